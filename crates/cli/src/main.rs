@@ -1,0 +1,2 @@
+//! The `runstate` command.
+fn main() {}

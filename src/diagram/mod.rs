@@ -1,0 +1,1 @@
+//! Mermaid state diagrams: reading, describing, comparing.

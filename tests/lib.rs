@@ -1,0 +1,1 @@
+//! One harness; a module per behaviour.
