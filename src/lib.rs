@@ -2,3 +2,10 @@
 
 #[cfg(feature = "diagram")]
 pub mod diagram;
+pub mod kernel;
+#[cfg(feature = "lifecycles")]
+mod lifecycle;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
+#[cfg(feature = "lifecycles")]
+pub use lifecycle::*;

@@ -1,1 +1,3 @@
 //! One harness; a module per behaviour.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+mod kernel;

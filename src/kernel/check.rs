@@ -1,0 +1,184 @@
+//! What a graph must be, checked while compiling.
+
+use super::graph::Graph;
+use super::message::Message;
+
+/// Refuses a graph that no run could follow to an end.
+///
+/// # Panics
+/// While compiling, with a message that names the state, event or edge: for two states of one name, a missing
+/// or second initial state, an unreachable state, a dead end that is not terminal, a terminal state with a way
+/// out, two ways out of a state by one event, an event on no edge, or a method whose name is not that of its
+/// event's type in snake case (`types` are those type names, in the order of `graph.events`).
+#[doc(hidden)]
+pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
+    names(graph);
+    marks(graph);
+    reachable(graph);
+    events(graph, edge_types, types);
+}
+
+const fn names(graph: &Graph) {
+    let mut i = 0;
+    while i < graph.states.len() {
+        let mut j = 0;
+        while j < i {
+            if equal(graph.states[i].name, graph.states[j].name) {
+                Message::new()
+                    .text(graph.name)
+                    .text(": two states are named ")
+                    .text(graph.states[i].name)
+                    .fail();
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+}
+
+const fn marks(graph: &Graph) {
+    let mut i = 0;
+    while i < graph.states.len() {
+        let state = &graph.states[i];
+        let (mut ways_out, mut j) = (0, 0);
+        while j < graph.edges.len() {
+            ways_out += (graph.edges[j].from_index == i) as usize;
+            j += 1;
+        }
+        let at = Message::new().text(graph.name).text(": state ").text(state.name);
+        if state.terminal && ways_out > 0 {
+            at.text(" is terminal and has a way out").fail();
+        } else if !state.terminal && ways_out == 0 {
+            at.text(" is a dead end: give it a way out or '").text(state.name).text(" --> [*];'").fail();
+        }
+        i += 1;
+    }
+}
+
+const fn reachable(graph: &Graph) {
+    const MOST: usize = 256;
+    if graph.states.len() > MOST {
+        Message::new().text(graph.name).text(": more than 256 states").fail();
+    }
+    let mut seen = [false; MOST];
+    let mut i = 0;
+    while i < graph.states.len() {
+        seen[i] = graph.states[i].initial;
+        i += 1;
+    }
+    let mut grew = true;
+    while grew {
+        grew = false;
+        i = 0;
+        while i < graph.edges.len() {
+            let edge = &graph.edges[i];
+            if seen[edge.from_index] && !seen[edge.to_index] {
+                seen[edge.to_index] = true;
+                grew = true;
+            }
+            i += 1;
+        }
+    }
+    i = 0;
+    while i < graph.states.len() {
+        if !seen[i] {
+            let at = Message::new().text(graph.name).text(": state ").text(graph.states[i].name);
+            at.text(" is unreachable: no way leads to it from the initial state").fail();
+        }
+        i += 1;
+    }
+}
+
+const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
+    let mut i = 0;
+    while i < graph.edges.len() {
+        let edge = &graph.edges[i];
+        if !is_snake_of(edge.event, edge_types[i]) {
+            let at = Message::new().text(graph.name).text(": the method '").text(edge.event);
+            at.text("' must be the snake case of its event ").text(edge_types[i]).fail();
+        }
+        let mut j = 0;
+        while j < i {
+            let other = &graph.edges[j];
+            if other.from_index == edge.from_index && equal(other.event, edge.event) {
+                let at = Message::new().text(graph.name).text(": state ").text(edge.from);
+                at.text(" has two ways out by event ").text(edge.event).fail();
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < types.len() {
+        let (mut used, mut j) = (false, 0);
+        while j < edge_types.len() {
+            used = used || equal(types[i], edge_types[j]);
+            j += 1;
+        }
+        if !used {
+            Message::new().text(graph.name).text(": event ").text(types[i]).text(" is on no edge").fail();
+        }
+        i += 1;
+    }
+}
+
+/// The names of the methods, one per event type, found on the edges.
+#[doc(hidden)]
+pub const fn method_names<const N: usize>(
+    edges: &[super::graph::Edge],
+    edge_types: &[&str],
+    types: [&'static str; N],
+) -> [&'static str; N] {
+    let mut names = types;
+    let mut i = 0;
+    while i < N {
+        let mut j = 0;
+        while j < edge_types.len() {
+            if equal(edge_types[j], types[i]) {
+                names[i] = edges[j].event;
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    names
+}
+
+/// Is `snake` the snake case of the type name `camel`? A raw identifier's `r#` does not count.
+const fn is_snake_of(snake: &str, camel: &str) -> bool {
+    let (snake, camel) = (snake.as_bytes(), camel.as_bytes());
+    let (mut s, mut c) = (0, 0);
+    while c < camel.len() {
+        let byte = camel[c];
+        if byte.is_ascii_uppercase() && c > 0 {
+            if s >= snake.len() || snake[s] != b'_' {
+                return false;
+            }
+            s += 1;
+        }
+        if s >= snake.len() || snake[s] != byte.to_ascii_lowercase() {
+            return false;
+        }
+        s += 1;
+        c += 1;
+    }
+    s == snake.len()
+}
+
+pub(super) const fn equal(a: &str, b: &str) -> bool {
+    equal_bytes(a.as_bytes(), b.as_bytes())
+}
+
+pub(super) const fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

@@ -1,0 +1,503 @@
+//! `lifecycle!`: one definition makes the types, the moves, the graph and their checks.
+
+/// Defines a lifecycle: its typed states, its moves, its dynamic wrapper and its graph.
+///
+/// A definition reads like the diagram that documents it, and that diagram is held against it while compiling.
+///
+/// ```text
+/// lifecycle! {
+///     /// What the lifecycle is.
+///     pub mod NAME: Machine(Record), AnyMachine;      // `NAME` is the lifecycle's name in traces and storage
+///     version 1;                                      // the schema version of snapshots
+///     diagram "path/to/diagram.md";                   // relative to this source file
+///     status StatusEnum { /// doc
+///         Plain, /// doc
+///         WithData { .. }, /// doc
+///         Renamed = "NAME_IN_DIAGRAM" }
+///     event EventEnum { /// doc
+///         Plain, /// doc
+///         WithData { .. } }
+///     [*]   --> First;
+///     First --> Second : go_on(GoOn);                 // the method `go_on` takes the event `GoOn`
+///     First --> Third  : finish(Finish) else NotYet;  // guarded: it fails with `NotYet`
+///     Third --> [*];
+/// }
+/// ```
+///
+/// `Plain` makes a unit struct. For `WithData { .. }` you write a struct of that name beside the definition; a state's
+/// struct needs `Debug`, `Serialize` and `Deserialize`, an event's `Debug`. What a transition does is written in an
+/// [`Enter`](crate::kernel::Enter) of the state that it leads to, a guard in a [`Guard`](crate::kernel::Guard).
+///
+/// The definition makes, beside the states and events:
+/// - `Machine<State>`: the typed machine, with `new` in its initial state, a method per edge on its source state alone,
+///   and `into_parts` in terminal states. It is not `Clone`, and its fields are out of reach even of its author;
+/// - `AnyMachine`: the enum of the typed machines, whose `apply` routes an event to the typed move or refuses it;
+/// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per edge.
+///
+/// One lifecycle to a module, and not inside a function. States are named by nouns or participles and events by
+/// imperatives, since both live in one namespace.
+///
+/// # What does not compile
+/// A move that the graph lacks; a diagram that differs in a state, an edge, an event's name, an initial or terminal
+/// mark; an unreachable state; a dead end; a terminal state with a way out; two ways out by one event; an event on no
+/// edge; a method that is not the snake case of its event.
+///
+/// # Example
+/// See `examples/own_lifecycle.rs`.
+#[macro_export]
+macro_rules! lifecycle {
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis mod $module:ident: $M:ident($R:ty), $Any:ident;
+        version $version:literal;
+        diagram $diagram:literal;
+        status $St:ident {
+            $( $(#[doc = $sdoc:literal])* $S:ident $({ $sdots:tt })? $(= $sname:literal)? ),+ $(,)?
+        }
+        event $Ev:ident {
+            $( $(#[doc = $edoc:literal])* $E:ident $({ $edots:tt })? ),+ $(,)?
+        }
+        [*] --> $Init:ident;
+        $( $From:ident --> $( $To:ident : $m:ident ( $Via:ident ) $( else $Fault:ident )? )? $( [ $end:tt ] )? ; )+
+    ) => {
+        $vis use $module::{$Any, $M};
+
+        $( $crate::__lifecycle_state! { [$($sdoc)*] $vis $S [$($sdots)?] ($R, $St) } )+
+        $( $crate::__lifecycle_event! { [$($edoc)*] $vis $E [$($edots)?] } )+
+
+        #[doc = concat!("The states of `", stringify!($module), "`, without their data.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $vis enum $St { $( $(#[doc = $sdoc])* $S ),+ }
+
+        #[doc = concat!("The events of `", stringify!($module), "`.")]
+        #[derive(Debug)]
+        $vis enum $Ev { $( $(#[doc = $edoc])* $E($E) ),+ }
+
+        $( impl ::core::convert::From<$E> for $Ev {
+            #[inline]
+            fn from(event: $E) -> Self { $Ev::$E(event) }
+        } )+
+
+        #[allow(clippy::module_inception, reason = "the submodule is named after the lifecycle")]
+        mod $module {
+            use super::*;
+
+            const NAMES: &[&str] = &[ $( $crate::kernel::build::name(&[$($sname)?], stringify!($S)) ),+ ];
+            const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
+            const EDGE_TYPES: &[&str] = &[ $( $( stringify!($Via), )? )+ ];
+            const EVENT_TYPES: &[&str] = &[ $( stringify!($E) ),+ ];
+            const EDGES: &[$crate::kernel::Edge] = &[ $( $( $crate::kernel::build::edge(
+                stringify!($module),
+                (NAMES[$St::$From as usize], $St::$From as usize),
+                stringify!($m),
+                (NAMES[$St::$To as usize], $St::$To as usize),
+            ), )? )+ ];
+            const EVENTS: &[&str] =
+                &$crate::kernel::check::method_names(EDGES, EDGE_TYPES, [ $( stringify!($E) ),+ ]);
+            const STATES: &[$crate::kernel::StateInfo] = &[ $( $crate::kernel::build::state(
+                NAMES[$St::$S as usize],
+                $crate::kernel::build::doc(concat!($($sdoc, "\n"),*)),
+                $St::$S as usize,
+                $St::$Init as usize,
+                ENDS,
+            ) ),+ ];
+            const GRAPH: $crate::kernel::Graph = $crate::kernel::build::graph(
+                stringify!($module),
+                $crate::kernel::build::doc(concat!($($about, "\n"),*)),
+                $version,
+                STATES,
+                EVENTS,
+                EDGES,
+            );
+            static THE_GRAPH: $crate::kernel::Graph = GRAPH;
+
+            const _: () = $crate::kernel::check::graph(&GRAPH, EDGE_TYPES, EVENT_TYPES);
+            const _: () = $crate::kernel::witness::diagram(&GRAPH, include_str!($diagram), $diagram);
+
+            $(#[doc = $about])*
+            ///
+            /// A machine in one of its states; each state has its own methods.
+            #[doc = ""]
+            #[doc = include_str!($diagram)]
+            #[derive(Debug)]
+            #[must_use = "a machine that is dropped goes nowhere"]
+            pub struct $M<S> {
+                record: $R,
+                state: S,
+            }
+
+            impl<S> $M<S> {
+                /// What all states share.
+                #[inline]
+                pub fn record(&self) -> &$R { &self.record }
+
+                /// What is true in this state.
+                #[inline]
+                pub fn state(&self) -> &S { &self.state }
+
+                /// Tells `observer` of all transitions from now on, if the record keeps one.
+                pub fn observe(&mut self, observer: $crate::kernel::Observer) {
+                    if let ::core::option::Option::Some(place) = $crate::kernel::Record::observer(&mut self.record) {
+                        *place = observer;
+                    }
+                }
+
+                /// The record, for the lifecycle's own module.
+                #[allow(dead_code, reason = "for those lifecycles that change a record between transitions")]
+                #[inline]
+                pub(super) fn record_mut(&mut self) -> &mut $R { &mut self.record }
+
+                /// The state's data, for the lifecycle's own module: what changes within a state is no transition.
+                #[allow(dead_code, reason = "for those lifecycles whose state data changes within a state")]
+                #[inline]
+                pub(super) fn state_mut(&mut self) -> &mut S { &mut self.state }
+            }
+
+            impl $M<$Init> {
+                /// A new machine, in its initial state.
+                #[inline]
+                pub fn new(mut record: $R) -> Self {
+                    let state = <$Init as $crate::kernel::Begin>::begin(&mut record);
+                    $crate::kernel::Record::created(&mut record, &THE_GRAPH);
+                    $M { record, state }
+                }
+            }
+
+            impl<S> $crate::kernel::Persist for $M<S>
+            where
+                S: $crate::kernel::State<Record = $R, Status = $St> + $crate::kernel::serde::Serialize,
+            {
+                type Record = $R;
+                type Status = $St;
+                const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
+                fn status(&self) -> $St { <S as $crate::kernel::State>::STATUS }
+                fn record(&self) -> &$R { &self.record }
+                fn serialize_state<Z: $crate::kernel::serde::Serializer>(
+                    &self,
+                    serializer: Z,
+                ) -> ::core::result::Result<Z::Ok, Z::Error> {
+                    $crate::kernel::serde::Serialize::serialize(&self.state, serializer)
+                }
+            }
+
+            $(
+                $( $crate::__lifecycle_move! { $module $M $St, $From $To $m $Via [$($Fault)?] } )?
+                $( $crate::__lifecycle_end! { $end $M $R, $From } )?
+            )+
+
+            #[doc = concat!("[`", stringify!($M), "`] in whichever state, for storage and queues.")]
+            #[derive(Debug)]
+            #[allow(clippy::large_enum_variant, reason = "a machine is held one at a time")]
+            #[must_use = "a machine that is dropped goes nowhere"]
+            pub enum $Any { $( $(#[doc = $sdoc])* $S($M<$S>) ),+ }
+
+            $( impl ::core::convert::From<$M<$S>> for $Any {
+                #[inline]
+                fn from(machine: $M<$S>) -> Self { $Any::$S(machine) }
+            } )+
+
+            impl $Any {
+                /// A new machine, in its initial state.
+                #[inline]
+                pub fn new(record: $R) -> Self { $Any::$Init($M::new(record)) }
+
+                /// The state the machine is in.
+                #[inline]
+                pub fn status(&self) -> $St {
+                    match self { $( $Any::$S(_) => $St::$S ),+ }
+                }
+
+                /// What all states share.
+                #[inline]
+                pub fn record(&self) -> &$R {
+                    match self { $( $Any::$S(machine) => machine.record() ),+ }
+                }
+
+                /// The record, for the lifecycle's own module.
+                #[allow(dead_code, reason = "for those lifecycles that change a record between transitions")]
+                pub(super) fn record_mut(&mut self) -> &mut $R {
+                    match self { $( $Any::$S(machine) => machine.record_mut() ),+ }
+                }
+
+                /// Tells `observer` of all transitions from now on, if the record keeps one.
+                pub fn observe(&mut self, observer: $crate::kernel::Observer) {
+                    match self { $( $Any::$S(machine) => machine.observe(observer) ),+ }
+                }
+
+                /// Takes the edge that the state has for the event.
+                ///
+                /// # Errors
+                /// Machine and event as they were, when the state has no such edge or its guard fails.
+                #[inline]
+                pub fn apply(self, event: $Ev) -> ::core::result::Result<Self, $crate::kernel::Refused<Self>> {
+                    #[allow(unreachable_patterns, reason = "there may be a lifecycle that refuses nothing")]
+                    match (self, event) {
+                        $( $( ($Any::$From(machine), $Ev::$Via(event)) => {
+                            $crate::__lifecycle_apply! { $Any $Ev, machine event $From $To $m $Via [$($Fault)?] }
+                        } )? )+
+                        (machine, event) => ::core::result::Result::Err(
+                            $crate::kernel::Refused::no_edge(machine, event),
+                        ),
+                    }
+                }
+            }
+
+            impl $crate::kernel::Persist for $Any {
+                type Record = $R;
+                type Status = $St;
+                const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
+                fn status(&self) -> $St { $Any::status(self) }
+                fn record(&self) -> &$R { $Any::record(self) }
+                fn serialize_state<Z: $crate::kernel::serde::Serializer>(
+                    &self,
+                    serializer: Z,
+                ) -> ::core::result::Result<Z::Ok, Z::Error> {
+                    match self { $( $Any::$S(machine) =>
+                        $crate::kernel::Persist::serialize_state(machine, serializer) ),+ }
+                }
+            }
+
+            impl $crate::kernel::Machine for $Any {
+                type Event = $Ev;
+                fn create(record: $R) -> Self { $Any::new(record) }
+                #[inline]
+                fn apply(self, event: $Ev) -> ::core::result::Result<Self, $crate::kernel::Refused<Self>> {
+                    $Any::apply(self, event)
+                }
+                fn observe(&mut self, observer: $crate::kernel::Observer) { $Any::observe(self, observer) }
+                fn rehydrate<'de, D: $crate::kernel::serde::Deserializer<'de>>(
+                    _: $crate::kernel::Rehydration,
+                    status: $St,
+                    record: $R,
+                    state: D,
+                ) -> ::core::result::Result<Self, D::Error> {
+                    match status { $( $St::$S => {
+                        let state = <$S as $crate::kernel::serde::Deserialize<'de>>::deserialize(state)?;
+                        ::core::result::Result::Ok($Any::$S($M { record, state }))
+                    } ),+ }
+                }
+            }
+
+            impl $crate::kernel::Status for $St {
+                const ALL: &'static [Self] = &[ $( $St::$S ),+ ];
+                fn graph() -> &'static $crate::kernel::Graph { &THE_GRAPH }
+                fn index(self) -> usize { self as usize }
+            }
+
+            impl $St {
+                /// All of them, in source order.
+                pub const ALL: &'static [Self] = &[ $( $St::$S ),+ ];
+
+                /// The name in diagrams, traces and storage.
+                pub const fn name(self) -> &'static str { NAMES[self as usize] }
+
+                /// Does a machine end here?
+                pub const fn is_terminal(self) -> bool { STATES[self as usize].terminal }
+            }
+
+            impl ::core::fmt::Display for $St {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.pad(self.name())
+                }
+            }
+
+            impl ::core::str::FromStr for $St {
+                type Err = $crate::kernel::UnknownStatus;
+                fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
+                    $crate::kernel::status_from_name(name)
+                }
+            }
+
+            impl $crate::kernel::serde::Serialize for $St {
+                fn serialize<Z: $crate::kernel::serde::Serializer>(
+                    &self,
+                    serializer: Z,
+                ) -> ::core::result::Result<Z::Ok, Z::Error> {
+                    serializer.serialize_str(self.name())
+                }
+            }
+
+            impl<'de> $crate::kernel::serde::Deserialize<'de> for $St {
+                fn deserialize<D: $crate::kernel::serde::Deserializer<'de>>(
+                    deserializer: D,
+                ) -> ::core::result::Result<Self, D::Error> {
+                    $crate::kernel::deserialize_status(deserializer)
+                }
+            }
+
+            impl $crate::kernel::Event for $Ev {
+                const NAMES: &'static [&'static str] = EVENTS;
+                fn name(&self) -> &'static str { $Ev::name(self) }
+            }
+
+            impl $Ev {
+                /// The name of the event: of the method that takes it.
+                pub const fn name(&self) -> &'static str {
+                    // The variants stand in the order of the names.
+                    enum Place { $( $E ),+ }
+                    match self { $( $Ev::$E(_) => EVENTS[Place::$E as usize] ),+ }
+                }
+            }
+        }
+    };
+}
+
+/// A state: a unit struct with its serde, or only the [`State`](crate::kernel::State) of one that its author wrote.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_state {
+    ([$($doc:literal)*] $vis:vis $S:ident [] ($R:ty, $St:ident)) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        $vis struct $S;
+
+        impl<From, Event> $crate::kernel::Enter<From, Event> for $S {
+            #[inline]
+            fn enter(_: From, _: Event, _: &mut $R) -> Self { $S }
+        }
+
+        impl $crate::kernel::Begin for $S {
+            #[inline]
+            fn begin(_: &mut $R) -> Self { $S }
+        }
+
+        impl $crate::kernel::serde::Serialize for $S {
+            fn serialize<Z: $crate::kernel::serde::Serializer>(
+                &self,
+                serializer: Z,
+            ) -> ::core::result::Result<Z::Ok, Z::Error> {
+                serializer.serialize_unit()
+            }
+        }
+
+        impl<'de> $crate::kernel::serde::Deserialize<'de> for $S {
+            fn deserialize<D: $crate::kernel::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                <() as $crate::kernel::serde::Deserialize<'de>>::deserialize(deserializer)?;
+                ::core::result::Result::Ok($S)
+            }
+        }
+
+        $crate::__lifecycle_state! { [] $vis $S [..] ($R, $St) }
+    };
+    ([$($doc:literal)*] $vis:vis $S:ident [..] ($R:ty, $St:ident)) => {
+        impl $crate::kernel::State for $S {
+            type Record = $R;
+            type Status = $St;
+            const STATUS: $St = $St::$S;
+        }
+    };
+}
+
+/// An event: a unit struct, or nothing where its author wrote one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_event {
+    ([$($doc:literal)*] $vis:vis $E:ident []) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $vis struct $E;
+    };
+    ([$($doc:literal)*] $vis:vis $E:ident [..]) => {};
+}
+
+/// A move, guarded or not, and its mark.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_move {
+    ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident []) => {
+        impl $M<$From> {
+            #[doc = concat!("`", stringify!($From), " --> ", stringify!($To), "` by [`", stringify!($Via), "`].")]
+            #[inline]
+            pub fn $m(self, event: $Via) -> $M<$To> {
+                const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
+                    stringify!($module),
+                    (NAMES[$St::$From as usize], $St::$From as usize),
+                    stringify!($m),
+                    (NAMES[$St::$To as usize], $St::$To as usize),
+                );
+                let $M { mut record, state } = self;
+                let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
+                $crate::kernel::Record::moved(&mut record, EDGE);
+                $M { record, state }
+            }
+        }
+        impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+    };
+    ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
+        impl $M<$From> {
+            #[doc = concat!("`", stringify!($From), " --> ", stringify!($To), "` by [`", stringify!($Via), "`], if its guard lets it.")]
+            ///
+            /// # Errors
+            #[doc = concat!("[`", stringify!($Fault), "`], with machine and event as they were.")]
+            #[inline]
+            pub fn $m(
+                self,
+                event: $Via,
+            ) -> ::core::result::Result<$M<$To>, $crate::kernel::Rejected<$M<$From>, $Via, $Fault>> {
+                const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
+                    stringify!($module),
+                    (NAMES[$St::$From as usize], $St::$From as usize),
+                    stringify!($m),
+                    (NAMES[$St::$To as usize], $St::$To as usize),
+                );
+                if let ::core::result::Result::Err(error) =
+                    <$To as $crate::kernel::Guard<$From, $Via>>::check(&self.state, &event, &self.record)
+                {
+                    return ::core::result::Result::Err($crate::kernel::Rejected { machine: self, event, error });
+                }
+                let $M { mut record, state } = self;
+                let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
+                $crate::kernel::Record::moved(&mut record, EDGE);
+                ::core::result::Result::Ok($M { record, state })
+            }
+        }
+        impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+    };
+}
+
+/// One arm of `apply`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_apply {
+    ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident []) => {
+        ::core::result::Result::Ok($Any::$To($machine.$m($event)))
+    };
+    ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
+        match $machine.$m($event) {
+            ::core::result::Result::Ok(machine) => ::core::result::Result::Ok($Any::$To(machine)),
+            ::core::result::Result::Err(rejected) => {
+                ::core::result::Result::Err($crate::kernel::Refused::by_guard(
+                    $Any::$From(rejected.machine),
+                    $Ev::$Via(rejected.event),
+                    rejected.error,
+                ))
+            }
+        }
+    };
+}
+
+/// What a terminal state has beside its data.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_end {
+    (* $M:ident $R:ty, $From:ident) => {
+        impl $M<$From> {
+            /// Takes a finished machine apart.
+            pub fn into_parts(self) -> ($R, $From) {
+                (self.record, self.state)
+            }
+        }
+    };
+}
+
+/// The second of two: the first is there to repeat with.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_keep {
+    ($mark:tt, $kept:expr) => {
+        $kept
+    };
+}

@@ -1,0 +1,50 @@
+//! Text put together while compiling, since `format!` is not `const`.
+
+/// A message of at most [`Message::LIMIT`] bytes; what is longer is cut.
+pub(crate) struct Message {
+    bytes: [u8; Message::LIMIT],
+    len: usize,
+}
+
+impl Message {
+    const LIMIT: usize = 1024;
+
+    pub(crate) const fn new() -> Self {
+        Message { bytes: [0; Self::LIMIT], len: 0 }
+    }
+
+    /// Adds text.
+    pub(crate) const fn text(self, text: &str) -> Self {
+        self.raw(text.as_bytes())
+    }
+
+    /// Adds bytes that are whole UTF-8 characters.
+    pub(crate) const fn raw(mut self, bytes: &[u8]) -> Self {
+        let mut i = 0;
+        while i < bytes.len() && self.len < Self::LIMIT {
+            self.bytes[self.len] = bytes[i];
+            self.len += 1;
+            i += 1;
+        }
+        self
+    }
+
+    /// Adds a number in decimal.
+    pub(crate) const fn number(self, n: usize) -> Self {
+        let digit = [b'0' + (n % 10) as u8];
+        if n < 10 { self.raw(&digit) } else { self.number(n / 10).raw(&digit) }
+    }
+
+    /// Ends the compilation with this message.
+    pub(crate) const fn fail(&self) -> ! {
+        let (text, _) = self.bytes.split_at(self.len);
+        match core::str::from_utf8(text) {
+            Ok(text) => panic!("{}", text),
+            // Cut inside a character.
+            Err(e) => match core::str::from_utf8(text.split_at(e.valid_up_to()).0) {
+                Ok(text) => panic!("{}", text),
+                Err(_) => panic!("the graph and its diagram differ"),
+            },
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What comes back when a machine does not take an event.
+
+use core::error::Error;
+use core::fmt;
+
+use super::machine::{Event, Machine, Status};
+
+/// A dynamic machine that did not take an event, with the event, both as they were.
+///
+/// ```
+/// use runstate::tool_call::{AnyToolCall, CallRecord, Cancel};
+///
+/// let call = AnyToolCall::new(CallRecord::new("call_1", "read_file", Default::default()));
+/// let refused = call.apply(Cancel::new("too late").into()).unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "tool_call in state New refuses 'cancel'; it accepts 'start', 'suspend'",
+/// );
+/// let (call, _event) = refused.into_parts();
+/// assert_eq!(call.status().name(), "New");
+/// ```
+pub struct Refused<M: Machine>(Box<Parts<M>>);
+
+struct Parts<M: Machine> {
+    machine: M,
+    event: M::Event,
+    guard: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl<M: Machine> Refused<M> {
+    /// The state has no way out by this event.
+    #[doc(hidden)]
+    pub fn no_edge(machine: M, event: M::Event) -> Self {
+        Refused(Box::new(Parts { machine, event, guard: None }))
+    }
+
+    /// The guard of the edge failed.
+    #[doc(hidden)]
+    pub fn by_guard(machine: M, event: M::Event, error: impl Error + Send + Sync + 'static) -> Self {
+        Refused(Box::new(Parts { machine, event, guard: Some(Box::new(error)) }))
+    }
+
+    /// The machine, unchanged.
+    pub fn machine(&self) -> &M {
+        &self.0.machine
+    }
+
+    /// The event, unchanged.
+    pub fn event(&self) -> &M::Event {
+        &self.0.event
+    }
+
+    /// Why the guard of the edge refused; none when the state has no edge for the event at all.
+    pub fn guard(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        self.0.guard.as_deref()
+    }
+
+    /// The names of the events that the state has an edge for.
+    pub fn accepts(&self) -> impl Iterator<Item = &'static str> + use<M> {
+        M::GRAPH.ways_out(self.0.machine.status().name()).map(|edge| edge.event)
+    }
+
+    /// Gives both back.
+    pub fn into_parts(self) -> (M, M::Event) {
+        (self.0.machine, self.0.event)
+    }
+}
+
+impl<M: Machine> fmt::Display for Refused<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (status, event) = (self.0.machine.status(), self.0.event.name());
+        write!(f, "{} in state {status} refuses '{event}'", M::GRAPH.name)?;
+        if let Some(guard) = &self.0.guard {
+            return write!(f, ": {guard}");
+        }
+        for (i, name) in self.accepts().enumerate() {
+            write!(f, "{}'{name}'", if i == 0 { "; it accepts " } else { ", " })?;
+        }
+        if status.is_terminal() {
+            f.write_str("; it is terminal and accepts nothing")?;
+        }
+        Ok(())
+    }
+}
+
+impl<M: Machine> fmt::Debug for Refused<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Refused({self})")
+    }
+}
+
+impl<M: Machine> Error for Refused<M> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.guard.as_deref().map(|e| e as &(dyn Error + 'static))
+    }
+}
+
+/// A typed machine whose guarded move failed, with the event, both as they were.
+#[derive(Debug)]
+pub struct Rejected<M, E, G> {
+    /// The machine, unchanged.
+    pub machine: M,
+    /// The event, unchanged.
+    pub event: E,
+    /// Why the guard refused.
+    pub error: G,
+}
+
+impl<M, E, G: fmt::Display> fmt::Display for Rejected<M, E, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<M: fmt::Debug, E: fmt::Debug, G: Error + 'static> Error for Rejected<M, E, G> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}

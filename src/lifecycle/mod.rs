@@ -1,0 +1,3 @@
+//! The documented lifecycles, one to a module.
+
+pub mod tool_call;

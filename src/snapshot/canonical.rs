@@ -1,0 +1,95 @@
+//! One form for one JSON value, whatever the order of its keys, to seal and to compare.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The digest of the values, as `sha256:` and 64 hexadecimal digits.
+pub(super) fn digest(values: &[&Value]) -> String {
+    let mut bytes = Vec::with_capacity(512);
+    for value in values {
+        write(value, &mut bytes);
+        bytes.push(b'\n');
+    }
+    let mut text = String::from("sha256:");
+    for byte in Sha256::digest(&bytes) {
+        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('?'));
+        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('?'));
+    }
+    text
+}
+
+/// Compact JSON with sorted keys. A feature of `serde_json` that another crate turns on may keep the order of insertion,
+/// so the order is made here.
+fn write(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Array(items) => {
+            out.push(b'[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            out.push(b'{');
+            for (i, (key, field)) in fields.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write_leaf(&Value::from(key.as_str()), out);
+                out.push(b':');
+                write(field, out);
+            }
+            out.push(b'}');
+        }
+        leaf => write_leaf(leaf, out),
+    }
+}
+
+fn write_leaf(leaf: &Value, out: &mut Vec<u8>) {
+    // Writing to memory does not fail, and a leaf has no keys that could.
+    serde_json::to_writer(out, leaf).unwrap_or_else(|_| unreachable!("a JSON leaf is JSON"));
+}
+
+/// The place, as a JSON pointer, where two values first differ.
+pub(super) fn first_difference(a: &Value, b: &Value) -> Option<String> {
+    fn descend(a: &Value, b: &Value, at: &mut String) -> bool {
+        let length = at.len();
+        match (a, b) {
+            (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+                for (i, (a, b)) in a.iter().zip(b).enumerate() {
+                    at.push_str(&format!("/{i}"));
+                    if descend(a, b, at) {
+                        return true;
+                    }
+                    at.truncate(length);
+                }
+                false
+            }
+            (Value::Object(a), Value::Object(b)) => {
+                let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                for key in keys {
+                    at.push_str(&format!("/{}", key.replace('~', "~0").replace('/', "~1")));
+                    let same = match (a.get(key), b.get(key)) {
+                        (Some(a), Some(b)) => !descend(a, b, at),
+                        _ => false,
+                    };
+                    if !same {
+                        return true;
+                    }
+                    at.truncate(length);
+                }
+                false
+            }
+            _ => a != b,
+        }
+    }
+    let mut at = String::new();
+    descend(a, b, &mut at).then(|| if at.is_empty() { "the value".to_owned() } else { at })
+}
