@@ -108,6 +108,14 @@ impl<R: BufRead> JsonlReader<R> {
     /// # Errors
     /// When a line is no event, when there is none in the whole input, and those of the input.
     pub fn read(&mut self) -> Result<Option<Event<'_>>, ReadError> {
+        self.read_numbered().map(|read| read.map(|(_, event)| event))
+    }
+
+    /// The next event with the number of its line, which counts from 1.
+    ///
+    /// # Errors
+    /// Those of [`read`](JsonlReader::read).
+    pub fn read_numbered(&mut self) -> Result<Option<(u64, Event<'_>)>, ReadError> {
         if self.done {
             return Ok(None);
         }
@@ -134,7 +142,7 @@ impl<R: BufRead> JsonlReader<R> {
         let event = one(&self.buffer, self.line)?;
         self.events += 1;
         self.done = false;
-        Ok(Some(event))
+        Ok(Some((self.line, event)))
     }
 }
 
