@@ -54,6 +54,11 @@ pub enum ViolationKind {
         /// The trace line that has it.
         line: u64,
     },
+    /// The last line stops before its end: whatever wrote it was interrupted.
+    Cut {
+        /// The same in words, with an excerpt of the line.
+        report: String,
+    },
     /// Events were followed by something that is none.
     Garbage {
         /// What is wrong with it.
