@@ -433,6 +433,7 @@ macro_rules! __lifecycle_move {
             /// # Errors
             #[doc = concat!("[`", stringify!($Fault), "`], with machine and event as they were.")]
             #[inline]
+            #[allow(clippy::result_large_err, reason = "a failed guard hands the machine back by value")]
             pub fn $m(
                 self,
                 event: $Via,
