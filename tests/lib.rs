@@ -1,1 +1,3 @@
 //! One harness; a module per behaviour.
+
+mod diagram;
