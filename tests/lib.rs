@@ -1,3 +1,5 @@
 //! One harness; a module per behaviour.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 mod kernel;
+
+mod diagram;
