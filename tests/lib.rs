@@ -3,3 +3,4 @@
 mod kernel;
 
 mod diagram;
+mod trace;
