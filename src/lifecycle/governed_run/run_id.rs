@@ -57,14 +57,13 @@ impl RunId {
     /// The id of the same project one second later, for a run whose id is taken.
     ///
     /// # Errors
-    /// [`RunIdError`] when the second after it lies past the year 9999.
+    /// [`RunIdError`] when the second after it lies before 1970 or past the year 9999.
     pub fn next_second(&self) -> Result<Self, RunIdError> {
         let stamp = self.0[self.0.len() - STAMP..].as_bytes();
-        let Some(at) = seconds(stamp) else { return Err(RunIdError::new(&self.0, "it has no real day and time")) };
-        let next = i64::try_from(at + 1).unwrap_or(i64::MAX) - UNIX_DAY * 86_400;
-        match u64::try_from(next) {
-            Ok(next) => RunId::new(self.project(), next * 1000),
-            Err(_) => Err(RunIdError::new(&self.0, "no run was made before 1970")),
+        let next = seconds(stamp).and_then(|at| (at + 1).checked_sub(UNIX_DAY * 86_400));
+        match next {
+            Some(next) => RunId::new(self.project(), next * 1000),
+            None => Err(RunIdError::new(&self.0, "no run was made before 1970")),
         }
     }
 }
@@ -122,7 +121,11 @@ fn fault_after_prefix(rest: &[u8]) -> Option<&'static str> {
         return Some("it names no project");
     }
     let dashes = [0, 9];
-    if !stamp.iter().enumerate().all(|(i, b)| if dashes.contains(&i) { *b == b'-' } else { b.is_ascii_digit() }) {
+    if !stamp
+        .iter()
+        .enumerate()
+        .all(|(i, b)| if dashes.contains(&i) { *b == b'-' } else { b.is_ascii_digit() })
+    {
         return Some("it does not end with a day and a time of day");
     }
     match seconds(stamp) {
@@ -171,12 +174,12 @@ fn days_before(year: u64, month: u64, day: u64) -> u64 {
 }
 
 /// 1 January 1970, in days from the first day of the year 0.
-const UNIX_DAY: i64 = 719_528;
+const UNIX_DAY: u64 = 719_528;
 
 /// The day that lies `days` after 1 January 1970.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let days = days + UNIX_DAY.unsigned_abs();
-    // A guess that is never too late by more than a year, and never too early by more than one.
+    let days = days + UNIX_DAY;
+    // The mean length of a year guesses it, at most one year off.
     let mut year = days * 400 / 146_097;
     while days_before_year(year) > days {
         year -= 1;

@@ -68,7 +68,6 @@ pub trait Timed: State<Record = RunRecord, Status = GovernedRunStatus> + sealed:
 
 pub(super) mod sealed {
     /// Only this module's states are states of a governed run.
-    #[expect(unnameable_types, reason = "that is what seals the trait")]
     pub trait Sealed {}
 }
 

@@ -314,10 +314,11 @@ impl StreamSession<Streaming> {
                 .fall_back(FallBack { error })
                 .map(AttemptFailed::FallingBack)
                 .map_err(|r| Rejected { machine: r.machine, event: r.event.error, error: r.error }),
-            Recovery::Halt => self
-                .fail(Fail { error })
-                .map(AttemptFailed::Errored)
-                .map_err(|r| Rejected { machine: r.machine, event: r.event.error, error: r.error }),
+            Recovery::Halt => self.fail(Fail { error }).map(AttemptFailed::Errored).map_err(|r| Rejected {
+                machine: r.machine,
+                event: r.event.error,
+                error: r.error,
+            }),
         }
     }
 }
