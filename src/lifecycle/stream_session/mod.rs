@@ -299,7 +299,6 @@ impl StreamSession<Streaming> {
     /// assert_eq!(session.state().error().code(), ErrorCode::ZeroOutput);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[expect(clippy::result_large_err, reason = "the error gives the session back, as all guarded moves do")]
     pub fn attempt_failed(
         self,
         error: StreamError,
