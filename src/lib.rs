@@ -7,5 +7,7 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;

@@ -1,0 +1,10 @@
+//! Machines side by side: all states they can get into together, and the shortest way into a forbidden one.
+
+mod dense;
+mod explore;
+mod outcome;
+mod product;
+
+pub use explore::explore;
+pub use outcome::{Counterexample, Explored, Unproven};
+pub use product::{Product, ProductState, ProductStep};
