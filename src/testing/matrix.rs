@@ -19,7 +19,7 @@ use crate::kernel::{Event, Graph, Machine, Status};
 /// Locked  .      .       .       Shut ?  .
 /// Gone    .      .       .       .       .
 ///
-/// 4 states x 5 events: 6 taken, 14 refused
+/// 4 states x 5 events: 5 taken, 15 refused
 /// ? a guard refuses some payloads
 /// ");
 /// ```

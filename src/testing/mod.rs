@@ -25,6 +25,8 @@ pub use cover::fewest_walks;
 pub use exhaustive::exhaustive;
 pub use matrix::{Matrix, Mismatch};
 pub use model::{Counterexample, Explored, Product, ProductState, ProductStep, Unproven, explore};
+#[cfg(feature = "lifecycles")]
+pub use model::{run_and_calls, run_invariant, run_rule};
 /// The version of proptest that the strategies are for.
 pub use proptest;
 pub use step::{Fault, Step, Verdict};

@@ -4,14 +4,18 @@ use core::fmt;
 
 use proptest::test_runner::TestRunner;
 
-use super::step::{Step, apply, fixed_runner, give, payload};
+use super::step::{Step, Verdict, apply, fixed_runner, give, payload};
 use super::subject::Subject;
 use crate::kernel::{Event, Graph, Machine, Persist, Status};
+
+/// How many payloads a guard is offered.
+const PATIENCE: usize = 32;
 
 /// All strings of up to `longest` events, the shortest first, each driven through a new machine.
 ///
 /// It is lazy and keeps one string at a time, of which there are `1 + n + n² + … + n^longest` for `n` events. A string
-/// goes on after a refusal. Payloads are the same each time; where an edge has a guard, the first payload counts.
+/// goes on after a refusal. Payloads are the same each time; a guard is offered up to 32, so it refuses an event only if
+/// it lets none of them pass.
 ///
 /// This is the tool to compare a lifecycle with a model that was written independently of it:
 ///
@@ -85,22 +89,25 @@ fn spell<S: Subject>(subject: &S, names: impl ExactSizeIterator<Item = &'static 
     let graph = S::Machine::GRAPH;
     let length = names.len();
     for (i, name) in names.enumerate() {
-        let given = payload(subject, &machine, name, &mut runner).and_then(|payload| {
-            // The string without its last event was looked at before this one.
-            if i + 1 == length {
-                give(machine, payload.current())
-            } else {
+        // The string without its last event was looked at before this one.
+        let is_new = i + 1 == length;
+        let mut left = PATIENCE;
+        let step = loop {
+            let given = payload(subject, &machine, name, &mut runner).and_then(|payload| {
+                if is_new {
+                    return give(machine, payload.current());
+                }
                 let (machine, _, step) = apply(machine, payload.current());
                 Ok((machine, step))
+            });
+            let (next, step) = given.unwrap_or_else(|fault| panic!("{}: {fault}", graph.name));
+            machine = next;
+            left -= 1;
+            if step.verdict != Verdict::ByGuard || left == 0 {
+                break step;
             }
-        });
-        match given {
-            Ok((next, step)) => {
-                machine = next;
-                steps.push(step);
-            }
-            Err(fault) => panic!("{}: {fault}", graph.name),
-        }
+        };
+        steps.push(step);
     }
     Word { end: machine.status().name(), graph, steps }
 }

@@ -77,13 +77,12 @@ impl<M: Machine> Walk<M> {
         (self.machine, self.events)
     }
 
-    /// Gives the machine its events, one by one; after each, shows `seen` the machine and what it did. Returns the
-    /// machine at the end.
+    /// Gives the machine its events, one by one, and after each shows `seen` the machine and what it did.
     ///
     /// # Panics
     /// When a refusal does not give back the machine and the event as they were.
     #[track_caller]
-    pub fn drive(self, mut seen: impl FnMut(&M, &Step)) -> M
+    pub fn drive(self, mut seen: impl FnMut(&M, &Step))
     where
         M::Record: Serialize,
     {
@@ -96,7 +95,6 @@ impl<M: Machine> Walk<M> {
             seen(&next, &step);
             machine = next;
         }
-        machine
     }
 }
 

@@ -14,16 +14,21 @@ use crate::testing::subject::Subject;
 /// How many new payloads are tried for a guard that refuses, after a simplification, the one that it let pass before.
 const PATIENCE: usize = 8;
 
+/// Runs of up to this many steps are cut out at every length; above, the length is halved.
+const SHORT: usize = 12;
+
 /// A walk, with all that is needed to make it simpler.
 ///
-/// First runs of steps are cut out, long ones before short ones and late ones before early ones; then each payload is
-/// simplified in turn. Of a legal walk, only what leaves it legal is tried; where a later payload no longer fits the
+/// First runs of steps are cut out, long ones before short ones and late ones before early ones, until none can be
+/// spared; then each payload is simplified in turn. Of a legal walk, only what leaves it legal is tried; where a later payload no longer fits the
 /// machine (another key locked it), a fitting one takes its place.
 pub struct WalkTree<S: Subject> {
     subject: Arc<S>,
     is_mixed: bool,
     steps: Vec<Payload<S>>,
     next: Next,
+    /// The steps there were when the current round of short cuts began.
+    before_round: usize,
     last: Option<Change<S>>,
 }
 
@@ -53,17 +58,24 @@ enum What<S: Subject> {
 impl<S: Subject> WalkTree<S> {
     pub(super) fn new(subject: Arc<S>, is_mixed: bool, steps: Vec<Payload<S>>) -> Self {
         let length = steps.len();
-        WalkTree { subject, is_mixed, steps, next: Next::Cut { length, end: length }, last: None }
+        let next = Next::Cut { length, end: length };
+        WalkTree { subject, is_mixed, steps, next, before_round: length, last: None }
     }
 
     /// Cuts the next run of steps that can be spared.
     fn cut(&mut self) -> bool {
         while let Next::Cut { length, end } = self.next {
             let end = end.min(self.steps.len());
-            if length == 0 {
+            if length == 0 && self.steps.len() < self.before_round {
+                // What was cut may have made way for more.
+                self.before_round = self.steps.len();
+                self.next = Next::Cut { length: SHORT.min(self.before_round), end: self.before_round };
+            } else if length == 0 {
                 self.next = Next::Payload(0);
             } else if end < length {
-                self.next = Next::Cut { length: length / 2, end: self.steps.len() };
+                // Any length of cycle may be what can be spared, but only short ones are worth a try each.
+                let length = if length > SHORT { (length / 2).max(SHORT) } else { length - 1 };
+                self.next = Next::Cut { length, end: self.steps.len() };
             } else {
                 // One step further if this cut is undone; if it stays, the same place holds other steps.
                 self.next = Next::Cut { length, end: end - 1 };

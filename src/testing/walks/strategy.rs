@@ -17,6 +17,9 @@ use crate::testing::subject::Subject;
 /// How many payloads a guard is offered before the walk turns another way.
 const PATIENCE: usize = 32;
 
+/// How many events a mixed walk gives a machine in a terminal state, which refuses them all.
+const BEYOND_THE_END: usize = 4;
+
 /// The strategy that [`legal_walks`](super::legal_walks) and [`mixed_walks`](super::mixed_walks) give.
 pub struct Walks<S> {
     subject: Arc<S>,
@@ -49,8 +52,9 @@ impl<S: Subject> Strategy for Walks<S> {
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let length = runner.rng().random_range(0..=self.most);
-        let mut stroll = Stroll::begin(&*self.subject, runner);
-        while stroll.steps.len() < length {
+        let mut stroll = Stroll::begin(&*self.subject, self.is_mixed, runner);
+        let mut beyond_the_end = 0;
+        while stroll.steps.len() < length && beyond_the_end < BEYOND_THE_END {
             let is_any = self.is_mixed && stroll.runner.rng().random();
             if !is_any && stroll.legal_step()? {
                 continue;
@@ -60,6 +64,7 @@ impl<S: Subject> Strategy for Walks<S> {
                 break;
             }
             stroll.any_step()?;
+            beyond_the_end += usize::from(stroll.machine.get().status().is_terminal());
         }
         let steps = stroll.steps;
         Ok(WalkTree::new(self.subject.clone(), self.is_mixed, steps))
@@ -69,6 +74,7 @@ impl<S: Subject> Strategy for Walks<S> {
 /// A walk in the making: the machine is driven along, so that each payload can fit it.
 struct Stroll<'a, S: Subject> {
     subject: &'a S,
+    is_mixed: bool,
     runner: &'a mut TestRunner,
     machine: Slot<S::Machine>,
     /// The edge that the walk makes for, until it is there.
@@ -77,11 +83,12 @@ struct Stroll<'a, S: Subject> {
 }
 
 impl<'a, S: Subject> Stroll<'a, S> {
-    fn begin(subject: &'a S, runner: &'a mut TestRunner) -> Self {
+    fn begin(subject: &'a S, is_mixed: bool, runner: &'a mut TestRunner) -> Self {
         let graph = S::Machine::GRAPH;
         let aim = runner.rng().random_range(0..graph.edges.len().max(1));
         Stroll {
             subject,
+            is_mixed,
             runner,
             machine: Slot::new(S::Machine::create(subject.record())),
             aim: graph.edges.get(aim).map(|edge| Aim::at(graph, edge)),
@@ -108,12 +115,16 @@ impl<'a, S: Subject> Stroll<'a, S> {
         Ok(false)
     }
 
-    /// Takes that edge, unless its guard refuses all payloads it is offered.
+    /// Takes that edge, unless its guard refuses all payloads it is offered. In a mixed walk a refusal is a step too.
     fn pass(&mut self, edge: &'static Edge) -> Result<bool, Reason> {
         for _ in 0..PATIENCE {
             let payload = self.payload(edge.event)?;
             match self.give(&payload) {
                 Verdict::Taken(_) => {
+                    self.steps.push(payload);
+                    return Ok(true);
+                }
+                Verdict::ByGuard if self.is_mixed => {
                     self.steps.push(payload);
                     return Ok(true);
                 }
