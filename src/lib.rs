@@ -11,5 +11,7 @@ mod lifecycle;
 pub mod snapshot;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "trace")]
+pub mod trace;
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;
