@@ -3,4 +3,5 @@
 mod kernel;
 
 mod diagram;
+mod testing;
 mod trace;
