@@ -11,6 +11,7 @@ use super::message::Message;
 /// out, two ways out of a state by one event, an event on no edge, or a method whose name is not that of its
 /// event's type in snake case (`types` are those type names, in the order of `graph.events`).
 #[doc(hidden)]
+#[track_caller]
 pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     names(graph);
     marks(graph);
@@ -18,6 +19,7 @@ pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     events(graph, edge_types, types);
 }
 
+#[track_caller]
 const fn names(graph: &Graph) {
     let mut i = 0;
     while i < graph.states.len() {
@@ -36,6 +38,7 @@ const fn names(graph: &Graph) {
     }
 }
 
+#[track_caller]
 const fn marks(graph: &Graph) {
     let mut i = 0;
     while i < graph.states.len() {
@@ -55,6 +58,7 @@ const fn marks(graph: &Graph) {
     }
 }
 
+#[track_caller]
 const fn reachable(graph: &Graph) {
     const MOST: usize = 256;
     if graph.states.len() > MOST {
@@ -89,6 +93,7 @@ const fn reachable(graph: &Graph) {
     }
 }
 
+#[track_caller]
 const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     let mut i = 0;
     while i < graph.edges.len() {
