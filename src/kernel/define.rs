@@ -34,8 +34,8 @@
 /// - `AnyMachine`: the enum of the typed machines, whose `apply` routes an event to the typed move or refuses it;
 /// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per edge.
 ///
-/// One lifecycle to a module, and not inside a function. States are named by nouns or participles and events by
-/// imperatives, since both live in one namespace.
+/// It is `pub`, `pub(crate)`, `pub(super)` or private. One lifecycle to a module, and not inside a function. States are
+/// named by nouns or participles and events by imperatives, since both live in one namespace.
 ///
 /// # What does not compile
 /// A move that the graph lacks; a diagram that differs in a state, an edge, an event's name, an initial or terminal
@@ -46,9 +46,27 @@
 /// See `examples/own_lifecycle.rs`.
 #[macro_export]
 macro_rules! lifecycle {
+    ($(#[doc = $about:literal])* pub mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub,] [pub,] $($rest)+ }
+    };
+    ($(#[doc = $about:literal])* pub(crate) mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub(crate),] [pub(crate),] $($rest)+ }
+    };
+    ($(#[doc = $about:literal])* pub(super) mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub(super),] [pub(in super::super),] $($rest)+ }
+    };
+    ($(#[doc = $about:literal])* mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [,] [pub(super),] $($rest)+ }
+    };
+}
+
+/// The whole definition: `$vis` is its visibility, `$inner` the same seen from the submodule. The machines must not be
+/// more visible than the record and the status beside them, and a `vis` fragment cannot be taken apart.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle {
     (
-        $(#[doc = $about:literal])*
-        $vis:vis mod $module:ident: $M:ident($R:ty), $Any:ident;
+        [$($about:literal)*] [$vis:vis,] [$inner:vis,] $module:ident: $M:ident($R:ty), $Any:ident;
         version $version:literal;
         diagram $diagram:literal;
         status $St:ident {
@@ -121,7 +139,7 @@ macro_rules! lifecycle {
             #[doc = include_str!($diagram)]
             #[derive(Debug)]
             #[must_use = "a machine that is dropped goes nowhere"]
-            pub struct $M<S> {
+            $inner struct $M<S> {
                 record: $R,
                 state: S,
             }
@@ -189,7 +207,7 @@ macro_rules! lifecycle {
             #[derive(Debug)]
             #[allow(clippy::large_enum_variant, reason = "a machine is held one at a time")]
             #[must_use = "a machine that is dropped goes nowhere"]
-            pub enum $Any { $( $(#[doc = $sdoc])* $S($M<$S>) ),+ }
+            $inner enum $Any { $( $(#[doc = $sdoc])* $S($M<$S>) ),+ }
 
             $( impl ::core::convert::From<$M<$S>> for $Any {
                 #[inline]
