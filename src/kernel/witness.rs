@@ -73,6 +73,9 @@ impl Range {
 impl Seen {
     #[track_caller]
     const fn see(mut self, graph: &Graph, reader: &Reader<'_>, t: Transition) -> Self {
+        if (t.from.is_empty() || t.to.is_empty()) && !t.label.is_empty() {
+            reader.unsupported("; a mark [*] has no event, so no label");
+        }
         match (t.from.is_empty(), t.to.is_empty()) {
             (true, true) => reader.at_line().text("the diagram goes from [*] to [*]").fail(),
             (true, false) => {
@@ -80,6 +83,14 @@ impl Seen {
                 if !graph.states[i].initial {
                     let at = reader.at_line().text("the diagram starts in ").text(graph.states[i].name);
                     at.text(", the code in ").text(initial_name(graph)).fail();
+                }
+                if self.initial {
+                    reader
+                        .at_line()
+                        .text("the diagram has '[*] --> ")
+                        .text(initial_name(graph))
+                        .text("' twice")
+                        .fail();
                 }
                 self.initial = true;
                 self.states[i] = true;
@@ -92,6 +103,10 @@ impl Seen {
                         .text(graph.states[i].name)
                         .text(" --> [*];'")
                         .fail();
+                }
+                if self.ends[i] {
+                    let at = reader.at_line().text("the diagram has '").text(graph.states[i].name);
+                    at.text(" --> [*]' twice").fail();
                 }
                 self.ends[i] = true;
                 self.states[i] = true;
