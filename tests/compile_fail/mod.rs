@@ -8,6 +8,7 @@ mod compiles;
 mod definition;
 mod drift;
 mod edit;
+mod matrix;
 
 mod pinned;
 mod rustc;
