@@ -1,14 +1,15 @@
 //! Surroundings in which a definition must compile, without a warning: one file of `tests/ui/compiles` each.
 
 use super::pinned::{names, ui};
-use super::rustc::compile;
+use super::rustc::{Against, compile};
 
 macro_rules! compiles {
     ($($name:ident)+) => {
         $(
             #[test]
             fn $name() {
-                if let Err(said) = compile(&ui(concat!("compiles/", stringify!($name), ".rs")), false) {
+                let source = ui(concat!("compiles/", stringify!($name), ".rs"));
+                if let Err(said) = compile(&source, Against::Kernel, false) {
                     panic!("{said}");
                 }
             }

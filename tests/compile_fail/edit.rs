@@ -1,7 +1,7 @@
 //! Cases that are one edit away from a lifecycle that compiles, so that what fails is the edit.
 
 use super::pinned::{assert_pinned, ui};
-use super::rustc::{compile, scratch};
+use super::rustc::{Against, compile, scratch};
 
 /// The file that an edit changes.
 #[derive(Clone, Copy, PartialEq)]
@@ -29,7 +29,7 @@ pub(super) fn compile_edited(case: &str, edits: &[Edit], illegal: bool) -> Resul
     std::fs::write(dir.join("door.md"), edited(In::Diagram, DIAGRAM, edits)).unwrap();
     let code = dir.join("door.rs");
     std::fs::write(&code, edited(In::Code, CODE, edits)).unwrap();
-    compile(&code, illegal)
+    compile(&code, Against::Kernel, illegal)
 }
 
 /// The lifecycle with these edits must fail in the words of `tests/ui/{case}.stderr`.
@@ -47,7 +47,7 @@ pub(super) fn assert_compiles(case: &str, edits: &[Edit]) {
 
 #[test]
 fn the_lifecycle_without_edits_compiles() {
-    if let Err(said) = compile(&ui("door.rs"), false) {
+    if let Err(said) = compile(&ui("door.rs"), Against::Kernel, false) {
         panic!("{said}");
     }
 }

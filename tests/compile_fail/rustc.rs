@@ -10,7 +10,20 @@ use serde_json::Value;
 /// The crates that a case can use, and where their metadata is.
 const CRATES: [&str; 2] = ["runstate", "serde"];
 
-static METADATA: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(check_library);
+type Metadata = BTreeMap<String, PathBuf>;
+
+/// What a case is compiled against.
+#[derive(Clone, Copy)]
+pub(super) enum Against {
+    /// The kernel and snapshots. The compiler offers similar impls, which are not to come from our own lifecycles.
+    Kernel,
+    /// The library with its default features.
+    Library,
+}
+
+static KERNEL: LazyLock<Metadata> =
+    LazyLock::new(|| check_library(&["--no-default-features", "--features=snapshot"]));
+static LIBRARY: LazyLock<Metadata> = LazyLock::new(|| check_library(&[]));
 
 /// The target directory of the build under test.
 fn target_dir() -> &'static Path {
@@ -26,10 +39,11 @@ pub(super) fn scratch(case: &str) -> PathBuf {
 
 /// Lets cargo check the library, and reads from its messages where the metadata of the crates is. Looking for files
 /// would not do: a target folder holds one for each set of features.
-fn check_library() -> BTreeMap<String, PathBuf> {
+fn check_library(features: &[&str]) -> Metadata {
     let check = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["check", "--quiet", "--package", "runstate", "--lib", "--message-format=json", "--target-dir"])
         .arg(target_dir())
+        .args(features)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
@@ -50,7 +64,7 @@ fn check_library() -> BTreeMap<String, PathBuf> {
 /// Type-checks `source` as a library; the error is what the compiler says.
 ///
 /// In the twin that must compile a warning is an error too.
-pub(super) fn compile(source: &Path, illegal: bool) -> Result<(), String> {
+pub(super) fn compile(source: &Path, against: Against, illegal: bool) -> Result<(), String> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--color=never"]);
     rustc.args(["--diagnostic-width=140", "--check-cfg=cfg(illegal)"]);
@@ -59,7 +73,11 @@ pub(super) fn compile(source: &Path, illegal: bool) -> Result<(), String> {
     } else {
         ["-Dwarnings", "-Wunreachable_pub"]
     });
-    for (name, path) in &*METADATA {
+    let metadata = match against {
+        Against::Kernel => &*KERNEL,
+        Against::Library => &*LIBRARY,
+    };
+    for (name, path) in metadata {
         rustc.arg("--extern").arg(format!("{name}={}", path.display()));
         rustc.arg("-L").arg(format!("dependency={}", path.parent().unwrap().display()));
     }

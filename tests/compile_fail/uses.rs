@@ -2,14 +2,14 @@
 //! as pinned, without it must compile.
 
 use super::pinned::{assert_pinned, names, ui};
-use super::rustc::compile;
+use super::rustc::{Against, compile};
 
 fn twins(name: &str) {
     let source = ui(&format!("uses/{name}.rs"));
-    if let Err(said) = compile(&source, false) {
+    if let Err(said) = compile(&source, Against::Library, false) {
         panic!("the legal twin of {name} does not compile:\n{said}");
     }
-    let said = compile(&source, true).expect_err("the illegal twin compiles");
+    let said = compile(&source, Against::Library, true).expect_err("the illegal twin compiles");
     assert_pinned(&format!("uses/{name}"), &said);
 }
 

@@ -1,11 +1,11 @@
-use runstate::tool_call::{Running, ToolCall};
+use runstate::tool_call::{New, ToolCall};
 
 #[cfg(illegal)]
-pub fn running() -> Running {
-    Running
+pub fn new() -> New {
+    New
 }
 
 #[cfg(not(illegal))]
-pub fn running(call: &ToolCall<Running>) -> Running {
+pub fn new(call: &ToolCall<New>) -> New {
     *call.state()
 }
