@@ -1,5 +1,6 @@
 //! One harness; a module per behaviour.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+mod compile_fail;
 mod kernel;
 
 mod diagram;
