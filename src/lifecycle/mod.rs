@@ -1,5 +1,6 @@
 //! The documented lifecycles, one to a module.
 
+mod catalog;
 pub mod checkpoint;
 pub mod decision;
 pub mod derive;
@@ -11,3 +12,5 @@ pub mod tool_call;
 pub mod tool_execution;
 pub mod tool_result;
 pub mod turn;
+
+pub use catalog::{Document, documents, lifecycles};
