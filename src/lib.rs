@@ -1,5 +1,7 @@
 //! Agent-run and tool-call lifecycles as types.
 
+#[cfg(feature = "lifecycles")]
+pub mod agent;
 #[cfg(feature = "diagram")]
 pub mod diagram;
 pub mod kernel;
@@ -7,6 +9,8 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[cfg(feature = "trace")]
 pub mod trace;
 #[cfg(feature = "lifecycles")]
