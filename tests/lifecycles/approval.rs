@@ -14,7 +14,7 @@ pub(crate) fn events() -> Vec<ApprovalEvent> {
         Submit::new(T + 1, T + DAY).into(),
         Approve::new("ada", T + 2).because("the plan is sound").into(),
         Reject::by("ada", "too risky", T + 2).into(),
-        Execute::new(Outcome::Succeeded {}, T + 3).into(),
+        Execute::new(Outcome::Succeeded, T + 3).into(),
         Abort::new(T + 3).into(),
     ]
 }
@@ -145,7 +145,7 @@ fn a_deadline_beats_the_answers_that_come_at_it_or_later() {
     let back = back.machine.reject(Reject::by("ada", "no", deadline)).unwrap_err();
     assert_eq!(back.error, expired);
     let rejected = back.machine.reject(Reject::timed_out(deadline)).unwrap();
-    assert_eq!(rejected.state().rejection().cause(), &RejectionCause::Timeout {});
+    assert_eq!(rejected.state().rejection().cause(), &RejectionCause::Timeout);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn the_dynamic_machine_says_why_it_refuses() {
         said(Reject::timed_out(T + 2).into(), ApprovalStatus::AwaitingHuman),
         said(Approve::new("", T + 2).into(), ApprovalStatus::AwaitingHuman),
         said(Abort::new(T + 2).into(), ApprovalStatus::AwaitingHuman),
-        said(Execute::new(Outcome::Succeeded {}, T + 4).into(), ApprovalStatus::Executed),
+        said(Execute::new(Outcome::Succeeded, T + 4).into(), ApprovalStatus::Executed),
     ];
     assert_stored("approval_refusals", &lines.join("\n"));
 }

@@ -23,7 +23,7 @@
 //! assert!(matches!(late.error, ApprovalError::Expired { .. }));
 //! let approval = late.machine.reject(Reject::timed_out(t + 86_400_000)).unwrap();
 //! let approval = approval.abort(Abort::new(t + 86_400_000));
-//! assert_eq!(approval.state().rejection().cause(), &RejectionCause::Timeout {});
+//! assert_eq!(approval.state().rejection().cause(), &RejectionCause::Timeout);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -192,7 +192,7 @@ impl Reject {
 
     /// No answer came in time.
     pub fn timed_out(at: u64) -> Self {
-        Reject { rejection: Rejection { cause: RejectionCause::Timeout {}, at } }
+        Reject { rejection: Rejection { cause: RejectionCause::Timeout, at } }
     }
 
     /// The question was passed on instead of being answered.
@@ -244,10 +244,8 @@ impl Guard<AwaitingHuman, Reject> for Rejected {
         let Rejection { cause, at } = &event.rejection;
         match cause {
             RejectionCause::Person { by, .. } => from.decided_in_time(by, *at),
-            RejectionCause::Timeout {} if from.is_expired(*at) => Ok(()),
-            RejectionCause::Timeout {} => {
-                Err(ApprovalError::NotExpired { deadline: from.deadline(), at: *at })
-            }
+            RejectionCause::Timeout if from.is_expired(*at) => Ok(()),
+            RejectionCause::Timeout => Err(ApprovalError::NotExpired { deadline: from.deadline(), at: *at }),
             RejectionCause::Escalation { .. } => Ok(()),
         }
     }

@@ -89,11 +89,10 @@ impl Error for AnswerError {
     }
 }
 
-type Waiting = GovernedRun<AwaitingApproval>;
 type Asked = Approval<AwaitingHuman>;
 
 /// Each step looks at both guards before it moves either machine; so the second move cannot fail.
-impl Waiting {
+impl GovernedRun<AwaitingApproval> {
     /// A person said yes: the run goes on executing and the approval is APPROVED.
     ///
     /// ```
@@ -151,7 +150,7 @@ impl Waiting {
     ) -> Result<(RejectedRun, Approval<Aborted>), Box<Unanswered>> {
         let answer = approval::Reject::by(by, reason, at);
         match rollback {
-            Rollback::Complete {} => {
+            Rollback::Complete => {
                 let event = RollBack::new(reason, rollback.clone(), at);
                 let refused = |state: &_, record: &RunRecord| RolledBack::check(state, &event, record);
                 let (run, approval) = self.both_take(approval, &answer, refused)?;
