@@ -41,6 +41,21 @@ impl<T: ToRulebook> ToRulebook for &T {
 ///
 /// # Errors
 /// [`NotConforming`], with the first violation, or with the instances that have not ended.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::testing::conforms;
+/// use runstate::testing::example::{AnyDoor, Frame};
+/// use runstate::trace::Recorder;
+///
+/// let recorder = Recorder::new("r1");
+/// let _door = AnyDoor::new(Frame::observed(recorder.observer("front")));
+/// assert_eq!(conforms(&recorder.events(), AnyDoor::GRAPH, false)?.instances, 1);
+///
+/// let error = conforms(&recorder.events(), AnyDoor::GRAPH, true).unwrap_err();
+/// assert!(error.to_string().contains("door front of run r1 is in Open since line 1"));
+/// # Ok::<(), runstate::testing::NotConforming>(())
+/// ```
 pub fn conforms<'e>(
     events: impl IntoIterator<Item = &'e Event<'e>>,
     rules: impl ToRulebook,
@@ -87,6 +102,17 @@ impl std::error::Error for NotConforming {}
 ///
 /// # Errors
 /// [`Uncovered`], with the edges and exceptions at fault.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::testing::example::AnyDoor;
+/// use runstate::testing::{EdgeCounter, covers};
+///
+/// let nothing = EdgeCounter::of([AnyDoor::GRAPH]).coverage();
+/// let error = covers(&nothing, AnyDoor::GRAPH, &["Open --> Gone : remove", "Gone --> Open : undo"]).unwrap_err();
+/// assert_eq!(error.never.len(), 4);
+/// assert_eq!(error.unknown_exceptions, ["Gone --> Open : undo"]);
+/// ```
 pub fn covers(coverage: &Coverage, graph: &Graph, except: &[&str]) -> Result<(), Uncovered> {
     let covered = coverage.lifecycle(graph.name);
     let is_taken = |shown: &str| {

@@ -10,6 +10,16 @@ use super::subject::{EventOf, Subject};
 use crate::kernel::{Edge, Event, Machine, Status};
 
 /// One event given to a machine, and what came of it.
+///
+/// ```
+/// use runstate::testing::example::Doors;
+/// use runstate::testing::{Verdict, words};
+///
+/// let word = words(&Doors, 2).find(|word| word.events().eq(["close", "remove"])).unwrap();
+/// let [close, remove] = word.steps() else { panic!("two events, two steps") };
+/// assert_eq!((close.to_string().as_str(), close.verdict), ("Open --> Shut : close", Verdict::Taken("Shut")));
+/// assert_eq!((remove.to_string().as_str(), remove.verdict), ("Shut refuses 'remove'", Verdict::NoEdge));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {

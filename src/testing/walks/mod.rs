@@ -58,6 +58,26 @@ pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
 }
 
 /// A machine that is to be created, and the events that it is to be given.
+///
+/// [`drive`](Walk::drive) does so; a test that must do something between two events takes the walk apart:
+///
+/// ```
+/// use proptest::prelude::*;
+/// use runstate::snapshot::Snapshot;
+/// use runstate::testing::example::{AnyDoor, Doors};
+/// use runstate::testing::mixed_walks;
+///
+/// // A door that is stored and restored after each event goes the same way.
+/// proptest!(|(walk in mixed_walks(Doors, 10))| {
+///     let (mut door, events) = walk.into_parts();
+///     for event in events {
+///         door = door.apply(event).unwrap_or_else(|refused| refused.into_parts().0);
+///         let before = door.status();
+///         door = Snapshot::of(&door).unwrap().restore::<AnyDoor>().unwrap();
+///         prop_assert_eq!(door.status(), before);
+///     }
+/// });
+/// ```
 pub struct Walk<M: Machine> {
     record: M::Record,
     events: Vec<M::Event>,
