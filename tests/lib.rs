@@ -2,3 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 mod compile_fail;
 mod kernel;
+
+mod diagram;
+mod testing;
+mod trace;

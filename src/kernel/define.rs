@@ -463,6 +463,7 @@ macro_rules! __lifecycle_move {
             /// # Errors
             #[doc = ::core::concat!("[`", ::core::stringify!($Fault), "`], with machine and event as they were.")]
             #[inline]
+            #[allow(clippy::result_large_err, reason = "a failed guard hands the machine back by value")]
             pub fn $m(
                 self,
                 event: $Via,
