@@ -2,6 +2,7 @@
 #![expect(clippy::result_large_err, reason = "a guarded move that is refused gives machine and event back")]
 
 pub mod approval;
+mod catalog;
 pub mod checkpoint;
 pub mod decision;
 pub mod derive;
@@ -16,3 +17,5 @@ pub mod tool_call;
 pub mod tool_execution;
 pub mod tool_result;
 pub mod turn;
+
+pub use catalog::{Document, documents, lifecycles};
