@@ -1,0 +1,60 @@
+//! Why a command could not do its work.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use runstate::diagram::{Excerpt, Span};
+
+/// An input or a file that cannot be used: a message, and where it is known an excerpt of the file.
+///
+/// It is made for a person; nothing in the command looks into it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    excerpt: Option<String>,
+    help: Option<String>,
+}
+
+impl Failure {
+    /// A failure that has no place in a file.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), excerpt: None, help: None }
+    }
+
+    /// A failure at a place of a file.
+    pub(crate) fn at(message: impl Into<String>, file: &str, source: &str, span: Span) -> Self {
+        Failure {
+            message: message.into(),
+            excerpt: Some(Excerpt::new(file, source, span, "").to_string()),
+            help: None,
+        }
+    }
+
+    /// A file or folder on which the operating system refused something; `what` reads after "cannot".
+    pub(crate) fn io(what: &str, path: &Path, error: &io::Error) -> Self {
+        Failure::new(format!("cannot {what} {}: {error}", path.display()))
+    }
+
+    /// The same, with what to do about it.
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(f, "\n{excerpt}")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  = help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for Failure {}

@@ -1,0 +1,65 @@
+//! Files and standard input, with limits.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use runstate::diagram::Span;
+
+use crate::failure::Failure;
+
+/// The largest text that is read as a whole: diagrams, graphs, state files. Traces are streamed and have no limit.
+pub(crate) const TEXT_LIMIT: u64 = 64 << 20;
+
+/// A text that was read whole, and the name to show for it.
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// What to call an input in messages.
+pub(crate) fn name_of(path: &str) -> String {
+    if path == "-" { "<stdin>".to_owned() } else { path.to_owned() }
+}
+
+/// Reads a file, or standard input for `-`, as UTF-8 text of at most `limit` bytes.
+///
+/// # Errors
+/// A file that cannot be read, is a folder, is larger, or is no text; the latter with the place.
+pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
+    let name = name_of(path);
+    let unreadable = |error: io::Error| Failure::io("read", Path::new(&name), &error);
+    let mut bytes = Vec::new();
+    let mut limited = open(path).map_err(unreadable)?.take(limit + 1);
+    limited.read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
+        return Err(Failure::new(format!("{name} has more than the {limit} bytes that are read of such a file")));
+    }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Text { name, text }),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(error.as_bytes());
+            Err(Failure::at("expected UTF-8 text, got another byte", &name, &text, Span::new(at, at + 1)))
+        }
+    }
+}
+
+/// Opens a file, or standard input for `-`, to be read line by line.
+///
+/// # Errors
+/// Those of the operating system.
+pub(crate) fn open(path: &str) -> io::Result<Box<dyn BufRead>> {
+    if path == "-" {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
+}

@@ -1,0 +1,135 @@
+//! The tools of a run: they list, read, write and delete real files, below the run's working folder and nowhere else.
+
+mod folder;
+mod path;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use folder::Folder;
+
+/// Lists a folder.
+pub(crate) const LIST_FILES: &str = "list_files";
+/// Reads a text file.
+pub(crate) const READ_FILE: &str = "read_file";
+/// Writes a text file, whole.
+pub(crate) const WRITE_FILE: &str = "write_file";
+/// Deletes a file.
+pub(crate) const DELETE_FILE: &str = "delete_file";
+
+/// The tools that a scenario has.
+pub(crate) const NAMES: &[&str] = &[LIST_FILES, READ_FILE, WRITE_FILE, DELETE_FILE];
+
+/// What a tool gives. Whatever goes wrong is a result for the model to read, never an end of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// It did what it was asked.
+    Success(Value),
+    /// It did, and there is something to know.
+    Warning(Value, String),
+    /// It did not, and says why.
+    Error(String),
+}
+
+/// The tools on one folder.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    folder: Folder,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListFiles {
+    #[serde(default = "here")]
+    path: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadFile {
+    path: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WriteFile {
+    path: String,
+    content: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeleteFile {
+    path: String,
+}
+
+fn here() -> String {
+    ".".to_owned()
+}
+
+impl Tools {
+    /// The tools on `folder`, for files of at most `max_bytes` bytes.
+    ///
+    /// # Errors
+    /// A folder that cannot be opened.
+    pub(crate) fn open(folder: &Path, max_bytes: u64) -> io::Result<Tools> {
+        Ok(Tools { folder: Folder::open(folder, max_bytes)? })
+    }
+
+    /// Calls the tool of that name.
+    ///
+    /// Every tool can be called twice with the same arguments and leaves what one call would have left, so a call that
+    /// a crash interrupted may be replayed.
+    pub(crate) fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Answer {
+        let answer = match tool {
+            LIST_FILES => self.list(arguments),
+            READ_FILE => self.read(arguments),
+            WRITE_FILE => self.write(arguments),
+            DELETE_FILE => self.delete(arguments),
+            _ => Err(format!("there is no tool {tool:?}: expected one of {}", NAMES.join(", "))),
+        };
+        answer.unwrap_or_else(Answer::Error)
+    }
+
+    fn list(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+        let ListFiles { path } = parse(LIST_FILES, arguments)?;
+        let listing = self.folder.list(&path)?;
+        let output = Value::from(listing.entries);
+        Ok(match listing.left_out {
+            0 => Answer::Success(output),
+            more => Answer::Warning(output, format!("{more} more entries are left out")),
+        })
+    }
+
+    fn read(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+        let ReadFile { path } = parse(READ_FILE, arguments)?;
+        Ok(Answer::Success(Value::from(self.folder.read(&path)?)))
+    }
+
+    fn write(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+        let WriteFile { path, content } = parse(WRITE_FILE, arguments)?;
+        self.folder.write(&path, &content)?;
+        Ok(Answer::Success(json!({"path": path, "bytes": content.len()})))
+    }
+
+    fn delete(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+        let DeleteFile { path } = parse(DELETE_FILE, arguments)?;
+        let output = json!({"path": path});
+        Ok(if self.folder.delete(&path)? {
+            Answer::Success(output)
+        } else {
+            Answer::Warning(output, format!("there was no file {path:?}"))
+        })
+    }
+}
+
+fn parse<T: DeserializeOwned>(tool: &str, arguments: &Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(arguments.clone()))
+        .map_err(|error| format!("the arguments are not those of {tool}: {error}"))
+}
