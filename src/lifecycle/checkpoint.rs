@@ -1,0 +1,99 @@
+//! Commits that a lifecycle owes, and the proof that one was made (document 000, "Checkpoint Triggers").
+
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What made a commit due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Trigger {
+    /// The side effects of RunStart are applied.
+    UserMessage,
+    /// The model's answer is applied.
+    AssistantTurnCommitted,
+    /// The results of a tool round, or of replayed calls, are applied.
+    ToolResultsCommitted,
+    /// The activation ended, whatever the reason. Always forced.
+    RunFinished,
+    /// A decision was accepted; its replay has not begun (beside the document's six, so that no decision is lost).
+    DecisionAccepted,
+    /// A round begins with a tool that must not run twice (beside the document's six, so that no effect is repeated).
+    CallsStarted,
+}
+
+impl Trigger {
+    /// Must this be written even where a committer saves writes?
+    pub fn is_forced(self) -> bool {
+        self == Trigger::RunFinished
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// A commit that a state owes: the state has no way on but with the [`Receipt`] for it, or a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Due {
+    trigger: Trigger,
+    number: u64,
+}
+
+impl Due {
+    pub(super) fn new(trigger: Trigger, number: u64) -> Self {
+        Due { trigger, number }
+    }
+
+    /// What made it due.
+    pub fn trigger(self) -> Trigger {
+        self.trigger
+    }
+
+    /// Its place among the commits of the activation, from 1.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// Does this receipt prove this commit?
+    pub(super) fn is_met_by(self, receipt: &Receipt) -> Result<(), WrongReceipt> {
+        if self == receipt.0 { Ok(()) } else { Err(WrongReceipt { got: receipt.0, expected: self }) }
+    }
+}
+
+impl fmt::Display for Due {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "commit {} ({})", self.number, self.trigger)
+    }
+}
+
+/// Proof that a commit was made. It is given by `commit` alone, used up by the move that needs
+/// it, and cannot be copied.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the state that owed this commit waits for its receipt"]
+pub struct Receipt(Due);
+
+impl Receipt {
+    /// Only a committer's success makes one.
+    pub(crate) fn for_committed(due: Due) -> Self {
+        Receipt(due)
+    }
+}
+
+/// A receipt for another commit than the one that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrongReceipt {
+    got: Due,
+    expected: Due,
+}
+
+impl fmt::Display for WrongReceipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the receipt is for {}, where {} is due", self.got, self.expected)
+    }
+}
+
+impl Error for WrongReceipt {}

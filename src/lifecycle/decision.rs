@@ -1,0 +1,133 @@
+//! Why a call waits, and the answer to it (document 003, "Resume replay"; words of the design: suspension, decision).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Why a call waits: what a person, or a program for them, is asked.
+///
+/// ```
+/// use runstate::decision::Suspension;
+///
+/// let suspension = Suspension::new("sus-1", "approve", "delete notes.tmp?").expiring_at(60_000);
+/// assert!(!suspension.is_expired(59_999));
+/// assert!(suspension.is_expired(60_000));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suspension {
+    /// An id of its own: a call that waits twice has two.
+    pub id: String,
+    /// What is asked for, as a word for programs: `approve`, `in_doubt`, …
+    pub action: String,
+    /// What is asked for, for a person.
+    pub message: String,
+    /// What a form needs beside the message.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub parameters: Value,
+    /// The JSON Schema of a decision's result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_schema: Option<Value>,
+    /// What a decision to resume does.
+    pub resume_mode: ResumeMode,
+    /// When it lapses, in milliseconds on the run's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at_ms: Option<u64>,
+}
+
+impl Suspension {
+    /// A suspension that never lapses, and whose call is executed as it was asked for once it is resumed.
+    pub fn new(id: impl Into<String>, action: impl Into<String>, message: impl Into<String>) -> Self {
+        Suspension {
+            id: id.into(),
+            action: action.into(),
+            message: message.into(),
+            parameters: Value::Null,
+            response_schema: None,
+            resume_mode: ResumeMode::ReplayToolCall,
+            expires_at_ms: None,
+        }
+    }
+
+    /// The same, with another way to resume.
+    #[must_use]
+    pub fn resuming_by(mut self, mode: ResumeMode) -> Self {
+        self.resume_mode = mode;
+        self
+    }
+
+    /// The same, lapsing at that time.
+    #[must_use]
+    pub fn expiring_at(mut self, at_ms: u64) -> Self {
+        self.expires_at_ms = Some(at_ms);
+        self
+    }
+
+    /// Has it lapsed at `now_ms`? At its very time it has.
+    pub fn is_expired(&self, now_ms: u64) -> bool {
+        self.expires_at_ms.is_some_and(|at| now_ms >= at)
+    }
+}
+
+/// What a decision to resume does with the call (document 003, "Resume replay").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumeMode {
+    /// The tool is executed with the arguments that the model gave.
+    ReplayToolCall,
+    /// The decision's result is the call's result; the tool is not executed.
+    UseDecisionAsToolResult,
+    /// The tool is executed with the decision's result for arguments.
+    PassDecisionToTool,
+}
+
+/// The answer to one suspension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// Its own id: the same id again is the same decision.
+    pub decision_id: String,
+    /// The suspension it answers.
+    pub suspension_id: String,
+    /// Go on, or give the call up.
+    pub action: DecisionAction,
+    /// The answer itself, for modes that use it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub result: Value,
+    /// Why, in the words of who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// When, in milliseconds on the run's clock.
+    pub decided_at_ms: u64,
+}
+
+impl Decision {
+    /// A decision with nothing but its action.
+    pub fn new(
+        decision_id: impl Into<String>,
+        suspension_id: impl Into<String>,
+        action: DecisionAction,
+    ) -> Self {
+        Decision {
+            decision_id: decision_id.into(),
+            suspension_id: suspension_id.into(),
+            action,
+            result: Value::Null,
+            reason: None,
+            actor: None,
+            decided_at_ms: 0,
+        }
+    }
+}
+
+/// What a decision says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionAction {
+    /// The call goes on, as the suspension's [`ResumeMode`] says.
+    Resume,
+    /// The call is given up.
+    Cancel,
+}

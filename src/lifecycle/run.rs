@@ -1,0 +1,319 @@
+//! A run (document 000, "Layer 1"; document 003, "RunStatus").
+
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::decision::Decision;
+use super::termination::TerminationReason;
+use crate::kernel::{Begin, Enter, Guard, Observer, Record};
+use crate::lifecycle;
+
+lifecycle! {
+    /// A run: coarse, and what is persisted of it at `__run`.
+    pub mod run: Run(RunRecord), AnyRun;
+    version 1;
+    diagram "../../docs/lifecycles/run.md";
+
+    status RunStatus {
+        /// An activation is executing: inference or tools.
+        Running { .. },
+        /// Paused: calls wait for decisions.
+        Waiting { .. },
+        /// Over, for a reason.
+        Done { .. },
+    }
+    event RunEvent {
+        /// The activation ended with calls suspended.
+        Wait { .. },
+        /// Something came in that lets the run go on.
+        Resume { .. },
+        /// The run is over.
+        Finish { .. },
+    }
+
+    [*]     --> Running;
+    Running --> Waiting : wait(Wait) else NothingToWaitFor;
+    Running --> Done    : finish(Finish) else NotFinal;
+    Waiting --> Running : resume(Resume);
+    Waiting --> Done    : finish(Finish) else NotFinal;
+    Done    --> [*];
+}
+
+/// What all states of a run share.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    id: String,
+    activations: u32,
+    #[serde(skip)]
+    observer: Observer,
+}
+
+impl RunRecord {
+    /// The record of a new run, in its first activation.
+    pub fn new(id: impl Into<String>) -> Self {
+        RunRecord { id: id.into(), activations: 1, observer: Observer::default() }
+    }
+
+    /// The same, with someone told of each transition.
+    #[must_use]
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// How many activations it has had, this one included.
+    pub fn activations(&self) -> u32 {
+        self.activations
+    }
+}
+
+impl Record for RunRecord {
+    #[inline]
+    fn observer(&mut self) -> Option<&mut Observer> {
+        Some(&mut self.observer)
+    }
+}
+
+/// An activation is executing, for this cause.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Running {
+    cause: Cause,
+}
+
+/// Why an activation runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The run was created.
+    Created,
+    /// A decision on one of the calls it waited for was accepted.
+    Decided {
+        /// The call, as it is named in traces.
+        call: String,
+        /// The id of the decision.
+        decision_id: String,
+    },
+    /// The user wrote while it waited. The calls it waited for are superseded.
+    UserMessage,
+}
+
+/// Paused: these calls wait for decisions.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waiting {
+    calls: Vec<String>,
+}
+
+/// Over, for a reason that is final.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Done {
+    reason: TerminationReason,
+}
+
+/// The activation ended with calls suspended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wait {
+    calls: Vec<String>,
+}
+
+impl Wait {
+    /// Wait for these calls, as they are named in traces.
+    pub fn new(calls: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Wait { calls: calls.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// What lets a waiting run go on: there is no going on without a cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resume {
+    cause: Cause,
+}
+
+impl Resume {
+    /// A decision on a call, as it is named in traces, was accepted.
+    pub fn decided(call: impl Into<String>, decision: &Decision) -> Self {
+        Resume { cause: Cause::Decided { call: call.into(), decision_id: decision.decision_id.clone() } }
+    }
+
+    /// The user wrote.
+    pub fn user_message() -> Self {
+        Resume { cause: Cause::UserMessage }
+    }
+}
+
+/// The run is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finish {
+    reason: TerminationReason,
+}
+
+impl Finish {
+    /// Over, for this reason.
+    pub fn new(reason: TerminationReason) -> Self {
+        Finish { reason }
+    }
+}
+
+/// A run cannot wait for no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NothingToWaitFor;
+
+impl fmt::Display for NothingToWaitFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a run waits for at least one suspended call, and none was named")
+    }
+}
+
+impl Error for NothingToWaitFor {}
+
+/// A reason that does not end a run from where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotFinal {
+    got: TerminationReason,
+    expected: &'static str,
+}
+
+impl fmt::Display for NotFinal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' does not end a run here; expected {}", self.got, self.expected)
+    }
+}
+
+impl Error for NotFinal {}
+
+impl Guard<Running, Wait> for Waiting {
+    type Error = NothingToWaitFor;
+    fn check(_: &Running, event: &Wait, _: &RunRecord) -> Result<(), NothingToWaitFor> {
+        if event.calls.is_empty() { Err(NothingToWaitFor) } else { Ok(()) }
+    }
+}
+
+impl Guard<Running, Finish> for Done {
+    type Error = NotFinal;
+    fn check(_: &Running, event: &Finish, _: &RunRecord) -> Result<(), NotFinal> {
+        match event.reason.to_run_status() {
+            RunStatus::Done => Ok(()),
+            RunStatus::Running | RunStatus::Waiting => Err(NotFinal {
+                got: event.reason.clone(),
+                expected: "any reason but suspended, with which it waits",
+            }),
+        }
+    }
+}
+
+impl Guard<Waiting, Finish> for Done {
+    type Error = NotFinal;
+    fn check(_: &Waiting, event: &Finish, _: &RunRecord) -> Result<(), NotFinal> {
+        match event.reason {
+            TerminationReason::Cancelled | TerminationReason::Error(_) => Ok(()),
+            TerminationReason::NaturalEnd
+            | TerminationReason::BehaviorRequested
+            | TerminationReason::Stopped(_)
+            | TerminationReason::Blocked(_)
+            | TerminationReason::Suspended => Err(NotFinal {
+                got: event.reason.clone(),
+                expected: "cancelled or error, since the run waits",
+            }),
+        }
+    }
+}
+
+impl Begin for Running {
+    fn begin(_: &mut RunRecord) -> Self {
+        Running { cause: Cause::Created }
+    }
+}
+
+impl Enter<Waiting, Resume> for Running {
+    fn enter(_: Waiting, event: Resume, run: &mut RunRecord) -> Self {
+        run.activations += 1;
+        Running { cause: event.cause }
+    }
+}
+
+impl Enter<Running, Wait> for Waiting {
+    fn enter(_: Running, event: Wait, _: &mut RunRecord) -> Self {
+        Waiting { calls: event.calls }
+    }
+}
+
+impl<S> Enter<S, Finish> for Done {
+    fn enter(_: S, event: Finish, _: &mut RunRecord) -> Self {
+        Done { reason: event.reason }
+    }
+}
+
+impl Run<Running> {
+    /// Why this activation runs.
+    pub fn cause(&self) -> &Cause {
+        &self.state().cause
+    }
+}
+
+impl Run<Waiting> {
+    /// The calls that wait, as they are named in traces; at least one.
+    pub fn calls(&self) -> &[String] {
+        &self.state().calls
+    }
+}
+
+impl Run<Done> {
+    /// Why the run is over.
+    pub fn reason(&self) -> &TerminationReason {
+        &self.state().reason
+    }
+}
+
+/// A run after an activation.
+#[derive(Debug)]
+pub enum Ended {
+    /// It waits for decisions.
+    Waiting(Run<Waiting>),
+    /// It is over.
+    Done(Run<Done>),
+}
+
+impl From<Ended> for AnyRun {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Waiting(run) => run.into(),
+            Ended::Done(run) => run.into(),
+        }
+    }
+}
+
+impl Run<Running> {
+    /// Ends the activation: the reason decides between waiting and done (document 003, `to_run_status`).
+    ///
+    /// `calls` are those that wait, as they are named in traces; only [`TerminationReason::Suspended`] needs them.
+    ///
+    /// # Errors
+    /// [`NothingToWaitFor`], with the run, when the reason is `Suspended` and no call is named.
+    pub fn end_activation(
+        self,
+        reason: TerminationReason,
+        calls: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Ended, (Self, NothingToWaitFor)> {
+        match reason.to_run_status() {
+            RunStatus::Waiting => match self.wait(Wait::new(calls)) {
+                Ok(run) => Ok(Ended::Waiting(run)),
+                Err(rejected) => Err((rejected.machine, rejected.error)),
+            },
+            RunStatus::Running | RunStatus::Done => match self.finish(Finish::new(reason)) {
+                Ok(run) => Ok(Ended::Done(run)),
+                // Only `Suspended` is refused here, and it went the other way.
+                Err(rejected) => unreachable!("{}", rejected.error),
+            },
+        }
+    }
+}
