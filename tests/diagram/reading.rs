@@ -39,7 +39,8 @@ fn spans_survive_carriage_returns_comments_directives_and_front_matter() {
 
 #[test]
 fn composite_states_have_regions_and_directions() {
-    let diagram = read("state \"Busy now\" as Busy {\n direction LR\n [*] --> A\n --\n B --> [*]\n}\nBusy --> Idle");
+    let diagram =
+        read("state \"Busy now\" as Busy {\n direction LR\n [*] --> A\n --\n B --> [*]\n}\nBusy --> Idle");
     let busy = diagram.state("Busy").unwrap();
     assert_eq!(busy.kind, StateKind::Composite);
     assert_eq!(busy.descriptions[0].text, "Busy now");

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use runstate::diagram::{Excerpt, Span};
 
+use crate::output::printable;
+
 /// An input or a file that cannot be used: a message, and where it is known an excerpt of the file.
 ///
 /// It is made for a person; nothing in the command looks into it.
@@ -20,13 +22,13 @@ pub(crate) struct Failure {
 impl Failure {
     /// A failure that has no place in a file.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), excerpt: None, help: None }
+        Failure { message: fit(&message.into()), excerpt: None, help: None }
     }
 
     /// A failure at a place of a file.
     pub(crate) fn at(message: impl Into<String>, file: &str, source: &str, span: Span) -> Self {
         Failure {
-            message: message.into(),
+            message: fit(&message.into()),
             excerpt: Some(Excerpt::new(file, source, span, "").to_string()),
             help: None,
         }
@@ -42,6 +44,18 @@ impl Failure {
         self.help = Some(help.into());
         self
     }
+}
+
+/// The longest message that is shown, in characters.
+const LONGEST: usize = 600;
+
+/// A message may quote a file: it is cut where it is too long for a person, and cannot garble the terminal.
+fn fit(message: &str) -> String {
+    let mut shown: String = printable(message).chars().take(LONGEST).collect();
+    if message.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 impl fmt::Display for Failure {

@@ -34,7 +34,9 @@ pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
     let mut limited = open(path).map_err(unreadable)?.take(limit + 1);
     limited.read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit {
-        return Err(Failure::new(format!("{name} has more than the {limit} bytes that are read of such a file")));
+        return Err(Failure::new(format!(
+            "{name} has more than the {limit} bytes that are read of such a file"
+        )));
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);

@@ -16,7 +16,8 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Whatever cannot be read or written; symlinks and special files, of which a copy could lead out of the folder; more
 /// than the limits of this module.
 pub(super) fn folder(from: &Path, to: &Path) -> Result<(), Failure> {
-    let about = fs::metadata(from).map_err(|error| Failure::io("read the scenario's folder", from, &error))?;
+    let about =
+        fs::metadata(from).map_err(|error| Failure::io("read the scenario's folder", from, &error))?;
     if !about.is_dir() {
         return Err(Failure::new(format!("the scenario's folder {} is a file", from.display())));
     }
@@ -41,8 +42,11 @@ pub(super) fn folder(from: &Path, to: &Path) -> Result<(), Failure> {
             } else if about.is_file() {
                 fs::copy(&source, &target).map_err(|error| Failure::io("copy", &source, &error))?;
             } else {
-                return Err(Failure::new(format!("cannot copy {}: it is a symlink or a special file", source.display()))
-                    .with_help("a scenario's folder has files and folders alone"));
+                return Err(Failure::new(format!(
+                    "cannot copy {}: it is a symlink or a special file",
+                    source.display()
+                ))
+                .with_help("a scenario's folder has files and folders alone"));
             }
         }
     }

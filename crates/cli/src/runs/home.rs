@@ -25,7 +25,7 @@ pub(crate) fn state_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
             .filter(|path| path.is_absolute())
             .or_else(|| env::home_dir().map(|home| home.join(".local/share")))
     };
-    data.filter(|path| path.is_absolute())
-        .map(|data| data.join("runstate").join("runs"))
-        .ok_or_else(|| Failure::new("the user has no data folder to keep runs in").with_help("give --state-dir"))
+    data.filter(|path| path.is_absolute()).map(|data| data.join("runstate").join("runs")).ok_or_else(|| {
+        Failure::new("the user has no data folder to keep runs in").with_help("give --state-dir")
+    })
 }

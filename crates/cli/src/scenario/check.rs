@@ -50,7 +50,10 @@ fn relative(folder: &Spanned<std::path::PathBuf>) -> Result<(), Fault> {
     if path.as_os_str().is_empty() || !inside {
         return Err(fault(
             folder,
-            format!("expected a folder beside the scenario, without `..`, got {:?}", path.display().to_string()),
+            format!(
+                "expected a folder beside the scenario, without `..`, got {:?}",
+                path.display().to_string()
+            ),
         ));
     }
     Ok(())
@@ -72,7 +75,11 @@ fn tool_names(scenario: &Scenario) -> Result<(), Fault> {
         if !tools::NAMES.contains(&tool.value.as_str()) {
             return Err(fault(
                 tool,
-                format!("there is no tool {:?} to approve: expected one of {}", tool.value, tools::NAMES.join(", ")),
+                format!(
+                    "there is no tool {:?} to approve: expected one of {}",
+                    tool.value,
+                    tools::NAMES.join(", ")
+                ),
             ));
         }
         if !seen.insert(tool.value.as_str()) {
@@ -106,7 +113,10 @@ fn call_ids(scenario: &Scenario) -> Result<BTreeMap<&str, u64>, Fault> {
     let mut lines = BTreeMap::new();
     for call in scenario.calls() {
         let id = call.id.value.as_str();
-        if id.is_empty() || id.len() > 128 || id.chars().any(|c| c.is_control() || c.is_whitespace() || c == '#') {
+        if id.is_empty()
+            || id.len() > 128
+            || id.chars().any(|c| c.is_control() || c.is_whitespace() || c == '#')
+        {
             return Err(fault(
                 &call.id,
                 format!("expected a call id of 1 to 128 characters without white space and `#`, got {id:?}"),
@@ -124,13 +134,22 @@ fn decisions(scenario: &Scenario, calls: &BTreeMap<&str, u64>) -> Result<(), Fau
     for decision in &scenario.decisions {
         let call = decision.call.value.as_str();
         if !calls.contains_key(call) {
-            return Err(fault(&decision.call, format!("the model makes no call {call:?} that this could decide")));
+            return Err(fault(
+                &decision.call,
+                format!("the model makes no call {call:?} that this could decide"),
+            ));
         }
         if let Some(first) = seen.insert(call, decision.call.referenced.line()) {
-            return Err(fault(&decision.call, format!("the call {call:?} was decided before, on line {first}")));
+            return Err(fault(
+                &decision.call,
+                format!("the call {call:?} was decided before, on line {first}"),
+            ));
         }
         if decision.action == Action::Deny && decision.result.is_some() {
-            return Err(fault(&decision.call, format!("the call {call:?} is denied, so it can have no result")));
+            return Err(fault(
+                &decision.call,
+                format!("the call {call:?} is denied, so it can have no result"),
+            ));
         }
     }
     Ok(())

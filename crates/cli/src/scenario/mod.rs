@@ -2,6 +2,8 @@
 
 mod check;
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

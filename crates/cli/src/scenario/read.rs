@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use runstate::diagram::{LineIndex, Span};
+use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
-use serde_saphyr::{Location, Options};
+use serde_saphyr::{Error, Location, Options};
 
 use super::{Scenario, check};
 use crate::failure::Failure;
@@ -12,6 +13,9 @@ use crate::input::{self, Text};
 
 /// The largest scenario, in bytes.
 const LIMIT: u64 = 4 << 20;
+
+/// How deep the values of a scenario may nest.
+const DEEPEST: usize = 64;
 
 /// A scenario, its text and where it was found.
 #[derive(Debug)]
@@ -35,8 +39,9 @@ pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
     }
     let scenario: Scenario = serde_saphyr::from_str_with_options(&source.text, options())
         .map_err(|error| refuse(&source, &error))?;
-    check::check(&scenario)
-        .map_err(|fault| Failure::at(fault.message, &source.name, &source.text, span(&source.text, fault.at)))?;
+    check::check(&scenario).map_err(|fault| {
+        Failure::at(fault.message, &source.name, &source.text, span(&source.text, fault.at))
+    })?;
     let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
     Ok(FromFile { scenario, source, base })
 }
@@ -45,8 +50,7 @@ pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
 fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
-            flow_nesting_limit: 64,
-            max_depth: 64,
+            max_depth: DEEPEST,
             max_documents: 1,
             max_aliases: 100,
             max_anchors: 100,
@@ -67,16 +71,39 @@ fn options() -> Options {
 }
 
 fn refuse(source: &Text, error: &serde_saphyr::Error) -> Failure {
-    let Some(at) = error.location() else {
-        return Failure::new(format!("{}: {}", source.name, without_place(&error.to_string())));
-    };
-    Failure::at(without_place(&error.to_string()), &source.name, &source.text, span(&source.text, at))
+    let message = message(error);
+    match error.location() {
+        Some(at) => Failure::at(message, &source.name, &source.text, span(&source.text, at)),
+        None => Failure::new(format!("{}: {message}", source.name)),
+    }
 }
 
-/// The excerpt says the place; the message need not.
-fn without_place(message: &str) -> String {
-    let end = message.find(" at line ").unwrap_or(message.len());
-    message[..end].to_owned()
+/// What is wrong, in the words of someone who writes scenarios; the excerpt says the place.
+fn message(error: &serde_saphyr::Error) -> String {
+    match error.without_snippet() {
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("the field {key:?} is given twice"),
+        Error::Unexpected { expected: "mapping start", .. } => {
+            "expected a mapping of fields to values".to_owned()
+        }
+        Error::Unexpected { expected: "sequence start", .. } => "expected a list".to_owned(),
+        Error::Unexpected { expected: "string scalar", .. } => "expected a text".to_owned(),
+        Error::InvalidScalar { ty: "u32", .. } => format!("expected a whole number from 0 to {}", u32::MAX),
+        Error::InvalidScalar { ty: "u64", .. } => format!("expected a whole number from 0 to {}", u64::MAX),
+        Error::MergeKeyNotAllowed { .. } => {
+            "a merge key `<<` is not supported: write the fields out".to_owned()
+        }
+        Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
+            "expected one document, got a second".to_owned()
+        }
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            format!("values nest deeper than {DEEPEST} levels")
+        }
+        other => {
+            let text = other.to_string();
+            let end = text.find(" at line ").unwrap_or(text.len());
+            text[..end].to_owned()
+        }
+    }
 }
 
 /// The bytes of a place, by its byte offset where the parser knows it and by line and column otherwise.

@@ -97,7 +97,8 @@ impl Folder {
             _ => {}
         }
         let mut options = OpenOptions::new();
-        let mut file = self.dir.open_with(inside, unblocked(options.write(true).create(true))).map_err(refuse)?;
+        let mut file =
+            self.dir.open_with(inside, unblocked(options.write(true).create(true))).map_err(refuse)?;
         regular(&file).map_err(refuse)?;
         file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(refuse)
     }

@@ -8,6 +8,7 @@ mod tests;
 use std::io;
 use std::path::Path;
 
+use runstate::tool_result::ToolResult;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -25,17 +26,6 @@ pub(crate) const DELETE_FILE: &str = "delete_file";
 
 /// The tools that a scenario has.
 pub(crate) const NAMES: &[&str] = &[LIST_FILES, READ_FILE, WRITE_FILE, DELETE_FILE];
-
-/// What a tool gives. Whatever goes wrong is a result for the model to read, never an end of the run.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Answer {
-    /// It did what it was asked.
-    Success(Value),
-    /// It did, and there is something to know.
-    Warning(Value, String),
-    /// It did not, and says why.
-    Error(String),
-}
 
 /// The tools on one folder.
 #[derive(Debug)]
@@ -82,49 +72,49 @@ impl Tools {
         Ok(Tools { folder: Folder::open(folder, max_bytes)? })
     }
 
-    /// Calls the tool of that name.
+    /// Calls the tool of that name. Whatever goes wrong is a result for the model to read, never an end of the run.
     ///
     /// Every tool can be called twice with the same arguments and leaves what one call would have left, so a call that
     /// a crash interrupted may be replayed.
-    pub(crate) fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Answer {
-        let answer = match tool {
+    pub(crate) fn call(&self, tool: &str, arguments: &Map<String, Value>) -> ToolResult {
+        let result = match tool {
             LIST_FILES => self.list(arguments),
             READ_FILE => self.read(arguments),
             WRITE_FILE => self.write(arguments),
             DELETE_FILE => self.delete(arguments),
             _ => Err(format!("there is no tool {tool:?}: expected one of {}", NAMES.join(", "))),
         };
-        answer.unwrap_or_else(Answer::Error)
+        result.unwrap_or_else(ToolResult::Error)
     }
 
-    fn list(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+    fn list(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
         let ListFiles { path } = parse(LIST_FILES, arguments)?;
         let listing = self.folder.list(&path)?;
         let output = Value::from(listing.entries);
         Ok(match listing.left_out {
-            0 => Answer::Success(output),
-            more => Answer::Warning(output, format!("{more} more entries are left out")),
+            0 => ToolResult::Success(output),
+            more => ToolResult::Warning { output, warning: format!("{more} more entries are left out") },
         })
     }
 
-    fn read(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+    fn read(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
         let ReadFile { path } = parse(READ_FILE, arguments)?;
-        Ok(Answer::Success(Value::from(self.folder.read(&path)?)))
+        Ok(ToolResult::Success(Value::from(self.folder.read(&path)?)))
     }
 
-    fn write(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+    fn write(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
         let WriteFile { path, content } = parse(WRITE_FILE, arguments)?;
         self.folder.write(&path, &content)?;
-        Ok(Answer::Success(json!({"path": path, "bytes": content.len()})))
+        Ok(ToolResult::Success(json!({"path": path, "bytes": content.len()})))
     }
 
-    fn delete(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
+    fn delete(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
         let DeleteFile { path } = parse(DELETE_FILE, arguments)?;
         let output = json!({"path": path});
         Ok(if self.folder.delete(&path)? {
-            Answer::Success(output)
+            ToolResult::Success(output)
         } else {
-            Answer::Warning(output, format!("there was no file {path:?}"))
+            ToolResult::Warning { output, warning: format!("there was no file {path:?}") }
         })
     }
 }

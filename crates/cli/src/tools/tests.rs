@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Answer, Tools};
+use super::{ToolResult, Tools};
 
 /// A folder to work in, with a secret beside it that no tool may reach.
 struct World {
@@ -28,13 +28,13 @@ impl World {
         self.root.path().join("work").join(inside)
     }
 
-    fn call(&self, tool: &str, arguments: &Value) -> Answer {
+    fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
         self.tools.call(tool, arguments.as_object().unwrap())
     }
 
     fn error(&self, tool: &str, arguments: &Value) -> String {
         match self.call(tool, arguments) {
-            Answer::Error(text) => text,
+            ToolResult::Error(text) => text,
             other => panic!("expected {tool} to refuse {arguments}, got {other:?}"),
         }
     }
@@ -50,25 +50,25 @@ impl World {
 fn a_file_is_written_listed_read_and_deleted() {
     let world = World::new();
     let written = world.call("write_file", &json!({"path": "a/b.txt", "content": "grüße"}));
-    assert_eq!(written, Answer::Success(json!({"path": "a/b.txt", "bytes": 7})));
+    assert_eq!(written, ToolResult::Success(json!({"path": "a/b.txt", "bytes": 7})));
     assert_eq!(
         world.call("list_files", &json!({})),
-        Answer::Success(json!([{"name": "a", "kind": "folder"}]))
+        ToolResult::Success(json!([{"name": "a", "kind": "folder"}]))
     );
     assert_eq!(
         world.call("list_files", &json!({"path": "a"})),
-        Answer::Success(json!([{"name": "b.txt", "kind": "file", "bytes": 7}]))
+        ToolResult::Success(json!([{"name": "b.txt", "kind": "file", "bytes": 7}]))
     );
-    assert_eq!(world.call("read_file", &json!({"path": "./a/b.txt"})), Answer::Success(json!("grüße")));
+    assert_eq!(world.call("read_file", &json!({"path": "./a/b.txt"})), ToolResult::Success(json!("grüße")));
     world.call("write_file", &json!({"path": "a/b.txt", "content": "x"}));
     assert_eq!(fs::read_to_string(world.path("a/b.txt")).unwrap(), "x", "a shorter text leaves no tail");
     assert_eq!(
         world.call("delete_file", &json!({"path": "a/b.txt"})),
-        Answer::Success(json!({"path": "a/b.txt"}))
+        ToolResult::Success(json!({"path": "a/b.txt"}))
     );
     assert!(!world.path("a/b.txt").exists());
     let again = world.call("delete_file", &json!({"path": "a/b.txt"}));
-    assert!(matches!(again, Answer::Warning(_, _)), "replaying a deletion is harmless: {again:?}");
+    assert!(matches!(again, ToolResult::Warning { .. }), "replaying a deletion is harmless: {again:?}");
 }
 
 #[test]
@@ -107,13 +107,16 @@ fn symlinks_that_lead_out_are_refused() {
     world.assert_untouched();
 
     // A symlink itself can be seen and deleted, and one that stays inside can be followed.
-    let Answer::Success(listing) = world.call("list_files", &json!({})) else { panic!("no listing") };
+    let ToolResult::Success(listing) = world.call("list_files", &json!({})) else { panic!("no listing") };
     assert!(listing.as_array().unwrap().iter().all(|entry| entry["kind"] == "symlink"), "{listing}");
-    assert_eq!(world.call("delete_file", &json!({"path": "file"})), Answer::Success(json!({"path": "file"})));
+    assert_eq!(
+        world.call("delete_file", &json!({"path": "file"})),
+        ToolResult::Success(json!({"path": "file"}))
+    );
     world.assert_untouched();
     fs::write(world.path("inside.txt"), "inside").unwrap();
     symlink("inside.txt", world.path("alias")).unwrap();
-    assert_eq!(world.call("read_file", &json!({"path": "alias"})), Answer::Success(json!("inside")));
+    assert_eq!(world.call("read_file", &json!({"path": "alias"})), ToolResult::Success(json!("inside")));
 }
 
 /// The check and the use are one: a folder that turns into a symlink and back while a tool runs lets nothing out.
@@ -137,7 +140,7 @@ fn a_folder_that_is_swapped_for_a_symlink_lets_nothing_out() {
         })
     };
     for _ in 0..2_000 {
-        if let Answer::Success(text) = world.call("read_file", &json!({"path": "door/secret.txt"})) {
+        if let ToolResult::Success(text) = world.call("read_file", &json!({"path": "door/secret.txt"})) {
             assert_eq!(text, json!("decoy"));
         }
     }
