@@ -1,1 +1,7 @@
+//! The real binary, run as a person or a script runs it; a module per command.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod help;
+mod list;
+mod seal;
+mod session;
