@@ -1,5 +1,7 @@
 //! Agent-run and tool-call lifecycles as types.
 
+#[cfg(feature = "lifecycles")]
+pub mod agent;
 #[cfg(feature = "diagram")]
 pub mod diagram;
 pub mod kernel;

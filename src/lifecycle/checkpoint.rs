@@ -40,12 +40,19 @@ impl fmt::Display for Trigger {
 #[serde(deny_unknown_fields)]
 pub struct Due {
     trigger: Trigger,
+    gate: u64,
     number: u64,
 }
 
 impl Due {
-    pub(super) fn new(trigger: Trigger, number: u64) -> Self {
-        Due { trigger, number }
+    /// The commit of that number that the flow itself owes.
+    pub(super) fn of_flow(trigger: Trigger, number: u64) -> Self {
+        Due { trigger, gate: 0, number }
+    }
+
+    /// The commit of that number that a gate owes; gates are counted from 1.
+    pub(super) fn of_gate(trigger: Trigger, gate: u64, number: u64) -> Self {
+        Due { trigger, gate, number }
     }
 
     /// What made it due.
@@ -53,7 +60,7 @@ impl Due {
         self.trigger
     }
 
-    /// Its place among the commits of the activation, from 1.
+    /// Its place among the commits of the flow, or of its gate, from 1.
     pub fn number(self) -> u64 {
         self.number
     }
@@ -66,12 +73,13 @@ impl Due {
 
 impl fmt::Display for Due {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "commit {} ({})", self.number, self.trigger)
+        write!(f, "commit {} ({})", self.number, self.trigger)?;
+        if self.gate > 0 { write!(f, " of gate {}", self.gate) } else { Ok(()) }
     }
 }
 
-/// Proof that a commit was made. It is given by `commit` alone, used up by the move that needs
-/// it, and cannot be copied.
+/// Proof that a commit was made: given by [`commit`](crate::agent::commit) alone, used up by the move that needs it, and
+/// not to be copied.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the state that owed this commit waits for its receipt"]
 pub struct Receipt(Due);

@@ -1,0 +1,138 @@
+//! What must be proven before an activation goes on.
+
+use std::error::Error;
+use std::fmt;
+
+use super::super::checkpoint::{Due, Receipt, WrongReceipt};
+use super::super::termination::TerminationReason;
+use super::super::tool_call::ToolCallStatus;
+use super::events::{CallTools, Commit, Complete, Finish, Halt, Next, Park, Pass, Replay, SkipReplay, Stay};
+use super::states::{
+    CommitAssistant, CommitReplay0, CommitTool, CommitUser, LlmCall, ResumeAfterTool, ResumeReplay0,
+    ResumeToolCall, Suspended, Terminate, ToolRound,
+};
+use super::{FlowRecord, Infer, LoopTop, NaturalEnd, StepPrepare};
+use crate::kernel::{Guard, State};
+
+/// What an activation still owes, or what contradicts where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unmet {
+    /// The receipt is for another commit.
+    Receipt(WrongReceipt),
+    /// The proof is of another gate.
+    Gate {
+        /// The number of the gate that was passed.
+        got: u64,
+        /// The number of the gate that the activation stands at.
+        expected: u64,
+    },
+    /// No call was named that waits.
+    NothingWaits,
+    /// The answer has no calls.
+    NoCalls,
+    /// The answer has calls.
+    HasCalls,
+    /// The outcomes are not one for each call of the round, or one is still executing.
+    Outcomes {
+        /// What is wrong with them.
+        what: String,
+    },
+    /// The activation is to end, so the model is not asked.
+    Stopping(TerminationReason),
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unmet::Receipt(wrong) => wrong.fmt(f),
+            Unmet::Gate { got, expected } => {
+                write!(f, "the proof is of gate {got}, where the activation stands at gate {expected}")
+            }
+            Unmet::NothingWaits => f.write_str("no call was named that waits"),
+            Unmet::NoCalls => f.write_str("the model's answer has no calls: it is finished, not executed"),
+            Unmet::HasCalls => f.write_str("the model's answer has calls: they are executed before the end"),
+            Unmet::Outcomes { what } => write!(f, "the round is not complete: {what}"),
+            Unmet::Stopping(reason) => write!(f, "the activation is to end ({reason}) before its next step"),
+        }
+    }
+}
+
+impl Error for Unmet {}
+
+fn proven(due: Due, receipt: &Receipt) -> Result<(), Unmet> {
+    due.is_met_by(receipt).map_err(Unmet::Receipt)
+}
+
+fn passed(expected: u64, got: u64) -> Result<(), Unmet> {
+    if got == expected { Ok(()) } else { Err(Unmet::Gate { got, expected }) }
+}
+
+fn some_wait(calls: &[String]) -> Result<(), Unmet> {
+    if calls.is_empty() { Err(Unmet::NothingWaits) } else { Ok(()) }
+}
+
+macro_rules! guards {
+    ($($To:ty: $From:ty, |$from:pat_param, $event:ident: $Event:ty, $flow:pat_param| $check:expr;)+) => { $(
+        impl Guard<$From, $Event> for $To
+        where
+            $To: State<Record = FlowRecord>,
+        {
+            type Error = Unmet;
+            fn check($from: &$From, $event: &$Event, $flow: &FlowRecord) -> Result<(), Unmet> {
+                $check
+            }
+        }
+    )+ };
+}
+
+guards! {
+    ResumeReplay0: CommitUser, |from, event: Commit, _| proven(from.due, &event.receipt);
+    CommitReplay0: ResumeReplay0, |from, event: Replay, _| passed(from.gate, event.drained.gate());
+    LoopTop: ResumeReplay0, |from, event: SkipReplay, _| passed(from.gate, event.nothing.gate);
+    LoopTop: CommitReplay0, |from, event: Commit, _| proven(from.due, &event.receipt);
+    Suspended: CommitReplay0, |from, event: Stay, _| {
+        some_wait(&event.calls)?;
+        proven(from.due, &event.receipt)
+    };
+    StepPrepare: ResumeToolCall, |from, event: Pass, _| passed(from.gate, event.gate.gate);
+    LlmCall: StepPrepare, |_, _event: Infer, flow| match &flow.stopping {
+        Some(reason) => Err(Unmet::Stopping(reason.clone())),
+        None => Ok(()),
+    };
+    Terminate: CommitAssistant, |from, event: Halt, _| proven(from.due, &event.receipt);
+    NaturalEnd: CommitAssistant, |from, event: Finish, _| {
+        if !from.turn.calls.is_empty() {
+            return Err(Unmet::HasCalls);
+        }
+        proven(from.due, &event.receipt)
+    };
+    ToolRound: CommitAssistant, |from, event: CallTools, _| {
+        if from.turn.calls.is_empty() {
+            return Err(Unmet::NoCalls);
+        }
+        proven(from.due, &event.receipt)
+    };
+    CommitTool: ToolRound, |from, event: Complete, _| complete(from, event);
+    ResumeAfterTool: CommitTool, |from, event: Commit, _| proven(from.due, &event.receipt);
+    Suspended: ResumeAfterTool, |from, event: Park, _| {
+        some_wait(&event.calls)?;
+        passed(from.gate, event.gate.gate)
+    };
+    LoopTop: ResumeAfterTool, |from, event: Next, _| passed(from.gate, event.gate.gate);
+}
+
+fn complete(round: &ToolRound, event: &Complete) -> Result<(), Unmet> {
+    let (got, expected) = (event.outcomes.len(), round.turn.calls.len());
+    if got != expected {
+        return Err(Unmet::Outcomes {
+            what: format!("it has {expected} calls, and {got} outcomes were given"),
+        });
+    }
+    for outcome in &event.outcomes {
+        if matches!(outcome.status, ToolCallStatus::Running | ToolCallStatus::Resuming) {
+            return Err(Unmet::Outcomes { what: format!("{} is still {}", outcome.call, outcome.status) });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! What is true in the states of an activation.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::checkpoint::Due;
+use super::super::termination::TerminationReason;
+use super::super::tool_call::ToolCallStatus;
+use super::super::turn::Turn;
+
+macro_rules! states {
+    ($($(#[doc = $doc:literal])* $State:ident { $($field:ident: $Type:ty),+ })+) => { $(
+        $(#[doc = $doc])*
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $State {
+            $(pub(super) $field: $Type),+
+        }
+    )+ };
+}
+
+states! {
+    /// The start must be committed.
+    CommitUser { due: Due }
+    /// The resume gate at the start, by its number.
+    ResumeReplay0 { gate: u64 }
+    /// What was replayed at the start must be committed.
+    CommitReplay0 { due: Due }
+    /// The resume gate before a step, by its number.
+    ResumeToolCall { gate: u64 }
+    /// The model is asked for the answer of this step, counted from 1.
+    LlmCall { step: u32 }
+    /// The model answered this.
+    AfterInference { turn: Turn }
+    /// The answer must be committed.
+    CommitAssistant { turn: Turn, due: Due }
+    /// The calls of this answer are gated and executed.
+    ToolRound { turn: Turn }
+    /// The results of the round must be committed.
+    CommitTool { outcomes: Vec<CallOutcome>, due: Due }
+    /// The resume gate after a round, by its number, and how the calls of the round stood before it.
+    ResumeAfterTool { outcomes: Vec<CallOutcome>, gate: u64 }
+    /// Something asked for the end.
+    Terminate { reason: TerminationReason }
+    /// These calls, as they are named in traces, wait for decisions.
+    Suspended { calls: Vec<String> }
+    /// The runtime failed like this.
+    Error { message: String }
+    /// The activation winds up, for this reason; these calls wait.
+    RunEnd { reason: TerminationReason, calls: Vec<String> }
+    /// The end must be committed.
+    CommitFinished { reason: TerminationReason, calls: Vec<String>, due: Due }
+}
+
+/// How a call of a round stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallOutcome {
+    /// The call, as it is named in traces.
+    pub call: String,
+    /// Its status.
+    pub status: ToolCallStatus,
+}
