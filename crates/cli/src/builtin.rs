@@ -2,10 +2,22 @@
 
 use runstate::kernel::{Graph, Status};
 use runstate::snapshot::{RestoreError, Snapshot};
+use runstate::{resume_tool_call, run, run_flow, tool_call, tool_execution};
 
 /// All of them, in the order in which the documentation lists them.
 pub(crate) fn graphs() -> Vec<&'static Graph> {
-    vec![runstate::run::RunStatus::graph(), runstate::tool_call::ToolCallStatus::graph()]
+    vec![
+        run::RunStatus::graph(),
+        tool_call::ToolCallStatus::graph(),
+        run_flow::RunFlowStatus::graph(),
+        resume_tool_call::ResumeToolCallStatus::graph(),
+        tool_execution::ToolExecutionStatus::graph(),
+    ]
+}
+
+/// The one of that name.
+pub(crate) fn graph(name: &str) -> Option<&'static Graph> {
+    graphs().into_iter().find(|graph| graph.name == name)
 }
 
 /// The names, for messages.
@@ -15,9 +27,12 @@ pub(crate) fn names() -> String {
 
 /// Would the snapshot be read back as a type? None for a lifecycle that is not built in.
 pub(crate) fn restores(snapshot: &Snapshot) -> Option<Result<(), RestoreError>> {
-    match snapshot.lifecycle() {
-        "run" => Some(snapshot.restore::<runstate::run::AnyRun>().map(drop)),
-        "tool_call" => Some(snapshot.restore::<runstate::tool_call::AnyToolCall>().map(drop)),
-        _ => None,
-    }
+    Some(match snapshot.lifecycle() {
+        "run" => snapshot.restore::<run::AnyRun>().map(drop),
+        "tool_call" => snapshot.restore::<tool_call::AnyToolCall>().map(drop),
+        "run_flow" => snapshot.restore::<run_flow::AnyRunFlow>().map(drop),
+        "resume_tool_call" => snapshot.restore::<resume_tool_call::AnyResumeToolCall>().map(drop),
+        "tool_execution" => snapshot.restore::<tool_execution::AnyToolExecution>().map(drop),
+        _ => return None,
+    })
 }
