@@ -9,5 +9,7 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "trace")]
+pub mod trace;
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;

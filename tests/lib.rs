@@ -2,3 +2,4 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 mod diagram;
 mod kernel;
+mod trace;
