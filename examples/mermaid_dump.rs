@@ -22,6 +22,9 @@ fn main() -> io::Result<()> {
 }
 
 fn accepted(diagram: &Diagram) -> Value {
+    let ends = diagram.transitions.iter().flat_map(|edge| [edge.from, edge.to]);
+    let points: Vec<String> =
+        ends.filter(|end| !matches!(end, Endpoint::State(_))).map(|end| endpoint(diagram, end)).collect();
     let edges: Vec<Value> = diagram
         .transitions
         .iter()
@@ -33,10 +36,11 @@ fn accepted(diagram: &Diagram) -> Value {
     let states: Vec<Value> = diagram
         .states
         .iter()
-        .filter(|state| !state.id.is_empty())
+        // Mermaid draws none of these.
+        .filter(|state| !matches!(state.id.as_str(), "" | "root" | "[*]") && !points.contains(&state.id))
         .map(|state| {
             let kind = match state.kind {
-                StateKind::Choice | StateKind::Fork | StateKind::Join if too_late(diagram, &state.id) => {
+                StateKind::Choice | StateKind::Fork | StateKind::Join if kind_lost(diagram, &state.id) => {
                     "plain"
                 }
                 StateKind::Simple => "plain",
@@ -51,7 +55,11 @@ fn accepted(diagram: &Diagram) -> Value {
     let descriptions: Vec<Value> = diagram
         .states
         .iter()
-        .filter(|state| !state.descriptions.is_empty() && !state.id.is_empty())
+        .filter(|state| {
+            !state.descriptions.is_empty()
+                && !matches!(state.id.as_str(), "" | "[*]")
+                && !points.contains(&state.id)
+        })
         .map(|state| {
             let texts: Vec<&str> = state.descriptions.iter().map(|text| text.text.as_str()).collect();
             json!([state.id, texts])
@@ -65,7 +73,8 @@ fn accepted(diagram: &Diagram) -> Value {
                 NoteSide::Left => "left",
                 NoteSide::Right => "right",
             };
-            Some(json!([diagram[note.target?].id, side, note.text.text]))
+            let target = endpoint(diagram, note.target?);
+            Some(json!([target, side, note.text.text]))
         })
         .collect();
     let directions: Vec<Value> = diagram
@@ -103,13 +112,12 @@ fn accepted(diagram: &Diagram) -> Value {
         "clicks": clicks,
         "accTitle": diagram.acc_title.as_ref().map_or("", |text| &text.text),
         "accDescr": diagram.acc_description.as_ref().map_or("", |text| &text.text),
-        "title": diagram.title.as_ref().map_or("", |text| &text.text),
     })
 }
 
-fn too_late(diagram: &Diagram, id: &str) -> bool {
+fn kind_lost(diagram: &Diagram, id: &str) -> bool {
     diagram.warnings.iter().any(|warning| {
-        warning.kind() == WarningKind::KindTooLate && warning.message().starts_with(&format!("`{id}` "))
+        warning.kind() == WarningKind::KindLost && warning.message().starts_with(&format!("`{id}` "))
     })
 }
 
@@ -128,9 +136,12 @@ fn scope(diagram: &Diagram, id: ScopeId) -> String {
 /// A scope as the oracle script calls it: its state, and `#n` behind it for the nth region of a divided one.
 fn name(diagram: &Diagram, at: usize) -> String {
     let Some(owner) = diagram.scopes[at].owner else { return "root".to_owned() };
-    let owner = &diagram[owner];
-    match owner.regions.iter().position(|region| region.index() == at) {
-        Some(nth) if owner.regions.len() > 1 => format!("{}#{}", owner.id, nth + 1),
-        _ => owner.id.clone(),
+    let owner = match diagram[owner].id.as_str() {
+        "[*]" => format!("{}_start", scope(diagram, diagram[owner].scope)),
+        id => id.to_owned(),
+    };
+    match diagram.scopes[at].region {
+        Some(nth) => format!("{owner}#{nth}"),
+        None => owner,
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Builder<'s> {
     diagram: Diagram,
     ids: HashMap<String, StateId>,
     facts: Vec<Facts>,
+    /// `state X` alone: a state only if something else names it.
+    declarations: Vec<Text>,
     /// Per body, the scope of each of its parts.
     scopes: Vec<Vec<ScopeId>>,
 }
@@ -29,6 +31,7 @@ struct Facts {
     /// The scope of a body without dividers: a second such body joins it.
     undivided: Option<ScopeId>,
     bodies: usize,
+    regions: usize,
 }
 
 impl<'s> Builder<'s> {
@@ -58,6 +61,7 @@ impl<'s> Builder<'s> {
             diagram,
             ids: HashMap::new(),
             facts: Vec::new(),
+            declarations: Vec::new(),
             scopes: vec![Vec::new(); header.bodies.len()],
         };
         this.scopes[0] = vec![ScopeId::ROOT];
@@ -80,6 +84,7 @@ impl<'s> Builder<'s> {
         for item in syntax.items {
             self.item(item, &syntax.bodies)?;
         }
+        self.declared_only();
         let lines = LineIndex::new(self.source);
         for warning in &mut self.diagram.warnings {
             warning.locate(self.source, &lines);
@@ -94,11 +99,18 @@ impl<'s> Builder<'s> {
         let span = item.span;
         match item.stmt {
             Stmt::Mention { node, description } => {
-                let declares = description.is_some();
                 let end = self.endpoint(node, scope, true);
-                if let (Endpoint::State(id), Some(description)) = (end, description) {
-                    self.declare(id, span, declares);
-                    self.describe(id, description)?;
+                match (end, description) {
+                    (Endpoint::State(id), Some(description)) => {
+                        self.declare(id, span, true);
+                        self.describe(id, description);
+                        self.count(id, 1, span)?;
+                    }
+                    (_, Some(description)) => {
+                        let message = "Mermaid draws a `[*]` with a description as a state";
+                        self.warn(WarningKind::PartDropped, description.span, message);
+                    }
+                    (_, None) => {}
                 }
             }
             Stmt::Relation { from, to, label } => {
@@ -108,25 +120,25 @@ impl<'s> Builder<'s> {
                 let transition = Transition { from, from_span, to, to_span, label, scope, span };
                 self.diagram.transitions.push(transition);
             }
-            Stmt::State { id, kind, descriptions, body } => {
+            Stmt::Declaration { id } => self.declarations.push(id),
+            Stmt::State { id, kind, descriptions, counted, body } => {
                 let state = self.mention(&id.text, id.span, scope);
                 self.declare(state, id.span, true);
                 self.kind(state, kind, id.span);
-                let one = descriptions.into_iter().filter(|text| !text.text.is_empty());
-                for (at, description) in one.enumerate() {
-                    if at == 0 {
-                        self.describe(state, description)?;
-                    } else {
-                        self.diagram.states[state.0].descriptions.push(description);
-                    }
+                for description in descriptions.into_iter().filter(|text| !text.text.is_empty()) {
+                    self.describe(state, description);
                 }
+                self.count(state, counted, id.span)?;
                 if let Some(body) = body {
-                    self.open(state, body, &bodies[body], id.span)?;
+                    self.open(state, body, &bodies[body], id.span);
                 }
             }
             Stmt::Note { target, side, text } => {
-                let state = self.mention(&target.text, target.span, scope);
-                let note = Note { target: Some(state), side: Some(side), text, alias: None, scope, span };
+                let target = match target.text.as_str() {
+                    "[*]" => Endpoint::Start(scope),
+                    id => Endpoint::State(self.mention(id, target.span, scope)),
+                };
+                let note = Note { target: Some(target), side: Some(side), text, alias: None, scope, span };
                 self.diagram.notes.push(note);
             }
             Stmt::Floating { text, alias } => {
@@ -186,6 +198,10 @@ impl<'s> Builder<'s> {
             scope,
             span,
         });
+        if matches!(id, "root" | "root_start" | "root_end" | "[*]") {
+            let message = format!("`{id}` is one of Mermaid's own names: this state is not drawn as one");
+            self.warn(WarningKind::ReservedId, span, message);
+        }
         if id.is_empty() {
             self.warn(WarningKind::EmptyId, span, "this is a state without a name");
         }
@@ -221,27 +237,36 @@ impl<'s> Builder<'s> {
             _ => {
                 state.kind = kind;
                 if self.facts[id.0].first != span {
-                    let message = format!(
-                        "`{}` is named before it is declared; Mermaid draws it as a plain state",
-                        self.diagram.states[id.0].id
-                    );
-                    self.warn(WarningKind::KindTooLate, span, message);
+                    self.kind_lost(id, span, "is named before it is declared");
                 }
             }
         }
     }
 
-    fn describe(&mut self, id: StateId, description: Text) -> Result<(), SyntaxError> {
+    fn kind_lost(&mut self, id: StateId, span: Span, why: &str) {
+        let name = &self.diagram.states[id.0].id;
+        let message = format!("`{name}` {why}; Mermaid draws it as a plain state");
+        self.warn(WarningKind::KindLost, span, message);
+    }
+
+    fn describe(&mut self, id: StateId, description: Text) {
+        let state = &mut self.diagram.states[id.0];
         let span = description.span;
-        self.diagram.states[id.0].descriptions.push(description);
-        self.facts[id.0].descriptions += 1;
-        self.group(id, span)
+        let pseudo = matches!(state.kind, StateKind::Choice | StateKind::Fork | StateKind::Join);
+        let first = state.descriptions.is_empty();
+        state.descriptions.push(description);
+        if pseudo && first {
+            self.kind_lost(id, span, "has a description");
+        }
     }
 
     /// Mermaid refuses a second description of a composite state.
-    fn group(&self, id: StateId, span: Span) -> Result<(), SyntaxError> {
+    fn count(&mut self, id: StateId, more: usize, span: Span) -> Result<(), SyntaxError> {
+        self.facts[id.0].descriptions += more;
         let state = &self.diagram.states[id.0];
-        if state.kind == StateKind::Composite && self.facts[id.0].descriptions > 1 {
+        // An id with markup in it, once cleaned, counts as a description of its own.
+        let own = usize::from(more + self.facts[id.0].descriptions > 0 && state.id.contains('<'));
+        if state.kind == StateKind::Composite && self.facts[id.0].descriptions + own > 1 {
             let got = format!("another one for `{}`", state.id);
             let expected = "one description at most of a composite state";
             return Err(SyntaxError::new(self.source, span, expected, got));
@@ -249,8 +274,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    fn open(&mut self, id: StateId, body: usize, read: &Body, span: Span) -> Result<(), SyntaxError> {
-        self.group(id, span)?;
+    fn open(&mut self, id: StateId, body: usize, read: &Body, span: Span) {
         let facts = &mut self.facts[id.0];
         facts.bodies += 1;
         let again = facts.bodies > 1;
@@ -259,22 +283,23 @@ impl<'s> Builder<'s> {
         edges.extend(read.dividers.iter().flat_map(|divider| [divider.start, divider.end]));
         edges.push(read.span.end);
         if divided {
-            let regions: Vec<ScopeId> = edges
-                .chunks(2)
-                .map(|ends| {
-                    let new = ScopeId(self.diagram.scopes.len());
-                    let span = Span::new(ends[0], ends[1]);
-                    self.diagram.scopes.push(Scope { owner: Some(id), direction: None, span });
-                    new
-                })
-                .collect();
+            let mut regions = Vec::new();
+            for ends in edges.chunks_exact(2) {
+                let facts = &mut self.facts[id.0];
+                facts.regions += 1;
+                let region = Some(facts.regions);
+                regions.push(ScopeId(self.diagram.scopes.len()));
+                let span = Span::new(ends[0], ends[1]);
+                self.diagram.scopes.push(Scope { owner: Some(id), region, direction: None, span });
+            }
             self.diagram.states[id.0].regions.extend(&regions);
             self.scopes[body] = regions;
         } else {
             let scope = facts.undivided.unwrap_or(ScopeId(self.diagram.scopes.len()));
             facts.undivided = Some(scope);
             if scope.0 == self.diagram.scopes.len() {
-                self.diagram.scopes.push(Scope { owner: Some(id), direction: None, span: read.span });
+                let (owner, span) = (Some(id), read.span);
+                self.diagram.scopes.push(Scope { owner, region: None, direction: None, span });
                 self.diagram.states[id.0].regions.push(scope);
             }
             self.scopes[body] = vec![scope];
@@ -287,7 +312,21 @@ impl<'s> Builder<'s> {
             let message = format!("`{}` has a body already; both count", self.diagram.states[id.0].id);
             self.warn(WarningKind::CompositeReopened, span, message);
         }
-        Ok(())
+    }
+
+    fn declared_only(&mut self) {
+        for id in std::mem::take(&mut self.declarations) {
+            match self.ids.get(&id.text) {
+                Some(state) => self.declare(*state, id.span, true),
+                None => {
+                    let message = format!(
+                        "nothing else names `{}`: Mermaid drops a `state` that says no more",
+                        id.text
+                    );
+                    self.warn(WarningKind::DeclarationDropped, id.span, message);
+                }
+            }
+        }
     }
 
     fn warn(&mut self, kind: WarningKind, span: Span, message: impl Into<String>) {

@@ -118,6 +118,8 @@ pub struct State {
 pub struct Scope {
     /// The composite state it is inside of; `None` for the root.
     pub owner: Option<StateId>,
+    /// Which of several concurrent regions it is, from 1; `None` for a body without `--`.
+    pub region: Option<usize>,
     /// Its direction, if it says one. The last one counts.
     pub direction: Option<(Direction, Span)>,
     /// From its opening to its closing brace or divider.
@@ -168,8 +170,8 @@ pub enum NoteSide {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// The state it belongs to; `None` for a floating note, which Mermaid reads and does not draw.
-    pub target: Option<StateId>,
+    /// The state or the `[*]` it belongs to; `None` for a floating note, which Mermaid reads and does not draw.
+    pub target: Option<Endpoint>,
     /// Its side; `None` for a floating note.
     pub side: Option<NoteSide>,
     /// What it says.

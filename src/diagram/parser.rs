@@ -92,7 +92,7 @@ impl<'s> Parser<'s> {
                 if id.text.contains(['"', ' ']) {
                     self.warn(WarningKind::PartDropped, id.span, pseudo_id(&id.text));
                 }
-                Stmt::State { id, kind, descriptions: Vec::new(), body: None }
+                Stmt::State { id, kind, descriptions: Vec::new(), counted: 0, body: None }
             }
             Kind::Note => self.note()?,
             Kind::Direction(direction) => {
@@ -214,28 +214,36 @@ impl<'s> Parser<'s> {
         mut id: Text,
         mut descriptions: Vec<Text>,
     ) -> Result<(), SyntaxError> {
-        let quoted = !descriptions.is_empty();
         let Some(open) = self.next_if(Kind::Open)? else {
-            if quoted {
-                self.split_alias(&mut id, &mut descriptions);
+            if descriptions.is_empty() {
+                self.push(Stmt::Declaration { id }, start);
+                return Ok(());
             }
-            self.push(Stmt::State { id, kind: StateKind::Simple, descriptions, body: None }, start);
+            let counted = self.split_alias(&mut id, &mut descriptions);
+            let kind = StateKind::Simple;
+            self.push(Stmt::State { id, kind, descriptions, counted, body: None }, start);
             return Ok(());
         };
+        let counted = descriptions.len();
         let body = self.syntax.bodies.len();
         let span = self.span(&open);
         self.syntax.bodies.push(Body { span: Span::new(span.end, span.end), ..Body::default() });
-        self.push(Stmt::State { id, kind: StateKind::Composite, descriptions, body: Some(body) }, start);
+        self.push(
+            Stmt::State { id, kind: StateKind::Composite, descriptions, counted, body: Some(body) },
+            start,
+        );
         self.open.push(body);
         self.previous = None;
         Ok(())
     }
 
     /// `state "text" as X : more`: the id ends at the colon, the next part is a second description.
-    fn split_alias(&mut self, id: &mut Text, descriptions: &mut Vec<Text>) {
+    fn split_alias(&mut self, id: &mut Text, descriptions: &mut Vec<Text>) -> usize {
         let whole = id.clone();
         let mut parts = whole.text.split(':');
-        let (Some(name), Some(more)) = (parts.next(), parts.next()) else { return };
+        let (Some(name), Some(more)) = (parts.next(), parts.next()) else {
+            return descriptions.iter().filter(|text| !text.text.is_empty()).count();
+        };
         let at = name.len() + 1;
         let front = more.len() - more.trim_start_matches(super::chars::is_space).len();
         let more_text = super::chars::trim(more);
@@ -248,6 +256,7 @@ impl<'s> Parser<'s> {
         id.span = Span::new(whole.span.start, whole.span.start + id.text.len());
         let span = Span::new(start, start + more_text.len());
         descriptions.push(Text { text: more_text.to_owned(), span });
+        descriptions.len()
     }
 
     fn note(&mut self) -> Result<Stmt, SyntaxError> {

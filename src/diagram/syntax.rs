@@ -27,11 +27,18 @@ pub(super) enum Stmt {
         to: Node,
         label: Option<Text>,
     },
-    /// `state X`, `state "text" as X`, `state X <<choice>>`.
+    /// `state X` and nothing more, which Mermaid reads and drops.
+    Declaration {
+        id: Text,
+    },
+    /// `state "text" as X`, `state X <<choice>>`, `state X { … }`.
+    ///
+    /// `counted` is how many descriptions Mermaid counts, empty ones too.
     State {
         id: Text,
         kind: StateKind,
         descriptions: Vec<Text>,
+        counted: usize,
         body: Option<BodyId>,
     },
     Note {

@@ -18,10 +18,13 @@ pub enum WarningKind {
     DirectionSwallows,
     /// A second `direction` in one scope; only the last counts.
     DirectionRepeated,
+    /// `state X` alone, with `X` nowhere else: there is no such state.
+    DeclarationDropped,
     /// `--` with nothing behind it: the state is not divided.
     DividerIgnored,
-    /// `<<choice>>` and the like behind an earlier mention of the state: Mermaid draws a plain state.
-    KindTooLate,
+    /// `<<choice>>` and the like behind an earlier mention of the state, or with a description: Mermaid draws a plain
+    /// state.
+    KindLost,
     /// `<<choice>>` and the like outside of a `state` statement: a state of that name.
     MarkIsState,
     /// A state that two scopes name; Mermaid moves it into the last one.
@@ -38,6 +41,8 @@ pub enum WarningKind {
     TakenFromNextLine,
     /// A part of an id or of a description that Mermaid drops or reads as something else.
     PartDropped,
+    /// A state that is declared as `root`, `root_start`, `root_end` or `[*]`: Mermaid's own names.
+    ReservedId,
     /// A state without a name.
     EmptyId,
 }
