@@ -41,6 +41,20 @@ macro_rules! gated {
 }
 gated!(ResumeReplay0, ResumeToolCall, ResumeAfterTool);
 
+impl RunFlow<ResumeToolCall> {
+    /// Passes the gate undrained, for an activation that is to end: it replays nothing more, and its only way on from
+    /// `StepPrepare` is the end.
+    ///
+    /// # Errors
+    /// [`Unmet::NotStopping`] when nothing asked for the end.
+    pub fn pass_to_stop(&self) -> Result<GatePassed, Unmet> {
+        match self.record().stopping() {
+            Some(_) => Ok(GatePassed { gate: self.state().gate }),
+            None => Err(Unmet::NotStopping),
+        }
+    }
+}
+
 impl RunFlow<LlmCall> {
     /// The step, from 1.
     pub fn step(&self) -> u32 {
