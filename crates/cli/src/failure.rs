@@ -34,6 +34,11 @@ impl Failure {
         }
     }
 
+    /// A message of several lines that shows its place by itself.
+    pub(crate) fn rendered(text: impl AsRef<str>) -> Self {
+        Failure { message: text.as_ref().trim_end().to_owned(), excerpt: None, help: None }
+    }
+
     /// A file or folder on which the operating system refused something; `what` reads after "cannot".
     pub(crate) fn io(what: &str, path: &Path, error: &io::Error) -> Self {
         Failure::new(format!("cannot {what} {}: {error}", path.display()))

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use runstate::diagram::Span;
+use runstate::diagram::{LineIndex, Span};
+use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 
@@ -49,6 +50,33 @@ pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
             Err(Failure::at("expected UTF-8 text, got another byte", &name, &text, Span::new(at, at + 1)))
         }
     }
+}
+
+/// Reads JSON.
+///
+/// # Errors
+/// What is not as it should be, with the place.
+pub(crate) fn json<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
+    if source.text.trim().is_empty() {
+        return Err(Failure::new(format!("{} is empty: expected JSON", source.name)));
+    }
+    serde_json::from_str(&source.text).map_err(|error| {
+        let message = error.to_string();
+        let end = message.rfind(" at line ").unwrap_or(message.len());
+        let start = LineIndex::new(&source.text).line_start(error.line()).unwrap_or(0);
+        let at = start + error.column().saturating_sub(1);
+        Failure::at(&message[..end], &source.name, &source.text, Span::new(at, at + 1))
+    })
+}
+
+/// A line of a file, counted from 1; none where it cannot be read again, as with standard input.
+pub(crate) fn line(path: &str, number: u64) -> Option<String> {
+    if path == "-" {
+        return None;
+    }
+    let mut lines = open(path).ok()?.split(b'\n');
+    let line = lines.nth(usize::try_from(number.checked_sub(1)?).ok()?)?.ok()?;
+    String::from_utf8(line).ok()
 }
 
 /// Opens a file, or standard input for `-`, to be read line by line.

@@ -5,11 +5,13 @@
 
 mod builtin;
 mod command;
+mod excerpt;
 mod exit;
 mod failure;
 mod graph;
 mod input;
 mod output;
+mod rules;
 mod run;
 mod runs;
 mod scenario;

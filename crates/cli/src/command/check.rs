@@ -1,12 +1,13 @@
 //! `runstate check TRACE…`
 
 use clap::ValueEnum;
-use runstate::diagram::{Excerpt, Span};
+use runstate::diagram::Span;
 use runstate::trace::{
-    Coverage, Junit, JsonlReader, Report, Rulebook, Unmet, Verdict, Violation, WantedEdge, check_jsonl,
+    Coverage, JsonlReader, Junit, Report, Rulebook, Unmet, Verdict, Violation, WantedEdge, check_jsonl,
 };
 use serde_json::{Value, json};
 
+use crate::excerpt::caret;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -117,26 +118,22 @@ fn check(path: &str, book: &Rulebook) -> Checked {
         Err(error) => Err(format!("cannot read {name}: {error}")),
     };
     let violation = found.as_ref().ok().and_then(|report| report.violation.as_ref());
-    let excerpt = violation.and_then(|violation| excerpt(path, &name, violation));
+    let excerpt = violation.and_then(|violation| excerpt(path, violation));
     Checked { name, found, excerpt }
 }
 
-/// Shows the line of a violation. Standard input is gone by then, and a file that cannot be read again is no matter.
-fn excerpt(path: &str, name: &str, violation: &Violation) -> Option<String> {
+/// Shows the line of a violation, with a caret at the state that is entered.
+fn excerpt(path: &str, violation: &Violation) -> Option<String> {
     let line = input::line(path, violation.line)?;
-    // The lines before are empty here, so that the excerpt has the right number.
-    let before = usize::try_from(violation.line).ok()? - 1;
-    let source = format!("{}{line}", "\n".repeat(before));
-    let start = before + line.find("\"to\"").unwrap_or(0);
-    let length = line[start - before..].find([',', '}']).unwrap_or(0);
-    let note = violation.reason();
-    Some(Excerpt::new(name, &source, Span::new(start, start + length), &note).to_string())
+    let start = line.find("\"to\"").unwrap_or(0);
+    let length = line[start..].find([',', '}']).unwrap_or(0);
+    Some(caret(violation.line, &line, Span::new(start, start + length)))
 }
 
 fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<Unmet>)> {
-    let percent = args.min_coverage.map(|least| {
-        (format!("at least {least} % of the edges"), coverage.require_percent(least).err())
-    });
+    let percent = args
+        .min_coverage
+        .map(|least| (format!("at least {least} % of the edges"), coverage.require_percent(least).err()));
     let edges =
         args.require_edge.iter().map(|edge| (format!("edge {edge}"), coverage.require_edge(edge).err()));
     percent.into_iter().chain(edges).collect()

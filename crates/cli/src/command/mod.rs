@@ -1,7 +1,12 @@
 //! The commands: each file has its arguments and what it does.
 
+mod check;
+mod diagram;
 mod list;
+mod resume;
+mod run;
 mod seal;
+mod show;
 
 use clap::{Parser, Subcommand};
 
@@ -28,6 +33,11 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Args),
+    Resume(resume::Args),
+    Check(check::Args),
+    Show(show::Args),
+    Diagram(diagram::Args),
     List(list::Args),
     Seal(seal::Args),
 }
@@ -38,6 +48,11 @@ enum Command {
 /// An input that cannot be used.
 pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
     match cli.command {
+        Command::Run(args) => run::run(&args, out),
+        Command::Resume(args) => resume::run(&args, out),
+        Command::Check(args) => check::run(&args, out),
+        Command::Show(args) => show::run(&args, out),
+        Command::Diagram(args) => diagram::run(&args, out),
         Command::List(args) => Ok(list::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
     }

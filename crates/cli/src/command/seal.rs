@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use runstate::diagram::{LineIndex, Span};
 use runstate::snapshot::Snapshot;
 use serde_json::Value;
 
@@ -33,7 +32,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let source = input::read_text(&args.file, TEXT_LIMIT)?;
-    let mut document = parse(&source)?;
+    let mut document: Value = input::json(&source)?;
     let mut sealed = Vec::new();
     seal_all(&mut document, String::new(), &mut sealed).map_err(|error| at(&source, &error))?;
     if sealed.is_empty() {
@@ -117,22 +116,6 @@ fn seal(value: Value) -> Result<(Value, String, bool), String> {
 /// A key within a JSON pointer (RFC 6901).
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
-}
-
-fn parse(source: &Text) -> Result<Value, Failure> {
-    if source.text.trim().is_empty() {
-        return Err(Failure::new(format!("{} is empty: expected JSON", source.name)));
-    }
-    serde_json::from_str(&source.text).map_err(|error| json_failure(source, &error))
-}
-
-/// What `serde_json` says, with the place shown.
-fn json_failure(source: &Text, error: &serde_json::Error) -> Failure {
-    let message = error.to_string();
-    let end = message.find(" at line ").unwrap_or(message.len());
-    let lines = LineIndex::new(&source.text);
-    let start = lines.line_start(error.line()).unwrap_or(0) + error.column().saturating_sub(1);
-    Failure::at(&message[..end], &source.name, &source.text, Span::new(start, start + 1))
 }
 
 fn at(source: &Text, error: &Unsound) -> Failure {

@@ -1,11 +1,14 @@
 //! `runstate show TRACE`
 
+use std::path::Path;
+
 use clap::ValueEnum;
-use runstate::trace::{Event, JsonlReader, Ordinals, ReadError, Timeline, check_jsonl, to_mermaid};
-use serde_json::{Value, json};
+use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rulebook, Timeline, to_mermaid};
+use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::graph::markdown;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
@@ -48,23 +51,58 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     match args.format {
         Format::Text => {
             let mut ordinals = Ordinals::new();
-            each(&args.trace, |event| out.line(&ordinals.line(event)))?;
+            each(&args.trace, |_, event| out.line(&ordinals.line(event)))?;
         }
-        Format::Timeline => out.text(&timeline(&args.trace)?.to_string()),
+        Format::Timeline => {
+            let mut timeline = Timeline::new("tool_call", "run");
+            each(&args.trace, |_, event| timeline.event(event))?;
+            out.text(&timeline.to_string());
+        }
         Format::Mermaid => {
-            let report = check_jsonl(reader(&args.trace)?, &book).map_err(|error| refuse(&args.trace, error))?;
-            let rules: Vec<_> =
-                report.coverage.iter().filter_map(|covered| book.rules(&covered.lifecycle)).collect();
-            for rules in &rules {
-                let diagram = to_mermaid(rules, Some(&report));
-                if rules.len() == 1 { out.text(&diagram) } else { todo!() }
-            }
+            let mut checker = Checker::new(&book);
+            each(&args.trace, |line, event| checker.event(line, event))?;
+            out.text(&diagrams(&book, &checker.finish())?);
         }
         Format::Json => {
-            let mut events: Vec<Value> = Vec::new();
-            each(&args.trace, |event| events.push(json!(event)))?;
-            out.json(&json!({"trace": input::name_of(&args.trace), "events": events}));
+            let (mut checker, mut events) = (Checker::new(&book), Vec::new());
+            each(&args.trace, |line, event| {
+                checker.event(line, event);
+                events.push(json!(event));
+            })?;
+            out.json(&json!({
+                "trace": input::name_of(&args.trace),
+                "report": checker.finish(),
+                "events": events,
+            }));
         }
     }
     Ok(Exit::Good)
+}
+
+/// Reads the trace to its end.
+fn each(path: &str, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
+    let name = input::name_of(path);
+    let from = input::open(path).map_err(|error| Failure::io("read", Path::new(&name), &error))?;
+    let mut reader = JsonlReader::new(from);
+    loop {
+        match reader.read_numbered() {
+            Ok(Some((line, event))) => with(line, &event),
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(Failure::rendered(error.named(&name).report())),
+        }
+    }
+}
+
+/// The diagram of each lifecycle that occurs: alone as it is, several as a Markdown document.
+fn diagrams(book: &Rulebook, report: &Report) -> Result<String, Failure> {
+    let rules: Vec<_> = report.coverage.iter().filter_map(|covered| book.rules(&covered.lifecycle)).collect();
+    match rules.as_slice() {
+        [] => Err(Failure::new("no event of the trace is of a lifecycle with rules")),
+        [one] => Ok(to_mermaid(one, Some(report))),
+        several => Ok(several
+            .iter()
+            .map(|rules| markdown(rules.name(), &to_mermaid(rules, Some(report))))
+            .collect::<Vec<_>>()
+            .join("\n")),
+    }
 }

@@ -1,14 +1,12 @@
 //! A graph in Graphviz's language.
 
-use std::fmt::Write;
-
 use super::GraphJson;
 
 /// The graph: states in source order, a point before each initial state, a double border around terminal ones.
 pub(crate) fn dot(graph: &GraphJson) -> String {
     let mut text = format!("digraph {} {{\n", quoted(graph.name.as_deref().unwrap_or("diagram")));
     text.push_str("    node [shape=box, style=rounded];\n");
-    let mut line = |statement: String| drop(writeln!(text, "    {statement};"));
+    let mut line = |statement: String| text.push_str(&format!("    {statement};\n"));
     for state in &graph.states {
         let borders = if graph.terminal.contains(&state.name) { " [peripheries=2]" } else { "" };
         line(format!("{}{borders}", quoted(&state.name)));
@@ -20,7 +18,8 @@ pub(crate) fn dot(graph: &GraphJson) -> String {
         line(format!("{mark} -> {}", quoted(state)));
     }
     for edge in &graph.edges {
-        let label = edge.label.as_ref().map(|label| format!(" [label={}]", quoted(label))).unwrap_or_default();
+        let label =
+            edge.label.as_ref().map(|label| format!(" [label={}]", quoted(label))).unwrap_or_default();
         line(format!("{} -> {}{label}", quoted(&edge.from), quoted(&edge.to)));
     }
     text.push_str("}\n");

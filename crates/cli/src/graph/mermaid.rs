@@ -1,7 +1,5 @@
 //! A graph as a Mermaid state diagram.
 
-use std::fmt::Write;
-
 use super::GraphJson;
 
 /// The diagram, without a fence: what a `.mmd` file holds.
@@ -9,8 +7,7 @@ pub(crate) fn mermaid(graph: &GraphJson) -> String {
     let mut text = "stateDiagram-v2\n".to_owned();
     let mut line = |from: &str, to: &str, label: Option<&str>| {
         let label = label.map(|label| format!(" : {label}")).unwrap_or_default();
-        // Writing to a string cannot fail.
-        drop(writeln!(text, "    {from} --> {to}{label}"));
+        text.push_str(&format!("    {from} --> {to}{label}\n"));
     };
     for state in &graph.initial {
         line("[*]", state, None);
@@ -22,4 +19,9 @@ pub(crate) fn mermaid(graph: &GraphJson) -> String {
         line(state, "[*]", None);
     }
     text
+}
+
+/// A diagram under a heading: a part of a Markdown document.
+pub(crate) fn markdown(name: &str, diagram: &str) -> String {
+    format!("## {name}\n\n```mermaid\n{diagram}```\n")
 }

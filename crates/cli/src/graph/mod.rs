@@ -7,7 +7,7 @@ use runstate::kernel::Graph;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use dot::dot;
-pub(crate) use mermaid::mermaid;
+pub(crate) use mermaid::{markdown, mermaid};
 
 /// A graph from any source. Its fields are the JSON form of `runstate diagram --format json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,11 +3,20 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
+use runstate::agent::{DecisionSource, Incoming, Pending, Reply};
+use runstate::decision::DecisionAction;
 use serde_json::Value;
 
+use super::clock::RunClock;
+use super::gate::APPROVE;
+use super::progress::Progress;
 use crate::failure::Failure;
 use crate::output::printable;
 use crate::scenario::{Action, Scenario};
+
+const SCENARIO: &str = "scenario";
+const COMMAND_LINE: &str = "command line";
+const TERMINAL: &str = "terminal";
 
 /// A person's answer about one call.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +47,7 @@ impl Answers {
                     action: decision.action,
                     reason: decision.reason.clone(),
                     result: decision.result.clone(),
-                    actor: "scenario",
+                    actor: SCENARIO,
                 };
                 (decision.call.value.clone(), answer)
             })
@@ -50,27 +59,79 @@ impl Answers {
                 return Err(Failure::new(format!("the model makes no call {call:?}"))
                     .with_help(format!("its calls are {}", printable(&known.join(", ")))));
             }
-            let answer = Answer { action, reason: None, result: None, actor: "command line" };
-            if answers.insert(call.clone(), answer).is_some_and(|before| before.actor == "command line") {
+            let answer = Answer { action, reason: None, result: None, actor: COMMAND_LINE };
+            if answers.insert(call.clone(), answer).is_some_and(|before| before.actor == COMMAND_LINE) {
                 return Err(Failure::new(format!("the call {call:?} is decided twice on the command line")));
             }
         }
         Ok(Answers(answers))
     }
 
-    /// The answer about a call, if there is one. It is given once.
-    pub(crate) fn take(&mut self, call: &str) -> Option<Answer> {
-        self.0.remove(call)
+    /// Adds an answer, which takes the place of another.
+    pub(crate) fn add(&mut self, call: &str, answer: Answer) {
+        self.0.insert(call.to_owned(), answer);
+    }
+
+    /// Is there an answer for any of these?
+    pub(crate) fn any_for(&self, pending: &[Pending<'_>]) -> bool {
+        pending.iter().any(|pending| self.fits(pending))
+    }
+
+    /// The calls of the command line that never waited.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, answer)| answer.actor == COMMAND_LINE).map(|(call, _)| call.as_str())
+    }
+
+    /// The scenario answers what it foresees, which is approval; whether a call that a crash left in doubt may execute
+    /// again is for a person to say.
+    fn fits(&self, pending: &Pending<'_>) -> bool {
+        self.0
+            .get(pending.call)
+            .is_some_and(|answer| answer.actor != SCENARIO || pending.suspension.action == APPROVE)
     }
 }
 
-/// A call that waits, as a person is told of it.
+/// Answers come in once a run waits: [`Answers`] are given one by one, each once.
 #[derive(Debug)]
-pub(crate) struct Question<'a> {
-    pub(crate) call: &'a str,
-    pub(crate) tool: &'a str,
-    pub(crate) arguments: &'a Value,
-    pub(crate) message: &'a str,
+pub(super) struct Inbox<'a> {
+    pub(super) answers: &'a mut Answers,
+    pub(super) clock: &'a RunClock,
+    pub(super) progress: &'a Progress,
+    /// Nobody answers before the run has parked.
+    pub(super) open: bool,
+}
+
+impl DecisionSource for Inbox<'_> {
+    fn next(&mut self, pending: &[Pending<'_>]) -> Option<Incoming> {
+        if !self.open {
+            return None;
+        }
+        let pending = pending.iter().find(|pending| self.answers.fits(pending))?;
+        let answer = self.answers.0.remove(pending.call)?;
+        let action = match answer.action {
+            Action::Approve => DecisionAction::Resume,
+            Action::Deny => DecisionAction::Cancel,
+        };
+        let id = format!("{}/decision", pending.suspension.id);
+        let mut incoming = Incoming::new(id, pending.call, action);
+        incoming.suspension_id = Some(pending.suspension.id.clone());
+        incoming.result = answer.result.unwrap_or(Value::Null);
+        incoming.reason = answer.reason;
+        incoming.actor = Some(answer.actor.to_owned());
+        incoming.decided_at_ms = self.clock.now_ms();
+        Some(incoming)
+    }
+
+    fn replied(&mut self, incoming: &Incoming, reply: Reply) {
+        let decided = match incoming.action {
+            DecisionAction::Resume => "approves",
+            DecisionAction::Cancel => "denies",
+        };
+        let who = incoming.actor.as_deref().unwrap_or("someone");
+        let why = incoming.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let became = if reply == Reply::Accepted { String::new() } else { format!(" ({reply:?})") };
+        self.progress.says(who, &format!("{decided} {}{why}{became}", incoming.call));
+    }
 }
 
 /// Asks until there is an answer; none for an empty line or the end of the input, which leave the call waiting.
@@ -78,13 +139,11 @@ pub(crate) struct Question<'a> {
 /// # Errors
 /// Those of the terminal.
 pub(crate) fn ask(
-    question: &Question<'_>,
+    pending: &Pending<'_>,
     from: &mut dyn BufRead,
     to: &mut dyn Write,
 ) -> std::io::Result<Option<Answer>> {
-    let Question { call, tool, arguments, message } = question;
-    let told = printable(&format!("{call} waits: {message} ({tool} {arguments})"));
-    writeln!(to, "{told}")?;
+    writeln!(to, "{}", question(pending))?;
     loop {
         write!(to, "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ")?;
         to.flush()?;
@@ -103,6 +162,12 @@ pub(crate) fn ask(
             "n" | "no" => Action::Deny,
             _ => continue,
         };
-        return Ok(Some(Answer { action, reason, result: None, actor: "terminal" }));
+        return Ok(Some(Answer { action, reason, result: None, actor: TERMINAL }));
     }
+}
+
+/// What a call waits for, in a line.
+pub(crate) fn question(pending: &Pending<'_>) -> String {
+    let Pending { call, record, suspension } = pending;
+    printable(&format!("{call} waits: {} {}: {}", record.tool(), record.arguments(), suspension.message))
 }

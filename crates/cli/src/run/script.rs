@@ -1,33 +1,40 @@
 //! The model of a scenario: it says what the scenario says, whatever it is told.
 
+use runstate::agent::{Message, Model, ModelError, RunState};
 use runstate::turn::{CallRequest, Turn};
 use serde_json::Value;
 
+use super::progress::Progress;
 use crate::scenario;
 
-/// The turns of a scenario, by their number.
+/// The turns of a scenario, in order.
 ///
-/// Which turn comes next is not kept here but told: a resumed run has its answers in its history, so the script goes on
-/// where the run is.
+/// Which turn comes next is not kept here but read from the run's messages: a resumed run has its answers in its
+/// history, so the script goes on where the run is.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(super) struct Script<'p> {
     turns: Vec<Turn>,
+    progress: &'p Progress,
 }
 
-impl Script {
-    /// The script of these turns.
-    pub(crate) fn new(turns: &[scenario::Turn]) -> Self {
-        Script { turns: turns.iter().map(turn).collect() }
+impl<'p> Script<'p> {
+    pub(super) fn new(turns: &[scenario::Turn], progress: &'p Progress) -> Self {
+        Script { turns: turns.iter().map(turn).collect(), progress }
     }
+}
 
-    /// The answer to an inference; `answered` is how many answers the run has already.
-    ///
-    /// # Errors
-    /// There is no such turn.
-    pub(crate) fn answer(&self, answered: usize) -> Result<Turn, String> {
-        self.turns.get(answered).cloned().ok_or_else(|| {
-            format!("the script has {} turns, and the run asks for turn {}", self.turns.len(), answered + 1)
-        })
+impl Model for Script<'_> {
+    fn infer(&mut self, _: u32, state: &RunState) -> Result<Turn, ModelError> {
+        let answered =
+            state.messages().iter().filter(|message| matches!(message, Message::Assistant(_))).count();
+        let Some(turn) = self.turns.get(answered) else {
+            let (have, want) = (self.turns.len(), answered + 1);
+            return Err(ModelError::new(format!(
+                "its script has {have} turns, and turn {want} was asked for"
+            )));
+        };
+        self.progress.says("model", &turn.text);
+        Ok(turn.clone())
     }
 }
 

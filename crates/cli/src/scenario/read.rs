@@ -70,7 +70,7 @@ fn options() -> Options {
     }
 }
 
-fn refuse(source: &Text, error: &serde_saphyr::Error) -> Failure {
+fn refuse(source: &Text, error: &Error) -> Failure {
     let message = message(error);
     match error.location() {
         Some(at) => Failure::at(message, &source.name, &source.text, span(&source.text, at)),
@@ -79,7 +79,7 @@ fn refuse(source: &Text, error: &serde_saphyr::Error) -> Failure {
 }
 
 /// What is wrong, in the words of someone who writes scenarios; the excerpt says the place.
-fn message(error: &serde_saphyr::Error) -> String {
+fn message(error: &Error) -> String {
     match error.without_snippet() {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("the field {key:?} is given twice"),
         Error::Unexpected { expected: "mapping start", .. } => {

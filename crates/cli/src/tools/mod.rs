@@ -7,11 +7,13 @@ mod tests;
 
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
+use runstate::agent::{Effect, Tool, ToolInput};
 use runstate::tool_result::ToolResult;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use folder::Folder;
 
@@ -72,11 +74,15 @@ impl Tools {
         Ok(Tools { folder: Folder::open(folder, max_bytes)? })
     }
 
+    /// Each tool on its own.
+    pub(crate) fn each(self) -> Vec<Box<dyn Tool>> {
+        let tools = Rc::new(self);
+        let each = NAMES.iter().map(|name| FileTool { name, tools: Rc::clone(&tools) });
+        each.map(|tool| Box::new(tool) as Box<dyn Tool>).collect()
+    }
+
     /// Calls the tool of that name. Whatever goes wrong is a result for the model to read, never an end of the run.
-    ///
-    /// Every tool can be called twice with the same arguments and leaves what one call would have left, so a call that
-    /// a crash interrupted may be replayed.
-    pub(crate) fn call(&self, tool: &str, arguments: &Map<String, Value>) -> ToolResult {
+    fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
         let result = match tool {
             LIST_FILES => self.list(arguments),
             READ_FILE => self.read(arguments),
@@ -87,7 +93,7 @@ impl Tools {
         result.unwrap_or_else(ToolResult::Error)
     }
 
-    fn list(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
+    fn list(&self, arguments: &Value) -> Result<ToolResult, String> {
         let ListFiles { path } = parse(LIST_FILES, arguments)?;
         let listing = self.folder.list(&path)?;
         let output = Value::from(listing.entries);
@@ -97,18 +103,18 @@ impl Tools {
         })
     }
 
-    fn read(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
+    fn read(&self, arguments: &Value) -> Result<ToolResult, String> {
         let ReadFile { path } = parse(READ_FILE, arguments)?;
         Ok(ToolResult::Success(Value::from(self.folder.read(&path)?)))
     }
 
-    fn write(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
+    fn write(&self, arguments: &Value) -> Result<ToolResult, String> {
         let WriteFile { path, content } = parse(WRITE_FILE, arguments)?;
         self.folder.write(&path, &content)?;
         Ok(ToolResult::Success(json!({"path": path, "bytes": content.len()})))
     }
 
-    fn delete(&self, arguments: &Map<String, Value>) -> Result<ToolResult, String> {
+    fn delete(&self, arguments: &Value) -> Result<ToolResult, String> {
         let DeleteFile { path } = parse(DELETE_FILE, arguments)?;
         let output = json!({"path": path});
         Ok(if self.folder.delete(&path)? {
@@ -119,7 +125,32 @@ impl Tools {
     }
 }
 
-fn parse<T: DeserializeOwned>(tool: &str, arguments: &Map<String, Value>) -> Result<T, String> {
-    serde_json::from_value(Value::Object(arguments.clone()))
-        .map_err(|error| format!("the arguments are not those of {tool}: {error}"))
+/// One of the tools, as a run calls it.
+#[derive(Debug)]
+struct FileTool {
+    name: &'static str,
+    tools: Rc<Tools>,
+}
+
+impl Tool for FileTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    /// A file may have been changed by a person since a crash, so a call that may have written or deleted is not
+    /// repeated without asking.
+    fn effect(&self) -> Effect {
+        match self.name {
+            LIST_FILES | READ_FILE => Effect::Repeatable,
+            _ => Effect::Once,
+        }
+    }
+
+    fn call(&mut self, input: &ToolInput<'_>) -> ToolResult {
+        self.tools.call(self.name, input.arguments())
+    }
+}
+
+fn parse<T: DeserializeOwned>(tool: &str, arguments: &Value) -> Result<T, String> {
+    T::deserialize(arguments).map_err(|error| format!("the arguments are not those of {tool}: {error}"))
 }

@@ -29,7 +29,7 @@ impl World {
     }
 
     fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
-        self.tools.call(tool, arguments.as_object().unwrap())
+        self.tools.call(tool, arguments)
     }
 
     fn error(&self, tool: &str, arguments: &Value) -> String {
