@@ -2,4 +2,11 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 mod diagram;
 mod kernel;
+#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+mod agent;
+mod compile_fail;
+mod kernel;
+
+mod diagram;
+mod testing;
 mod trace;

@@ -1,4 +1,5 @@
 //! Reading the states of an activation, and its branches as sums of their legal successors.
+#![expect(clippy::result_large_err, reason = "a refusal hands the activation back by value")]
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::super::resume_tool_call::{GatePassed, GateRecord};

@@ -1,0 +1,67 @@
+//! All built-in lifecycles in one list, with the files that document them.
+
+use super::resume_tool_call::AnyResumeToolCall;
+use super::run::AnyRun;
+use super::run_flow::AnyRunFlow;
+use super::tool_call::AnyToolCall;
+use super::tool_execution::AnyToolExecution;
+use crate::kernel::{Graph, Persist};
+
+/// A lifecycle and the file that documents it, the one that was held against the graph while compiling.
+///
+/// ```
+/// let run = runstate::documents().iter().find(|document| document.graph.name == "run").unwrap();
+/// assert_eq!(run.path, "docs/lifecycles/run.md");
+/// assert!(run.text.contains("Waiting --> Running : resume"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Document {
+    /// The graph that the code has.
+    pub graph: &'static Graph,
+    /// The file's path from the root of the package, for messages.
+    pub path: &'static str,
+    /// The file's text: Markdown with exactly one Mermaid block.
+    pub text: &'static str,
+}
+
+macro_rules! catalog {
+    ($($Any:ty: $file:literal,)+) => {
+        const COUNT: usize = [$($file),+].len();
+        static GRAPHS: [&Graph; COUNT] = [$(<$Any as Persist>::GRAPH),+];
+        static DOCUMENTS: [Document; COUNT] = [$(Document {
+            graph: <$Any as Persist>::GRAPH,
+            path: concat!("docs/lifecycles/", $file),
+            text: include_str!(concat!("../../docs/lifecycles/", $file)),
+        }),+];
+    };
+}
+
+// In the order in which the documents introduce them.
+catalog! {
+    AnyRun: "run.md",
+    AnyToolCall: "tool-call.md",
+    AnyRunFlow: "run-flow.md",
+    AnyResumeToolCall: "resume-tool-call.md",
+    AnyToolExecution: "tool-execution.md",
+}
+
+/// The graphs of the built-in lifecycles, always in the same order.
+///
+/// ```
+/// let names: Vec<_> = runstate::lifecycles().iter().map(|graph| graph.name).collect();
+/// assert_eq!(names[..3], ["run", "tool_call", "run_flow"]);
+///
+/// // A lifecycle is looked up by the name that traces and snapshots carry; others are not there.
+/// let named = |name: &str| runstate::lifecycles().iter().find(|graph| graph.name == name);
+/// assert_eq!(named("tool_call").unwrap().edges.len(), 13);
+/// assert!(named("door").is_none());
+/// ```
+pub fn lifecycles() -> &'static [&'static Graph] {
+    &GRAPHS
+}
+
+/// The built-in lifecycles with the files that document them, in the order of [`lifecycles`].
+pub fn documents() -> &'static [Document] {
+    &DOCUMENTS
+}
