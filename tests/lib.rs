@@ -1,7 +1,5 @@
 //! One harness; a module per behaviour.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
-mod diagram;
-mod kernel;
 #![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
 mod agent;
 mod compile_fail;

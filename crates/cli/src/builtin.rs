@@ -1,28 +1,17 @@
 //! The documented lifecycles that the library has.
 
-use runstate::kernel::{Graph, Status};
+use runstate::kernel::Graph;
 use runstate::snapshot::{RestoreError, Snapshot};
-use runstate::{resume_tool_call, run, run_flow, tool_call, tool_execution};
-
-/// All of them, in the order in which the documentation lists them.
-pub(crate) fn graphs() -> Vec<&'static Graph> {
-    vec![
-        run::RunStatus::graph(),
-        tool_call::ToolCallStatus::graph(),
-        run_flow::RunFlowStatus::graph(),
-        resume_tool_call::ResumeToolCallStatus::graph(),
-        tool_execution::ToolExecutionStatus::graph(),
-    ]
-}
+use runstate::{lifecycles, resume_tool_call, run, run_flow, tool_call, tool_execution};
 
 /// The one of that name.
 pub(crate) fn graph(name: &str) -> Option<&'static Graph> {
-    graphs().into_iter().find(|graph| graph.name == name)
+    lifecycles().iter().copied().find(|graph| graph.name == name)
 }
 
 /// The names, for messages.
 pub(crate) fn names() -> String {
-    graphs().iter().map(|graph| graph.name).collect::<Vec<_>>().join(", ")
+    lifecycles().iter().map(|graph| graph.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Would the snapshot be read back as a type? None for a lifecycle that is not built in.
@@ -33,6 +22,10 @@ pub(crate) fn restores(snapshot: &Snapshot) -> Option<Result<(), RestoreError>> 
         "run_flow" => snapshot.restore::<run_flow::AnyRunFlow>().map(drop),
         "resume_tool_call" => snapshot.restore::<resume_tool_call::AnyResumeToolCall>().map(drop),
         "tool_execution" => snapshot.restore::<tool_execution::AnyToolExecution>().map(drop),
+        "stream_session" => snapshot.restore::<runstate::stream_session::AnyStreamSession>().map(drop),
+        "governed_run" => snapshot.restore::<runstate::governed_run::AnyGovernedRun>().map(drop),
+        "approval" => snapshot.restore::<runstate::approval::AnyApproval>().map(drop),
+        "service_run" => snapshot.restore::<runstate::service_run::AnyServiceRun>().map(drop),
         _ => return None,
     })
 }

@@ -36,7 +36,12 @@ impl Failure {
 
     /// A message of several lines that shows its place by itself.
     pub(crate) fn rendered(text: impl AsRef<str>) -> Self {
-        Failure { message: text.as_ref().trim_end().to_owned(), excerpt: None, help: None }
+        let text = text.as_ref().trim_end();
+        Failure {
+            message: text.strip_prefix("error: ").unwrap_or(text).to_owned(),
+            excerpt: None,
+            help: None,
+        }
     }
 
     /// A file or folder on which the operating system refused something; `what` reads after "cannot".

@@ -30,10 +30,19 @@ pub(crate) fn name_of(path: &str) -> String {
 /// A file that cannot be read, is a folder, is larger, or is no text; the latter with the place.
 pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
     let name = name_of(path);
-    let unreadable = |error: io::Error| Failure::io("read", Path::new(&name), &error);
+    let from = open(path).map_err(|error| Failure::io("read", Path::new(&name), &error))?;
+    whole(from, &name, limit)
+}
+
+/// Reads all that is left, as [`read_text`] does.
+///
+/// # Errors
+/// As [`read_text`].
+pub(crate) fn whole(from: impl Read, name: &str, limit: u64) -> Result<Text, Failure> {
     let mut bytes = Vec::new();
-    let mut limited = open(path).map_err(unreadable)?.take(limit + 1);
-    limited.read_to_end(&mut bytes).map_err(unreadable)?;
+    from.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::io("read", Path::new(name), &error))?;
     if bytes.len() as u64 > limit {
         return Err(Failure::new(format!(
             "{name} has more than the {limit} bytes that are read of such a file"
@@ -43,11 +52,11 @@ pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
         bytes.drain(..3);
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Text { name, text }),
+        Ok(text) => Ok(Text { name: name.to_owned(), text }),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes());
-            Err(Failure::at("expected UTF-8 text, got another byte", &name, &text, Span::new(at, at + 1)))
+            Err(Failure::at("expected UTF-8 text, got another byte", name, &text, Span::new(at, at + 1)))
         }
     }
 }

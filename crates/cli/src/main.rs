@@ -5,10 +5,10 @@
 
 mod builtin;
 mod command;
+mod diagrams;
 mod excerpt;
 mod exit;
 mod failure;
-mod graph;
 mod input;
 mod output;
 mod rules;

@@ -1,5 +1,6 @@
 //! Which rules a trace is held against, as the command line says it.
 
+use runstate::lifecycles;
 use runstate::trace::{Rulebook, Rules};
 
 use crate::builtin;
@@ -19,7 +20,7 @@ impl RulesArgs {
     /// # Errors
     /// A lifecycle that there is not.
     pub(crate) fn rulebook(&self) -> Result<Rulebook, Failure> {
-        let book = Rulebook::of(builtin::graphs());
+        let book = Rulebook::of(lifecycles().iter().copied());
         match &self.lifecycle {
             None => Ok(book),
             Some(name) if builtin::graph(name).is_some() => Ok(book.only(name)),

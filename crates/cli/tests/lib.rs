@@ -3,5 +3,6 @@
 
 mod help;
 mod list;
+mod run;
 mod seal;
 mod session;

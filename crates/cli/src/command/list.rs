@@ -1,9 +1,9 @@
 //! `runstate list`
 
 use clap::ValueEnum;
+use runstate::lifecycles;
 use serde_json::json;
 
-use crate::builtin;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -30,7 +30,7 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
-    let graphs = builtin::graphs();
+    let graphs = lifecycles();
     match args.format {
         Format::Text => {
             out.line(&format!("{:<18}{:>7}{:>7}  about", "name", "states", "edges"));

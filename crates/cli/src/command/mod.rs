@@ -2,6 +2,7 @@
 
 mod check;
 mod diagram;
+mod diff;
 mod list;
 mod resume;
 mod run;
@@ -38,6 +39,7 @@ enum Command {
     Check(check::Args),
     Show(show::Args),
     Diagram(diagram::Args),
+    Diff(diff::Args),
     List(list::Args),
     Seal(seal::Args),
 }
@@ -53,6 +55,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args, out),
         Command::Show(args) => show::run(&args, out),
         Command::Diagram(args) => diagram::run(&args, out),
+        Command::Diff(args) => diff::run(&args, out),
         Command::List(args) => Ok(list::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
     }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use runstate::agent::StoredRun;
 use runstate::snapshot::Snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::builtin;
 use crate::exit::Exit;
@@ -76,8 +77,14 @@ struct Unsound {
 
 /// Goes through the document; serde_json has refused any that nests deeper than 128.
 fn seal_all(value: &mut Value, place: String, sealed: &mut Vec<Sealed>) -> Result<(), Unsound> {
-    // No other object has both fields; so one that has them and is no snapshot is a mistake of the hand.
-    if value.get("lifecycle").is_some() && value.get("digest").is_some() {
+    // No other object has these fields; so one that has them and is no snapshot is a mistake of the hand.
+    let has = |field: &str| value.get(field).is_some() && value.get("digest").is_some();
+    let seal: Option<fn(Value) -> Resealed> = match (has("__run"), has("lifecycle")) {
+        (true, _) => Some(seal_run),
+        (false, true) => Some(seal_snapshot),
+        (false, false) => None,
+    };
+    if let Some(seal) = seal {
         return match seal(value.take()) {
             Ok((resealed, what, changed)) => {
                 *value = resealed;
@@ -99,8 +106,10 @@ fn seal_all(value: &mut Value, place: String, sealed: &mut Vec<Sealed>) -> Resul
     }
 }
 
-/// The snapshot sealed, what it is, and whether its seal was broken.
-fn seal(value: Value) -> Result<(Value, String, bool), String> {
+/// What is sealed, in words what it is, and whether its seal was broken; or why it is not.
+type Resealed = Result<(Value, String, bool), String>;
+
+fn seal_snapshot(value: Value) -> Resealed {
     let mut snapshot: Snapshot =
         serde_json::from_value(value).map_err(|error| format!("this is no snapshot: {error}"))?;
     let changed = snapshot.verify().is_err();
@@ -109,7 +118,19 @@ fn seal(value: Value) -> Result<(Value, String, bool), String> {
     if let Some(Err(why)) = builtin::restores(&snapshot) {
         return Err(format!("this {what} would not be read back: {why}"));
     }
-    let value = serde_json::to_value(&snapshot).unwrap_or_else(|_| unreachable!("a snapshot is JSON"));
+    Ok((json!(snapshot), what, changed))
+}
+
+/// A stored run has a seal around those of its machines.
+fn seal_run(value: Value) -> Resealed {
+    let before = value.clone();
+    let mut stored: StoredRun =
+        serde_json::from_value(value).map_err(|error| format!("this is no stored run: {error}"))?;
+    stored.reseal();
+    let what = format!("run in {}", stored.status());
+    stored.restore().map_err(|why| format!("this {what} would not be read back: {why}"))?;
+    let value = json!(stored);
+    let changed = value != before;
     Ok((value, what, changed))
 }
 

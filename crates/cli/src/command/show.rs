@@ -6,9 +6,9 @@ use clap::ValueEnum;
 use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rulebook, Timeline, to_mermaid};
 use serde_json::json;
 
+use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::graph::markdown;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
@@ -101,7 +101,7 @@ fn diagrams(book: &Rulebook, report: &Report) -> Result<String, Failure> {
         [one] => Ok(to_mermaid(one, Some(report))),
         several => Ok(several
             .iter()
-            .map(|rules| markdown(rules.name(), &to_mermaid(rules, Some(report))))
+            .map(|rules| section(rules.name(), &to_mermaid(rules, Some(report))))
             .collect::<Vec<_>>()
             .join("\n")),
     }

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::BufReader;
 
 use runstate::agent::Outcome;
+use runstate::lifecycles;
 use runstate::termination::TerminationReason;
 use runstate::trace::{JsonlReader, Report, Rulebook, Timeline, Verdict, check_jsonl};
 use serde_json::{Value, json};
 
 use super::Driven;
 use super::answers::question;
-use crate::builtin;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
@@ -26,7 +26,7 @@ pub(crate) fn report(
     as_json: bool,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let checked = check_jsonl(trace(driven)?, &Rulebook::of(builtin::graphs()))
+    let checked = check_jsonl(trace(driven)?, &Rulebook::of(lifecycles().iter().copied()))
         .map_err(|error| Failure::rendered(error.named(&driven.folder.trace().to_string_lossy()).report()))?;
     let exit = exit(outcome, &checked);
     if as_json {
