@@ -1,12 +1,17 @@
 //! The documented lifecycles, one to a module.
+#![expect(clippy::result_large_err, reason = "a guarded move that is refused gives machine and event back")]
 
 mod catalog;
+pub mod approval;
 pub mod checkpoint;
 pub mod decision;
 pub mod derive;
+pub mod governed_run;
 pub mod resume_tool_call;
 pub mod run;
 pub mod run_flow;
+pub mod service_run;
+pub mod stream_session;
 pub mod termination;
 pub mod tool_call;
 pub mod tool_execution;

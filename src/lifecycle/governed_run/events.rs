@@ -1,0 +1,133 @@
+//! The events of a governed run. Each says when it happens, in milliseconds since the Unix epoch.
+
+use super::{ApprovalId, AuditPass, HaltReason, Reviewers, Rollback};
+
+/// Planning begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub(super) at: u64,
+}
+
+impl Plan {
+    /// Planning begins at `at`.
+    pub fn new(at: u64) -> Self {
+        Plan { at }
+    }
+}
+
+/// The plan is approved, by a person or by rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execute {
+    pub(super) tools: Vec<String>,
+    pub(super) at: u64,
+}
+
+impl Execute {
+    /// The plan: tools in the order in which they run. One may occur more than once.
+    pub fn new<T: Into<String>>(tools: impl IntoIterator<Item = T>, at: u64) -> Self {
+        Execute { tools: tools.into_iter().map(Into::into).collect(), at }
+    }
+}
+
+/// A high-risk action needs a person's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AwaitApproval {
+    pub(super) approval: ApprovalId,
+    pub(super) at: u64,
+}
+
+impl AwaitApproval {
+    /// The run waits for that approval.
+    pub fn new(approval: ApprovalId, at: u64) -> Self {
+        AwaitApproval { approval, at }
+    }
+}
+
+/// The approval is granted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approve {
+    pub(super) approval: ApprovalId,
+    pub(super) at: u64,
+}
+
+impl Approve {
+    /// That approval was granted.
+    pub fn new(approval: ApprovalId, at: u64) -> Self {
+        Approve { approval, at }
+    }
+}
+
+/// All tools are completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verify {
+    pub(super) at: u64,
+}
+
+impl Verify {
+    /// Verification begins at `at`.
+    pub fn new(at: u64) -> Self {
+        Verify { at }
+    }
+}
+
+/// The results hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    pub(super) reviewers: Reviewers,
+    pub(super) at: u64,
+}
+
+impl Audit {
+    /// The audit begins: these must pass the run.
+    pub fn new(reviewers: Reviewers, at: u64) -> Self {
+        Audit { reviewers, at }
+    }
+}
+
+/// The audit passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complete {
+    pub(super) pass: AuditPass,
+    pub(super) at: u64,
+}
+
+impl Complete {
+    /// The run ends well: here is the proof.
+    pub fn new(pass: AuditPass, at: u64) -> Self {
+        Complete { pass, at }
+    }
+}
+
+/// The changes were reverted, before this transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RollBack {
+    pub(super) why: String,
+    pub(super) rollback: Rollback,
+    pub(super) at: u64,
+}
+
+impl RollBack {
+    /// The rollback for `why` was done, and went as `rollback` says.
+    pub fn new(why: impl Into<String>, rollback: Rollback, at: u64) -> Self {
+        RollBack { why: why.into(), rollback, at }
+    }
+}
+
+/// The run is stopped for safety.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halt {
+    pub(super) reason: HaltReason,
+    pub(super) at: u64,
+}
+
+impl Halt {
+    /// The run is stopped for that reason.
+    pub fn new(reason: HaltReason, at: u64) -> Self {
+        Halt { reason, at }
+    }
+
+    /// The run is stopped because its state expired.
+    pub fn timed_out(at: u64) -> Self {
+        Halt { reason: HaltReason::Timeout {}, at }
+    }
+}

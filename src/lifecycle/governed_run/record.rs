@@ -1,0 +1,164 @@
+//! What all states of a governed run share.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ApprovalId, GovernedRunStatus, RunId};
+use crate::kernel::{Observer, Record, Status};
+
+/// What all states of a governed run share (document 001, "RUN_STATE.json Schema").
+///
+/// The time of entry of the present state is not here but in the state, so that there is one truth.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub struct RunRecord {
+    run_id: RunId,
+    created_at: u64,
+    updated_at: u64,
+    state_history: Vec<Visit>,
+    approvals_granted: Vec<ApprovalId>,
+    #[serde(skip)]
+    observer: Observer,
+}
+
+/// A state that a run was in and has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Visit {
+    /// The state.
+    pub state: GovernedRunStatus,
+    /// When it was entered, in milliseconds since the Unix epoch.
+    pub entered_at: u64,
+    /// When it was left.
+    pub exited_at: u64,
+}
+
+impl RunRecord {
+    /// The record of a run made at `created_at` (milliseconds since the Unix epoch), which is when INIT is entered.
+    pub fn new(run_id: RunId, created_at: u64) -> Self {
+        RunRecord {
+            run_id,
+            created_at,
+            updated_at: created_at,
+            state_history: Vec::new(),
+            approvals_granted: Vec::new(),
+            observer: Observer::default(),
+        }
+    }
+
+    /// The same, with someone told of each transition.
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The run's id, which names its project.
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// When the run was made, in milliseconds since the Unix epoch.
+    pub fn created_at(&self) -> u64 {
+        self.created_at
+    }
+
+    /// When a transition was taken or a tool's progress noted last (B14).
+    pub fn updated_at(&self) -> u64 {
+        self.updated_at
+    }
+
+    /// The states that the run was in before the present one, oldest first.
+    pub fn history(&self) -> &[Visit] {
+        &self.state_history
+    }
+
+    /// The state before the present one; none in INIT.
+    pub fn previous_state(&self) -> Option<GovernedRunStatus> {
+        self.state_history.last().map(|visit| visit.state)
+    }
+
+    /// The approvals that were granted, oldest first.
+    pub fn approvals_granted(&self) -> &[ApprovalId] {
+        &self.approvals_granted
+    }
+
+    /// Notes that `state` is left, and gives the time of entry of the next one. A clock that was set back does not make a
+    /// state end before it began.
+    pub(super) fn leave(&mut self, state: GovernedRunStatus, entered_at: u64, at: u64) -> u64 {
+        let exited_at = at.max(entered_at);
+        self.state_history.push(Visit { state, entered_at, exited_at });
+        self.touch(exited_at);
+        exited_at
+    }
+
+    pub(super) fn touch(&mut self, at: u64) {
+        self.updated_at = self.updated_at.max(at);
+    }
+
+    pub(super) fn grant(&mut self, approval: ApprovalId) {
+        self.approvals_granted.push(approval);
+    }
+}
+
+impl Record for RunRecord {
+    #[inline]
+    fn observer(&mut self) -> Option<&mut Observer> {
+        Some(&mut self.observer)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    run_id: RunId,
+    created_at: u64,
+    updated_at: u64,
+    state_history: Vec<Visit>,
+    approvals_granted: Vec<ApprovalId>,
+}
+
+impl TryFrom<Stored> for RunRecord {
+    type Error = String;
+
+    /// A history is a way through the graph, without a gap in time.
+    fn try_from(stored: Stored) -> Result<Self, String> {
+        let graph = GovernedRunStatus::graph();
+        let mut left: Option<&Visit> = None;
+        for (i, visit) in stored.state_history.iter().enumerate() {
+            let wrong = |why: String| format!("state_history, entry {i} ({}): {why}", visit.state);
+            let (came_in, began) = match left {
+                Some(before) => (
+                    graph.edges.iter().any(|e| e.from == before.state.name() && e.to == visit.state.name()),
+                    before.exited_at,
+                ),
+                None => (visit.state == GovernedRunStatus::Init, stored.created_at),
+            };
+            if !came_in {
+                return Err(wrong(match left {
+                    Some(before) => format!("there is no way to it from {}", before.state),
+                    None => "a run begins in INIT".to_owned(),
+                }));
+            }
+            if visit.entered_at != began {
+                return Err(wrong(format!("entered at {}, expected {began}", visit.entered_at)));
+            }
+            if visit.exited_at < visit.entered_at {
+                return Err(wrong(format!("left at {}, entered at {}", visit.exited_at, visit.entered_at)));
+            }
+            left = Some(visit);
+        }
+        let last = left.map_or(stored.created_at, |visit| visit.exited_at);
+        if stored.updated_at < last {
+            return Err(format!("updated_at is {}, the last change was at {last}", stored.updated_at));
+        }
+        let Stored { run_id, created_at, updated_at, state_history, approvals_granted } = stored;
+        Ok(RunRecord {
+            run_id,
+            created_at,
+            updated_at,
+            state_history,
+            approvals_granted,
+            observer: Observer::default(),
+        })
+    }
+}

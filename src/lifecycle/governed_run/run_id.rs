@@ -1,0 +1,221 @@
+//! The id of a governed run, which says when it was made.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+const PREFIX: &str = "RUN-";
+/// `-YYYYMMDD-hhmmss`
+const STAMP: usize = 16;
+const DAY_MS: u64 = 86_400_000;
+
+/// The id of a governed run: `RUN-`, the project, a day and a time of day in UTC (document 001, "RUN_STATE.json Schema").
+///
+/// It matches `^RUN-[A-Z0-9-]+-\d{8}-\d{6}$`, and the day and the time are real ones (B11).
+///
+/// ```
+/// use runstate::governed_run::RunId;
+///
+/// let id: RunId = "RUN-PROJECT-20260131-120000".parse()?;
+/// assert_eq!(id.project(), "PROJECT");
+/// // A second run of the same second takes the next one.
+/// assert_eq!(id.next_second()?.as_str(), "RUN-PROJECT-20260131-120001");
+/// // The 31st of April is no day.
+/// assert!("RUN-PROJECT-20260431-120000".parse::<RunId>().is_err());
+/// # Ok::<(), runstate::governed_run::RunIdError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+impl RunId {
+    /// The id of a run of `project` made at `at` (milliseconds since the Unix epoch).
+    ///
+    /// # Errors
+    /// [`RunIdError`] when the project is empty or has other characters than `A` to `Z`, `0` to `9` and `-`, and past the
+    /// year 9999.
+    pub fn new(project: &str, at: u64) -> Result<Self, RunIdError> {
+        let (year, month, day) = civil_from_days(at / DAY_MS);
+        let second = at % DAY_MS / 1000;
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let id = format!("{PREFIX}{project}-{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
+        id.parse()
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The project.
+    pub fn project(&self) -> &str {
+        &self.0[PREFIX.len()..self.0.len() - STAMP]
+    }
+
+    /// The id of the same project one second later, for a run whose id is taken.
+    ///
+    /// # Errors
+    /// [`RunIdError`] when the second after it lies before 1970 or past the year 9999.
+    pub fn next_second(&self) -> Result<Self, RunIdError> {
+        let stamp = self.0[self.0.len() - STAMP..].as_bytes();
+        let next = seconds(stamp).and_then(|at| (at + 1).checked_sub(UNIX_DAY * 86_400));
+        match next {
+            Some(next) => RunId::new(self.project(), next * 1000),
+            None => Err(RunIdError::new(&self.0, "no run was made before 1970")),
+        }
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl AsRef<str> for RunId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> String {
+        id.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = RunIdError;
+
+    fn from_str(text: &str) -> Result<Self, RunIdError> {
+        RunId::try_from(text.to_owned())
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = RunIdError;
+
+    fn try_from(text: String) -> Result<Self, RunIdError> {
+        let fault = match text.strip_prefix(PREFIX) {
+            None => Some("it does not begin with RUN-"),
+            Some(rest) => fault_after_prefix(rest.as_bytes()),
+        };
+        match fault {
+            Some(why) => Err(RunIdError::new(&text, why)),
+            None => Ok(RunId(text)),
+        }
+    }
+}
+
+fn fault_after_prefix(rest: &[u8]) -> Option<&'static str> {
+    let Some(at) = rest.len().checked_sub(STAMP) else {
+        return Some("it does not end with a day and a time of day");
+    };
+    let (project, stamp) = rest.split_at(at);
+    if !project.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'-') {
+        return Some("its project has other characters than A to Z, 0 to 9 and -");
+    }
+    if project.is_empty() {
+        return Some("it names no project");
+    }
+    let dashes = [0, 9];
+    if !stamp
+        .iter()
+        .enumerate()
+        .all(|(i, b)| if dashes.contains(&i) { *b == b'-' } else { b.is_ascii_digit() })
+    {
+        return Some("it does not end with a day and a time of day");
+    }
+    match seconds(stamp) {
+        None => Some("its day or its time of day is not a real one"),
+        Some(_) => None,
+    }
+}
+
+/// The seconds from the first day of the year 0 to a stamp of digits, if its day and time are real.
+fn seconds(stamp: &[u8]) -> Option<u64> {
+    let number = |from: usize, to: usize| {
+        stamp[from..to].iter().fold(0u64, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
+    };
+    let (year, month, day) = (number(1, 5), number(5, 7), number(7, 9));
+    let (hour, minute, second) = (number(10, 12), number(12, 14), number(14, 16));
+    if year == 0 || !(1..=12).contains(&month) || day == 0 || day > days_in(year, month) {
+        return None;
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    Some(days_before(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+fn is_leap(year: u64) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+}
+
+fn days_in(year: u64, month: u64) -> u64 {
+    match month {
+        2 => 28 + u64::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days from 1 January of the year 0 to 1 January of `year`.
+fn days_before_year(year: u64) -> u64 {
+    let Some(past) = year.checked_sub(1) else { return 0 };
+    // The year 0 counts as a leap year.
+    year * 365 + 1 + past / 4 - past / 100 + past / 400
+}
+
+fn days_before(year: u64, month: u64, day: u64) -> u64 {
+    days_before_year(year) + (1..month).map(|m| days_in(year, m)).sum::<u64>() + day - 1
+}
+
+/// 1 January 1970, in days from the first day of the year 0.
+const UNIX_DAY: u64 = 719_528;
+
+/// The day that lies `days` after 1 January 1970.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    let days = days + UNIX_DAY;
+    // The mean length of a year guesses it, at most one year off.
+    let mut year = days * 400 / 146_097;
+    while days_before_year(year) > days {
+        year -= 1;
+    }
+    while days_before_year(year + 1) <= days {
+        year += 1;
+    }
+    let mut left = days - days_before_year(year);
+    let mut month = 1;
+    while left >= days_in(year, month) {
+        left -= days_in(year, month);
+        month += 1;
+    }
+    (year, month, left + 1)
+}
+
+/// A text that is not the id of a governed run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunIdError {
+    got: String,
+    why: &'static str,
+}
+
+impl RunIdError {
+    /// No more than this of a bad id is kept and shown.
+    const SHOWN: usize = 80;
+
+    fn new(got: &str, why: &'static str) -> Self {
+        RunIdError { got: got.chars().take(Self::SHOWN).collect(), why }
+    }
+}
+
+impl fmt::Display for RunIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no run id: {}; expected RUN-PROJECT-YYYYMMDD-hhmmss", self.got, self.why)
+    }
+}
+
+impl Error for RunIdError {}

@@ -1,0 +1,66 @@
+//! What all states of a service run share.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::kernel::{Observer, Record};
+
+/// What all states of a service run share: what is wanted, and what the user has said so far.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceRunRecord {
+    run_id: String,
+    intent: String,
+    user_inputs: BTreeMap<String, Value>,
+    #[serde(skip)]
+    observer: Observer,
+}
+
+impl ServiceRunRecord {
+    /// The record of a run that is asked to do `intent`. The id is also the checkpoint's `thread_id`.
+    pub fn new(run_id: impl Into<String>, intent: impl Into<String>) -> Self {
+        ServiceRunRecord {
+            run_id: run_id.into(),
+            intent: intent.into(),
+            user_inputs: BTreeMap::new(),
+            observer: Observer::default(),
+        }
+    }
+
+    /// The same, with someone told of each transition.
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// What is wanted.
+    pub fn intent(&self) -> &str {
+        &self.intent
+    }
+
+    /// All answers of the user, over all resumes (D3).
+    pub fn user_inputs(&self) -> &BTreeMap<String, Value> {
+        &self.user_inputs
+    }
+
+    pub(super) fn merge(&mut self, answers: BTreeMap<String, Value>, intent: Option<String>) {
+        self.user_inputs.extend(answers);
+        if let Some(intent) = intent {
+            self.intent = intent;
+        }
+    }
+}
+
+impl Record for ServiceRunRecord {
+    #[inline]
+    fn observer(&mut self) -> Option<&mut Observer> {
+        Some(&mut self.observer)
+    }
+}

@@ -1,0 +1,104 @@
+//! What a session has received.
+
+use serde::{Deserialize, Serialize};
+
+/// The content that a session holds, with its token count and its checkpoint.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", deny_unknown_fields)]
+pub struct Output {
+    content: String,
+    tokens: u64,
+    checkpoint: Option<Mark>,
+}
+
+/// A place in the content. A checkpoint is a prefix of the content, so that to save one costs no copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mark {
+    bytes: usize,
+    tokens: u64,
+}
+
+/// A checkpoint: what a later attempt goes on from (document 002, "Continuation/Resume Flow").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checkpoint<'a> {
+    /// The content up to the checkpoint.
+    pub content: &'a str,
+    /// The tokens it came in.
+    pub tokens: u64,
+}
+
+impl Output {
+    /// The content.
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
+    /// How many tokens the content came in.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// The checkpoint, if one was saved and not dropped.
+    pub fn checkpoint(&self) -> Option<Checkpoint<'_>> {
+        let mark = self.checkpoint?;
+        // Marks are made at the end of the content, which only grows behind them.
+        Some(Checkpoint { content: &self.content[..mark.bytes], tokens: mark.tokens })
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, token: &str) {
+        self.content.push_str(token);
+        self.tokens += 1;
+    }
+
+    pub(super) fn save_checkpoint(&mut self) -> Checkpoint<'_> {
+        self.checkpoint = Some(Mark { bytes: self.content.len(), tokens: self.tokens });
+        Checkpoint { content: &self.content, tokens: self.tokens }
+    }
+
+    pub(super) fn drop_checkpoint(&mut self) -> bool {
+        self.checkpoint.take().is_some()
+    }
+
+    /// Back to the checkpoint, or to nothing: what a new attempt begins with.
+    pub(super) fn rewound(mut self) -> Self {
+        let (bytes, tokens) = self.checkpoint.map_or((0, 0), |mark| (mark.bytes, mark.tokens));
+        self.content.truncate(bytes);
+        self.tokens = tokens;
+        self
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    content: String,
+    tokens: u64,
+    checkpoint: Option<Mark>,
+}
+
+impl TryFrom<Stored> for Output {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, String> {
+        let Stored { content, tokens, checkpoint } = stored;
+        if let Some(mark) = checkpoint {
+            if !content.is_char_boundary(mark.bytes) {
+                return Err(format!(
+                    "the checkpoint ends at byte {} of a content of {} bytes, which is no place between characters",
+                    mark.bytes,
+                    content.len(),
+                ));
+            }
+            if mark.tokens > tokens {
+                return Err(format!("the checkpoint has {} tokens, the content {tokens}", mark.tokens));
+            }
+        }
+        if tokens == 0 && !content.is_empty() {
+            return Err(format!("the content has {} bytes and no token", content.len()));
+        }
+        Ok(Output { content, tokens, checkpoint })
+    }
+}
