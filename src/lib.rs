@@ -9,5 +9,9 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "testing")]
+pub mod testing;
+#[cfg(feature = "trace")]
+pub mod trace;
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;

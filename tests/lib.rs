@@ -1,3 +1,8 @@
 //! One harness; a module per behaviour.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+mod compile_fail;
 mod kernel;
+
+mod diagram;
+mod testing;
+mod trace;

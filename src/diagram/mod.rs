@@ -1,1 +1,59 @@
 //! Mermaid state diagrams: reading, describing, comparing.
+//!
+//! [`parse`] reads a `stateDiagram-v2` as Mermaid 11 does: it accepts what Mermaid accepts, refuses what Mermaid
+//! refuses, and warns where Mermaid silently does something else than the text seems to say.
+//!
+//! ```
+//! let source = "stateDiagram-v2\n    [*] --> Ready\n    Ready --> Done : finish\n    Done --> [*]\n";
+//! let diagram = runstate::diagram::parse(source).unwrap();
+//! assert_eq!(diagram.states.len(), 2);
+//! assert_eq!(diagram.transitions[1].label.as_ref().unwrap().text, "finish");
+//!
+//! let error = runstate::diagram::parse("stateDiagram-v2\nReady -> Done\n").unwrap_err();
+//! assert_eq!(error.to_string(), "line 2, column 7: expected a state, a transition or another statement, got `-`");
+//! ```
+
+mod build;
+mod chars;
+mod error;
+mod lexer;
+mod model;
+mod parser;
+mod prepare;
+mod source;
+mod syntax;
+mod token;
+mod warning;
+
+pub use error::SyntaxError;
+pub use model::{
+    Click, Diagram, Direction, Endpoint, Header, Note, NoteSide, Scope, ScopeId, State, StateId, StateKind,
+    StyleRule, Text, Transition,
+};
+pub use source::{Excerpt, LineIndex, Position, Span};
+pub use warning::{Warning, WarningKind};
+
+/// Reads a state diagram.
+///
+/// The source is the diagram alone, as in a `.mmd` file; front matter, directives and comments may stand before the
+/// header. Time and memory grow linearly with the source, however deep it nests.
+///
+/// # Example
+///
+/// ```
+/// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A\nA --> [*]").unwrap();
+/// assert_eq!(diagram.states[0].id, "A");
+///
+/// let error = runstate::diagram::parse("flowchart LR\nA --> B").unwrap_err();
+/// assert_eq!(error.expected(), "`stateDiagram-v2`");
+/// ```
+///
+/// # Errors
+///
+/// [`SyntaxError`] names the place, what could have stood there and what stands there instead.
+pub fn parse(source: &str) -> Result<Diagram, SyntaxError> {
+    let prepared = prepare::Prepared::new(source);
+    prepared.check_kind(source)?;
+    let (syntax, warnings, comments) = parser::Parser::new(source, &prepared).run()?;
+    build::Builder::new(source, prepared, &syntax).run(syntax, warnings, comments)
+}

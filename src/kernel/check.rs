@@ -1,6 +1,9 @@
 //! What a graph must be, checked while compiling.
 
+use core::marker::PhantomData;
+
 use super::graph::Graph;
+use super::machine::Guard;
 use super::message::Message;
 
 /// Refuses a graph that no run could follow to an end.
@@ -11,6 +14,7 @@ use super::message::Message;
 /// out, two ways out of a state by one event, an event on no edge, or a method whose name is not that of its
 /// event's type in snake case (`types` are those type names, in the order of `graph.events`).
 #[doc(hidden)]
+#[track_caller]
 pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     names(graph);
     marks(graph);
@@ -18,6 +22,7 @@ pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     events(graph, edge_types, types);
 }
 
+#[track_caller]
 const fn names(graph: &Graph) {
     let mut i = 0;
     while i < graph.states.len() {
@@ -36,6 +41,7 @@ const fn names(graph: &Graph) {
     }
 }
 
+#[track_caller]
 const fn marks(graph: &Graph) {
     let mut i = 0;
     while i < graph.states.len() {
@@ -55,6 +61,7 @@ const fn marks(graph: &Graph) {
     }
 }
 
+#[track_caller]
 const fn reachable(graph: &Graph) {
     const MOST: usize = 256;
     if graph.states.len() > MOST {
@@ -89,6 +96,7 @@ const fn reachable(graph: &Graph) {
     }
 }
 
+#[track_caller]
 const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     let mut i = 0;
     while i < graph.edges.len() {
@@ -119,6 +127,39 @@ const fn events(graph: &Graph, edge_types: &[&str], types: &[&str]) {
             Message::new().text(graph.name).text(": event ").text(types[i]).text(" is on no edge").fail();
         }
         i += 1;
+    }
+}
+
+/// Whether someone wrote a [`Guard`] of the state `To`: an inherent constant, which is there only if the bound holds,
+/// goes before that of the trait [`Unguarded`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct GuardOf<To, From, Event>(PhantomData<(To, From, Event)>);
+
+impl<To: Guard<From, Event>, From, Event> GuardOf<To, From, Event> {
+    /// There is one.
+    pub const IS_WRITTEN: bool = true;
+}
+
+/// The answer where there is no guard.
+#[doc(hidden)]
+pub trait Unguarded {
+    /// There is none.
+    const IS_WRITTEN: bool = false;
+}
+
+impl<To, From, Event> Unguarded for GuardOf<To, From, Event> {}
+
+/// Refuses a guard on an edge without `else`: nobody would ask it.
+///
+/// # Panics
+/// While compiling, with the edge as `[from, to, event]`.
+#[doc(hidden)]
+#[track_caller]
+pub const fn unguarded(guard_is_written: bool, name: &str, [from, to, event]: [&str; 3]) {
+    if guard_is_written {
+        let at = Message::new().text(name).text(": the guard of ").text(from).text(" --> ").text(to);
+        at.text(" : ").text(event).text(" is never asked: write 'else' and its error behind the edge").fail();
     }
 }
 

@@ -34,21 +34,39 @@
 /// - `AnyMachine`: the enum of the typed machines, whose `apply` routes an event to the typed move or refuses it;
 /// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per edge.
 ///
-/// One lifecycle to a module, and not inside a function. States are named by nouns or participles and events by
-/// imperatives, since both live in one namespace.
+/// It is `pub`, `pub(crate)`, `pub(super)` or private. One lifecycle to a module, and not inside a function. States are
+/// named by nouns or participles and events by imperatives, since both live in one namespace.
 ///
 /// # What does not compile
 /// A move that the graph lacks; a diagram that differs in a state, an edge, an event's name, an initial or terminal
 /// mark; an unreachable state; a dead end; a terminal state with a way out; two ways out by one event; an event on no
-/// edge; a method that is not the snake case of its event.
+/// edge; a method that is not the snake case of its event; a guard on an edge that is not written with `else`.
 ///
 /// # Example
 /// See `examples/own_lifecycle.rs`.
 #[macro_export]
 macro_rules! lifecycle {
+    ($(#[doc = $about:literal])* pub mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub,] [pub,] $($rest)+ }
+    };
+    ($(#[doc = $about:literal])* pub(crate) mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub(crate),] [pub(crate),] $($rest)+ }
+    };
+    ($(#[doc = $about:literal])* pub(super) mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [pub(super),] [pub(in super::super),] $($rest)+ }
+    };
+    ($(#[doc = $about:literal])* mod $($rest:tt)+) => {
+        $crate::__lifecycle! { [$($about)*] [,] [pub(super),] $($rest)+ }
+    };
+}
+
+/// The whole definition: `$vis` is its visibility, `$inner` the same seen from the submodule. The machines must not be
+/// more visible than the record and the status beside them, and a `vis` fragment cannot be taken apart.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle {
     (
-        $(#[doc = $about:literal])*
-        $vis:vis mod $module:ident: $M:ident($R:ty), $Any:ident;
+        [$($about:literal)*] [$vis:vis,] [$inner:vis,] $module:ident: $M:ident($R:ty), $Any:ident;
         version $version:literal;
         diagram $diagram:literal;
         status $St:ident {
@@ -65,12 +83,12 @@ macro_rules! lifecycle {
         $( $crate::__lifecycle_state! { [$($sdoc)*] $vis $S [$($sdots)?] ($R, $St) } )+
         $( $crate::__lifecycle_event! { [$($edoc)*] $vis $E [$($edots)?] } )+
 
-        #[doc = concat!("The states of `", stringify!($module), "`, without their data.")]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[doc = ::core::concat!("The states of `", ::core::stringify!($module), "`, without their data.")]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq, ::core::hash::Hash, ::core::cmp::PartialOrd, ::core::cmp::Ord)]
         $vis enum $St { $( $(#[doc = $sdoc])* $S ),+ }
 
-        #[doc = concat!("The events of `", stringify!($module), "`.")]
-        #[derive(Debug)]
+        #[doc = ::core::concat!("The events of `", ::core::stringify!($module), "`.")]
+        #[derive(::core::fmt::Debug)]
         $vis enum $Ev { $( $(#[doc = $edoc])* $E($E) ),+ }
 
         $( impl ::core::convert::From<$E> for $Ev {
@@ -82,28 +100,28 @@ macro_rules! lifecycle {
         mod $module {
             use super::*;
 
-            const NAMES: &[&str] = &[ $( $crate::kernel::build::name(&[$($sname)?], stringify!($S)) ),+ ];
+            const NAMES: &[&str] = &[ $( $crate::kernel::build::name(&[$($sname)?], ::core::stringify!($S)) ),+ ];
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
-            const EDGE_TYPES: &[&str] = &[ $( $( stringify!($Via), )? )+ ];
-            const EVENT_TYPES: &[&str] = &[ $( stringify!($E) ),+ ];
+            const EDGE_TYPES: &[&str] = &[ $( $( ::core::stringify!($Via), )? )+ ];
+            const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
             const EDGES: &[$crate::kernel::Edge] = &[ $( $( $crate::kernel::build::edge(
-                stringify!($module),
+                ::core::stringify!($module),
                 (NAMES[$St::$From as usize], $St::$From as usize),
-                stringify!($m),
+                ::core::stringify!($m),
                 (NAMES[$St::$To as usize], $St::$To as usize),
             ), )? )+ ];
             const EVENTS: &[&str] =
-                &$crate::kernel::check::method_names(EDGES, EDGE_TYPES, [ $( stringify!($E) ),+ ]);
+                &$crate::kernel::check::method_names(EDGES, EDGE_TYPES, [ $( ::core::stringify!($E) ),+ ]);
             const STATES: &[$crate::kernel::StateInfo] = &[ $( $crate::kernel::build::state(
                 NAMES[$St::$S as usize],
-                $crate::kernel::build::doc(concat!($($sdoc, "\n"),*)),
+                $crate::kernel::build::doc(::core::concat!($($sdoc, "\n"),*)),
                 $St::$S as usize,
                 $St::$Init as usize,
                 ENDS,
             ) ),+ ];
             const GRAPH: $crate::kernel::Graph = $crate::kernel::build::graph(
-                stringify!($module),
-                $crate::kernel::build::doc(concat!($($about, "\n"),*)),
+                ::core::stringify!($module),
+                $crate::kernel::build::doc(::core::concat!($($about, "\n"),*)),
                 $version,
                 STATES,
                 EVENTS,
@@ -112,16 +130,16 @@ macro_rules! lifecycle {
             static THE_GRAPH: $crate::kernel::Graph = GRAPH;
 
             const _: () = $crate::kernel::check::graph(&GRAPH, EDGE_TYPES, EVENT_TYPES);
-            const _: () = $crate::kernel::witness::diagram(&GRAPH, include_str!($diagram), $diagram);
+            const _: () = $crate::kernel::witness::diagram(&GRAPH, ::core::include_str!($diagram), $diagram);
 
             $(#[doc = $about])*
             ///
             /// A machine in one of its states; each state has its own methods.
             #[doc = ""]
-            #[doc = include_str!($diagram)]
-            #[derive(Debug)]
+            #[doc = ::core::include_str!($diagram)]
+            #[derive(::core::fmt::Debug)]
             #[must_use = "a machine that is dropped goes nowhere"]
-            pub struct $M<S> {
+            $inner struct $M<S> {
                 record: $R,
                 state: S,
             }
@@ -185,11 +203,11 @@ macro_rules! lifecycle {
                 $( $crate::__lifecycle_end! { $end $M $R, $From } )?
             )+
 
-            #[doc = concat!("[`", stringify!($M), "`] in whichever state, for storage and queues.")]
-            #[derive(Debug)]
+            #[doc = ::core::concat!("[`", ::core::stringify!($M), "`] in whichever state, for storage and queues.")]
+            #[derive(::core::fmt::Debug)]
             #[allow(clippy::large_enum_variant, reason = "a machine is held one at a time")]
             #[must_use = "a machine that is dropped goes nowhere"]
-            pub enum $Any { $( $(#[doc = $sdoc])* $S($M<$S>) ),+ }
+            $inner enum $Any { $( $(#[doc = $sdoc])* $S($M<$S>) ),+ }
 
             $( impl ::core::convert::From<$M<$S>> for $Any {
                 #[inline]
@@ -265,12 +283,12 @@ macro_rules! lifecycle {
                     $Any::apply(self, event)
                 }
                 fn observe(&mut self, observer: $crate::kernel::Observer) { $Any::observe(self, observer) }
-                fn rehydrate<'de, D: $crate::kernel::serde::Deserializer<'de>>(
+                fn rehydrate<'de, Source: $crate::kernel::serde::Deserializer<'de>>(
                     _: $crate::kernel::Rehydration,
                     status: $St,
                     record: $R,
-                    state: D,
-                ) -> ::core::result::Result<Self, D::Error> {
+                    state: Source,
+                ) -> ::core::result::Result<Self, Source::Error> {
                     match status { $( $St::$S => {
                         let state = <$S as $crate::kernel::serde::Deserialize<'de>>::deserialize(state)?;
                         ::core::result::Result::Ok($Any::$S($M { record, state }))
@@ -348,15 +366,17 @@ macro_rules! lifecycle {
 macro_rules! __lifecycle_state {
     ([$($doc:literal)*] $vis:vis $S:ident [] ($R:ty, $St:ident)) => {
         $(#[doc = $doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq)]
         #[non_exhaustive]
         $vis struct $S;
 
+        #[diagnostic::do_not_recommend]
         impl<From, Event> $crate::kernel::Enter<From, Event> for $S {
             #[inline]
             fn enter(_: From, _: Event, _: &mut $R) -> Self { $S }
         }
 
+        #[diagnostic::do_not_recommend]
         impl $crate::kernel::Begin for $S {
             #[inline]
             fn begin(_: &mut $R) -> Self { $S }
@@ -397,7 +417,7 @@ macro_rules! __lifecycle_state {
 macro_rules! __lifecycle_event {
     ([$($doc:literal)*] $vis:vis $E:ident []) => {
         $(#[doc = $doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq)]
         $vis struct $E;
     };
     ([$($doc:literal)*] $vis:vis $E:ident [..]) => {};
@@ -409,13 +429,13 @@ macro_rules! __lifecycle_event {
 macro_rules! __lifecycle_move {
     ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident []) => {
         impl $M<$From> {
-            #[doc = concat!("`", stringify!($From), " --> ", stringify!($To), "` by [`", stringify!($Via), "`].")]
+            #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`].")]
             #[inline]
             pub fn $m(self, event: $Via) -> $M<$To> {
                 const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
-                    stringify!($module),
+                    ::core::stringify!($module),
                     (NAMES[$St::$From as usize], $St::$From as usize),
-                    stringify!($m),
+                    ::core::stringify!($m),
                     (NAMES[$St::$To as usize], $St::$To as usize),
                 );
                 let $M { mut record, state } = self;
@@ -425,22 +445,33 @@ macro_rules! __lifecycle_move {
             }
         }
         impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+
+        const _: () = {
+            #[allow(unused_imports, reason = "unused where the edge has a guard, which is refused")]
+            use $crate::kernel::check::Unguarded as _;
+            $crate::kernel::check::unguarded(
+                $crate::kernel::check::GuardOf::<$To, $From, $Via>::IS_WRITTEN,
+                ::core::stringify!($module),
+                [NAMES[$St::$From as usize], NAMES[$St::$To as usize], ::core::stringify!($m)],
+            );
+        };
     };
     ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
         impl $M<$From> {
-            #[doc = concat!("`", stringify!($From), " --> ", stringify!($To), "` by [`", stringify!($Via), "`], if its guard lets it.")]
+            #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`], if its guard lets it.")]
             ///
             /// # Errors
-            #[doc = concat!("[`", stringify!($Fault), "`], with machine and event as they were.")]
+            #[doc = ::core::concat!("[`", ::core::stringify!($Fault), "`], with machine and event as they were.")]
             #[inline]
+            #[allow(clippy::result_large_err, reason = "a failed guard hands the machine back by value")]
             pub fn $m(
                 self,
                 event: $Via,
             ) -> ::core::result::Result<$M<$To>, $crate::kernel::Rejected<$M<$From>, $Via, $Fault>> {
                 const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
-                    stringify!($module),
+                    ::core::stringify!($module),
                     (NAMES[$St::$From as usize], $St::$From as usize),
-                    stringify!($m),
+                    ::core::stringify!($m),
                     (NAMES[$St::$To as usize], $St::$To as usize),
                 );
                 if let ::core::result::Result::Err(error) =

@@ -97,6 +97,7 @@ pub trait Guard<From, Event>: State {
 /// How the initial state of a new machine is made. A state without data needs no such impl.
 #[diagnostic::on_unimplemented(
     message = "the initial state `{Self}` cannot be made",
+    label = "this lifecycle has no beginning",
     note = "it has data: write `impl Begin for {Self}`"
 )]
 pub trait Begin: State {

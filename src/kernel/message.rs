@@ -36,6 +36,10 @@ impl Message {
     }
 
     /// Ends the compilation with this message.
+    ///
+    /// This and all that call it are `#[track_caller]`: the compiler leaves such functions out of the error's backtrace,
+    /// so that what it shows is the message and the definition, and not the inside of the kernel.
+    #[track_caller]
     pub(crate) const fn fail(&self) -> ! {
         let (text, _) = self.bytes.split_at(self.len);
         match core::str::from_utf8(text) {

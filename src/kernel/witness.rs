@@ -17,6 +17,7 @@ const MOST_STATES: usize = 256;
 /// While compiling, naming the line and the edge or state, when the two differ in a state, an edge, an event's name,
 /// an initial or a terminal mark; when there is no block or a second one; and for Mermaid that this does not read.
 #[doc(hidden)]
+#[track_caller]
 pub const fn diagram(graph: &Graph, text: &str, file: &str) {
     let mut reader = Reader::new(text.as_bytes(), file);
     reader.find_block();
@@ -70,7 +71,11 @@ impl Range {
 }
 
 impl Seen {
+    #[track_caller]
     const fn see(mut self, graph: &Graph, reader: &Reader<'_>, t: Transition) -> Self {
+        if (t.from.is_empty() || t.to.is_empty()) && !t.label.is_empty() {
+            reader.unsupported("; a mark [*] has no event, so no label");
+        }
         match (t.from.is_empty(), t.to.is_empty()) {
             (true, true) => reader.at_line().text("the diagram goes from [*] to [*]").fail(),
             (true, false) => {
@@ -78,6 +83,14 @@ impl Seen {
                 if !graph.states[i].initial {
                     let at = reader.at_line().text("the diagram starts in ").text(graph.states[i].name);
                     at.text(", the code in ").text(initial_name(graph)).fail();
+                }
+                if self.initial {
+                    reader
+                        .at_line()
+                        .text("the diagram has '[*] --> ")
+                        .text(initial_name(graph))
+                        .text("' twice")
+                        .fail();
                 }
                 self.initial = true;
                 self.states[i] = true;
@@ -91,6 +104,10 @@ impl Seen {
                         .text(" --> [*];'")
                         .fail();
                 }
+                if self.ends[i] {
+                    let at = reader.at_line().text("the diagram has '").text(graph.states[i].name);
+                    at.text(" --> [*]' twice").fail();
+                }
                 self.ends[i] = true;
                 self.states[i] = true;
             }
@@ -100,7 +117,7 @@ impl Seen {
                 self.states[to] = true;
                 let i = edge(graph, reader, t, from, to);
                 if self.edges[i] {
-                    reader.edge(reader.at_line().text("the diagram has this edge twice: "), t).fail();
+                    reader.with_edge(reader.at_line().text("the diagram has this edge twice: "), t).fail();
                 }
                 self.edges[i] = true;
             }
@@ -108,6 +125,7 @@ impl Seen {
         self
     }
 
+    #[track_caller]
     const fn all_seen(&self, graph: &Graph, reader: &Reader<'_>) {
         let at = reader.at_file();
         let mut i = 0;
@@ -150,6 +168,7 @@ const fn initial_name(graph: &Graph) -> &'static str {
     ""
 }
 
+#[track_caller]
 const fn state(graph: &Graph, reader: &Reader<'_>, name: Range) -> usize {
     let mut i = 0;
     while i < graph.states.len() {
@@ -162,6 +181,7 @@ const fn state(graph: &Graph, reader: &Reader<'_>, name: Range) -> usize {
 }
 
 /// The place of the code's edge that the diagram's transition shows.
+#[track_caller]
 const fn edge(graph: &Graph, reader: &Reader<'_>, t: Transition, from: usize, to: usize) -> usize {
     let mut same_pair = graph.edges.len();
     let mut i = 0;
@@ -177,10 +197,10 @@ const fn edge(graph: &Graph, reader: &Reader<'_>, t: Transition, from: usize, to
     }
     if same_pair < graph.edges.len() {
         let called = graph.edges[same_pair].event;
-        let at = reader.edge(reader.at_line(), t).text(" (the code calls it '").text(called);
+        let at = reader.with_edge(reader.at_line(), t).text(" (the code calls it '").text(called);
         at.text(if t.label.is_empty() { "'; name the event in the diagram)" } else { "')" }).fail();
     }
-    reader.edge(reader.at_line().text("the diagram has an edge the code lacks: "), t).fail()
+    reader.with_edge(reader.at_line().text("the diagram has an edge the code lacks: "), t).fail()
 }
 
 /// Walks over the lines of the file.
@@ -213,7 +233,7 @@ impl<'a> Reader<'a> {
         Message::new().text(self.file).text(":").number(self.number).text(": ")
     }
 
-    const fn edge(&self, message: Message, t: Transition) -> Message {
+    const fn with_edge(&self, message: Message, t: Transition) -> Message {
         let message = message.raw(self.bytes(t.from)).text(" --> ").raw(self.bytes(t.to));
         if t.label.is_empty() { message } else { message.text(" : ").raw(self.bytes(t.label)) }
     }
@@ -254,6 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the fence that opens the Mermaid block.
+    #[track_caller]
     const fn find_block(&mut self) {
         while self.next_line() {
             if self.starts_with(self.line, "```mermaid") {
@@ -263,6 +284,7 @@ impl<'a> Reader<'a> {
         self.at_file().text("no ```mermaid block").fail()
     }
 
+    #[track_caller]
     const fn no_second_block(&mut self) {
         while self.next_line() {
             if self.starts_with(self.line, "```mermaid") {
@@ -272,6 +294,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the next line of the block; false at its end.
+    #[track_caller]
     const fn next_in_block(&mut self) -> bool {
         if !self.next_line() {
             self.at_file().text("the ```mermaid block has no end").fail();
@@ -279,6 +302,7 @@ impl<'a> Reader<'a> {
         !self.starts_with(self.line, "```")
     }
 
+    #[track_caller]
     const fn statement(&mut self) -> Statement {
         if self.line.is_empty() || self.starts_with(self.line, "%%") && !self.starts_with(self.line, "%%{") {
             return Statement::Nothing;
@@ -300,11 +324,13 @@ impl<'a> Reader<'a> {
         Statement::Transition(self.transition())
     }
 
+    #[track_caller]
     const fn unsupported(&self, why: &str) -> ! {
         self.at_line().text("unsupported Mermaid: '").raw(self.bytes(self.line)).text("'").text(why).fail()
     }
 
     /// `A --> B` or `A --> B : label`.
+    #[track_caller]
     const fn transition(&self) -> Transition {
         let (from, rest) = self.endpoint(self.line);
         if !self.starts_with(rest, "-->") {
@@ -329,6 +355,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The endpoint at the start of the range (empty for `[*]`), and what follows it.
+    #[track_caller]
     const fn endpoint(&self, range: Range) -> (Range, Range) {
         if self.starts_with(range, "[*]") {
             return (Range(range.0, range.0), self.trim(Range(range.0 + 3, range.1)));

@@ -1,8 +1,8 @@
 //! The documented lifecycles, one to a module.
 #![expect(clippy::result_large_err, reason = "a guarded move that is refused gives machine and event back")]
 
-mod catalog;
 pub mod approval;
+mod catalog;
 pub mod checkpoint;
 pub mod decision;
 pub mod derive;

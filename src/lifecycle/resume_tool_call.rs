@@ -519,7 +519,7 @@ impl Drained {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
 pub struct NothingReplayed {
-    pub(super) gate: u64,
+    pub(in crate::lifecycle) gate: u64,
 }
 
 /// Proof that a gate was drained, with effects that are to be committed.
@@ -552,7 +552,7 @@ impl Replayed {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
 pub struct GatePassed {
-    pub(super) gate: u64,
+    pub(in crate::lifecycle) gate: u64,
 }
 
 impl From<NothingReplayed> for GatePassed {

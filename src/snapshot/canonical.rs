@@ -4,7 +4,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// The digest of the values, as `sha256:` and 64 hexadecimal digits.
-pub(super) fn digest(values: &[&Value]) -> String {
+pub(crate) fn digest(values: &[&Value]) -> String {
     let mut bytes = Vec::with_capacity(512);
     for value in values {
         write(value, &mut bytes);

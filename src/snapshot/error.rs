@@ -149,7 +149,7 @@ impl fmt::Display for RestoreError {
 impl Error for RestoreError {}
 
 /// What `serde_json` says, less the place that it appends.
-pub(super) fn without_place(error: &serde_json::Error) -> String {
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
         Some(end) => text[..end].to_owned(),

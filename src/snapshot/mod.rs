@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use crate::kernel::{Machine, Persist, Rehydration, Status, status_from_name};
 
+pub(crate) use canonical::digest;
+pub(crate) use error::without_place;
 pub use error::{Part, RestoreError, SnapshotError};
 pub use migration::{Migration, Stored};
 
@@ -82,7 +84,7 @@ impl Snapshot {
         serde_json::from_slice(bytes).map_err(|e| SnapshotError::Syntax {
             line: e.line(),
             column: e.column(),
-            message: error::without_place(&e),
+            message: without_place(&e),
         })
     }
 
@@ -185,7 +187,7 @@ impl Snapshot {
     }
 
     fn content_digest(&self) -> String {
-        canonical::digest(&[
+        digest(&[
             &Value::from(self.lifecycle.as_str()),
             &Value::from(self.version),
             &Value::from(self.fingerprint.as_str()),

@@ -1,2 +1,3 @@
 //! The kernel.
+mod example;
 mod guard;

@@ -40,6 +40,8 @@ pub enum Unmet {
     },
     /// The activation is to end, so the model is not asked.
     Stopping(TerminationReason),
+    /// Nothing asked for the end, so the gate is drained before it is passed.
+    NotStopping,
 }
 
 impl fmt::Display for Unmet {
@@ -53,6 +55,7 @@ impl fmt::Display for Unmet {
             Unmet::NoCalls => f.write_str("the model's answer has no calls: it is finished, not executed"),
             Unmet::HasCalls => f.write_str("the model's answer has calls: they are executed before the end"),
             Unmet::Outcomes { what } => write!(f, "the round is not complete: {what}"),
+            Unmet::NotStopping => f.write_str("nothing asked for the end: drain the gate to pass it"),
             Unmet::Stopping(reason) => write!(f, "the activation is to end ({reason}) before its next step"),
         }
     }

@@ -1,4 +1,5 @@
 //! Reading the states of an activation, and its branches as sums of their legal successors.
+#![expect(clippy::result_large_err, reason = "a refusal hands the activation back by value")]
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::super::resume_tool_call::{GatePassed, GateRecord};
@@ -40,6 +41,20 @@ macro_rules! gated {
     )+ };
 }
 gated!(ResumeReplay0, ResumeToolCall, ResumeAfterTool);
+
+impl RunFlow<ResumeToolCall> {
+    /// Passes the gate undrained, for an activation that is to end: it replays nothing more, and its only way on from
+    /// `StepPrepare` is the end.
+    ///
+    /// # Errors
+    /// [`Unmet::NotStopping`] when nothing asked for the end.
+    pub fn pass_to_stop(&self) -> Result<GatePassed, Unmet> {
+        match self.record().stopping() {
+            Some(_) => Ok(GatePassed { gate: self.state().gate }),
+            None => Err(Unmet::NotStopping),
+        }
+    }
+}
 
 impl RunFlow<LlmCall> {
     /// The step, from 1.

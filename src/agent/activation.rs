@@ -1,0 +1,382 @@
+//! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
+
+use std::error::Error;
+use std::fmt;
+
+use super::decisions::Accepted;
+use super::history::Message;
+use super::state::RunState;
+use super::{Agent, CommitError, StateCommitter, commit};
+use crate::resume_tool_call::{Drained, GatePassed};
+use crate::run::{AnyRun, Finish, Resume, RunStatus};
+use crate::run_flow::{
+    Accept, AfterAssistant, AfterReplay0, AfterTools, Begin, Cancel, Close, Commit, CommitFinished, Complete,
+    Fail, FlowRecord, LoopTop, OpenGate, Pass, Prepared, Replay, Respond, RunEnd, RunFlow, RunStart,
+    SkipReplay, ToolRound, WindUp,
+};
+use crate::termination::{StoppedReason, TerminationReason};
+use crate::tool_call::ToolCallStatus;
+
+/// How an activation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Why.
+    pub reason: TerminationReason,
+    /// The calls that wait, as they are named in traces.
+    pub waiting: Vec<String>,
+}
+
+/// Why an activation did not begin, or did not come to its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ActivationError {
+    /// The run is not in a status from which this activation begins.
+    NotStartable {
+        /// The status it is in.
+        status: RunStatus,
+        /// What can be done with it.
+        hint: &'static str,
+    },
+    /// The end could not be committed. The activation stands at its last state, so that it can be committed again.
+    Unfinished(Box<Unfinished>),
+}
+
+impl fmt::Display for ActivationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ActivationError::NotStartable { status, hint } => write!(f, "the run is {status}: {hint}"),
+            ActivationError::Unfinished(unfinished) => unfinished.error.fmt(f),
+        }
+    }
+}
+
+impl Error for ActivationError {}
+
+/// An activation whose end could not be committed.
+#[derive(Debug)]
+pub struct Unfinished {
+    flow: RunFlow<CommitFinished>,
+    error: CommitError,
+}
+
+impl Unfinished {
+    /// Why the last try failed.
+    pub fn error(&self) -> &CommitError {
+        &self.error
+    }
+
+    /// Commits the end again.
+    ///
+    /// # Errors
+    /// Itself, when it failed again.
+    pub fn retry(
+        self,
+        committer: &mut dyn StateCommitter<RunState>,
+        state: &RunState,
+    ) -> Result<Outcome, Box<Unfinished>> {
+        finish(self.flow, committer, state)
+    }
+}
+
+fn finish(
+    flow: RunFlow<CommitFinished>,
+    committer: &mut dyn StateCommitter<RunState>,
+    state: &RunState,
+) -> Result<Outcome, Box<Unfinished>> {
+    let receipt = match commit(committer, flow.due(), state) {
+        Ok(receipt) => receipt,
+        Err(error) => return Err(Box::new(Unfinished { flow, error })),
+    };
+    let waiting = flow.calls().to_vec();
+    match flow.committed(&receipt) {
+        Ok((_, reason)) => Ok(Outcome { reason, waiting }),
+        Err((flow, wrong)) => Err(Box::new(Unfinished { flow, error: CommitError::new(wrong) })),
+    }
+}
+
+/// Where an activation stands between the parts of this driver.
+enum At {
+    Step(RunFlow<LoopTop>),
+    Round(RunFlow<ToolRound>),
+    End(RunFlow<RunEnd>),
+}
+
+/// The activation fails: what was committed stays, and the end says how.
+macro_rules! fail {
+    ($flow:expr, $error:expr) => {
+        return At::End($flow.fail(Fail::new($error.to_string())).wind_up(WindUp))
+    };
+}
+
+/// Goes on with what a commit, a guard or a gate gave, or fails.
+macro_rules! proceed {
+    ($result:expr) => {
+        match $result {
+            Ok(flow) => flow,
+            Err(rejected) => fail!(rejected.machine, rejected.error),
+        }
+    };
+    ($flow:expr, $result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(error) => fail!($flow, error),
+        }
+    };
+}
+
+impl Agent<'_> {
+    /// Starts a run with what the user wrote.
+    ///
+    /// # Errors
+    /// [`ActivationError::NotStartable`] for a run that has begun; [`ActivationError::Unfinished`] when its end could not
+    /// be committed. All other failures end the run with [`TerminationReason::Error`].
+    pub fn start(
+        &mut self,
+        state: &mut RunState,
+        message: impl Into<String>,
+    ) -> Result<Outcome, ActivationError> {
+        let status = state.run.get().status();
+        if status != RunStatus::Running || state.flows > 0 {
+            let hint = "only a new run is started; resume one that waits or was interrupted";
+            return Err(ActivationError::NotStartable { status, hint });
+        }
+        state.messages.push(Message::User(message.into()));
+        self.activate(state, None)
+    }
+
+    /// Goes on with a run: one that waits, when a decision comes in; one that a crash left behind, at once.
+    ///
+    /// With no decision for a waiting run this changes nothing, and the outcome says what waits.
+    ///
+    /// # Errors
+    /// [`ActivationError::NotStartable`] for a run that is over; [`ActivationError::Unfinished`] when its end could not be
+    /// committed.
+    pub fn resume(&mut self, state: &mut RunState) -> Result<Outcome, ActivationError> {
+        match state.run.get().status() {
+            RunStatus::Running if state.flows == 0 => {
+                let hint = "it has not begun; start it with a message";
+                Err(ActivationError::NotStartable { status: RunStatus::Running, hint })
+            }
+            RunStatus::Running => self.activate(state, None),
+            RunStatus::Waiting => match state.next_accepted(self.decisions) {
+                Some(accepted) => {
+                    let resume = Resume::decided(&state.calls[accepted.call].name, &accepted.decision);
+                    resume_run(state, resume);
+                    self.activate(state, Some(accepted))
+                }
+                None => Ok(Outcome { reason: TerminationReason::Suspended, waiting: state.waiting() }),
+            },
+            RunStatus::Done => {
+                let hint = "it is over; start a new run";
+                Err(ActivationError::NotStartable { status: RunStatus::Done, hint })
+            }
+        }
+    }
+
+    /// Goes on with a waiting run because the user wrote: the calls that wait are superseded.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume); and [`ActivationError::NotStartable`] for a run that does not wait.
+    pub fn resume_with_message(
+        &mut self,
+        state: &mut RunState,
+        message: impl Into<String>,
+    ) -> Result<Outcome, ActivationError> {
+        let status = state.run.get().status();
+        if status != RunStatus::Waiting {
+            let hint = "a message is for a run that waits";
+            return Err(ActivationError::NotStartable { status, hint });
+        }
+        state.cancel_open_calls("superseded by a new message");
+        state.messages.push(Message::User(message.into()));
+        resume_run(state, Resume::user_message());
+        self.activate(state, None)
+    }
+
+    /// One activation of a run that is `Running`.
+    fn activate(
+        &mut self,
+        state: &mut RunState,
+        first: Option<Accepted>,
+    ) -> Result<Outcome, ActivationError> {
+        state.flows += 1;
+        let AnyRun::Running(run) = state.run.get() else {
+            let (status, hint) = (state.run.get().status(), "an activation is of a running run");
+            return Err(ActivationError::NotStartable { status, hint });
+        };
+        let observer = self.watch.observer("run_flow", &format!("activation_{}", state.flows));
+        let record = FlowRecord::new(run, state.steps).observed(observer);
+        let mut at = self.begin(state, RunFlow::new(record), first);
+        loop {
+            at = match at {
+                At::Step(flow) => self.step(state, flow),
+                At::Round(flow) => self.round(state, flow),
+                At::End(flow) => return self.end(state, flow),
+            };
+        }
+    }
+
+    /// From the start into the loop, or to wait again.
+    fn begin(&mut self, state: &mut RunState, flow: RunFlow<RunStart>, first: Option<Accepted>) -> At {
+        let flow = flow.begin(Begin);
+        let receipt = proceed!(flow, commit(self.committer, flow.due(), state));
+        let mut flow = proceed!(flow.commit(Commit::new(receipt)));
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        let interrupted = std::mem::take(&mut state.interrupted);
+        let drained = proceed!(flow, self.drain_gate(state, flow.gate(), first));
+        let began = self.begin_leftovers(state, interrupted);
+        if interrupted && answered_without_calls(state) {
+            // The crash came between the last answer and the end.
+            flow.request_stop(TerminationReason::NaturalEnd);
+        }
+        match drained {
+            Drained::Nothing(nothing) if !began => {
+                At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
+            }
+            drained => {
+                let flow = proceed!(flow.replay(Replay::new(drained)));
+                let receipt = proceed!(flow, commit(self.committer, flow.due(), state));
+                match flow.committed(receipt, state.waiting()) {
+                    Ok(AfterReplay0::LoopTop(flow)) => At::Step(flow),
+                    Ok(AfterReplay0::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
+                    Err((flow, unmet)) => fail!(flow, unmet),
+                }
+            }
+        }
+    }
+
+    /// What a suspension or a crash left of the last round: calls in doubt, and calls that never started.
+    fn begin_leftovers(&mut self, state: &mut RunState, interrupted: bool) -> bool {
+        let calls = state.range_of_step(state.steps);
+        let before: Vec<_> = calls.clone().map(|call| state.status_of(call)).collect();
+        for call in calls.clone() {
+            if interrupted {
+                self.settle_in_doubt(state, call);
+            }
+        }
+        for call in calls.clone() {
+            if state.status_of(call) == ToolCallStatus::New {
+                self.execute_leftover(state, call);
+                if state.status_of(call) == ToolCallStatus::Suspended {
+                    break;
+                }
+            }
+        }
+        calls.zip(before).any(|(call, before)| state.status_of(call) != before)
+    }
+
+    /// One step: the gate, the model, its answer.
+    fn step(&mut self, state: &mut RunState, flow: RunFlow<LoopTop>) -> At {
+        let flow = flow.open_gate(OpenGate);
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        // A run that is to end replays nothing more.
+        let gate = if flow.record().stopping().is_some() {
+            proceed!(flow, flow.pass_to_stop())
+        } else {
+            let drained = proceed!(flow, self.drain_gate(state, flow.gate(), None));
+            proceed!(flow, self.commit_drained(state, drained))
+        };
+        let flow = proceed!(flow.pass(Pass::new(gate)));
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        let flow = match flow.prepared() {
+            Prepared::LlmCall(flow) => flow,
+            Prepared::Terminate(flow) => return At::End(flow.wind_up(WindUp)),
+        };
+        let turn = proceed!(flow, self.model.infer(flow.step(), state));
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        let flow = flow.respond(Respond::new(turn)).accept(Accept);
+        state.steps = flow.record().step();
+        state.messages.push(Message::Assistant(flow.turn().clone()));
+        state.add_calls(state.steps, &flow.turn().calls, self.watch);
+        let receipt = proceed!(flow, commit(self.committer, flow.due(), state));
+        match flow.committed(receipt, None) {
+            Ok(AfterAssistant::ToolRound(flow)) => At::Round(flow),
+            Ok(AfterAssistant::NaturalEnd(flow)) => At::End(flow.wind_up(WindUp)),
+            Ok(AfterAssistant::Terminate(flow)) => At::End(flow.wind_up(WindUp)),
+            Err((flow, unmet)) => fail!(flow, unmet),
+        }
+    }
+
+    /// The calls of an answer, their commit and the gate behind it.
+    fn round(&mut self, state: &mut RunState, mut flow: RunFlow<ToolRound>) -> At {
+        let outcomes = proceed!(flow, self.tool_round(state, &mut flow));
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        if let Some(most) = self.max_steps.filter(|most| state.steps >= *most) {
+            let detail = format!("{} of {most}", state.steps);
+            flow.request_stop(proceed!(
+                flow,
+                StoppedReason::new("max_rounds", Some(&detail)).map(TerminationReason::Stopped)
+            ));
+        }
+        let flow = proceed!(flow.complete(Complete::new(outcomes)));
+        let receipt = proceed!(flow, commit(self.committer, flow.due(), state));
+        let flow = proceed!(flow.commit(Commit::new(receipt)));
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        let drained = proceed!(flow, self.drain_gate(state, flow.gate(), None));
+        let gate = proceed!(flow, self.commit_drained(state, drained));
+        let waiting = if flow.record().stopping().is_some() { Vec::new() } else { state.waiting() };
+        match flow.passed(gate, waiting) {
+            Ok(AfterTools::LoopTop(flow)) => At::Step(flow),
+            Ok(AfterTools::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
+            Err((flow, unmet)) => fail!(flow, unmet),
+        }
+    }
+
+    /// Commits what a gate inside the loop replayed.
+    fn commit_drained(&mut self, state: &RunState, drained: Drained) -> Result<GatePassed, CommitError> {
+        match drained {
+            Drained::Nothing(nothing) => Ok(nothing.into()),
+            Drained::Replayed(replayed) => {
+                let receipt = commit(self.committer, replayed.due(), state)?;
+                replayed.committed(receipt).map_err(|(_, wrong)| CommitError::new(wrong))
+            }
+        }
+    }
+
+    /// Takes the run to the status that the reason gives, and commits the end.
+    fn end(&mut self, state: &mut RunState, flow: RunFlow<RunEnd>) -> Result<Outcome, ActivationError> {
+        let (reason, calls) = (flow.reason().clone(), flow.calls().to_vec());
+        if reason.to_run_status() == RunStatus::Done {
+            state.cancel_open_calls(&format!("the run ended: {reason}"));
+        }
+        state.run.step(|run| match run {
+            AnyRun::Running(run) => match run.end_activation(reason, calls) {
+                Ok(ended) => (ended.into(), ()),
+                // The flow parks with at least one call, so this says what is wrong instead of waiting for nothing.
+                Err((run, nothing)) => {
+                    let error = TerminationReason::Error(nothing.to_string());
+                    match run.finish(Finish::new(error)) {
+                        Ok(run) => (run.into(), ()),
+                        Err(rejected) => (rejected.machine.into(), ()),
+                    }
+                }
+            },
+            other => (other, ()),
+        });
+        finish(flow.close(Close), self.committer, state).map_err(ActivationError::Unfinished)
+    }
+}
+
+fn resume_run(state: &mut RunState, resume: Resume) {
+    state.run.step(|run| match run {
+        AnyRun::Waiting(run) => (run.resume(resume).into(), ()),
+        other => (other, ()),
+    });
+}
+
+/// Was the last thing said an answer without calls?
+fn answered_without_calls(state: &RunState) -> bool {
+    state.messages.last().and_then(Message::answer).is_some_and(|turn| turn.calls.is_empty())
+}

@@ -1,0 +1,258 @@
+//! The calls of an answer: gated, executed, replayed.
+
+use serde_json::Value;
+
+use super::gate::Verdict;
+use super::state::RunState;
+use super::tool::{Effect, ToolInput, execute};
+use super::{Agent, CommitError, commit};
+use crate::decision::{Decision, Suspension};
+use crate::run_flow::{CallOutcome, RunFlow, ToolRound};
+use crate::tool_call::{AnyToolCall, CallRecord, Replay, Start, Suspend, ToolCallStatus};
+use crate::tool_execution::{
+    AfterToolExecute, Allow, BeforeToolExecute, Block, Conclude, ExecuteTool, ExecutionRecord, Reject,
+    Suspend as SuspendExecution, ToolExecution,
+};
+use crate::tool_result::ToolResult;
+
+/// What the gate made of a call.
+enum Gated {
+    /// Its tool may execute, with the execution whose gate is open.
+    Open(ToolExecution<ExecuteTool>),
+    /// It waits, or has an error: the execution is over, with this result.
+    Closed(ToolExecution<AfterToolExecute>, ToolResult),
+}
+
+impl Gated {
+    fn refused(execution: ToolExecution<BeforeToolExecute>, error: String) -> Self {
+        let execution = execution.reject(Reject::new(&error)).conclude(Conclude);
+        Gated::Closed(execution, ToolResult::Error(error))
+    }
+}
+
+impl Agent<'_> {
+    /// Gates all calls of the round, then executes those that may be (document 003, the two phases), until one asks for
+    /// a decision; the rest stay `New` and are executed after the resume.
+    ///
+    /// # Errors
+    /// When a commit before an execution failed. Nothing of that call was executed.
+    pub(super) fn tool_round(
+        &mut self,
+        state: &mut RunState,
+        flow: &mut RunFlow<ToolRound>,
+    ) -> Result<Vec<CallOutcome>, CommitError> {
+        let calls = state.range_of_step(flow.record().step());
+        let opened: Vec<_> = calls.clone().map(|call| (call, self.gate_new_call(state, call))).collect();
+        for (call, execution) in opened {
+            let Some(execution) = execution else { continue };
+            if (self.cancelled)() {
+                break;
+            }
+            self.start_call(state, call);
+            if self.effect_of(state, call) == Effect::Once {
+                let due = flow.calls_started();
+                let receipt = commit(self.committer, due, state)?;
+                flow.started(due, &receipt).map_err(CommitError::new)?;
+            }
+            self.execute_running(state, call, execution, None);
+            if state.status_of(call) == ToolCallStatus::Suspended {
+                break;
+            }
+        }
+        Ok(state.calls[calls]
+            .iter()
+            .map(|call| CallOutcome { call: call.name.clone(), status: call.machine.get().status() })
+            .collect())
+    }
+
+    /// Executes calls that have not started, outside a round: what a suspension or a crash left of one.
+    pub(super) fn execute_leftover(&mut self, state: &mut RunState, call: usize) {
+        if let Some(execution) = self.gate_new_call(state, call) {
+            self.start_call(state, call);
+            self.execute_running(state, call, execution, None);
+        }
+    }
+
+    /// Takes a `New` call through its gate; gives the execution back when it may execute.
+    fn gate_new_call(&mut self, state: &mut RunState, call: usize) -> Option<ToolExecution<ExecuteTool>> {
+        if state.status_of(call) != ToolCallStatus::New {
+            return None;
+        }
+        let twin = has_earlier_twin(state, call);
+        let execution = self.open_execution(state, call);
+        let gated = if twin {
+            let error = "an earlier call of this answer has the same id; give each call its own".to_owned();
+            Gated::refused(execution, error)
+        } else {
+            self.gate_call(state.calls[call].machine.get().record(), state, call, execution, None)
+        };
+        match gated {
+            Gated::Open(execution) => Some(execution),
+            Gated::Closed(execution, result) => {
+                settle(state, call, &execution, result);
+                None
+            }
+        }
+    }
+
+    fn open_execution(&self, state: &mut RunState, call: usize) -> ToolExecution<BeforeToolExecute> {
+        let call = &mut state.calls[call];
+        call.executions += 1;
+        let observer = self.watch.observer("tool_execution", &format!("{}.{}", call.name, call.executions));
+        let tool = call.machine.get().record().tool();
+        ToolExecution::new(ExecutionRecord::new(&call.name, tool).observed(observer))
+    }
+
+    fn gate_call(
+        &self,
+        record: &CallRecord,
+        state: &RunState,
+        call: usize,
+        execution: ToolExecution<BeforeToolExecute>,
+        decision: Option<&Decision>,
+    ) -> Gated {
+        if !self.tools.iter().any(|tool| tool.name() == record.tool()) {
+            let known: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+            let error = format!("there is no tool {:?}; there is {}", record.tool(), known.join(", "));
+            return Gated::refused(execution, error);
+        }
+        match self.gate.check(record, decision) {
+            Verdict::Allow => Gated::Open(execution.allow(Allow::execution())),
+            Verdict::SetResult(result) => Gated::Open(execution.allow(Allow::supplying(result))),
+            Verdict::Block(reason) => {
+                let execution = execution.block(Block::new(&reason)).conclude(Conclude);
+                Gated::Closed(execution, ToolResult::Error(reason))
+            }
+            Verdict::Suspend { action, message } => {
+                let id = format!("{}/{}/{}", state.id(), state.calls[call].name, record.suspensions() + 1);
+                let suspension = Suspension::new(id, action, message);
+                let execution =
+                    execution.suspend(SuspendExecution::new(suspension.clone())).conclude(Conclude);
+                Gated::Closed(execution, ToolResult::Pending(suspension))
+            }
+        }
+    }
+
+    fn effect_of(&self, state: &RunState, call: usize) -> Effect {
+        let name = state.calls[call].machine.get().record().tool();
+        self.tools.iter().find(|tool| tool.name() == name).map_or(Effect::Once, |tool| tool.effect())
+    }
+
+    fn start_call(&mut self, state: &mut RunState, call: usize) {
+        state.step_call(call, |machine| match machine {
+            AnyToolCall::New(call) => call.start(Start).into(),
+            AnyToolCall::Resuming(call) => call.start(Start).into(),
+            other => other,
+        });
+    }
+
+    /// Executes the tool of a `Running` call, and takes in what it answers.
+    fn execute_running(
+        &mut self,
+        state: &mut RunState,
+        call: usize,
+        execution: ToolExecution<ExecuteTool>,
+        replaced: Option<(&Value, &Decision)>,
+    ) {
+        let result = match execution.supplied() {
+            Some(supplied) => ToolResult::Success(supplied.clone()),
+            None => {
+                let record = state.calls[call].machine.get().record();
+                let arguments = replaced.map_or(record.arguments(), |(arguments, _)| arguments);
+                let decision = replaced.map(|(_, decision)| decision);
+                let input = ToolInput::new(state.id(), &execution, record, arguments, decision);
+                match self.tools.iter_mut().find(|tool| tool.name() == record.tool()) {
+                    Some(tool) => execute(tool.as_mut(), &input),
+                    None => ToolResult::Error(format!("there is no tool {:?}", record.tool())),
+                }
+            }
+        };
+        settle(state, call, &execution.answered(&result), result);
+    }
+
+    /// Replays a `Resuming` call through the whole pipeline, gate and all (document 003, "Resume replay").
+    pub(super) fn replay_call(&mut self, state: &mut RunState, call: usize) {
+        let AnyToolCall::Resuming(machine) = state.calls[call].machine.get() else { return };
+        let decision = machine.decision().clone();
+        let replay = match machine.replay() {
+            Replay::Execute(arguments) => Ok(arguments.clone()),
+            Replay::Supplied(result) => Err(result.clone()),
+        };
+        let execution = self.open_execution(state, call);
+        let record = state.calls[call].machine.get().record();
+        let (gated, arguments) = match replay {
+            Ok(arguments) => (self.gate_call(record, state, call, execution, Some(&decision)), arguments),
+            Err(result) => (Gated::Open(execution.allow(Allow::supplying(result))), Value::Null),
+        };
+        match gated {
+            Gated::Open(execution) => match execution.supplied().cloned() {
+                // A supplied result settles the call where it is; only a tool that executes makes it `Running` again.
+                Some(result) => {
+                    let result = ToolResult::Success(result);
+                    settle(state, call, &execution.answered(&result), result);
+                }
+                None => {
+                    self.start_call(state, call);
+                    self.execute_running(state, call, execution, Some((&arguments, &decision)));
+                }
+            },
+            Gated::Closed(execution, result) => settle(state, call, &execution, result),
+        }
+    }
+
+    /// Settles what a crash left `Running` or `Resuming`: whether its tool ran is not known. One that may run twice does;
+    /// of any other a person is asked, so that nothing is executed twice in silence.
+    pub(super) fn settle_in_doubt(&mut self, state: &mut RunState, call: usize) {
+        let status = state.status_of(call);
+        if !matches!(status, ToolCallStatus::Running | ToolCallStatus::Resuming) {
+            return;
+        }
+        if self.effect_of(state, call) == Effect::Once {
+            let record = state.calls[call].machine.get().record();
+            let id = format!("{}/{}/{}", state.id(), state.calls[call].name, record.suspensions() + 1);
+            let message = format!(
+                "the run was interrupted while {} may have been executing: resume to execute it again, cancel to give \
+                 the call up",
+                record.tool()
+            );
+            let suspend = Suspend::new(Suspension::new(id, "in_doubt", message));
+            state.step_call(call, |machine| match machine {
+                AnyToolCall::Running(call) => call.suspend(suspend).into(),
+                AnyToolCall::Resuming(call) => call.suspend(suspend).into(),
+                other => other,
+            });
+        } else if status == ToolCallStatus::Resuming {
+            self.replay_call(state, call);
+        } else {
+            let execution = self.open_execution(state, call).allow(Allow::execution());
+            self.execute_running(state, call, execution, None);
+        }
+    }
+}
+
+/// Takes a call to where its execution came out (document 000, "Outcome-to-status mapping").
+fn settle(
+    state: &mut RunState,
+    call: usize,
+    execution: &ToolExecution<AfterToolExecute>,
+    result: ToolResult,
+) {
+    state.step_call(call, |machine| match (machine, result) {
+        (AnyToolCall::New(call), ToolResult::Pending(suspension)) => {
+            call.suspend(Suspend::new(suspension)).into()
+        }
+        // No edge leads from `New` to `Failed`: the call is started, and fails unexecuted.
+        (AnyToolCall::New(call), result) => call.start(Start).answered(result).into(),
+        (AnyToolCall::Running(call), result) => call.answered(result).into(),
+        (AnyToolCall::Resuming(call), result) => call.answered(result).into(),
+        (settled, _) => settled,
+    });
+    debug_assert_eq!(state.status_of(call), execution.outcome().to_status());
+}
+
+/// The second of two calls of one answer that have one id is refused; the first is unaffected.
+fn has_earlier_twin(state: &RunState, call: usize) -> bool {
+    let record = state.calls[call].machine.get().record();
+    let earlier = state.range_of_step(record.key().step).start..call;
+    state.calls[earlier].iter().any(|earlier| earlier.machine.get().record().id() == record.id())
+}

@@ -1,0 +1,519 @@
+//! Words into statements. The nesting is a list, not recursion: a diagram may be as deep as it is long.
+
+use super::error::SyntaxError;
+use super::lexer::{Lexer, is_mark};
+use super::model::{Click, Header, StateKind, StyleRule, Text};
+use super::prepare::Prepared;
+use super::source::Span;
+use super::syntax::{Body, BodyId, Item, Node, Stmt, Syntax};
+use super::token::{Kind, Token, quoted};
+use super::warning::{Warning, WarningKind};
+
+pub(super) struct Parser<'s> {
+    source: &'s str,
+    prepared: &'s Prepared,
+    lexer: Lexer<'s>,
+    peeked: Option<Token>,
+    /// The bodies that are open, outermost first.
+    open: Vec<BodyId>,
+    syntax: Syntax,
+    pub(super) warnings: Vec<Warning>,
+    /// The end of the last word, in the prepared text.
+    last_end: usize,
+    /// The end of the statement before, unless a brace or a divider stands between.
+    previous: Option<usize>,
+    /// Whether a statement too many was reported for this line.
+    reported: bool,
+}
+
+const STATE: &str = "a state or `[*]`";
+
+impl<'s> Parser<'s> {
+    pub(super) fn new(source: &'s str, prepared: &'s Prepared) -> Self {
+        Self {
+            source,
+            prepared,
+            lexer: Lexer::new(source, prepared),
+            peeked: None,
+            open: vec![0],
+            syntax: Syntax {
+                header: (Header::StateDiagramV2, Span::default()),
+                bodies: vec![Body { span: Span::new(0, source.len()), ..Body::default() }],
+                items: Vec::new(),
+            },
+            warnings: Vec::new(),
+            last_end: 0,
+            previous: None,
+            reported: false,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<(Syntax, Vec<Warning>, Vec<Text>), SyntaxError> {
+        self.header()?;
+        loop {
+            let token = self.next()?;
+            match token.kind {
+                Kind::Newline => {}
+                Kind::End if self.open.len() == 1 => break,
+                Kind::End => return Err(self.unclosed(&token)),
+                Kind::Close if self.open.len() > 1 => self.close(&token),
+                Kind::Divider => self.divide(&token),
+                _ => {
+                    self.share_of_line(&token);
+                    self.statement(token)?;
+                }
+            }
+        }
+        Ok((self.syntax, self.warnings, self.lexer.comments))
+    }
+
+    fn header(&mut self) -> Result<(), SyntaxError> {
+        loop {
+            let token = self.next()?;
+            match token.kind {
+                Kind::Newline => {}
+                Kind::Header(header) => {
+                    self.syntax.header = (header, self.prepared.span(token.text));
+                    return Ok(());
+                }
+                _ => return Err(self.unexpected(&token, "`stateDiagram-v2`")),
+            }
+        }
+    }
+
+    fn statement(&mut self, first: Token) -> Result<(), SyntaxError> {
+        let start = first.whole.start;
+        let stmt = match first.kind {
+            Kind::Id | Kind::Point => self.relation(first)?,
+            Kind::Name => return self.named_state(first),
+            Kind::Quoted => return self.quoted_state(first),
+            Kind::Pseudo(kind) => {
+                let id = self.text(&first);
+                if id.text.contains(['"', ' ']) {
+                    self.warn(WarningKind::PartDropped, id.span, pseudo_id(&id.text));
+                }
+                Stmt::State { id, kind, descriptions: Vec::new(), counted: 0, body: None }
+            }
+            Kind::Note => self.note()?,
+            Kind::Direction(direction) => {
+                if first.whole.start != first.text.start || first.whole.end != first.text.end {
+                    self.swallowed(&first);
+                }
+                Stmt::Direction(direction)
+            }
+            Kind::AccTitle => {
+                let value = self.expect(Kind::AccValue, "the title")?;
+                self.from_next_line(&first, &value);
+                Stmt::AccTitle(self.text(&value))
+            }
+            Kind::AccDescr => {
+                let value = self.expect(Kind::AccValue, "the description")?;
+                self.from_next_line(&first, &value);
+                Stmt::AccDescr(self.text(&value))
+            }
+            Kind::AccBlock => {
+                if first.whole.end == self.prepared.text.len() {
+                    let message =
+                        "the description has no `}`: the rest of the diagram is taken for a description";
+                    self.warn(WarningKind::NeverClosed, self.span(&first), message);
+                }
+                Stmt::AccDescr(self.text(&first))
+            }
+            Kind::Click => self.click(&first)?,
+            Kind::ClassDef => {
+                let name = self.expect(Kind::ClassDefId, "the name of a class")?;
+                Stmt::ClassDef(self.style_rule(&first, &name)?)
+            }
+            Kind::Class => {
+                let names = self.expect(Kind::Ids, "the states that get the class")?;
+                let rule = self.style_rule(&first, &names)?;
+                self.class_cut(&rule);
+                Stmt::Class(rule)
+            }
+            Kind::Style => {
+                let names = self.expect(Kind::Ids, "the states that get the style")?;
+                Stmt::Style(self.style_rule(&first, &names)?)
+            }
+            Kind::HideEmpty => Stmt::HideEmpty,
+            Kind::Scale => {
+                let width = self.expect(Kind::Width, "a number and `width`")?;
+                Stmt::Scale(self.text(&width))
+            }
+            _ => return Err(self.unexpected(&first, self.statements())),
+        };
+        self.push(stmt, start);
+        Ok(())
+    }
+
+    /// `A`, `A : text`, `A --> B`, `A --> B : label`.
+    fn relation(&mut self, first: Token) -> Result<Stmt, SyntaxError> {
+        let from = self.node(first)?;
+        if let Some(label) = self.next_if(Kind::Label)? {
+            return Ok(Stmt::Mention { node: from, description: self.nonempty(&label) });
+        }
+        if self.next_if(Kind::Arrow)?.is_none() {
+            return Ok(Stmt::Mention { node: from, description: None });
+        }
+        let second = self.next()?;
+        if !matches!(second.kind, Kind::Id | Kind::Point) {
+            return Err(self.unexpected(&second, STATE));
+        }
+        let to = self.node(second)?;
+        let label = match self.next_if(Kind::Label)? {
+            Some(label) => self.nonempty(&label),
+            None => None,
+        };
+        Ok(Stmt::Relation { from, to, label })
+    }
+
+    fn node(&mut self, token: Token) -> Result<Node, SyntaxError> {
+        let span = self.prepared.span(token.text.clone());
+        let text = &self.prepared.text[token.text.clone()];
+        let id = (token.kind == Kind::Id).then(|| text.to_owned());
+        if let Some(id) = &id {
+            self.suspect_id(id, span);
+        }
+        let class = match self.next_if(Kind::ClassMark)? {
+            Some(_) => Some(self.expect(Kind::Id, "the name of a class")?),
+            None => None,
+        };
+        Ok(Node { id, span, class: class.map(|class| self.text(&class)) })
+    }
+
+    /// `state X` and `state X { … }`.
+    fn named_state(&mut self, name: Token) -> Result<(), SyntaxError> {
+        let start = name.whole.start;
+        let id = self.text(&name);
+        if let Some(at) = id.text.find(':') {
+            let message = format!(
+                "behind `state` a colon belongs to the id: the state is called `{}`, not `{}`",
+                id.text,
+                &id.text[..at]
+            );
+            self.warn(WarningKind::PartDropped, id.span, message);
+        } else {
+            self.suspect_id(&id.text, id.span);
+        }
+        self.with_body(start, id, Vec::new())
+    }
+
+    /// `state "text" as X` and `state "text" as X { … }`.
+    fn quoted_state(&mut self, quoted: Token) -> Result<(), SyntaxError> {
+        let start = quoted.whole.start;
+        let description = self.text(&quoted);
+        let mark = self.expect(Kind::As, "`as` and the id of the state")?;
+        let id = self.expect(Kind::Id, "the id of the state")?;
+        self.from_next_line(&mark, &id);
+        let id = self.text(&id);
+        self.with_body(start, id, vec![description])
+    }
+
+    fn with_body(
+        &mut self,
+        start: usize,
+        mut id: Text,
+        mut descriptions: Vec<Text>,
+    ) -> Result<(), SyntaxError> {
+        let Some(open) = self.next_if(Kind::Open)? else {
+            if descriptions.is_empty() {
+                self.push(Stmt::Declaration { id }, start);
+                return Ok(());
+            }
+            let counted = self.split_alias(&mut id, &mut descriptions);
+            let kind = StateKind::Simple;
+            self.push(Stmt::State { id, kind, descriptions, counted, body: None }, start);
+            return Ok(());
+        };
+        let counted = descriptions.len();
+        let body = self.syntax.bodies.len();
+        let span = self.span(&open);
+        self.syntax.bodies.push(Body { span: Span::new(span.end, span.end), ..Body::default() });
+        self.push(
+            Stmt::State { id, kind: StateKind::Composite, descriptions, counted, body: Some(body) },
+            start,
+        );
+        self.open.push(body);
+        self.previous = None;
+        Ok(())
+    }
+
+    /// `state "text" as X : more`: the id ends at the colon, the next part is a second description.
+    fn split_alias(&mut self, id: &mut Text, descriptions: &mut Vec<Text>) -> usize {
+        let whole = id.clone();
+        let mut parts = whole.text.split(':');
+        let (Some(name), Some(more)) = (parts.next(), parts.next()) else {
+            return descriptions.iter().filter(|text| !text.text.is_empty()).count();
+        };
+        let at = name.len() + 1;
+        let front = more.len() - more.trim_start_matches(super::chars::is_space).len();
+        let more_text = super::chars::trim(more);
+        let start = whole.span.start + at + front;
+        if parts.next().is_some() || more_text.is_empty() {
+            let message = format!("Mermaid reads `{name}` here and drops what follows the second colon");
+            self.warn(WarningKind::PartDropped, whole.span, message);
+        }
+        id.text = super::chars::trim(name).to_owned();
+        id.span = Span::new(whole.span.start, whole.span.start + id.text.len());
+        let span = Span::new(start, start + more_text.len());
+        descriptions.push(Text { text: more_text.to_owned(), span });
+        descriptions.len()
+    }
+
+    fn note(&mut self) -> Result<Stmt, SyntaxError> {
+        let token = self.next()?;
+        match token.kind {
+            Kind::Side(side) => {
+                let target = self.expect(Kind::Id, "the state that the note is about")?;
+                let text = self.expect(Kind::NoteText, "the text of the note")?;
+                self.note_cut(&text);
+                Ok(Stmt::Note { target: self.text(&target), side, text: self.text(&text) })
+            }
+            Kind::NoteText => {
+                self.expect(Kind::As, "`as` and a name for the note")?;
+                let alias = self.expect(Kind::Id, "a name for the note")?;
+                let message = "Mermaid reads a floating note and does not draw it";
+                self.warn(WarningKind::NoteNotDrawn, self.span(&token), message);
+                Ok(Stmt::Floating { text: self.text(&token), alias: self.text(&alias) })
+            }
+            _ => Err(self.unexpected(&token, "the text of the note")),
+        }
+    }
+
+    fn click(&mut self, first: &Token) -> Result<Stmt, SyntaxError> {
+        let target = self.next()?;
+        if !matches!(target.kind, Kind::Id | Kind::Point) {
+            return Err(self.unexpected(&target, STATE));
+        }
+        let node = self.node(target)?;
+        let second = self.next()?;
+        let (url, tooltip) = match second.kind {
+            Kind::Href => (self.expect(Kind::String, "an address in double quotes")?, None),
+            Kind::String => (second, Some(self.expect(Kind::String, "a tooltip in double quotes")?)),
+            _ => return Err(self.unexpected(&second, "`href` or an address in double quotes")),
+        };
+        let end = self.next()?;
+        if end.kind != Kind::Newline {
+            let error = self.unexpected(&end, "the end of the line");
+            return Err(error.with_help("a space at the end of the line hides the line break from Mermaid"));
+        }
+        let target = node.id.map(|text| Text { text, span: node.span });
+        let url = self.text(&url);
+        let tooltip = tooltip.map(|text| self.text(&text));
+        let last = tooltip.as_ref().map_or(url.span, |text| text.span);
+        let span = self.span(first).to(last);
+        Ok(Stmt::Click(Click { target, url, tooltip, span }))
+    }
+
+    fn style_rule(&mut self, first: &Token, names: &Token) -> Result<StyleRule, SyntaxError> {
+        let value = self.expect(Kind::Value, "a value")?;
+        let span = self.prepared.span(first.whole.start..value.text.end.max(names.text.end));
+        let mut at = names.text.start;
+        let mut texts = Vec::new();
+        for name in self.prepared.text[names.text.clone()].split(',') {
+            let front = name.len() - name.trim_start_matches(super::chars::is_space).len();
+            let trimmed = super::chars::trim(name);
+            let start = at + front;
+            let span = self.prepared.span(start..start + trimmed.len());
+            texts.push(Text { text: trimmed.to_owned(), span });
+            at += name.len() + 1;
+        }
+        Ok(StyleRule { names: texts, value: self.text(&value), span })
+    }
+}
+
+/// Scopes.
+impl Parser<'_> {
+    fn close(&mut self, token: &Token) {
+        if let Some(body) = self.open.pop() {
+            self.syntax.bodies[body].span.end = self.span(token).start;
+        }
+        self.previous = None;
+    }
+
+    fn divide(&mut self, token: &Token) {
+        let span = self.span(token);
+        let body = &mut self.syntax.bodies[self.open[self.open.len() - 1]];
+        body.dividers.push(span);
+        body.last_part_used = false;
+        self.previous = None;
+    }
+
+    fn push(&mut self, stmt: Stmt, start: usize) {
+        let id = self.open[self.open.len() - 1];
+        let end = self.last_end.max(start);
+        let body = &mut self.syntax.bodies[id];
+        body.last_part_used = true;
+        let part = body.dividers.len();
+        let span = self.prepared.span(start..end);
+        self.syntax.items.push(Item { stmt, span, body: id, part });
+        self.previous = Some(end);
+    }
+}
+
+/// Words.
+impl Parser<'_> {
+    fn next(&mut self) -> Result<Token, SyntaxError> {
+        let token = match self.peeked.take() {
+            Some(token) => token,
+            None => self.lexer.next()?,
+        };
+        if !matches!(token.kind, Kind::Newline | Kind::End) {
+            self.last_end = token.whole.end;
+        }
+        Ok(token)
+    }
+
+    fn next_if(&mut self, kind: Kind) -> Result<Option<Token>, SyntaxError> {
+        let token = match self.peeked.take() {
+            Some(token) => token,
+            None => self.lexer.next()?,
+        };
+        if token.kind == kind {
+            self.last_end = token.whole.end;
+            return Ok(Some(token));
+        }
+        self.peeked = Some(token);
+        Ok(None)
+    }
+
+    fn expect(&mut self, kind: Kind, expected: &str) -> Result<Token, SyntaxError> {
+        let token = self.next()?;
+        if token.kind == kind { Ok(token) } else { Err(self.unexpected(&token, expected)) }
+    }
+
+    fn text(&self, token: &Token) -> Text {
+        let text = self.prepared.text[token.text.clone()].to_owned();
+        Text { text, span: self.prepared.span(token.text.clone()) }
+    }
+
+    fn nonempty(&self, token: &Token) -> Option<Text> {
+        (!token.text.is_empty()).then(|| self.text(token))
+    }
+
+    fn span(&self, token: &Token) -> Span {
+        self.prepared.span(token.text.clone())
+    }
+}
+
+/// Errors and warnings.
+impl Parser<'_> {
+    fn statements(&self) -> &'static str {
+        if self.open.len() > 1 {
+            "a state, a transition or `}`"
+        } else {
+            "a state, a transition or another statement"
+        }
+    }
+
+    fn unexpected(&self, token: &Token, expected: &str) -> SyntaxError {
+        let got = token.kind.describe(&self.prepared.text[token.text.clone()]);
+        let at_line_end = matches!(token.kind, Kind::Newline | Kind::End);
+        let whole = if at_line_end { self.last_end..self.last_end } else { token.whole.clone() };
+        let error = SyntaxError::new(self.source, self.prepared.span(whole), expected, got);
+        match token.kind {
+            Kind::ClassDefDefault => error.with_help("Mermaid 11 refuses a class of this name"),
+            Kind::Default | Kind::Click | Kind::Href => {
+                error.with_help("outside of a composite state this is a keyword, not a state")
+            }
+            Kind::Open => error.with_help("a body follows `state Id` on the same line"),
+            Kind::Label if token.whole.len() > 1 => {
+                error.with_help("a label cannot hold two colons in a row")
+            }
+            _ => error,
+        }
+    }
+
+    fn unclosed(&self, token: &Token) -> SyntaxError {
+        let at = self.open.last().map_or(0, |body| self.syntax.bodies[*body].span.start);
+        let line = super::source::LineIndex::new(self.source).line(at.saturating_sub(1));
+        let error = self.unexpected(token, "`}`");
+        error.with_help(format!(
+            "the body that opens in line {line} is never closed; a `}}` behind a label or an id on the same line \
+             belongs to that label or id"
+        ))
+    }
+
+    fn warn(&mut self, kind: WarningKind, span: Span, message: impl Into<String>) {
+        self.warnings.push(Warning::new(kind, span, message));
+    }
+
+    /// Two statements in one line are legal, and rarely meant.
+    fn share_of_line(&mut self, token: &Token) {
+        let Some(end) = self.previous else { return };
+        let text = &self.prepared.text;
+        let start = token.whole.start.max(end);
+        if text[end..start].contains('\n') {
+            self.reported = false;
+            return;
+        }
+        if std::mem::replace(&mut self.reported, true) {
+            return;
+        }
+        let shown = quoted(&text[token.whole.clone()]);
+        let span = self.prepared.span(token.whole.clone());
+        if text[end..].starts_with(';') {
+            let message =
+                format!("a semicolon ends the label; {shown} and what follows are states of their own");
+            self.warn(WarningKind::LabelCut, span, message);
+        } else {
+            let message = format!("{shown} is another statement in the same line");
+            self.warn(WarningKind::SeveralStatements, span, message);
+        }
+    }
+
+    fn from_next_line(&mut self, keyword: &Token, value: &Token) {
+        if self.prepared.text[keyword.whole.clone()].contains('\n') && !value.text.is_empty() {
+            let shown = quoted(&self.prepared.text[value.text.clone()]);
+            let message = format!("{shown} is taken from a later line for the value that is missing here");
+            self.warn(WarningKind::TakenFromNextLine, self.span(value), message);
+        }
+    }
+
+    fn note_cut(&mut self, token: &Token) {
+        let raw = &self.prepared.text[token.whole.clone()];
+        let fits = [": ", " :", ":\t", "\t:"].iter().any(|front| raw.starts_with(front));
+        let line_form = super::chars::trim(raw).starts_with(':');
+        let shown = quoted(&self.prepared.text[token.text.clone()]);
+        if line_form && !fits {
+            let message = format!("Mermaid drops the first two characters of the note: it says {shown}");
+            self.warn(WarningKind::NoteCut, self.prepared.span(token.whole.clone()), message);
+        }
+    }
+
+    fn class_cut(&mut self, rule: &StyleRule) {
+        if rule.value.text.starts_with(['-', '.', ',', ':']) {
+            let message = format!(
+                "an id ends where letters, digits and underscores end: the class is read as `{}`",
+                rule.value.text
+            );
+            self.warn(WarningKind::PartDropped, rule.value.span, message);
+        }
+    }
+
+    fn suspect_id(&mut self, id: &str, span: Span) {
+        if is_mark(id) {
+            let message = format!("`{id}` without `state` before it is a state of that name");
+            self.warn(WarningKind::MarkIsState, span, message);
+        } else if id.len() > 1 && id.ends_with([';', '}', ',', '"']) {
+            self.warn(
+                WarningKind::PunctuationInId,
+                span,
+                format!("the state is called `{id}`, punctuation and all"),
+            );
+        }
+    }
+
+    fn swallowed(&mut self, token: &Token) {
+        let text = super::chars::trim(&self.prepared.text[token.whole.clone()]);
+        let name = &self.prepared.text[token.text.clone()];
+        if text == name {
+            return;
+        }
+        let message = format!("all of this is read as `{name}`; whatever else stands in the line is dropped");
+        self.warn(WarningKind::DirectionSwallows, self.prepared.span(token.whole.clone()), message);
+    }
+}
+
+fn pseudo_id(id: &str) -> String {
+    format!("everything between `state` and the mark is the id: the state is called `{id}`")
+}

@@ -1,0 +1,195 @@
+//! A least flow through a graph each of whose edges must be used.
+
+use std::collections::VecDeque;
+
+/// A graph with a source and a sink that stands for the end of a walk.
+///
+/// Arcs are numbered: first the edges that must be taken, in the order they came, then one arc from each end to the
+/// sink. A flow of one along a path is one walk.
+pub(super) struct Flow {
+    nodes: usize,
+    source: usize,
+    ends: Vec<usize>,
+    edges: Vec<(usize, usize)>,
+}
+
+/// How often each arc is walked, and how often it must be.
+struct Counts {
+    arcs: Vec<(usize, usize)>,
+    flow: Vec<usize>,
+    least: Vec<usize>,
+}
+
+impl Flow {
+    pub(super) fn new(nodes: usize, source: usize, ends: &[usize]) -> Self {
+        Flow { nodes, source, ends: ends.to_vec(), edges: Vec::new() }
+    }
+
+    pub(super) fn must_take(&mut self, from: usize, to: usize) {
+        self.edges.push((from, to));
+    }
+
+    /// The fewest walks, as places of edges.
+    pub(super) fn fewest_walks(&self) -> Vec<Vec<usize>> {
+        let Some((mut counts, mut walks)) = self.any_cover() else { return Vec::new() };
+        // One walk must remain, even if a cycle through the source takes every edge.
+        while walks > 1 && counts.take_back(self.sink(), self.source) {
+            walks -= 1;
+        }
+        while counts.cancel_detour(self.sink() + 1) {}
+        self.split(&counts, walks)
+    }
+
+    fn sink(&self) -> usize {
+        self.nodes
+    }
+
+    /// A walk for each edge: there, over it, and on to an end. None if there is nothing to cover.
+    fn any_cover(&self) -> Option<(Counts, usize)> {
+        let mut arcs = self.edges.clone();
+        arcs.extend(self.ends.iter().map(|end| (*end, self.sink())));
+        let mut least = vec![1; self.edges.len()];
+        least.resize(arcs.len(), 0);
+        let mut counts = Counts { flow: vec![0; arcs.len()], arcs, least };
+        let mut walks = 0;
+        for (i, (from, to)) in self.edges.iter().enumerate() {
+            let there = counts.shortest_path(self.source, *from);
+            let on = counts.shortest_path(*to, self.sink());
+            match (there, on) {
+                (Some(there), Some(on)) => {
+                    there.into_iter().chain([i]).chain(on).for_each(|arc| counts.flow[arc] += 1);
+                    walks += 1;
+                }
+                // Out of reach: `lifecycle!` lets no such graph compile.
+                _ => counts.least[i] = 0,
+            }
+        }
+        (walks > 0).then_some((counts, walks))
+    }
+
+    /// The flow as walks. It is connected, since every edge is in it and every edge is within reach of the source; so
+    /// with a way back from the sink to the source for each walk it is one closed tour (Hierholzer).
+    fn split(&self, counts: &Counts, walks: usize) -> Vec<Vec<usize>> {
+        let back = counts.arcs.len();
+        let mut arcs = counts.arcs.clone();
+        arcs.push((self.sink(), self.source));
+        let mut left = counts.flow.clone();
+        left.push(walks);
+        let mut way: Vec<(usize, Option<usize>)> = vec![(self.sink(), None)];
+        let mut tour = Vec::new();
+        while let Some(&(node, arrived_by)) = way.last() {
+            match (0..arcs.len()).find(|&arc| arcs[arc].0 == node && left[arc] > 0) {
+                Some(arc) => {
+                    left[arc] -= 1;
+                    way.push((arcs[arc].1, Some(arc)));
+                }
+                None => {
+                    tour.extend(arrived_by);
+                    way.pop();
+                }
+            }
+        }
+        tour.reverse();
+        let walks = tour.split(|arc| *arc == back).skip(1);
+        walks.map(|walk| walk.iter().copied().filter(|arc| *arc < self.edges.len()).collect()).collect()
+    }
+}
+
+impl Counts {
+    fn shortest_path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        let forward = self.arcs.iter().enumerate().map(|(arc, (from, to))| (*from, *to, arc)).collect();
+        shortest_path(forward, from, to)
+    }
+
+    /// Takes one walk back along a path from the sink to the source: against arcs that are walked more often than they
+    /// must be, and along others, which are walked once more.
+    fn take_back(&mut self, sink: usize, source: usize) -> bool {
+        let count = self.arcs.len();
+        let Some(path) = shortest_path(self.residual(), sink, source) else { return false };
+        for step in path {
+            if step < count {
+                self.flow[step] += 1;
+            } else {
+                self.flow[step - count] -= 1;
+            }
+        }
+        true
+    }
+
+    /// The steps by which a flow can change: once more along an arc (by its number), or once less (by its number and
+    /// the count of arcs).
+    fn residual(&self) -> Vec<(usize, usize, usize)> {
+        let count = self.arcs.len();
+        let more = self.arcs.iter().enumerate().map(|(arc, (from, to))| (*from, *to, arc));
+        let less = self.arcs.iter().enumerate().filter(|(arc, _)| self.flow[*arc] > self.least[*arc]);
+        more.chain(less.map(|(arc, (from, to))| (*to, *from, arc + count))).collect()
+    }
+
+    /// Replaces one detour by a shorter one, with as many walks as before: a cycle of changes that saves steps
+    /// (Bellman and Ford). False when there is none, and then the walks are as short as they can be.
+    fn cancel_detour(&mut self, nodes: usize) -> bool {
+        let (steps, count) = (self.residual(), self.arcs.len());
+        let mut cost = vec![0_isize; nodes];
+        let mut reached_by: Vec<Option<usize>> = vec![None; nodes];
+        let mut changed = None;
+        for _ in 0..nodes {
+            changed = None;
+            for (i, (from, to, arc)) in steps.iter().enumerate() {
+                let step_cost = if *arc < count { 1 } else { -1 };
+                if cost[*from] + step_cost < cost[*to] {
+                    cost[*to] = cost[*from] + step_cost;
+                    reached_by[*to] = Some(i);
+                    changed = Some(*to);
+                }
+            }
+        }
+        let Some(mut node) = changed else { return false };
+        // As many steps back as there are nodes lead into the cycle, and once around it.
+        let back = |node: usize| reached_by[node].map_or(node, |i| steps[i].0);
+        for _ in 0..nodes {
+            node = back(node);
+        }
+        let start = node;
+        loop {
+            if let Some(i) = reached_by[node] {
+                let arc = steps[i].2;
+                if arc < count {
+                    self.flow[arc] += 1;
+                } else {
+                    self.flow[arc - count] -= 1;
+                }
+            }
+            node = back(node);
+            if node == start {
+                return true;
+            }
+        }
+    }
+}
+
+/// The numbers of the arcs, given as (from, to, number), of a shortest path.
+fn shortest_path(arcs: Vec<(usize, usize, usize)>, from: usize, to: usize) -> Option<Vec<usize>> {
+    let nodes = arcs.iter().map(|(from, to, _)| from.max(to) + 1).max().unwrap_or(0).max(from.max(to) + 1);
+    let mut reached_by: Vec<Option<usize>> = vec![None; nodes];
+    let mut queue = VecDeque::from([from]);
+    while let Some(node) = queue.pop_front() {
+        if node == to {
+            break;
+        }
+        for (i, arc) in arcs.iter().enumerate() {
+            if arc.0 == node && arc.1 != from && reached_by[arc.1].is_none() {
+                reached_by[arc.1] = Some(i);
+                queue.push_back(arc.1);
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut node = to;
+    while node != from {
+        let arc = arcs[reached_by[node]?];
+        path.push(arc.2);
+        node = arc.0;
+    }
+    path.reverse();
+    Some(path)
+}

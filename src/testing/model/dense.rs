@@ -1,0 +1,150 @@
+//! The search itself, on packed states.
+
+use super::outcome::Explored;
+use crate::kernel::{Edge, Graph};
+
+/// The most machines: each takes at least a bit of a packed state.
+const MOST_MACHINES: usize = 64;
+
+/// A finite space of combinations of statuses, and two numbers for each.
+///
+/// Its *packed* form has a field of whole bits per machine: it is quick to take apart and is what the queue holds. Its
+/// *place* is the same in mixed radix, without gaps: it is quick to have from the statuses, and the set of visited places
+/// is as small as can be, a bit each, so that it stays in a cache.
+pub(super) struct Space {
+    machines: Vec<Machine>,
+    places: u64,
+}
+
+struct Machine {
+    /// Where its field begins in the packed form, and what it is cut out with.
+    shift: u32,
+    mask: u64,
+    /// What its status counts in the place.
+    stride: u64,
+    /// By status: the ways out.
+    ways: Vec<Vec<Way>>,
+}
+
+/// An edge, and what taking it adds to both numbers.
+struct Way {
+    edge: &'static Edge,
+    packed: u64,
+    place: u64,
+}
+
+impl Space {
+    /// The space of these machines, if it has no more than `most` places and packs into 64 bits.
+    pub(super) fn of(graphs: &[&'static Graph], most: u64) -> Option<Space> {
+        let (mut shift, mut stride) = (0_u32, 1_u64);
+        let mut machines = Vec::new();
+        for graph in graphs {
+            let count = graph.states.len() as u64;
+            let bits = u64::BITS - (count - 1).max(1).leading_zeros();
+            if shift + bits > u64::BITS || count > 1 << 8 {
+                return None;
+            }
+            let way = |edge: &'static Edge| {
+                let change = (edge.to_index as u64).wrapping_sub(edge.from_index as u64);
+                Way { edge, packed: change << shift, place: change.wrapping_mul(stride) }
+            };
+            let ways = graph.states.iter().map(|state| graph.ways_out(state.name).map(way).collect());
+            machines.push(Machine { shift, mask: (1 << bits) - 1, stride, ways: ways.collect() });
+            shift += bits;
+            stride = stride.checked_mul(count).filter(|places| *places <= most)?;
+        }
+        Some(Space { machines, places: stride })
+    }
+
+    /// Breadth first from `start`.
+    ///
+    /// # Errors
+    /// A shortest way to a combination in which the invariant does not hold: which machine took which edge.
+    pub(super) fn search(
+        &self,
+        start: &[u8],
+        rule: impl Fn(&[u8], usize, &'static Edge) -> bool,
+        invariant: impl Fn(&[u8]) -> bool,
+    ) -> Result<Explored, Vec<(usize, &'static Edge)>> {
+        let mut statuses = [0_u8; MOST_MACHINES];
+        let statuses = &mut statuses[..self.machines.len()];
+        let mut visited = vec![0_u64; (self.places / 64 + 1) as usize];
+        let mut insert = |place: u64| {
+            let (word, bit) = (&mut visited[(place / 64) as usize], 1 << (place % 64));
+            let is_new = *word & bit == 0;
+            *word |= bit;
+            is_new
+        };
+        // A queue that keeps what it has served: the levels of the search, from which a way back can be found.
+        let mut queue = vec![self.pack(start)];
+        let mut levels = vec![0];
+        let (mut next, mut level_end, mut steps) = (0, 1, 0);
+        insert(self.place(start));
+        while let Some(&packed) = queue.get(next) {
+            if next == level_end {
+                levels.push(next);
+                level_end = queue.len();
+            }
+            self.unpack(packed, statuses);
+            if !invariant(statuses) {
+                return Err(self.way_to(packed, &queue, &levels, rule));
+            }
+            let place = self.place(statuses);
+            for (i, machine) in self.machines.iter().enumerate() {
+                for way in &machine.ways[usize::from(statuses[i])] {
+                    if rule(statuses, i, way.edge) {
+                        steps += 1;
+                        if insert(place.wrapping_add(way.place)) {
+                            queue.push(packed.wrapping_add(way.packed));
+                        }
+                    }
+                }
+            }
+            next += 1;
+        }
+        Ok(Explored { states: queue.len() as u64, steps, depth: levels.len() - 1 })
+    }
+
+    /// The way to a state of the last level: for each level, back from there, the first state that a step leads on from.
+    fn way_to(
+        &self,
+        mut target: u64,
+        queue: &[u64],
+        levels: &[usize],
+        rule: impl Fn(&[u8], usize, &'static Edge) -> bool,
+    ) -> Vec<(usize, &'static Edge)> {
+        let mut statuses = vec![0; self.machines.len()];
+        let mut way = Vec::new();
+        for level in levels.windows(2).rev() {
+            let step = queue[level[0]..level[1]].iter().find_map(|&packed| {
+                self.unpack(packed, &mut statuses);
+                let ways = self.machines.iter().enumerate().flat_map(|(i, machine)| {
+                    machine.ways[usize::from(statuses[i])].iter().map(move |way| (i, way))
+                });
+                let mut leading_on = ways.filter(|(_, way)| packed.wrapping_add(way.packed) == target);
+                let (i, way) = leading_on.find(|(i, way)| rule(&statuses, *i, way.edge))?;
+                Some((packed, (i, way.edge)))
+            });
+            if let Some((packed, taken)) = step {
+                way.push(taken);
+                target = packed;
+            }
+        }
+        way.reverse();
+        way
+    }
+
+    fn pack(&self, statuses: &[u8]) -> u64 {
+        self.machines.iter().zip(statuses).map(|(machine, at)| u64::from(*at) << machine.shift).sum()
+    }
+
+    fn unpack(&self, packed: u64, statuses: &mut [u8]) {
+        for (machine, at) in self.machines.iter().zip(statuses) {
+            *at = (packed >> machine.shift & machine.mask) as u8;
+        }
+    }
+
+    fn place(&self, statuses: &[u8]) -> u64 {
+        self.machines.iter().zip(statuses).map(|(machine, at)| u64::from(*at) * machine.stride).sum()
+    }
+}

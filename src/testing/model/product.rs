@@ -1,0 +1,165 @@
+//! Lifecycles side by side, at the level of their statuses.
+
+use core::fmt;
+
+use super::dense::Space;
+use super::outcome::{Counterexample, Explored, Unproven};
+use crate::kernel::{Edge, Graph};
+
+/// The most states that a [`Product`] may have, reachable or not: its set of visited states takes a bit for each.
+const MOST: u64 = 1 << 32;
+
+/// Several machines that move one at a time, at the level of their statuses.
+///
+/// A machine may take an edge of its graph when the rule allows it, given the statuses of all. [`explore`](Product::explore)
+/// visits every combination of statuses that can be reached so and holds it against an invariant.
+///
+/// A status is a number here, its place in the status enum: `ToolCallStatus::Running as u8`. A combination is a slice of
+/// them, one per machine, in the order in which they were added.
+///
+/// ```
+/// use runstate::kernel::{Edge, Persist};
+/// use runstate::testing::Product;
+/// use runstate::testing::example::{AnyDoor, DoorStatus};
+///
+/// // An airlock: two doors, of which one may open when the other is not open.
+/// const OPEN: u8 = DoorStatus::Open as u8;
+/// const SHUT: u8 = DoorStatus::Shut as u8;
+/// let airlock = Product::new().with("inner", AnyDoor::GRAPH).with("outer", AnyDoor::GRAPH).start(&[OPEN, SHUT]);
+/// let other_is_shut =
+///     |at: &[u8], door: usize, edge: &Edge| edge.to_index != usize::from(OPEN) || at[1 - door] != OPEN;
+/// let not_both_open = |at: &[u8]| at != [OPEN, OPEN];
+///
+/// let explored = airlock.explore(other_is_shut, not_both_open)?;
+/// assert_eq!(explored.states, 4 * 4 - 1);
+///
+/// // Without the rule, it takes one step to lose the air.
+/// let error = airlock.explore(|_, _, _| true, not_both_open).unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// the invariant breaks after 1 step:
+///      inner Open, outer Shut
+///   1. outer: Shut --> Open : reopen
+///      inner Open, outer Open
+/// ");
+/// # Ok::<(), runstate::testing::Unproven<runstate::testing::ProductState, runstate::testing::ProductStep>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Product {
+    machines: Vec<(String, &'static Graph)>,
+    start: Option<Vec<u8>>,
+}
+
+impl Product {
+    /// No machine yet.
+    pub fn new() -> Self {
+        Product::default()
+    }
+
+    /// Adds a machine under that name.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, graph: &'static Graph) -> Self {
+        self.machines.push((name.into(), graph));
+        self
+    }
+
+    /// Adds `count` machines of one lifecycle, named `name 1`, `name 2` and so on.
+    #[must_use]
+    pub fn with_each(self, name: &str, count: usize, graph: &'static Graph) -> Self {
+        (1..=count).fold(self, |product, i| product.with(format!("{name} {i}"), graph))
+    }
+
+    /// Starts from these statuses instead of the initial ones.
+    ///
+    /// # Panics
+    /// When there is not one status of each machine that was added so far.
+    #[must_use]
+    #[track_caller]
+    pub fn start(mut self, statuses: &[u8]) -> Self {
+        let is_status =
+            |(at, (_, graph)): (&u8, &(String, &'static Graph))| usize::from(*at) < graph.states.len();
+        assert!(
+            statuses.len() == self.machines.len() && statuses.iter().zip(&self.machines).all(is_status),
+            "got the statuses {statuses:?}, expected one of each of {} machines",
+            self.machines.len(),
+        );
+        self.start = Some(statuses.to_vec());
+        self
+    }
+
+    /// Visits every combination of statuses that can be reached, breadth first, and holds it against `invariant`.
+    ///
+    /// `rule` says whether the machine at that place may take that edge, given the statuses of all before the step. Both
+    /// closures are compiled into the search, which does some millions of combinations a second; they should compare
+    /// numbers ([`Edge::to_index`]), not names.
+    ///
+    /// # Errors
+    /// [`Unproven::Violated`] with a shortest counterexample; [`Unproven::TooMany`] when there are more than 2³²
+    /// combinations, reachable or not, or more than 64 bits of statuses.
+    pub fn explore(
+        &self,
+        rule: impl Fn(&[u8], usize, &'static Edge) -> bool,
+        invariant: impl Fn(&[u8]) -> bool,
+    ) -> Result<Explored, Unproven<ProductState, ProductStep>> {
+        let graphs: Vec<_> = self.machines.iter().map(|(_, graph)| *graph).collect();
+        let space = Space::of(&graphs, MOST).ok_or(Unproven::TooMany { most: MOST })?;
+        let initial =
+            graphs.iter().map(|graph| graph.states.iter().position(|s| s.initial).unwrap_or(0) as u8);
+        let start = self.start.clone().unwrap_or_else(|| initial.collect());
+        space.search(&start, rule, invariant).map_err(|steps| {
+            let mut at = start.clone();
+            let start = self.state(&at);
+            let steps = steps.into_iter().map(|(place, edge)| {
+                at[place] = edge.to_index as u8;
+                (ProductStep { place, machine: self.machines[place].0.clone(), edge }, self.state(&at))
+            });
+            Unproven::Violated(Counterexample { start, steps: steps.collect() })
+        })
+    }
+
+    fn state(&self, at: &[u8]) -> ProductState {
+        let named = self.machines.iter().zip(at);
+        let machines = named.map(|((name, graph), at)| (name.clone(), graph.states[usize::from(*at)].name));
+        ProductState { machines: machines.collect() }
+    }
+}
+
+/// The statuses of the machines of a [`Product`], by name.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProductState {
+    /// The name of each machine and that of its state.
+    pub machines: Vec<(String, &'static str)>,
+}
+
+impl fmt::Display for ProductState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, state)) in self.machines.iter().enumerate() {
+            write!(f, "{}{name} {state}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ProductState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One machine of a [`Product`] taking one edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProductStep {
+    /// The place of the machine.
+    pub place: usize,
+    /// Its name.
+    pub machine: String,
+    /// The edge it takes.
+    pub edge: &'static Edge,
+}
+
+impl fmt::Display for ProductStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.machine, self.edge)
+    }
+}

@@ -1,0 +1,108 @@
+//! Random ways through a lifecycle, as proptest strategies.
+
+mod aim;
+mod shrink;
+mod strategy;
+
+use core::fmt;
+
+use serde::Serialize;
+
+use super::step::{Step, give};
+use super::subject::Subject;
+use crate::kernel::{Event, Machine, Observer};
+pub use strategy::Walks;
+
+/// Walks of up to `most` legal steps from a new machine, with payloads.
+///
+/// Each walk first makes for an edge drawn at random and then strolls on, so that edges far from the start are seen as
+/// often as those near it. It ends early in a terminal state, and where no guard lets it pass.
+///
+/// A failing walk shrinks to a shorter legal walk and to simpler payloads. The same seed gives the same walk, so that
+/// proptest can repeat its regressions.
+///
+/// ```
+/// use proptest::prelude::*;
+/// use runstate::testing::{example::Doors, legal_walks};
+///
+/// proptest!(|(walk in legal_walks(Doors, 20))| {
+///     walk.drive(|_, step| assert!(step.is_taken(), "{step}"));
+/// });
+/// ```
+pub fn legal_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
+    Walks::new(subject, most, false)
+}
+
+/// Walks of up to `most` steps from a new machine, where each step has an even chance of being a legal one or any event
+/// at all: whether that one is legal, the machine must say.
+///
+/// They go on after a refusal, and after the end: a terminal state must refuse everything. Shrinking may turn a step
+/// from legal to illegal or back.
+///
+/// ```
+/// use proptest::prelude::*;
+/// use runstate::testing::{example::Doors, mixed_walks};
+///
+/// proptest!(|(walk in mixed_walks(Doors, 20))| {
+///     let mut is_gone = false;
+///     walk.drive(|_, step| {
+///         assert!(!(is_gone && step.is_taken()), "a door that is gone: {step}");
+///         is_gone |= step.event == "remove" && step.is_taken();
+///     });
+/// });
+/// ```
+pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
+    Walks::new(subject, most, true)
+}
+
+/// A new machine and the events that it is to be given.
+pub struct Walk<M: Machine> {
+    machine: M,
+    events: Vec<M::Event>,
+}
+
+impl<M: Machine> Walk<M> {
+    /// The events.
+    pub fn events(&self) -> &[M::Event] {
+        &self.events
+    }
+
+    /// Tells `observer` of what the walk does.
+    pub fn observe(&mut self, observer: Observer) {
+        self.machine.observe(observer);
+    }
+
+    /// The machine and the events, for a test that drives them itself.
+    pub fn into_parts(self) -> (M, Vec<M::Event>) {
+        (self.machine, self.events)
+    }
+
+    /// Gives the machine its events, one by one, and after each shows `seen` the machine and what it did.
+    ///
+    /// # Panics
+    /// When a refusal does not give back the machine and the event as they were.
+    #[track_caller]
+    pub fn drive(self, mut seen: impl FnMut(&M, &Step))
+    where
+        M::Record: Serialize,
+    {
+        let mut machine = self.machine;
+        for event in self.events {
+            let (next, step) = match give(machine, event) {
+                Ok(given) => given,
+                Err(fault) => panic!("{}: {fault}", M::GRAPH.name),
+            };
+            seen(&next, &step);
+            machine = next;
+        }
+    }
+}
+
+/// The state and the events: what one needs to see to understand a failing case.
+impl<M: Machine> fmt::Debug for Walk<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.events.iter().map(|event| event.name()).collect();
+        write!(f, "{} from {}: {}", M::GRAPH.name, self.machine.status(), names.join(", "))?;
+        write!(f, " = {:?}", self.events)
+    }
+}

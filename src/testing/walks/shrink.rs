@@ -1,0 +1,213 @@
+//! How a failing walk is made shorter and simpler.
+
+use core::fmt;
+use std::sync::Arc;
+
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use super::Walk;
+use crate::kernel::{Event, Machine};
+use crate::testing::step::{Payload, Verdict, apply, fixed_runner, payload};
+use crate::testing::subject::Subject;
+
+/// How many new payloads are tried for a guard that refuses, after a simplification, the one that it let pass before.
+const PATIENCE: usize = 8;
+
+/// Runs of up to this many steps are cut out at every length; above, the length is halved.
+const SHORT: usize = 12;
+
+/// A walk, with all that is needed to make it simpler.
+///
+/// First runs of steps are cut out, long ones before short ones and late ones before early ones, until none can be
+/// spared; then each payload is simplified in turn. Of a legal walk, only what leaves it legal is tried; where a later payload no longer fits the
+/// machine (another key locked it), a fitting one takes its place.
+pub struct WalkTree<S: Subject> {
+    subject: Arc<S>,
+    is_mixed: bool,
+    steps: Vec<Payload<S>>,
+    next: Next,
+    /// The steps there were when the current round of short cuts began.
+    before_round: usize,
+    last: Option<Change<S>>,
+}
+
+/// What to simplify next.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    /// Cut `length` steps that end before the step `end`.
+    Cut { length: usize, end: usize },
+    /// Simplify the payload of this step.
+    Payload(usize),
+}
+
+/// The last simplification, to undo it.
+struct Change<S: Subject> {
+    what: What<S>,
+    /// Payloads that were replaced to keep the walk legal, by their places, after the cut.
+    refitted: Vec<(usize, Payload<S>)>,
+}
+
+enum What<S: Subject> {
+    /// These steps were cut out from before the step that is now at this place.
+    Cut(usize, Vec<Payload<S>>),
+    /// The payload of this step was simplified.
+    Payload(usize),
+}
+
+impl<S: Subject> WalkTree<S> {
+    pub(super) fn new(subject: Arc<S>, is_mixed: bool, steps: Vec<Payload<S>>) -> Self {
+        let length = steps.len();
+        let next = Next::Cut { length, end: length };
+        WalkTree { subject, is_mixed, steps, next, before_round: length, last: None }
+    }
+
+    /// Cuts the next run of steps that can be spared.
+    fn cut(&mut self) -> bool {
+        while let Next::Cut { length, end } = self.next {
+            let end = end.min(self.steps.len());
+            if length == 0 && self.steps.len() < self.before_round {
+                // What was cut may have made way for more.
+                self.before_round = self.steps.len();
+                self.next = Next::Cut { length: SHORT.min(self.before_round), end: self.before_round };
+            } else if length == 0 {
+                self.next = Next::Payload(0);
+            } else if end < length {
+                // Any length of cycle may be what can be spared, but only short ones are worth a try each.
+                let length = if length > SHORT { (length / 2).max(SHORT) } else { length - 1 };
+                self.next = Next::Cut { length, end: self.steps.len() };
+            } else {
+                // One step further if this cut is undone; if it stays, the same place holds other steps.
+                self.next = Next::Cut { length, end: end - 1 };
+                let steps: Vec<_> = self.steps.drain(end - length..end).collect();
+                if self.try_change(What::Cut(end - length, steps)) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Simplifies the next payload that can be.
+    fn simplify_payload(&mut self) -> bool {
+        while let Next::Payload(place) = self.next {
+            let Some(step) = self.steps.get_mut(place) else { return false };
+            let mut is_changed = step.simplify();
+            while is_changed {
+                if self.try_change(What::Payload(place)) {
+                    return true;
+                }
+                is_changed = self.steps[place].complicate();
+            }
+            self.next = Next::Payload(place + 1);
+        }
+        false
+    }
+
+    /// Keeps a change that was made if the walk is still what it is to be, and else undoes the cut and the refitting.
+    fn try_change(&mut self, what: What<S>) -> bool {
+        let (fits, refitted) = if self.is_mixed { (true, Vec::new()) } else { self.refit() };
+        let change = Change { what, refitted };
+        if fits {
+            self.last = Some(change);
+        } else {
+            self.undo(change);
+        }
+        fits
+    }
+
+    /// Drives the walk, replaces payloads that no longer pass their guards, and says whether it is legal so.
+    fn refit(&mut self) -> (bool, Vec<(usize, Payload<S>)>) {
+        let mut runner = fixed_runner();
+        let mut refitted = Vec::new();
+        let mut machine = S::Machine::create(self.subject.record());
+        for place in 0..self.steps.len() {
+            let (next, _, step) = apply(machine, self.steps[place].current());
+            let (next, verdict) = match step.verdict {
+                Verdict::ByGuard => match self.other_payload(next, step.event, &mut runner) {
+                    (next, Some(fitting)) => {
+                        refitted.push((place, core::mem::replace(&mut self.steps[place], fitting)));
+                        (next, Verdict::Taken(step.from))
+                    }
+                    (next, None) => (next, Verdict::ByGuard),
+                },
+                verdict => (next, verdict),
+            };
+            if !matches!(verdict, Verdict::Taken(_)) {
+                return (false, refitted);
+            }
+            machine = next;
+        }
+        (true, refitted)
+    }
+
+    /// Moves the machine on with another payload, if there is one that its guard lets pass.
+    fn other_payload(
+        &self,
+        mut machine: S::Machine,
+        name: &'static str,
+        runner: &mut TestRunner,
+    ) -> (S::Machine, Option<Payload<S>>) {
+        for _ in 0..PATIENCE {
+            let Ok(fitting) = payload(&*self.subject, &machine, name, runner) else { break };
+            let (next, _, step) = apply(machine, fitting.current());
+            machine = next;
+            if step.is_taken() {
+                return (machine, Some(fitting));
+            }
+        }
+        (machine, None)
+    }
+
+    fn undo(&mut self, change: Change<S>) {
+        for (place, payload) in change.refitted {
+            self.steps[place] = payload;
+        }
+        if let What::Cut(place, steps) = change.what {
+            self.steps.splice(place..place, steps);
+        }
+    }
+}
+
+impl<S: Subject> ValueTree for WalkTree<S> {
+    type Value = Walk<S::Machine>;
+
+    fn current(&self) -> Walk<S::Machine> {
+        Walk {
+            machine: S::Machine::create(self.subject.record()),
+            events: self.steps.iter().map(|step| step.current()).collect(),
+        }
+    }
+
+    fn simplify(&mut self) -> bool {
+        self.last = None;
+        self.cut() || self.simplify_payload()
+    }
+
+    fn complicate(&mut self) -> bool {
+        let Some(change) = self.last.take() else { return false };
+        let place = match change.what {
+            What::Cut(..) => {
+                self.undo(change);
+                return true;
+            }
+            What::Payload(place) => place,
+        };
+        self.undo(change);
+        while self.steps[place].complicate() {
+            if self.try_change(What::Payload(place)) {
+                return true;
+            }
+        }
+        // This payload is as simple as it gets; the walk is again one that failed, and there may be more to simplify.
+        self.next = Next::Payload(place + 1);
+        true
+    }
+}
+
+impl<S: Subject> fmt::Debug for WalkTree<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.steps.iter().map(|step| step.current().name()).collect();
+        f.debug_struct("WalkTree").field("steps", &names).field("next", &self.next).finish_non_exhaustive()
+    }
+}

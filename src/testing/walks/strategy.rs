@@ -1,0 +1,160 @@
+//! How a random walk is made.
+
+use core::fmt;
+use std::sync::Arc;
+
+use proptest::prelude::RngExt;
+use proptest::strategy::{NewTree, Strategy};
+use proptest::test_runner::{Reason, TestRunner};
+
+use super::Walk;
+use super::aim::Aim;
+use super::shrink::WalkTree;
+use crate::kernel::{Edge, Event, Machine, Persist, Slot, Status};
+use crate::testing::step::{Payload, Verdict, apply, payload};
+use crate::testing::subject::Subject;
+
+/// How many payloads a guard is offered before the walk turns another way.
+const PATIENCE: usize = 32;
+
+/// How many events a mixed walk gives a machine in a terminal state, which refuses them all.
+const BEYOND_THE_END: usize = 4;
+
+/// The strategy that [`legal_walks`](super::legal_walks) and [`mixed_walks`](super::mixed_walks) give.
+pub struct Walks<S> {
+    subject: Arc<S>,
+    most: usize,
+    is_mixed: bool,
+}
+
+impl<S: Subject> Walks<S> {
+    pub(super) fn new(subject: S, most: usize, is_mixed: bool) -> Self {
+        Walks { subject: Arc::new(subject), most, is_mixed }
+    }
+}
+
+impl<S> Clone for Walks<S> {
+    fn clone(&self) -> Self {
+        Walks { subject: self.subject.clone(), most: self.most, is_mixed: self.is_mixed }
+    }
+}
+
+impl<S> fmt::Debug for Walks<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_mixed { "mixed" } else { "legal" };
+        write!(f, "{kind} walks of up to {} steps", self.most)
+    }
+}
+
+impl<S: Subject> Strategy for Walks<S> {
+    type Tree = WalkTree<S>;
+    type Value = Walk<S::Machine>;
+
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
+        let length = runner.rng().random_range(0..=self.most);
+        let mut stroll = Stroll::begin(&*self.subject, self.is_mixed, runner);
+        let mut beyond_the_end = 0;
+        while stroll.steps.len() < length && beyond_the_end < BEYOND_THE_END {
+            let is_any = self.is_mixed && stroll.runner.rng().random();
+            if !is_any && stroll.legal_step()? {
+                continue;
+            }
+            // Where nothing is legal, a legal walk ends, and a mixed one tries what is illegal.
+            if !self.is_mixed {
+                break;
+            }
+            stroll.any_step()?;
+            beyond_the_end += usize::from(stroll.machine.get().status().is_terminal());
+        }
+        let steps = stroll.steps;
+        Ok(WalkTree::new(self.subject.clone(), self.is_mixed, steps))
+    }
+}
+
+/// A walk in the making: the machine is driven along, so that each payload can fit it.
+struct Stroll<'a, S: Subject> {
+    subject: &'a S,
+    is_mixed: bool,
+    runner: &'a mut TestRunner,
+    machine: Slot<S::Machine>,
+    /// The edge that the walk makes for, until it is there.
+    aim: Option<Aim>,
+    steps: Vec<Payload<S>>,
+}
+
+impl<'a, S: Subject> Stroll<'a, S> {
+    fn begin(subject: &'a S, is_mixed: bool, runner: &'a mut TestRunner) -> Self {
+        let graph = S::Machine::GRAPH;
+        let aim = runner.rng().random_range(0..graph.edges.len().max(1));
+        Stroll {
+            subject,
+            is_mixed,
+            runner,
+            machine: Slot::new(S::Machine::create(subject.record())),
+            aim: graph.edges.get(aim).map(|edge| Aim::at(graph, edge)),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Takes a declared edge, if there is one whose guard can be passed.
+    fn legal_step(&mut self) -> Result<bool, Reason> {
+        let state = self.machine.get().status().name();
+        let mut ways: Vec<&'static Edge> = S::Machine::GRAPH.ways_out(state).collect();
+        let mut nearer: Vec<_> = ways.clone();
+        nearer.retain(|way| self.aim.as_ref().is_some_and(|aim| aim.is_nearer_by(way)));
+        while !ways.is_empty() {
+            let choice = if nearer.is_empty() { &ways } else { &nearer };
+            let edge = choice[self.runner.rng().random_range(0..choice.len())];
+            if self.pass(edge)? {
+                self.aim.take_if(|aim| aim.is_reached_by(edge));
+                return Ok(true);
+            }
+            ways.retain(|way| *way != edge);
+            nearer.retain(|way| *way != edge);
+        }
+        Ok(false)
+    }
+
+    /// Takes that edge, unless its guard refuses all payloads it is offered. In a mixed walk a refusal is a step too.
+    fn pass(&mut self, edge: &'static Edge) -> Result<bool, Reason> {
+        for _ in 0..PATIENCE {
+            let payload = self.payload(edge.event)?;
+            match self.give(&payload) {
+                Verdict::Taken(_) => {
+                    self.steps.push(payload);
+                    return Ok(true);
+                }
+                Verdict::ByGuard if self.is_mixed => {
+                    self.steps.push(payload);
+                    return Ok(true);
+                }
+                Verdict::ByGuard => {}
+                Verdict::NoEdge => {
+                    return Err(format!("{edge} is declared, and `apply` refuses it").into());
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Gives any event, legal or not.
+    fn any_step(&mut self) -> Result<(), Reason> {
+        let names = <S::Machine as Machine>::Event::NAMES;
+        let name = names[self.runner.rng().random_range(0..names.len())];
+        let payload = self.payload(name)?;
+        self.give(&payload);
+        self.steps.push(payload);
+        Ok(())
+    }
+
+    fn payload(&mut self, name: &'static str) -> Result<Payload<S>, Reason> {
+        payload(self.subject, self.machine.get(), name, self.runner).map_err(|fault| fault.to_string().into())
+    }
+
+    fn give(&mut self, payload: &Payload<S>) -> Verdict {
+        self.machine.step(|machine| {
+            let (machine, _, step) = apply(machine, payload.current());
+            (machine, step.verdict)
+        })
+    }
+}

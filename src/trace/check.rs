@@ -1,0 +1,65 @@
+//! Checking a whole trace.
+
+use std::io::BufRead;
+
+use super::checker::Checker;
+use super::event::Event;
+use super::jsonl::JsonlReader;
+use super::read_error::{Problem, ReadError};
+use super::report::Report;
+use super::rulebook::Rulebook;
+
+/// Checks events that are in memory.
+///
+/// # Example
+/// ```
+/// # #[cfg(feature = "lifecycles")] {
+/// use runstate::kernel::Persist;
+/// use runstate::tool_call::{AnyToolCall, CallRecord, Start};
+/// use runstate::trace::{Recorder, Rulebook, Verdict, check};
+///
+/// let book = Rulebook::of([<AnyToolCall as Persist>::GRAPH]);
+/// let recorder = Recorder::new("r1");
+/// let record = CallRecord::new("call_1", "read_file", Default::default());
+/// let call = AnyToolCall::new(record.observed(recorder.observer("call_1")));
+/// let _call = call.apply(Start.into()).unwrap();
+///
+/// let mut events = recorder.take();
+/// assert_eq!(check(&events, &book).verdict, Verdict::Incomplete);
+///
+/// events[1].to = "Resuming".into();
+/// let report = check(&events, &book);
+/// assert_eq!(report.violation.unwrap().reason(), "no edge leads from New to Resuming");
+/// # }
+/// ```
+pub fn check<'e>(events: impl IntoIterator<Item = &'e Event<'e>>, book: &Rulebook) -> Report {
+    let mut checker = Checker::new(book);
+    for (number, event) in (1..).zip(events) {
+        checker.event(number, event);
+    }
+    checker.finish()
+}
+
+/// Checks the events of a JSONL trace as they are read, in memory for one line and one small entry an instance.
+///
+/// A trace that breaks off into something else is held to violate: its report has the events before, a violation
+/// [`Garbage`](ViolationKind::Garbage) for the first line that is none, and says that it was not consumed whole.
+///
+/// # Errors
+/// When the input cannot be read, and when not even its first line is an event: then it is no trace.
+pub fn check_jsonl<R: BufRead>(mut reader: JsonlReader<R>, book: &Rulebook) -> Result<Report, ReadError> {
+    let mut checker = Checker::new(book);
+    loop {
+        match reader.read_numbered() {
+            Ok(Some((line, event))) => checker.event(line, &event),
+            Ok(None) => return Ok(checker.finish()),
+            Err(error) if checker.events() == 0 || matches!(error.problem(), Problem::Io(_)) => {
+                return Err(error);
+            }
+            Err(error) => {
+                checker.garbage(&error);
+                return Ok(checker.finish());
+            }
+        }
+    }
+}

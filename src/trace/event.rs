@@ -1,0 +1,173 @@
+//! One transition, as a trace holds it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::extra::Extra;
+use crate::kernel::{Edge, Graph};
+
+/// The name of the event by which an instance comes to be.
+pub const CREATE: &str = "create";
+
+/// One transition of one instance of a lifecycle: one line of a trace.
+///
+/// Read from a line it borrows what it can from that line. Its [`Display`](fmt::Display) shows the edge as a diagram
+/// would.
+///
+/// # Example
+/// ```
+/// use runstate::trace::Event;
+///
+/// let line = r#"{"seq":7,"at_ms":12,"run":"r1","lifecycle":"tool_call","instance":"call_1","event":"suspend","from":"Running","to":"Suspended"}"#;
+/// let event = Event::from_json(line).unwrap();
+/// assert_eq!(event.to_string(), "Running --> Suspended : suspend");
+/// assert_eq!(event.to_json(), line);
+///
+/// let error = Event::from_json(r#"{"seq":"7"}"#).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "line 1, column 10: invalid type: string \"7\", expected a whole number from 0 for `seq`",
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event<'a> {
+    /// The place in the trace of its run; it grows from line to line.
+    pub seq: u64,
+    /// When it happened, in milliseconds of the recorder's clock.
+    pub at_ms: u64,
+    /// The id of the run.
+    pub run: Cow<'a, str>,
+    /// The name of the lifecycle, such as `tool_call`.
+    pub lifecycle: Cow<'a, str>,
+    /// Which instance of the lifecycle; unique within run and lifecycle.
+    pub instance: Cow<'a, str>,
+    /// The name of the event; [`CREATE`] for a creation.
+    pub event: Cow<'a, str>,
+    /// The state that was left; none for a creation.
+    pub from: Option<Cow<'a, str>>,
+    /// The state that was entered.
+    pub to: Cow<'a, str>,
+    /// The fields of the line that a trace knows nothing of.
+    pub extra: Extra<'a>,
+}
+
+/// Who and when, for the events that a recorder makes.
+pub(super) struct Stamp<'a> {
+    pub(super) seq: u64,
+    pub(super) at_ms: u64,
+    pub(super) run: Cow<'a, str>,
+    pub(super) instance: Cow<'a, str>,
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn creation(stamp: Stamp<'a>, graph: &'static Graph) -> Self {
+        Self::stamped(stamp, graph.name, CREATE, None, graph.initial().name)
+    }
+
+    pub(super) fn transition(stamp: Stamp<'a>, edge: &'static Edge) -> Self {
+        Self::stamped(stamp, edge.lifecycle, edge.event, Some(edge.from), edge.to)
+    }
+
+    fn stamped(
+        stamp: Stamp<'a>,
+        lifecycle: &'static str,
+        event: &'static str,
+        from: Option<&'static str>,
+        to: &'static str,
+    ) -> Self {
+        Event {
+            seq: stamp.seq,
+            at_ms: stamp.at_ms,
+            run: stamp.run,
+            lifecycle: Cow::Borrowed(lifecycle),
+            instance: stamp.instance,
+            event: Cow::Borrowed(event),
+            from: from.map(Cow::Borrowed),
+            to: Cow::Borrowed(to),
+            extra: Extra::default(),
+        }
+    }
+
+    /// Is it a creation?
+    pub fn is_creation(&self) -> bool {
+        self.from.is_none()
+    }
+
+    /// The event as its line, without the line's end.
+    pub fn to_json(&self) -> String {
+        // Strings and numbers are all there is, so that nothing can fail to serialize.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The same event, borrowing nothing.
+    pub fn into_owned(self) -> Event<'static> {
+        fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+            Cow::Owned(text.into_owned())
+        }
+        Event {
+            seq: self.seq,
+            at_ms: self.at_ms,
+            run: own(self.run),
+            lifecycle: own(self.lifecycle),
+            instance: own(self.instance),
+            event: own(self.event),
+            from: self.from.map(own),
+            to: own(self.to),
+            extra: self.extra.into_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.from.as_deref().unwrap_or("[*]");
+        write!(f, "{} --> {} : {}", Plain(from), Plain(&self.to), Plain(&self.event))
+    }
+}
+
+impl Serialize for Event<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(8 + self.extra.len()))?;
+        map.serialize_entry("seq", &self.seq)?;
+        map.serialize_entry("at_ms", &self.at_ms)?;
+        map.serialize_entry("run", &self.run)?;
+        map.serialize_entry("lifecycle", &self.lifecycle)?;
+        map.serialize_entry("instance", &self.instance)?;
+        map.serialize_entry("event", &self.event)?;
+        map.serialize_entry("from", &self.from)?;
+        map.serialize_entry("to", &self.to)?;
+        for (name, value) in self.extra.raw() {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// A name from a trace, for people: control characters escaped, and no longer than a line can bear.
+pub(super) struct Plain<'a>(pub(super) &'a str);
+
+impl Plain<'_> {
+    const MOST: usize = 80;
+}
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+        for (place, c) in self.0.chars().enumerate() {
+            if place == Self::MOST {
+                return f.write_char('…');
+            }
+            if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            {
+                write!(f, "{}", c.escape_unicode())?;
+            } else {
+                f.write_char(c)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Reports as JUnit XML, which CI systems show as tests.
+
+use std::fmt;
+
+use super::coverage::{LifecycleCoverage, Unmet};
+use super::report::{Report, count};
+
+/// Reports as JUnit XML: a suite for each trace, and one for what was asked of the coverage.
+///
+/// In the suite of a trace there is a test for each of its lifecycles. It fails for the first violation, and for
+/// instances that have not ended when complete traces are asked for. A violation that belongs to no lifecycle of the
+/// rules fails a test called `trace`.
+///
+/// # Example
+/// ```
+/// use runstate::trace::{Junit, Rulebook, check};
+///
+/// let mut junit = Junit::new();
+/// junit.trace("<run>.jsonl", &check(&[], &Rulebook::new()));
+/// assert!(junit.to_string().contains(r#"<testsuite name="&lt;run&gt;.jsonl" tests="1" failures="0""#));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Junit {
+    complete: bool,
+    suites: Vec<Suite>,
+}
+
+#[derive(Debug, Clone)]
+struct Suite {
+    name: String,
+    tests: Vec<Test>,
+}
+
+#[derive(Debug, Clone)]
+struct Test {
+    name: String,
+    failure: Option<Failure>,
+    output: String,
+}
+
+#[derive(Debug, Clone)]
+struct Failure {
+    kind: &'static str,
+    message: String,
+    text: String,
+}
+
+impl Suite {
+    fn failures(&self) -> usize {
+        self.tests.iter().filter(|test| test.failure.is_some()).count()
+    }
+}
+
+impl Junit {
+    /// Without reports.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same where a trace with instances that have not ended fails.
+    #[must_use]
+    pub fn complete(mut self) -> Self {
+        self.complete = true;
+        self
+    }
+
+    /// Adds the report on a trace.
+    pub fn trace(&mut self, name: &str, report: &Report) {
+        let violation = report.violation.as_ref();
+        let fails = |test: Option<&str>| {
+            let violation = violation.filter(|violation| violation.rules() == test)?;
+            let (message, text) = (violation.reason(), violation.to_string());
+            Some(Failure { kind: "violates", message, text })
+        };
+        let mut tests: Vec<Test> = report
+            .coverage
+            .iter()
+            .map(|covered| Test {
+                name: covered.lifecycle.clone(),
+                failure: fails(Some(&covered.lifecycle)).or_else(|| self.incomplete(report, covered)),
+                output: covered.to_string(),
+            })
+            .collect();
+        let of_none = fails(None);
+        if tests.is_empty() || of_none.is_some() {
+            tests.push(Test { name: "trace".to_owned(), failure: of_none, output: report.summary() });
+        }
+        self.suites.push(Suite { name: name.to_owned(), tests });
+    }
+
+    fn incomplete(&self, report: &Report, covered: &LifecycleCoverage) -> Option<Failure> {
+        if !self.complete || covered.unfinished == 0 {
+            return None;
+        }
+        let listed = report.unfinished.iter().filter(|it| it.lifecycle == covered.lifecycle);
+        let text: String = listed.map(|it| format!("{it}\n")).collect();
+        let message = format!("{} not ended", count(covered.unfinished, "instance"));
+        Some(Failure { kind: "incomplete", message, text })
+    }
+
+    /// Adds what was asked of the coverage of all traces, by name, and what of that is not there.
+    pub fn coverage(&mut self, asked: impl IntoIterator<Item = (String, Option<Unmet>)>) {
+        let tests: Vec<Test> = asked
+            .into_iter()
+            .map(|(name, unmet)| Test {
+                name,
+                failure: unmet.map(|unmet| {
+                    let message = unmet.to_string();
+                    Failure { kind: "coverage", text: message.clone(), message }
+                }),
+                output: String::new(),
+            })
+            .collect();
+        if !tests.is_empty() {
+            self.suites.push(Suite { name: "coverage".to_owned(), tests });
+        }
+    }
+}
+
+impl fmt::Display for Junit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tests: usize = self.suites.iter().map(|suite| suite.tests.len()).sum();
+        let failures: usize = self.suites.iter().map(Suite::failures).sum();
+        writeln!(f, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+        writeln!(f, r#"<testsuites name="runstate check" tests="{tests}" failures="{failures}">"#)?;
+        for suite in &self.suites {
+            let (name, tests, failures) = (Xml(&suite.name), suite.tests.len(), suite.failures());
+            writeln!(f, r#"  <testsuite name="{name}" tests="{tests}" failures="{failures}" errors="0">"#)?;
+            for test in &suite.tests {
+                test.write(f, &suite.name)?;
+            }
+            writeln!(f, "  </testsuite>")?;
+        }
+        writeln!(f, "</testsuites>")
+    }
+}
+
+impl Test {
+    fn write(&self, f: &mut fmt::Formatter<'_>, suite: &str) -> fmt::Result {
+        write!(f, r#"    <testcase classname="{}" name="{}""#, Xml(suite), Xml(&self.name))?;
+        if self.failure.is_none() && self.output.is_empty() {
+            return writeln!(f, "/>");
+        }
+        writeln!(f, ">")?;
+        if let Some(Failure { kind, message, text }) = &self.failure {
+            writeln!(
+                f,
+                r#"      <failure type="{kind}" message="{}">{}</failure>"#,
+                Xml(message),
+                Xml(text.trim_end())
+            )?;
+        }
+        if !self.output.is_empty() {
+            writeln!(f, "      <system-out>{}</system-out>", Xml(self.output.trim_end()))?;
+        }
+        writeln!(f, "    </testcase>")
+    }
+}
+
+/// A text within XML 1.0, which has no way at all to write most control characters.
+struct Xml<'a>(&'a str);
+
+impl fmt::Display for Xml<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write;
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&apos;")?,
+                '\n' => f.write_char(c)?,
+                '\t' => f.write_str("&#9;")?,
+                c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => f.write_char('\u{fffd}')?,
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}

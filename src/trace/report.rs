@@ -1,0 +1,161 @@
+//! What a check found.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::coverage::{Coverage, LifecycleCoverage};
+use super::event::Plain;
+use super::violation::Violation;
+
+/// The answer of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every event is legal and every instance ended in a terminal state.
+    Conforms,
+    /// Every event is legal, but an instance has not ended.
+    Incomplete,
+    /// Some event is not legal.
+    Violates,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Conforms => "conforms",
+            Verdict::Incomplete => "incomplete",
+            Verdict::Violates => "violates",
+        })
+    }
+}
+
+/// An instance that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Unfinished {
+    /// The trace line of its last event.
+    pub line: u64,
+    /// Its run.
+    pub run: String,
+    /// Its lifecycle.
+    pub lifecycle: String,
+    /// Its name.
+    pub instance: String,
+    /// The state it is in.
+    pub state: String,
+}
+
+/// What a check found. It serializes as JSON for programs; its [`Display`](fmt::Display) is for people, and ends with
+/// the coverage.
+///
+/// # Example
+/// ```
+/// # #[cfg(feature = "lifecycles")] {
+/// use runstate::kernel::Persist;
+/// use runstate::trace::{Event, Rulebook, check};
+///
+/// let book = Rulebook::of([<runstate::tool_call::AnyToolCall as Persist>::GRAPH]);
+/// let line = r#"{"seq":1,"at_ms":0,"run":"r1","lifecycle":"tool_call","instance":"c","event":"create","from":null,"to":"New"}"#;
+/// let report = check(&[Event::from_json(line).unwrap()], &book);
+/// assert_eq!(
+///     report.summary(),
+///     "incomplete: 1 event, 1 instance\n\
+///      1 instance has not ended:\n\
+///      \x20 tool_call c of run r1 is in New since line 1\n",
+/// );
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The first violation.
+    pub violation: Option<Violation>,
+    /// How many events violate, the first included. What follows a violation may follow from it.
+    pub violations: u64,
+    /// How many instances have not ended.
+    pub unfinished_instances: u64,
+    /// The first few of them, in the order of their creation.
+    pub unfinished: Vec<Unfinished>,
+    /// How many events were read.
+    pub events: u64,
+    /// How many of them were passed over, being of another lifecycle than the one that was asked for.
+    pub skipped: u64,
+    /// How many instances there were.
+    pub instances: u64,
+    /// Was the trace read to its end?
+    pub consumed_whole: bool,
+    /// Which edges were taken.
+    pub coverage: Coverage,
+}
+
+impl Report {
+    /// How many unfinished instances are listed.
+    pub const MOST_UNFINISHED: usize = 10;
+
+    /// The verdict with its reasons, without the coverage.
+    pub fn summary(&self) -> String {
+        let mut text = format!("{}: {}", self.verdict, count(self.events, "event"));
+        if self.skipped > 0 {
+            text.push_str(&format!(" ({} of other lifecycles)", self.skipped));
+        }
+        text.push_str(&format!(", {}\n", count(self.instances, "instance")));
+        if let Some(violation) = &self.violation {
+            text.push_str(&format!("{violation}\n"));
+        }
+        if self.violations > 1 {
+            text.push_str(&format!("and {} after it\n", count(self.violations - 1, "violation")));
+        }
+        if !self.consumed_whole {
+            text.push_str("the trace was not read to its end\n");
+        }
+        if self.unfinished_instances > 0 {
+            let has = if self.unfinished_instances == 1 { "has" } else { "have" };
+            text.push_str(&format!("{} {has} not ended:\n", count(self.unfinished_instances, "instance")));
+            for it in &self.unfinished {
+                text.push_str(&format!("  {it}\n"));
+            }
+            let more = self.unfinished_instances - self.unfinished.len() as u64;
+            if more > 0 {
+                text.push_str(&format!("  and {more} more\n"));
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unfinished { line, run, lifecycle, instance, state } = self;
+        let (lifecycle, instance, run, state) = (Plain(lifecycle), Plain(instance), Plain(run), Plain(state));
+        write!(f, "{lifecycle} {instance} of run {run} is in {state} since line {line}")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.summary(), self.coverage)
+    }
+}
+
+/// A line for each lifecycle, and one for each edge that was never taken.
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|covered| covered.fmt(f))
+    }
+}
+
+impl fmt::Display for LifecycleCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, taken, all) = (Plain(&self.lifecycle), self.taken(), self.edges.len());
+        let instances = count(self.instances, "instance");
+        writeln!(f, "{name}: {taken} of {all} edges taken ({:.1} %), {instances}", self.percent())?;
+        self.never().try_for_each(|edge| writeln!(f, "  never {edge}"))
+    }
+}
+
+pub(super) fn count(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

@@ -1,0 +1,106 @@
+//! One event against the rules.
+
+use super::event::{CREATE, Event};
+use super::rules::Rules;
+use super::violation::ViolationKind;
+
+/// What the checker keeps of an instance.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Instance {
+    /// The state it is in; none after an event into a state that does not exist.
+    pub(super) state: Option<u32>,
+    /// The trace line on which it came there.
+    pub(super) since: u64,
+    /// The trace line of its creation, or of its first event where there was none.
+    pub(super) born: u64,
+}
+
+/// A legal step: the state it leads to, and the edge it takes unless it is a creation.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) state: u32,
+    pub(super) edge: Option<usize>,
+}
+
+/// May the instance take the event?
+pub(super) fn step(
+    rules: &Rules,
+    instance: Option<Instance>,
+    event: &Event<'_>,
+) -> Result<Step, ViolationKind> {
+    match (&event.from, instance) {
+        (None, None) => create(rules, event),
+        (None, Some(instance)) => recreate(rules, instance, event),
+        (Some(_), None) => Err(ViolationKind::NoCreation),
+        (Some(from), Some(instance)) => {
+            let state = match instance.state {
+                Some(state) => state,
+                None => rules.find(from).ok_or_else(|| unknown(from))?,
+            };
+            advance(rules, state, instance.since, from, event)
+        }
+    }
+}
+
+fn advance(
+    rules: &Rules,
+    state: u32,
+    since: u64,
+    from: &str,
+    event: &Event<'_>,
+) -> Result<Step, ViolationKind> {
+    let is_in = &*rules.states[state as usize].name;
+    if is_in != from {
+        return Err(if rules.is_over(state) {
+            ViolationKind::AfterTerminal { state: is_in.to_owned(), line: since }
+        } else if rules.find(from).is_none() {
+            unknown(from)
+        } else {
+            ViolationKind::BrokenChain { state: is_in.to_owned(), line: since }
+        });
+    }
+    let mut edge_exists = false;
+    for (place, edge) in rules.ways_out(state) {
+        if *rules.states[edge.to as usize].name == *event.to {
+            if !rules.by_event || *edge.event == *event.event {
+                return Ok(Step { state: edge.to, edge: Some(place) });
+            }
+            edge_exists = true;
+        }
+    }
+    Err(if edge_exists {
+        ViolationKind::WrongEvent
+    } else if rules.is_over(state) {
+        ViolationKind::AfterTerminal { state: is_in.to_owned(), line: since }
+    } else if rules.find(&event.to).is_none() {
+        unknown(&event.to)
+    } else {
+        ViolationKind::IllegalEdge
+    })
+}
+
+fn create(rules: &Rules, event: &Event<'_>) -> Result<Step, ViolationKind> {
+    let state = rules.find(&event.to).ok_or_else(|| unknown(&event.to))?;
+    if !rules.begins_anywhere && !rules.states[state as usize].initial {
+        return Err(ViolationKind::NotInitial);
+    }
+    if rules.by_event && event.event != CREATE {
+        return Err(ViolationKind::WrongEvent);
+    }
+    Ok(Step { state, edge: None })
+}
+
+/// A second life, for an instance whose first one is over.
+fn recreate(rules: &Rules, instance: Instance, event: &Event<'_>) -> Result<Step, ViolationKind> {
+    match instance.state {
+        Some(state) if !rules.states[state as usize].terminal => Err(ViolationKind::SecondCreation {
+            state: rules.states[state as usize].name.to_string(),
+            line: instance.born,
+        }),
+        _ => create(rules, event),
+    }
+}
+
+fn unknown(state: &str) -> ViolationKind {
+    ViolationKind::UnknownState { state: state.to_owned() }
+}

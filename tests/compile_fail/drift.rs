@@ -1,0 +1,94 @@
+//! Diagrams that are not their lifecycle's: one edit of the diagram each.
+
+use super::edit::In::{Code, Diagram};
+use super::edit::{assert_compiles, edits};
+
+edits! { "drift":
+    an_edge_the_code_lacks: [
+        (Diagram, "    Locked  --> Shut", "    Open    --> Locked  : lock\n    Locked  --> Shut"),
+    ];
+    an_edge_the_code_has_the_other_way: [(Diagram, "Locked  --> Shut", "Locked  --> Open")];
+    an_edge_the_diagram_lacks: [(Diagram, "    Shut    --> Bricked : brick_up\n", "")];
+    an_edge_twice: [(Diagram, "    Shut    --> Open    : push\n", "    Shut --> Open : push\n    Shut --> Open : push\n")];
+    a_state_the_code_lacks: [(Diagram, "    Shut    --> Bricked", "    Shut    --> Ajar    : push\n    Shut    --> Bricked")];
+    a_state_the_diagram_lacks: [
+        (Diagram, "    Shut    --> Bricked : brick_up\n", ""),
+        (Diagram, "    Bricked --> [*]\n", ""),
+    ];
+    a_state_in_other_case: [(Diagram, "Shut    --> Bricked", "Shut    --> BRICKED")];
+    a_label_of_another_event: [(Diagram, "Locked  --> Shut    : unlock", "Locked  --> Shut    : open_up")];
+    a_label_left_out: [(Diagram, "Locked  --> Shut    : unlock", "Locked  --> Shut")];
+    a_label_that_is_empty: [(Diagram, "Locked  --> Shut    : unlock", "Locked  --> Shut    :")];
+    a_label_with_more_than_the_event: [(Diagram, ": unlock", ": unlock; Shut --> Open")];
+    a_label_without_its_colon: [(Diagram, ": unlock", "unlock")];
+    a_label_on_the_initial_mark: [(Diagram, "[*]     --> Open", "[*]     --> Open    : build")];
+    the_initial_mark_left_out: [(Diagram, "    [*]     --> Open\n", "")];
+    the_initial_mark_on_another_state: [(Diagram, "[*]     --> Open", "[*]     --> Shut")];
+    the_initial_mark_twice: [(Diagram, "    [*]     --> Open\n", "    [*] --> Open\n    [*] --> Open\n")];
+    a_second_initial_mark: [(Diagram, "    [*]     --> Open\n", "    [*] --> Open\n    [*] --> Shut\n")];
+    a_terminal_mark_left_out: [(Diagram, "    Bricked --> [*]\n", "")];
+    a_terminal_mark_too_many: [(Diagram, "    Bricked --> [*]\n", "    Bricked --> [*]\n    Locked  --> [*]\n")];
+    a_terminal_mark_twice: [(Diagram, "    Bricked --> [*]\n", "    Bricked --> [*]\n    Bricked --> [*]\n")];
+    from_mark_to_mark: [(Diagram, "[*]     --> Open", "[*]     --> [*]")];
+    no_block: [(Diagram, "```mermaid", "```text")];
+    a_block_without_an_end: [(Diagram, "    Bricked --> [*]\n```", "    Bricked --> [*]\n")];
+    a_block_without_its_header: [(Diagram, "stateDiagram-v2\n", "")];
+    a_block_of_another_kind: [(Diagram, "stateDiagram-v2", "flowchart LR")];
+    a_second_block: [
+        (Diagram, "    Bricked --> [*]\n```", "    Bricked --> [*]\n```\n\n```mermaid\nstateDiagram-v2\n```"),
+    ];
+    an_empty_file: [
+        (Diagram, "# A door\n\n```mermaid", ""),
+        (Diagram, "stateDiagram-v2\n    %% what the cases under test change\n", ""),
+        (Diagram, "    [*]     --> Open\n    Open    --> Shut    : close\n    Shut    --> Open    : push\n", ""),
+        (Diagram, "    Shut    --> Locked  : lock\n    Locked  --> Shut    : unlock\n", ""),
+        (Diagram, "    Shut    --> Bricked : brick_up\n    Bricked --> [*]\n```", ""),
+    ];
+    a_note: [(Diagram, "    Bricked --> [*]", "    note right of Open : a door\n    Bricked --> [*]")];
+    a_described_state: [(Diagram, "    Bricked --> [*]", "    state \"for good\" as Bricked\n    Bricked --> [*]")];
+    a_composite_state: [(Diagram, "    Bricked --> [*]", "    state Bricked {\n    }\n    Bricked --> [*]")];
+    a_styled_state: [(Diagram, "    Bricked --> [*]", "    Bricked:::red --> [*]")];
+    a_directive: [(Diagram, "    Bricked --> [*]", "    %%{init: {}}%%\n    Bricked --> [*]")];
+    a_lone_state: [(Diagram, "    Bricked --> [*]", "    Bricked\n    Bricked --> [*]")];
+    an_arrow_of_another_diagram: [(Diagram, "Locked  --> Shut", "Locked  ->> Shut")];
+}
+
+#[test]
+fn a_diagram_with_windows_line_ends_compiles() {
+    let crlf: &str = "```mermaid\r\nstateDiagram-v2\r\n";
+    assert_compiles(
+        "drift/crlf",
+        &[
+            (Diagram, "```mermaid\nstateDiagram-v2\n", crlf),
+            (Diagram, ": push\n", ": push\r\n"),
+            (Diagram, "Bricked --> [*]\n```\n", "Bricked --> [*]\r\n```\r\n"),
+        ],
+    );
+}
+
+#[test]
+fn a_diagram_may_have_comments_a_direction_and_other_white_space() {
+    assert_compiles(
+        "drift/plain",
+        &[
+            (
+                Diagram,
+                "    Shut    --> Open    : push\n",
+                "\n\tdirection LR\n%% pushed\n\tShut-->Open:push\n",
+            ),
+            (Diagram, "# A door\n", "# A door\n\n```rust\nlet mermaid = ();\n```\n"),
+        ],
+    );
+}
+
+#[test]
+fn a_state_is_drawn_under_the_name_that_the_code_gives_it() {
+    assert_compiles(
+        "drift/renamed",
+        &[
+            (Code, "Locked { .. }, Bricked }", "Locked { .. }, Bricked = \"BRICKED_UP\" }"),
+            (Diagram, "Shut    --> Bricked : brick_up", "Shut    --> BRICKED_UP : brick_up"),
+            (Diagram, "Bricked --> [*]", "BRICKED_UP --> [*]"),
+        ],
+    );
+}

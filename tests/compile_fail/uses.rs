@@ -1,0 +1,51 @@
+//! Code that uses a lifecycle wrongly. Each file of `tests/ui/uses` holds both twins: with `--cfg illegal` it must fail
+//! as pinned, without it must compile.
+
+use super::pinned::{assert_pinned, names, ui};
+use super::rustc::{Against, compile};
+
+fn twins(name: &str) {
+    let source = ui(&format!("uses/{name}.rs"));
+    if let Err(said) = compile(&source, Against::Library, false) {
+        panic!("the legal twin of {name} does not compile:\n{said}");
+    }
+    let said = compile(&source, Against::Library, true).expect_err("the illegal twin compiles");
+    assert_pinned(&format!("uses/{name}"), &said);
+}
+
+macro_rules! uses {
+    ($($name:ident)+) => {
+        $(
+            #[test]
+            fn $name() {
+                twins(stringify!($name));
+            }
+        )+
+
+        #[test]
+        fn every_use_has_its_test() {
+            let tested = [$(stringify!($name)),+];
+            assert_eq!(names("uses", "rs"), tested);
+            assert_eq!(names("uses", "stderr"), tested);
+        }
+    };
+}
+
+uses! {
+    a_clone_of_a_machine
+    a_field_of_a_machine_set_by_its_author
+    a_forged_permit
+    a_forged_permit_call
+    a_forged_state_by_its_author
+    a_forged_state_from_below
+    a_forged_state_from_outside
+    a_machine_moved_twice
+    a_move_that_the_graph_lacks
+    a_move_that_the_graph_lacks_by_its_author
+    a_new_machine_in_a_later_state
+    a_state_of_an_any_machine
+    the_data_of_a_state_forged
+    the_data_of_another_state
+    the_parts_of_an_unfinished_machine
+    the_record_changed_from_outside
+}

@@ -1,0 +1,3 @@
+//! The parser of Mermaid state diagrams and what is made of its diagrams.
+
+mod reading;

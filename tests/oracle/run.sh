@@ -1,0 +1,19 @@
+#!/bin/sh
+# Compares this crate's parser with Mermaid itself, on the corpus and on generated diagrams.
+#
+#   tests/oracle/run.sh [--seed N] [--count N] [--record] [--show N]
+#
+# Needs node and npm. The packages go to a folder that is not part of the project: ORACLE_MODULES, or one below target/.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+ORACLE_MODULES=${ORACLE_MODULES:-$root/target/oracle}
+export ORACLE_MODULES
+if [ ! -d "$ORACLE_MODULES/node_modules/mermaid" ] || ! cmp -s "$here/package.json" "$ORACLE_MODULES/package.json"; then
+    mkdir -p "$ORACLE_MODULES"
+    cp "$here/package.json" "$ORACLE_MODULES/package.json"
+    (cd "$ORACLE_MODULES" && npm install --no-audit --no-fund --no-package-lock --ignore-scripts)
+fi
+cd "$root"
+cargo build --quiet --release --example mermaid_dump
+exec node "$here/compare.mjs" --dump "${CARGO_TARGET_DIR:-$root/target}/release/examples/mermaid_dump" "$@"

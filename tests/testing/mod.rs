@@ -1,0 +1,19 @@
+//! The tools for tests: that they find what is there, and that they bite.
+mod calls;
+mod cover;
+mod exhaustive;
+mod liar;
+mod product;
+mod walks;
+mod words;
+
+pub(crate) use calls::Calls;
+
+/// Compares text with the snapshot `testing__<name>`.
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(format!("testing__{name}"), text));
+}

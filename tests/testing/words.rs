@@ -1,0 +1,84 @@
+//! All strings of events up to a length.
+use runstate::testing::example::Doors;
+use runstate::testing::{Step, words};
+
+use super::Calls;
+use super::liar::{Liars, Lie};
+
+/// Which strings of events document 000, "Layer 2", lets a tool call go through: a recursion over the letters, written
+/// from the document's drawing without states or graphs.
+mod by_hand {
+    type Events<'a> = &'a [&'a str];
+
+    pub(super) fn new(events: Events<'_>) -> bool {
+        match events {
+            [] => true,
+            ["start", rest @ ..] => running(rest),
+            ["suspend", rest @ ..] => suspended(rest),
+            _ => false,
+        }
+    }
+
+    fn running(events: Events<'_>) -> bool {
+        match events {
+            [] | ["succeed" | "fail" | "cancel"] => true,
+            ["suspend", rest @ ..] => suspended(rest),
+            _ => false,
+        }
+    }
+
+    fn suspended(events: Events<'_>) -> bool {
+        match events {
+            [] | ["cancel"] => true,
+            ["resume", rest @ ..] => resuming(rest),
+            _ => false,
+        }
+    }
+
+    fn resuming(events: Events<'_>) -> bool {
+        match events {
+            ["start", rest @ ..] => running(rest),
+            _ => running(events),
+        }
+    }
+}
+
+#[test]
+fn the_legal_strings_of_a_tool_call_are_the_documented_ones() {
+    let (mut all, mut legal) = (0, 0);
+    for word in words(&Calls, 5) {
+        let events: Vec<_> = word.events().collect();
+        assert_eq!(word.is_legal(), by_hand::new(&events), "{word}");
+        all += 1;
+        legal += usize::from(word.is_legal());
+    }
+    assert_eq!(all, 1 + 6 + 36 + 216 + 1_296 + 7_776);
+    assert_eq!(legal, 40);
+}
+
+#[test]
+fn strings_come_shortest_first_and_each_once() {
+    let texts: Vec<String> =
+        words(&Doors, 2).map(|word| word.events().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(texts.len(), 1 + 5 + 25);
+    assert_eq!(
+        texts[..8],
+        ["", "close", "reopen", "lock", "unlock", "remove", "close close", "close reopen"]
+    );
+    assert_eq!(texts.last().unwrap(), "remove remove");
+    assert_eq!(words(&Doors, 0).count(), 1);
+}
+
+#[test]
+fn a_string_goes_on_after_a_refusal() {
+    let word = words(&Doors, 2).find(|word| word.events().eq(["reopen", "close"])).unwrap();
+    assert_eq!(word.to_string(), "Open refuses 'reopen'; Open --> Shut : close; ends in Shut");
+    assert!(!word.is_legal() && word.steps()[1].is_taken());
+    assert_eq!(word.steps().iter().filter(|step| !step.is_taken()).map(Step::to_string).count(), 1);
+}
+
+#[test]
+#[should_panic(expected = "door: Open refuses 'lock', and the event that came back is another")]
+fn a_refusal_that_changes_the_event_is_seen() {
+    words(&Liars(Lie::RefusalChangesEvent), 2).for_each(drop);
+}
