@@ -1,5 +1,7 @@
 //! One harness; a module per behaviour.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+#![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
+mod agent;
 mod compile_fail;
 mod kernel;
 

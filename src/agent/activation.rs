@@ -232,7 +232,7 @@ impl Agent<'_> {
             flow.request_stop(TerminationReason::NaturalEnd);
         }
         match drained {
-            Drained::Nothing(nothing) if !began => {
+            Drained::Nothing(nothing) if !began && state.waiting().is_empty() => {
                 At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
             }
             drained => {

@@ -77,7 +77,7 @@ pub trait DecisionSource {
     /// The next decision, if one is there; `pending` is what waits. It is asked until it has none.
     fn next(&mut self, pending: &[Pending<'_>]) -> Option<Incoming>;
 
-    /// What became of a decision that it gave.
+    /// What became of a decision that it gave. An accepted one is durable by now.
     fn replied(&mut self, incoming: &Incoming, reply: Reply);
 }
 
@@ -93,10 +93,11 @@ impl DecisionSource for NoDecisions {
     fn replied(&mut self, _: &Incoming, _: Reply) {}
 }
 
-/// An accepted decision and the place of its call.
+/// A decision that is the answer, and the place of its call. Its source is told once it is durable.
 pub(super) struct Accepted {
     pub(super) call: usize,
     pub(super) decision: Decision,
+    pub(super) incoming: Incoming,
 }
 
 impl RunState {
@@ -105,17 +106,14 @@ impl RunState {
         loop {
             let incoming = source.next(&self.pending())?;
             match self.resolve(&incoming) {
-                Ok(accepted) => {
-                    source.replied(&incoming, Reply::Accepted);
-                    return Some(accepted);
-                }
+                Ok((call, decision)) => return Some(Accepted { call, decision, incoming }),
                 Err(reply) => source.replied(&incoming, reply),
             }
         }
     }
 
     /// First wins; nothing else changes state.
-    fn resolve(&self, incoming: &Incoming) -> Result<Accepted, Reply> {
+    fn resolve(&self, incoming: &Incoming) -> Result<(usize, Decision), Reply> {
         let call = self.position(&incoming.call).ok_or(Reply::Unknown)?;
         if let Some(earlier) = self.earlier(incoming) {
             return Err(if earlier.decision_id == incoming.decision_id {
@@ -149,7 +147,7 @@ impl RunState {
             actor: incoming.actor.clone(),
             decided_at_ms: incoming.decided_at_ms,
         };
-        Ok(Accepted { call, decision })
+        Ok((call, decision))
     }
 
     /// The decision that was accepted under the same id, or on the same suspension.

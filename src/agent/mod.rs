@@ -95,3 +95,10 @@ pub struct Agent<'a> {
     /// The most steps of a run; reached, it ends as `stopped:max_rounds` (document 003, "Stop Conditions").
     pub max_steps: Option<u32>,
 }
+
+#[cfg(feature = "trace")]
+impl Watch for crate::trace::Recorder {
+    fn observer(&self, _: &'static str, instance: &str) -> Observer {
+        Self::observer(self, instance)
+    }
+}

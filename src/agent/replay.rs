@@ -1,6 +1,6 @@
 //! The resume gate: decisions are drained, and their calls replayed.
 
-use super::decisions::Accepted;
+use super::decisions::{Accepted, Reply};
 use super::state::RunState;
 use super::{Agent, CommitError, commit};
 use crate::decision::DecisionAction;
@@ -42,7 +42,7 @@ impl Agent<'_> {
         pass: ResumeToolCall<DrainDecisionChannel>,
         accepted: Accepted,
     ) -> Result<ResumeToolCall<CommitReplay>, CommitError> {
-        let Accepted { call, decision } = accepted;
+        let Accepted { call, decision, incoming } = accepted;
         let pass = pass.match_call(MatchCall::new(&state.calls[call].name, decision.clone()));
         state.decisions.insert(decision.suspension_id.clone(), decision.clone());
         let resumes = decision.action == DecisionAction::Resume;
@@ -58,6 +58,7 @@ impl Agent<'_> {
         });
         let pass = pass.resolve(Resolve);
         let receipt = commit(self.committer, pass.due(), state)?;
+        self.decisions.replied(&incoming, Reply::Accepted);
         let pass = pass.persist(Persist::new(receipt)).map_err(|r| CommitError::new(r.error))?;
         let pass = match pass.approve(Approve) {
             Ok(pass) => {

@@ -1,0 +1,4 @@
+//! The driver of runs.
+
+mod approvals;
+mod parts;
