@@ -284,7 +284,10 @@ impl<'a> Reader<'a> {
     #[track_caller]
     const fn find_block(&mut self) {
         while self.next_line() {
-            if self.starts_with(self.line, "```mermaid") {
+            if self.opens_block() {
+                if !self.starts_with(self.line, "```mermaid") {
+                    self.at_line().text("write the fence as ```mermaid").fail();
+                }
                 return;
             }
         }
@@ -294,10 +297,25 @@ impl<'a> Reader<'a> {
     #[track_caller]
     const fn no_second_block(&mut self) {
         while self.next_line() {
-            if self.starts_with(self.line, "```mermaid") {
+            if self.opens_block() {
                 self.at_line().text("a second ```mermaid block; the file of a lifecycle has one").fail();
             }
         }
+    }
+
+    /// Is the line a fence, of whatever kind Markdown has, whose language is Mermaid?
+    const fn opens_block(&self) -> bool {
+        if !self.starts_with(self.line, "```") && !self.starts_with(self.line, "~~~") {
+            return false;
+        }
+        let fence = self.text[self.line.0];
+        let mut start = self.line.0;
+        while start < self.line.1 && self.text[start] == fence {
+            start += 1;
+        }
+        let language = self.trim(Range(start, self.line.1));
+        let after = language.0 + "mermaid".len();
+        self.starts_with(language, "mermaid") && (after == language.1 || !is_name_byte(self.text[after]))
     }
 
     /// Goes to the next line of the block; false at its end.
