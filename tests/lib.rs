@@ -4,7 +4,9 @@
 mod agent;
 mod compile_fail;
 mod kernel;
+mod lifecycles;
 
 mod diagram;
+mod lifecycles;
 mod testing;
 mod trace;
