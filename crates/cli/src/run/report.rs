@@ -35,7 +35,8 @@ pub(crate) fn report(
     }
     let (id, reason) = (driven.folder.id(), &outcome.reason);
     out.line(&printable(&match reason {
-        TerminationReason::Suspended => format!("{id} waits for {} decision(s)", outcome.waiting.len()),
+        TerminationReason::Suspended if outcome.waiting.len() == 1 => format!("{id} waits for a decision"),
+        TerminationReason::Suspended => format!("{id} waits for {} decisions", outcome.waiting.len()),
         reason => format!("{id} is done: {reason}"),
     }));
     out.text(&format!("\n{}\n", timeline(driven)?));
