@@ -41,8 +41,14 @@ fn json_keeps_every_event() {
 fn what_is_no_trace_is_bad_input() {
     let session = Session::new();
     for (case, content) in bad() {
-        session.write("trace.jsonl", content);
-        for format in ["text", "timeline", "mermaid", "json"] {
+        // One of them is 17 MB long, and is read in the same way for each.
+        let formats = if content.len() > 1 << 20 {
+            &["text"] as &[&str]
+        } else {
+            &["text", "timeline", "mermaid", "json"]
+        };
+        session.write("trace.jsonl", &content);
+        for format in formats {
             let said = session.run(&["show", "trace.jsonl", "--format", format]);
             assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{case} {format}: {}", said.shown());
             assert!(said.stderr.starts_with("error: trace.jsonl:"), "{case}: {}", said.stderr);

@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use runstate::diagram::Span;
 use runstate::trace::{
-    Coverage, JsonlReader, Junit, Report, Rulebook, Unmet, Verdict, Violation, WantedEdge, check_jsonl,
+    Coverage, JsonlReader, Junit, Report, Rulebook, Unmet, Verdict, Violation, ViolationKind, WantedEdge,
+    check_jsonl,
 };
 use serde_json::{Value, json};
 
@@ -122,12 +123,24 @@ fn check(path: &str, book: &Rulebook) -> Checked {
     Checked { name, found, excerpt }
 }
 
-/// Shows the line of a violation, with a caret at the state that is entered.
+/// Shows the line of a violation, with a caret at the field that is wrong.
 fn excerpt(path: &str, violation: &Violation) -> Option<String> {
+    let field = match &violation.kind {
+        // It has shown its line already.
+        ViolationKind::Garbage { .. } => return None,
+        ViolationKind::UnknownLifecycle => "\"lifecycle\"",
+        ViolationKind::UnknownState { state } if violation.from.as_ref() == Some(state) => "\"from\"",
+        ViolationKind::NoCreation
+        | ViolationKind::BrokenChain { .. }
+        | ViolationKind::AfterTerminal { .. } => "\"from\"",
+        ViolationKind::WrongEvent | ViolationKind::SecondCreation { .. } => "\"event\"",
+        ViolationKind::SeqNotIncreasing { .. } => "\"seq\"",
+        _ => "\"to\"",
+    };
     let line = input::line(path, violation.line)?;
-    let start = line.find("\"to\"").unwrap_or(0);
+    let start = line.find(field).unwrap_or(0);
     let length = line[start..].find([',', '}']).unwrap_or(0);
-    Some(caret(violation.line, &line, Span::new(start, start + length)))
+    Some(caret(path, violation.line, &line, Span::new(start, start + length)))
 }
 
 fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<Unmet>)> {
