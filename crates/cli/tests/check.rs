@@ -106,6 +106,39 @@ fn a_violation_shows_the_place_whatever_it_is() {
     assert_shown("check_violations", &shown);
 }
 
+const SHOP: &str = "# Shop\n\n```mermaid\nstateDiagram-v2\n    [*] --> Cart\n    Cart --> Paid : pay\n    Paid --> [*]\n```\n";
+
+#[test]
+fn any_trace_is_held_against_any_diagram() {
+    let session = Session::new();
+    let of = |seq, event: &str, from, to: &str| line(seq, "a", event, from, to).replace("tool_call", "order");
+    let good = of(1, "create", None, "Cart") + &of(2, "pay", Some("Cart"), "Paid");
+    session.write("shop.md", SHOP).write("good.jsonl", &good);
+    session
+        .write("event.jsonl", good.replace("pay", "steal"))
+        .write("state.jsonl", good.replace("Paid", "Gone"));
+    session.write("mixed.jsonl", line(1, "r", "create", None, "Running").replace("\"r\"", "\"s\"") + &good);
+    let mut shown = String::new();
+    for (args, code) in [
+        (&["check", "good.jsonl", "--diagram", "shop.md", "--complete", "--coverage"] as &[&str], 0),
+        (&["check", "good.jsonl", "--diagram", "shop.md#shop", "--lifecycle", "order"], 0),
+        (&["check", "event.jsonl", "--diagram", "shop.md"], 1),
+        (&["check", "state.jsonl", "--diagram", "shop.md"], 1),
+        (&["check", "mixed.jsonl", "--diagram", "shop.md", "--lifecycle", "order"], 0),
+        (&["check", "good.jsonl", "--diagram", "shop.md", "--require-edge", "Cart:Paid"], 0),
+        (&["check", "good.jsonl", "--diagram", "shop.md", "--require-edge", "Cart:Gone"], 2),
+        (&["check", "good.jsonl", "--diagram", "shop.md#returns"], 2),
+        (&["check", "good.jsonl", "--diagram", "absent.md"], 2),
+        (&["show", "event.jsonl", "--format", "mermaid", "--diagram", "shop.md"], 0),
+    ] {
+        let said = session.run(args);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    assert_shown("check_diagram", &shown);
+}
+
 #[test]
 fn what_is_no_trace_is_bad_input() {
     let session = Session::new();
