@@ -4,6 +4,7 @@
 mod agent;
 mod compile_fail;
 mod kernel;
+mod lifecycles;
 
 mod diagram;
 mod lifecycles;
