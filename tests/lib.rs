@@ -7,5 +7,6 @@ mod kernel;
 mod lifecycles;
 
 mod diagram;
+mod lifecycles;
 mod testing;
 mod trace;

@@ -35,12 +35,12 @@ struct Facts {
 }
 
 impl<'s> Builder<'s> {
-    pub(super) fn new(source: &'s str, prepared: Prepared, header: &Syntax) -> Self {
+    pub(super) fn new(source: &'s str, place: Span, prepared: Prepared, header: &Syntax) -> Self {
         let diagram = Diagram {
             header: header.header,
             title: prepared.front_matter.as_ref().and_then(title),
             states: Vec::new(),
-            scopes: vec![Scope { span: Span::new(0, source.len()), ..Scope::default() }],
+            scopes: vec![Scope { span: place, ..Scope::default() }],
             transitions: Vec::new(),
             notes: Vec::new(),
             class_defs: Vec::new(),
@@ -55,6 +55,7 @@ impl<'s> Builder<'s> {
             directives: prepared.directives,
             front_matter: prepared.front_matter,
             warnings: Vec::new(),
+            lines: LineIndex::new(source),
         };
         let mut this = Self {
             source,
@@ -85,9 +86,8 @@ impl<'s> Builder<'s> {
             self.item(item, &syntax.bodies)?;
         }
         self.declared_only();
-        let lines = LineIndex::new(self.source);
         for warning in &mut self.diagram.warnings {
-            warning.locate(self.source, &lines);
+            warning.locate(self.source, &self.diagram.lines);
         }
         self.diagram.warnings.sort_by_key(|warning| (warning.span(), warning.kind()));
         Ok(self.diagram)

@@ -38,7 +38,7 @@ impl<'s> Parser<'s> {
             open: vec![0],
             syntax: Syntax {
                 header: (Header::StateDiagramV2, Span::default()),
-                bodies: vec![Body { span: Span::new(0, source.len()), ..Body::default() }],
+                bodies: vec![Body::default()],
                 items: Vec::new(),
             },
             warnings: Vec::new(),

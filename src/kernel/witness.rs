@@ -11,6 +11,10 @@ use super::message::Message;
 const MOST_EDGES: usize = 1024;
 const MOST_STATES: usize = 256;
 
+/// Names that are no state's to Mermaid, however they are written.
+const KEYWORDS: [&str; 10] =
+    ["class", "classDef", "click", "default", "href", "note", "scale", "state", "stateDiagram", "style"];
+
 /// Compares the one Mermaid block in `text` with the graph; `file` is its name in messages.
 ///
 /// # Panics
@@ -250,15 +254,18 @@ impl<'a> Reader<'a> {
         }
         self.next = end + 1;
         self.number += 1;
+        if end > start && self.text[end - 1] == b'\r' {
+            end -= 1;
+        }
         self.line = self.trim(Range(start, end));
         true
     }
 
     const fn trim(&self, mut range: Range) -> Range {
-        while !range.is_empty() && self.text[range.0].is_ascii_whitespace() {
+        while !range.is_empty() && is_blank(self.text[range.0]) {
             range.0 += 1;
         }
-        while !range.is_empty() && self.text[range.1 - 1].is_ascii_whitespace() {
+        while !range.is_empty() && is_blank(self.text[range.1 - 1]) {
             range.1 -= 1;
         }
         range
@@ -299,6 +306,14 @@ impl<'a> Reader<'a> {
         if !self.next_line() {
             self.at_file().text("the ```mermaid block has no end").fail();
         }
+        let mut i = self.line.0;
+        while i < self.line.1 {
+            // To Mermaid it ends the line, to an editor it may not.
+            if self.text[i] == b'\r' {
+                self.at_line().text("a carriage return within the line").fail();
+            }
+            i += 1;
+        }
         !self.starts_with(self.line, "```")
     }
 
@@ -337,12 +352,18 @@ impl<'a> Reader<'a> {
             self.unsupported("");
         }
         let (to, rest) = self.endpoint(self.trim(Range(rest.0 + 3, rest.1)));
+        if self.is_keyword(from) || self.is_keyword(to) {
+            self.unsupported("; the name of a state is a keyword of Mermaid");
+        }
         let mut label = rest;
         if !rest.is_empty() {
             if self.text[rest.0] != b':' {
                 self.unsupported("");
             }
             label = self.trim(Range(rest.0 + 1, rest.1));
+            if label.is_empty() {
+                self.unsupported("; the label is empty");
+            }
             let mut i = label.0;
             while i < label.1 {
                 if !is_name_byte(self.text[i]) {
@@ -352,6 +373,17 @@ impl<'a> Reader<'a> {
             }
         }
         Transition { from, to, label }
+    }
+
+    const fn is_keyword(&self, name: Range) -> bool {
+        let mut i = 0;
+        while i < KEYWORDS.len() {
+            if self.bytes(name).eq_ignore_ascii_case(KEYWORDS[i].as_bytes()) {
+                return true;
+            }
+            i += 1;
+        }
+        false
     }
 
     /// The endpoint at the start of the range (empty for `[*]`), and what follows it.
@@ -369,6 +401,10 @@ impl<'a> Reader<'a> {
         }
         (Range(range.0, end), self.trim(Range(end, range.1)))
     }
+}
+
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 const fn is_name_byte(byte: u8) -> bool {
