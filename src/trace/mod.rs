@@ -11,6 +11,7 @@ mod check;
 mod checker;
 mod coverage;
 mod diff;
+mod drawn;
 mod event;
 mod explain;
 mod extra;

@@ -83,6 +83,20 @@ fn every_state_survives_storage() {
     stored::assert_forms("run", RunStatus::ALL.iter().map(|status| at(*status)));
 }
 
+/// What no transition gives, no stored form gives either, even under a good seal.
+#[test]
+fn a_stored_run_keeps_the_rules_of_its_guards() {
+    assert_eq!(
+        super::doctored(&at(RunStatus::Waiting), |stored| stored["state"] = json!({ "calls": [] })),
+        "the state is not that of a machine in Waiting: a run waits for at least one suspended call, and none was named"
+    );
+    assert_eq!(
+        super::doctored(&at(RunStatus::Done), |stored| stored["state"] = json!({ "reason": "suspended" })),
+        "the state is not that of a machine in Done: 'suspended' does not end a run here; \
+         expected any reason but suspended, with which it waits"
+    );
+}
+
 #[test]
 fn a_run_does_not_wait_for_nothing() {
     let none: [&str; 0] = [];

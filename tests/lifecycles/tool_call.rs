@@ -174,6 +174,26 @@ fn a_decision_resumes_the_suspension_it_names_only() {
     assert_eq!(stored::form(refused.machine()), before, "a refusal changes nothing");
 }
 
+/// What the guard refuses, no stored form gives either, even under a good seal.
+#[test]
+fn a_stored_call_resumes_by_its_own_decision_only() {
+    let resuming = at(ToolCallStatus::Resuming);
+    let mut stale = stored::state(&resuming);
+    stale["decision"]["suspension_id"] = json!("sus-0");
+    assert_eq!(
+        super::doctored(&resuming, |stored| stored["state"] = stale),
+        "the state is not that of a machine in Resuming: \
+         the decision is on suspension \"sus-0\", the call waits for \"sus-1\""
+    );
+    let mut denied = stored::state(&resuming);
+    denied["decision"]["action"] = json!("cancel");
+    assert_eq!(
+        super::doctored(&resuming, |stored| stored["state"] = denied),
+        "the state is not that of a machine in Resuming: \
+         the decision is to cancel: the call is cancelled by it, not resumed"
+    );
+}
+
 #[test]
 fn a_decision_to_cancel_resumes_nothing() {
     let cancel = Decision::new("dec-1", "sus-1", DecisionAction::Cancel);

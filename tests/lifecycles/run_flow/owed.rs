@@ -141,6 +141,23 @@ fn a_pending_stop_keeps_the_model_from_being_asked() {
     assert_eq!(flow.step(), 5);
 }
 
+/// Only an activation that is to end passes a gate undrained, and from there the end is its only way on.
+#[test]
+fn a_pending_stop_passes_its_gate_undrained() {
+    let mut flow = reach::resume_tool_call();
+    assert_eq!(
+        flow.pass_to_stop().unwrap_err().to_string(),
+        "nothing asked for the end: drain the gate to pass it"
+    );
+    flow.request_stop(TerminationReason::BehaviorRequested);
+    let gate = flow.pass_to_stop().unwrap();
+    let flow = flow.pass(Pass::new(gate)).unwrap();
+    assert_eq!(
+        flow.infer(Infer).unwrap_err().to_string(),
+        "the activation is to end (behavior_requested) before its next step"
+    );
+}
+
 /// A round that must not run twice is committed before its first execution.
 #[test]
 fn a_round_can_owe_a_commit_before_it_executes() {

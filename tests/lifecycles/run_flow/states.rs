@@ -170,6 +170,15 @@ fn every_state_survives_storage() {
     stored::assert_forms("run_flow", RunFlowStatus::ALL.iter().map(|status| super::at(*status)));
 }
 
+#[test]
+fn a_stored_activation_does_not_wait_for_nothing() {
+    assert_eq!(
+        super::super::doctored(&super::at(RunFlowStatus::Suspended), |stored| stored["state"] =
+            json!({ "calls": [] })),
+        "the state is not that of a machine in Suspended: a run waits for at least one suspended call, and none was named"
+    );
+}
+
 /// A request to stop is part of the record, and no crash forgets it.
 #[test]
 fn a_pending_stop_survives_storage() {
