@@ -417,6 +417,11 @@ impl Enter<SnapshotIfStateChanged, Close> for CommitReplay {
 }
 
 impl ResumeToolCall<PersistResumeDecision> {
+    /// The call, as it is named in traces.
+    pub fn call(&self) -> &str {
+        &self.state().decided.call
+    }
+
     /// The commit that makes the decision durable.
     pub fn due(&self) -> Due {
         self.state().due
@@ -429,18 +434,33 @@ impl ResumeToolCall<PersistResumeDecision> {
 }
 
 impl ResumeToolCall<SetNextSuspended> {
+    /// The call, as it is named in traces.
+    pub fn call(&self) -> &str {
+        &self.state().call
+    }
+
     /// What the call waits for now.
     pub fn suspension(&self) -> &Suspension {
         &self.state().suspension
     }
 }
 
-impl ResumeToolCall<ClearResolved> {
-    /// The status of the call after its replay.
-    pub fn status_after(&self) -> ToolCallStatus {
-        self.state().status
-    }
+macro_rules! replayed_states {
+    ($($State:ident),+) => { $(
+        impl ResumeToolCall<$State> {
+            /// The call that was replayed, as it is named in traces.
+            pub fn call(&self) -> &str {
+                &self.state().call
+            }
+
+            /// The status of the call after its replay.
+            pub fn status_after(&self) -> ToolCallStatus {
+                self.state().status
+            }
+        }
+    )+ };
 }
+replayed_states!(ClearResolved, SnapshotIfStateChanged, CommitReplay);
 
 impl ResumeToolCall<SnapshotIfStateChanged> {
     /// Did the replay change run state?
@@ -450,11 +470,6 @@ impl ResumeToolCall<SnapshotIfStateChanged> {
 }
 
 impl ResumeToolCall<CommitReplay> {
-    /// The call that was replayed, as it is named in traces.
-    pub fn call(&self) -> &str {
-        &self.state().call
-    }
-
     /// Did the replay change run state?
     pub fn changed(&self) -> bool {
         self.state().changed

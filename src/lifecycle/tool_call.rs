@@ -177,10 +177,27 @@ pub struct Suspended {
 
 /// A decision lets the call go on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "StoredResuming")]
 pub struct Resuming {
     suspension: Suspension,
     decision: Decision,
+}
+
+/// What is stored of a [`Resuming`] call: its decision must be one that the guard lets through.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredResuming {
+    suspension: Suspension,
+    decision: Decision,
+}
+
+impl TryFrom<StoredResuming> for Resuming {
+    type Error = WrongDecision;
+
+    fn try_from(stored: StoredResuming) -> Result<Self, WrongDecision> {
+        resumes(&stored.suspension, &stored.decision)?;
+        Ok(Resuming { suspension: stored.suspension, decision: stored.decision })
+    }
 }
 
 /// The call has its output.
@@ -301,13 +318,18 @@ impl Error for WrongDecision {}
 impl Guard<Suspended, Resume> for Resuming {
     type Error = WrongDecision;
     fn check(from: &Suspended, event: &Resume, _: &CallRecord) -> Result<(), WrongDecision> {
-        let (got, expected) = (&event.decision.suspension_id, &from.suspension.id);
-        let cancels = event.decision.action == DecisionAction::Cancel;
-        if got == expected && !cancels {
-            return Ok(());
-        }
-        Err(WrongDecision { got: got.clone(), expected: expected.clone(), cancels })
+        resumes(&from.suspension, &event.decision)
     }
+}
+
+/// Does the decision let a call go on that waits for this suspension?
+fn resumes(suspension: &Suspension, decision: &Decision) -> Result<(), WrongDecision> {
+    let (got, expected) = (&decision.suspension_id, &suspension.id);
+    let cancels = decision.action == DecisionAction::Cancel;
+    if got == expected && !cancels {
+        return Ok(());
+    }
+    Err(WrongDecision { got: got.clone(), expected: expected.clone(), cancels })
 }
 
 impl<S> Enter<S, Start> for Running {
