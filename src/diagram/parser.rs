@@ -59,7 +59,9 @@ impl<'s> Parser<'s> {
                 Kind::Close if self.open.len() > 1 => self.close(&token),
                 Kind::Divider => self.divide(&token),
                 _ => {
-                    self.share_of_line(&token);
+                    if !token.whole.is_empty() {
+                        self.share_of_line(&token);
+                    }
                     self.statement(token)?;
                 }
             }
@@ -103,16 +105,16 @@ impl<'s> Parser<'s> {
             }
             Kind::AccTitle => {
                 let value = self.expect(Kind::AccValue, "the title")?;
-                self.from_next_line(&first, &value);
+                self.taken_from_later_line(&first, &value);
                 Stmt::AccTitle(self.text(&value))
             }
             Kind::AccDescr => {
                 let value = self.expect(Kind::AccValue, "the description")?;
-                self.from_next_line(&first, &value);
+                self.taken_from_later_line(&first, &value);
                 Stmt::AccDescr(self.text(&value))
             }
             Kind::AccBlock => {
-                if first.whole.end == self.prepared.text.len() {
+                if first.whole.end == self.prepared.text.len() && !first.whole.is_empty() {
                     let message =
                         "the description has no `}`: the rest of the diagram is taken for a description";
                     self.warn(WarningKind::NeverClosed, self.span(&first), message);
@@ -184,7 +186,7 @@ impl<'s> Parser<'s> {
     fn named_state(&mut self, name: Token) -> Result<(), SyntaxError> {
         let start = name.whole.start;
         let id = self.text(&name);
-        if let Some(at) = id.text.find(':') {
+        if let Some(at) = id.text.find(':').filter(|at| *at > 0) {
             let message = format!(
                 "behind `state` a colon belongs to the id: the state is called `{}`, not `{}`",
                 id.text,
@@ -203,7 +205,7 @@ impl<'s> Parser<'s> {
         let description = self.text(&quoted);
         let mark = self.expect(Kind::As, "`as` and the id of the state")?;
         let id = self.expect(Kind::Id, "the id of the state")?;
-        self.from_next_line(&mark, &id);
+        self.taken_from_later_line(&mark, &id);
         let id = self.text(&id);
         self.with_body(start, id, vec![description])
     }
@@ -455,13 +457,17 @@ impl Parser<'_> {
             let message =
                 format!("a semicolon ends the label; {shown} and what follows are states of their own");
             self.warn(WarningKind::LabelCut, span, message);
+        } else if token.kind == Kind::Name && text[token.whole.clone()].starts_with(':') {
+            let message =
+                "behind `state` a description is read as more states; without `state` it is a description";
+            self.warn(WarningKind::SeveralStatements, span, message);
         } else {
             let message = format!("{shown} is another statement in the same line");
             self.warn(WarningKind::SeveralStatements, span, message);
         }
     }
 
-    fn from_next_line(&mut self, keyword: &Token, value: &Token) {
+    fn taken_from_later_line(&mut self, keyword: &Token, value: &Token) {
         if self.prepared.text[keyword.whole.clone()].contains('\n') && !value.text.is_empty() {
             let shown = quoted(&self.prepared.text[value.text.clone()]);
             let message = format!("{shown} is taken from a later line for the value that is missing here");
@@ -494,7 +500,10 @@ impl Parser<'_> {
         if is_mark(id) {
             let message = format!("`{id}` without `state` before it is a state of that name");
             self.warn(WarningKind::MarkIsState, span, message);
-        } else if id.len() > 1 && id.ends_with([';', '}', ',', '"']) {
+        } else if id == "}" {
+            let message = "no composite state is open here: this is a state called `}`";
+            self.warn(WarningKind::PunctuationInId, span, message);
+        } else if id.len() > 1 && id.ends_with([';', '}', ',', '"']) && !ends_in_entity(id) {
             self.warn(
                 WarningKind::PunctuationInId,
                 span,
@@ -516,4 +525,8 @@ impl Parser<'_> {
 
 fn pseudo_id(id: &str) -> String {
     format!("everything between `state` and the mark is the id: the state is called `{id}`")
+}
+
+fn ends_in_entity(id: &str) -> bool {
+    id.rfind('#').is_some_and(|at| super::chars::entity(id, at) == Some(id.len()))
 }
