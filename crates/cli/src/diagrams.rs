@@ -88,7 +88,7 @@ pub(crate) fn builtin() -> Result<Vec<Loaded>, Failure> {
 /// The diagram of a built-in lifecycle, if that is a name of one.
 ///
 /// # Errors
-/// As [`builtin`].
+/// As [`builtin()`].
 pub(crate) fn builtin_named(name: &str) -> Result<Option<Loaded>, Failure> {
     Ok(builtin()?.into_iter().find(|loaded| loaded.name == name))
 }

@@ -104,7 +104,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         .write("cut.mmd", "stateDiagram-v2\nstate A {\n  B --> C\n")
         .write("flow.mmd", "flowchart LR\nA --> B\n");
     session.write("deep.mmd", format!("stateDiagram-v2\n{}", "state A {\n".repeat(100_000)));
-    session.write("huge.mmd", format!("stateDiagram-v2\nA --> B : {}\nA -> B\n", "x".repeat(10 << 20)));
+    session.write("huge.mmd", format!("stateDiagram-v2\nA --> B : {}\nA -> B\n", "x".repeat(2 << 20)));
     let mut shown = String::new();
     for spec in [
         "door",

@@ -96,7 +96,7 @@ impl Said {
         if !self.stderr.is_empty() {
             write!(shown, "--- standard error\n{}", self.stderr).unwrap();
         }
-        write!(shown, "--- {code}\n").unwrap();
+        writeln!(shown, "--- {code}").unwrap();
         shown
     }
 }

@@ -49,13 +49,20 @@ pub(crate) fn report(
         for pending in driven.state.pending() {
             out.line(&question(&pending));
         }
-        let place = state_dir.map(|dir| format!(" --state-dir {dir}")).unwrap_or_default();
-        out.line(&format!(
-            "go on with: runstate resume {id}{place} --approve {} (or --deny, or --ask)",
-            printable(&outcome.waiting[0])
-        ));
+        let place = state_dir.map(|dir| format!(" --state-dir {}", quoted(dir))).unwrap_or_default();
+        let call = quoted(&outcome.waiting[0]);
+        out.line(&format!("go on with: runstate resume {id}{place} --approve {call} (or --deny, or --ask)"));
     }
     Ok(exit)
+}
+
+/// A word that can be copied into a shell, whatever a scenario calls its calls.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '@');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", printable(word).replace('\'', "'\\''"))
 }
 
 fn exit(outcome: &Outcome, checked: &Report) -> Exit {
