@@ -10,6 +10,7 @@ mod decisions;
 mod gate;
 mod history;
 mod model;
+mod outcome;
 mod replay;
 mod round;
 mod state;
@@ -18,12 +19,12 @@ mod tool;
 
 use crate::kernel::Observer;
 
-pub use activation::{ActivationError, Outcome, Unfinished};
 pub use commit::{CommitError, NoCommitter, StateCommitter, commit};
 pub use decisions::{DecisionSource, Incoming, NoDecisions, Pending, Reply};
 pub use gate::{AllowAll, Gate, Verdict};
 pub use history::{Entry, Message};
 pub use model::{Model, ModelError};
+pub use outcome::{ActivationError, Outcome, Unfinished};
 pub use state::RunState;
 pub use stored::{StateError, StoredRun};
 pub use tool::{Effect, Tool, ToolInput};
