@@ -5,10 +5,13 @@
 //! [`run_flow`](crate::run_flow) offer no other.
 
 mod activation;
+mod cancel;
 mod commit;
 mod decisions;
+mod doubt;
 mod gate;
 mod history;
+mod leftovers;
 mod model;
 mod outcome;
 mod replay;

@@ -29,6 +29,8 @@ pub enum ActivationError {
         /// What can be done with it.
         hint: &'static str,
     },
+    /// A run that waited was cancelled, and that could not be committed. It can be cancelled again.
+    NotCommitted(CommitError),
     /// The end could not be committed. The activation stands at its last state, so that it can be committed again.
     Unfinished(Box<Unfinished>),
 }
@@ -37,6 +39,9 @@ impl fmt::Display for ActivationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ActivationError::NotStartable { status, hint } => write!(f, "the run is {status}: {hint}"),
+            ActivationError::NotCommitted(error) => {
+                write!(f, "{error}; cancel the run again to commit it again")
+            }
             ActivationError::Unfinished(unfinished) => unfinished.error.fmt(f),
         }
     }
