@@ -605,12 +605,12 @@ mod an_answer {
             at: late - 1,
         };
         let errors = [
-            AnswerError::Run(expired.clone()),
+            AnswerError::Refused(expired.clone()),
             AnswerError::Approval(ApprovalError::Nobody),
             AnswerError::Approval(ApprovalError::Nobody),
-            AnswerError::Run(expired),
+            AnswerError::Refused(expired),
             AnswerError::Approval(ApprovalError::Expired { deadline: late, at: late }),
-            AnswerError::Run(early),
+            AnswerError::Refused(early),
         ];
         for (back, error) in backs.into_iter().zip(errors) {
             assert_eq!(back.error, error);
@@ -625,7 +625,7 @@ mod an_answer {
         let back = awaiting().timed_out_with(other, T + DAY).unwrap_err();
         let expected = approval();
         let got = "APPROVAL-2".parse().unwrap();
-        assert_eq!(back.error, AnswerError::Run(GovernedRunError::OtherApproval { got, expected }));
+        assert_eq!(back.error, AnswerError::Refused(GovernedRunError::OtherApproval { got, expected }));
 
         let other = asked_as("APPROVAL-1", "RUN-OTHER-20260131-120000");
         let back = back.run.approved_with(other, &approval::Approve::new("ada", T)).unwrap_err();
