@@ -1,4 +1,14 @@
 //! The driver of runs.
 
 mod approvals;
+mod cancels;
+mod decisions;
+mod doubt;
+mod failures;
+mod ids;
+mod leftovers;
+mod messages;
+mod modes;
+mod outcomes;
 mod parts;
+mod tools;
