@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod check;
+mod crash;
 mod diagram;
 mod diff;
 mod help;

@@ -17,7 +17,7 @@ use crate::rules::{Laws, RulesArgs};
 /// Hold traces against the diagrams of their lifecycles
 ///
 /// A trace conforms, is incomplete (an instance has not ended), or violates. What is shown of a violation is the first:
-/// its line, what happened, what was legal, and where the diagram says so. A trace of several megabytes or gigabytes is
+/// its line, what happened, what was legal, and where the diagram says so. However long a trace is, it is
 /// read as a stream.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
