@@ -12,7 +12,7 @@ use super::super::stored;
 use super::reach::{self, outcomes, turn_with};
 
 fn due(trigger: &str, number: u64) -> Value {
-    json!({ "trigger": trigger, "gate": 0, "number": number })
+    json!({ "trigger": trigger, "number": number })
 }
 
 #[test]
