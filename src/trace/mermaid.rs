@@ -91,7 +91,7 @@ fn shown(text: &str) -> String {
     };
     let shown: String = text.chars().take(80).map(plain).collect();
     let shown = shown.trim();
-    if shown.is_empty() && !text.is_empty() {
+    if shown.is_empty() {
         return "_".to_owned();
     }
     // "direction LR" would be a statement, wherever it stands.
@@ -122,7 +122,7 @@ fn draw(out: &mut String, rules: &Rules, covered: Option<&LifecycleCoverage>) {
         let event = shown(&edge.event);
         line(
             out,
-            &match (taken, event.is_empty()) {
+            &match (taken, edge.event.is_empty()) {
                 (None, true) => ends,
                 (None, false) => format!("{ends} : {event}"),
                 (Some(taken), true) => format!("{ends} : ({taken})"),

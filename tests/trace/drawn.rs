@@ -139,12 +139,20 @@ fn every_built_in_lifecycle_is_documented_line_by_line() {
     }
 }
 
+#[test]
+fn a_state_without_a_name_is_drawn() {
+    let source = "stateDiagram-v2\n[*] --> A\nA --> [*]";
+    let diagram = to_mermaid(&rules(source), Some(&held(&[event(1, "a", "create", None, "")], source)));
+    assert!(diagram.contains("state \"_\" as illegal_1"), "{diagram}");
+    assert_eq!(parse(&diagram).unwrap().states.len(), 2);
+}
+
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[A-Za-z_]{1,6}",
         2 => prop::sample::select(vec!["state", "end", "direction LR", "note", "state_0", "illegal_1", "a b", "x;y", "root"])
             .prop_map(str::to_owned),
-        1 => ".{1,8}",
+        1 => ".{0,8}",
     ]
 }
 
