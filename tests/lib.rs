@@ -8,5 +8,6 @@ mod lifecycles;
 
 mod diagram;
 mod lifecycles;
+mod proof;
 mod testing;
 mod trace;
