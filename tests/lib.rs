@@ -7,5 +7,6 @@ mod kernel;
 
 mod diagram;
 mod lifecycles;
+mod proof;
 mod testing;
 mod trace;

@@ -1,0 +1,129 @@
+//! The form in which the documents' lifecycles are written down here: a table of names, and a rule for the data.
+
+use std::fmt::Debug;
+
+use runstate::kernel::{Machine, Persist, Status};
+use runstate::testing::{EventOf, Matrix, RecordOf, Subject, exhaustive};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::facts;
+
+/// A lifecycle as its document has it, by names alone.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    /// The type of its machine.
+    pub(super) machine: &'static str,
+    /// The states, by the names that the document gives them.
+    pub(super) states: &'static [&'static str],
+    /// Those whose type is named otherwise than they are.
+    pub(super) renamed: &'static [(&'static str, &'static str)],
+    pub(super) initial: &'static str,
+    pub(super) terminal: &'static [&'static str],
+    pub(super) events: &'static [&'static str],
+    /// From, event, to.
+    pub(super) edges: &'static [(&'static str, &'static str, &'static str)],
+    /// The state and event of each edge that a condition may refuse.
+    pub(super) guarded: &'static [(&'static str, &'static str)],
+}
+
+impl Table {
+    /// Where the event leads from there, if it leads anywhere.
+    pub(super) fn to(&self, from: &str, event: &str) -> Option<&'static str> {
+        self.edges.iter().find(|edge| (edge.0, edge.1) == (from, event)).map(|edge| edge.2)
+    }
+}
+
+/// A machine as the documents have it: what is stored of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct At {
+    pub(super) status: &'static str,
+    pub(super) record: Value,
+    pub(super) state: Value,
+}
+
+impl At {
+    /// What is stored of a real machine.
+    pub(super) fn of<M: Machine<Record: Serialize>>(machine: &M) -> At {
+        At {
+            status: machine.status().name(),
+            record: serde_json::to_value(machine.record()).unwrap(),
+            state: machine.serialize_state(serde_json::value::Serializer).unwrap(),
+        }
+    }
+
+    /// A number of the record.
+    pub(super) fn number(&self, field: &str) -> u64 {
+        self.record[field].as_u64().unwrap_or_else(|| panic!("{field} is no number in {}", self.record))
+    }
+
+    /// Adds to a number of the record and gives the sum.
+    pub(super) fn count(&mut self, field: &str) -> u64 {
+        let sum = self.number(field) + 1;
+        self.record[field] = sum.into();
+        sum
+    }
+}
+
+/// What comes of an event, as the documents have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Taken,
+    NoEdge,
+    ByGuard,
+}
+
+/// A lifecycle under proof. Its [`Subject`] makes machines and payloads; the rest is written from the documents and knows
+/// nothing of the code but the names under which it stores things.
+pub(super) trait Documented:
+    Subject<Machine: Debug, Machine: Machine<Record: DeserializeOwned>> + Copy
+{
+    const TABLE: Table;
+
+    /// The conditions that no payload fails, but something that happens within a state.
+    const REFUSED_BY_ASIDES: &[(&str, &str)] = &[];
+
+    /// A machine in that state, reached by legal steps and with data in it.
+    fn at(status: <Self::Machine as Persist>::Status) -> Self::Machine;
+
+    /// What every state makes of every event, by one subject or by several that together reach every state.
+    fn exhaustive(&self) -> Vec<Matrix> {
+        vec![exhaustive(self)]
+    }
+
+    /// The record and the state's data of a new machine.
+    fn begin() -> (Value, Value);
+
+    /// What the edge from `at` by `event` makes of the record, which is changed in `at`, and of the state's data, which is
+    /// returned; none when a condition of the documents is not met.
+    fn enter(at: &mut At, event: &str, with: &Value) -> Option<Value>;
+
+    /// Something that happens within a state and is no transition, to machine and model alike.
+    fn aside(_machine: &mut Self::Machine, _at: &mut At, _lot: u8) {}
+}
+
+/// A new machine, as the documents have it.
+pub(super) fn begin<D: Documented>() -> At {
+    let (record, state) = D::begin();
+    At { status: D::TABLE.initial, record, state }
+}
+
+/// Gives the model an event.
+pub(super) fn step<D: Documented>(at: &mut At, event: &EventOf<D>) -> Outcome
+where
+    RecordOf<D>: Serialize,
+{
+    use runstate::kernel::Event;
+
+    let Some(to) = D::TABLE.to(at.status, event.name()) else { return Outcome::NoEdge };
+    let mut next = at.clone();
+    match D::enter(&mut next, event.name(), &facts::of(event)) {
+        Some(state) => {
+            *at = At { status: to, state, ..next };
+            Outcome::Taken
+        }
+        None => Outcome::ByGuard,
+    }
+}

@@ -1,0 +1,127 @@
+//! Payloads that several lifecycles have, and how the documents store them.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use runstate::agent::{NoCommitter, commit};
+use runstate::checkpoint::{Due, Receipt};
+use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
+use runstate::termination::{StoppedReason, TerminationReason};
+use serde_json::{Value, json};
+
+use super::facts;
+
+pub(super) fn values() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(json!("done")),
+        any::<i32>().prop_map(Value::from),
+        Just(json!({ "path": "notes.md", "lines": [1, 2] })),
+    ]
+}
+
+pub(super) fn suspensions() -> impl Strategy<Value = Suspension> {
+    let modes = select(&[
+        ResumeMode::ReplayToolCall,
+        ResumeMode::UseDecisionAsToolResult,
+        ResumeMode::PassDecisionToTool,
+    ]);
+    (0..1000_u32, modes, any::<Option<u64>>(), values()).prop_map(|(n, mode, expires, parameters)| {
+        let mut suspension = Suspension::new(format!("sus-{n}"), "approve", "may it?").resuming_by(mode);
+        suspension.expires_at_ms = expires;
+        suspension.parameters = parameters;
+        suspension
+    })
+}
+
+/// Decisions; three in four answer the suspension of that id, three in four let the call go on.
+pub(super) fn decisions(suspension: &str) -> impl Strategy<Value = Decision> + use<> {
+    let id = prop_oneof![3 => Just(suspension.to_owned()), 1 => Just("another".to_owned())];
+    let action = prop_oneof![3 => Just(DecisionAction::Resume), 1 => Just(DecisionAction::Cancel)];
+    (0..100_u32, id, action, values(), proptest::option::of(Just("ada".to_owned()))).prop_map(
+        |(n, id, action, result, actor)| {
+            let mut decision = Decision::new(format!("dec-{n}"), id, action);
+            decision.result = result;
+            decision.actor = actor;
+            decision.decided_at_ms = n.into();
+            decision
+        },
+    )
+}
+
+/// Each reason that documents 000 and 003 list.
+pub(super) fn reasons() -> impl Strategy<Value = TerminationReason> {
+    let stopped = |detail| TerminationReason::Stopped(StoppedReason::new("max_rounds", detail).unwrap());
+    select(vec![
+        TerminationReason::NaturalEnd,
+        TerminationReason::BehaviorRequested,
+        stopped(None),
+        stopped(Some("10 of 10")),
+        TerminationReason::Cancelled,
+        TerminationReason::Blocked("no".into()),
+        TerminationReason::Suspended,
+        TerminationReason::Error("the executor is gone".into()),
+    ])
+}
+
+/// The receipt for a commit, due or not.
+pub(super) fn receipt(due: &Value) -> Receipt {
+    let due: Due = serde_json::from_value(due.clone()).unwrap();
+    commit(&mut NoCommitter, due, &()).unwrap()
+}
+
+/// The commit that is due; one time in four another one, by trigger, gate or number.
+pub(super) fn dues(due: &Value) -> impl Strategy<Value = Value> + use<> {
+    let other = |field: &str, value: Value| {
+        let mut other = due.clone();
+        other[field] = value;
+        other
+    };
+    let others = vec![
+        other("trigger", "RunFinished".into()),
+        other("trigger", "CallsStarted".into()),
+        other("gate", 7.into()),
+        other("number", (due["number"].as_u64().unwrap() + 1).into()),
+    ];
+    prop_oneof![3 => Just(due.clone()), 1 => select(others)]
+}
+
+/// The commit that a receipt is for.
+pub(super) fn proven(receipt: &Value) -> Value {
+    facts::json(receipt)
+}
+
+/// A suspension at rest: names in snake case, and nothing for what is not set.
+pub(super) fn suspension(fact: &Value) -> Value {
+    let mut stored = facts::json(fact);
+    stored["resume_mode"] = facts::tagged(&fact["resume_mode"]);
+    without_null(stored)
+}
+
+/// A decision at rest.
+pub(super) fn decision(fact: &Value) -> Value {
+    let mut stored = facts::json(fact);
+    stored["action"] = facts::tagged(&fact["action"]);
+    without_null(stored)
+}
+
+/// A reason at rest.
+pub(super) fn reason(fact: &Value) -> Value {
+    match facts::name(fact) {
+        "Stopped" => json!({ "stopped": without_null(facts::json(&fact["0"])) }),
+        _ => facts::tagged(fact),
+    }
+}
+
+/// What a tool gave, at rest: its warning only where there is one.
+pub(super) fn output(fact: &Value) -> Value {
+    let mut stored = json!({ "output": facts::json(&fact["output"]) });
+    if let Some(warning) = facts::optional(&fact["warning"]) {
+        stored["warning"] = warning.clone();
+    }
+    stored
+}
+
+fn without_null(mut stored: Value) -> Value {
+    stored.as_object_mut().unwrap().retain(|_, field| !field.is_null());
+    stored
+}

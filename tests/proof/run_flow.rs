@@ -1,0 +1,378 @@
+//! `run_flow`: document 000, "Run Execution Flow", "Checkpoint Triggers" and "Resume Gate After Tool Commit".
+
+use std::ops::RangeInclusive;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use proptest::strategy::LazyJust;
+use runstate::kernel::Observer;
+use runstate::resume_tool_call::{self as gate, Drained, GateRecord, NothingReplayed};
+use runstate::run::{Run, RunRecord};
+use runstate::run_flow::*;
+use runstate::termination::{StoppedReason, TerminationReason};
+use runstate::testing::{Matrix, Subject, exhaustive};
+use runstate::tool_call::ToolCallStatus;
+use runstate::turn::{CallRequest, Turn};
+use serde_json::{Value, json};
+
+use super::model::{At, Documented, Table};
+use super::{facts, payload};
+
+/// Activations of a run that took four steps before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flows;
+
+/// Those in which the model always asks for calls, or never. An answer decides two states later where the activation can
+/// go, which a search that draws each payload by itself misses.
+#[derive(Debug, Clone, Copy)]
+struct Answering {
+    with_calls: bool,
+}
+
+impl Subject for Answering {
+    type Machine = AnyRunFlow;
+
+    fn record(&self) -> FlowRecord {
+        Flows.record()
+    }
+
+    fn event(&self, flow: &AnyRunFlow, name: &'static str) -> BoxedStrategy<RunFlowEvent> {
+        match name {
+            "respond" if self.with_calls => turns(1..=2).prop_map(|turn| Respond::new(turn).into()).boxed(),
+            "respond" => turns(0..=0).prop_map(|turn| Respond::new(turn).into()).boxed(),
+            _ => Flows.event(flow, name),
+        }
+    }
+}
+
+fn nothing_replayed(number: u64) -> NothingReplayed {
+    match gate::ResumeToolCall::new(GateRecord::new(number)).find_nothing(gate::FindNothing).drained() {
+        Drained::Nothing(nothing) => nothing,
+        Drained::Replayed(replayed) => unreachable!("nothing came in: {replayed:?}"),
+    }
+}
+
+/// A gate through which a call was cancelled.
+fn one_replayed(number: u64) -> Drained {
+    use runstate::decision::{Decision, DecisionAction};
+
+    let decision = Decision::new("dec-1", "sus-1", DecisionAction::Cancel);
+    let pass = gate::ResumeToolCall::new(GateRecord::new(number));
+    let pass = pass.match_call(gate::MatchCall::new("call_1", decision)).resolve(gate::Resolve);
+    let receipt = payload::receipt(&serde_json::to_value(pass.due()).unwrap());
+    let pass = pass.persist(gate::Persist::new(receipt)).unwrap().deny(gate::Deny).unwrap();
+    let pass = pass.clear(gate::Clear).compare(gate::Compare::new(true)).close(gate::Close);
+    pass.drain_on(Observer::default()).find_nothing(gate::FindNothing).drained()
+}
+
+fn turns(calls: RangeInclusive<usize>) -> impl Strategy<Value = Turn> {
+    (calls, payload::values()).prop_map(|(calls, arguments)| {
+        let call =
+            |n| CallRequest { id: format!("call_{n}"), tool: "read".into(), arguments: arguments.clone() };
+        Turn { text: "let me look".into(), calls: (0..calls).map(call).collect() }
+    })
+}
+
+impl Subject for Flows {
+    type Machine = AnyRunFlow;
+
+    fn record(&self) -> FlowRecord {
+        FlowRecord::new(&Run::new(RunRecord::new("r1")), 4)
+    }
+
+    fn event(&self, flow: &AnyRunFlow, name: &'static str) -> BoxedStrategy<RunFlowEvent> {
+        let at = At::of(flow);
+        // What is due where nothing is: something that was committed before.
+        let due = || match &at.state["due"] {
+            Value::Null => json!({ "trigger": "UserMessage", "gate": 0, "number": 1 }),
+            due => due.clone(),
+        };
+        let receipts = || payload::dues(&due()).prop_map(|due| payload::receipt(&due));
+        let number = at.state["gate"].as_u64().unwrap_or(1);
+        let gates =
+            || prop_oneof![3 => Just(number), 1 => Just(number + 1), 1 => Just(number.saturating_sub(1))];
+        let waiting = || subsequence(vec!["call_1".to_owned(), "call_2".to_owned()], 0..=2);
+        match name {
+            "begin" => LazyJust::new(|| Begin.into()).boxed(),
+            "commit" => receipts().prop_map(|receipt| Commit::new(receipt).into()).boxed(),
+            "replay" => gates().prop_map(|gate| Replay::new(one_replayed(gate)).into()).boxed(),
+            "skip_replay" => gates().prop_map(|gate| SkipReplay::new(nothing_replayed(gate)).into()).boxed(),
+            "stay" => (payload::dues(&due()), waiting())
+                .prop_map(|(due, calls)| Stay::new(payload::receipt(&due), calls).into())
+                .boxed(),
+            "open_gate" => LazyJust::new(|| OpenGate.into()).boxed(),
+            "pass" => gates().prop_map(|gate| Pass::new(nothing_replayed(gate)).into()).boxed(),
+            "stop" => payload::reasons().prop_map(|reason| Stop::new(reason).into()).boxed(),
+            "infer" => LazyJust::new(|| Infer.into()).boxed(),
+            "respond" => turns(0..=2).prop_map(|turn| Respond::new(turn).into()).boxed(),
+            "accept" => LazyJust::new(|| Accept.into()).boxed(),
+            "halt" => (payload::dues(&due()), payload::reasons())
+                .prop_map(|(due, reason)| Halt::new(payload::receipt(&due), reason).into())
+                .boxed(),
+            "finish" => receipts().prop_map(|receipt| Finish::new(receipt).into()).boxed(),
+            "call_tools" => receipts().prop_map(|receipt| CallTools::new(receipt).into()).boxed(),
+            "complete" => {
+                let calls = at.state["turn"]["calls"].as_array().map_or(1, Vec::len);
+                let count = prop_oneof![5 => Just(calls), 1 => 0..=2_usize];
+                let all = select(ToolCallStatus::ALL);
+                let over =
+                    select(vec![ToolCallStatus::Succeeded, ToolCallStatus::Suspended, ToolCallStatus::New]);
+                let status = prop_oneof![3 => over, 1 => all];
+                (count, vec(status, 2))
+                    .prop_map(|(count, statuses)| {
+                        let outcome = |(n, status)| CallOutcome { call: format!("call_{n}"), status };
+                        Complete::new(statuses.into_iter().enumerate().map(outcome).take(count).collect())
+                            .into()
+                    })
+                    .boxed()
+            }
+            "park" => (gates(), waiting())
+                .prop_map(|(gate, calls)| Park::new(nothing_replayed(gate), calls).into())
+                .boxed(),
+            "next" => gates().prop_map(|gate| Next::new(nothing_replayed(gate)).into()).boxed(),
+            "wind_up" => LazyJust::new(|| WindUp.into()).boxed(),
+            "close" => LazyJust::new(|| Close.into()).boxed(),
+            "fail" => (0..9_u8).prop_map(|n| Fail::new(format!("error {n}")).into()).boxed(),
+            "cancel" => LazyJust::new(|| Cancel.into()).boxed(),
+            other => unreachable!("run_flow has no event {other}"),
+        }
+    }
+}
+
+impl Documented for Flows {
+    const TABLE: Table = Table {
+        name: "run_flow",
+        machine: "RunFlow",
+        states: &[
+            "RunStart",
+            "CommitUser",
+            "ResumeReplay0",
+            "CommitReplay0",
+            "LoopTop",
+            "ResumeToolCall",
+            "StepPrepare",
+            "LlmCall",
+            "AfterInference",
+            "CommitAssistant",
+            "ToolRound",
+            "CommitTool",
+            "ResumeAfterTool",
+            "Terminate",
+            "NaturalEnd",
+            "Suspended",
+            "Cancelled",
+            "Error",
+            "RunEnd",
+            "CommitFinished",
+        ],
+        renamed: &[],
+        initial: "RunStart",
+        terminal: &["CommitFinished"],
+        events: &[
+            "begin",
+            "commit",
+            "replay",
+            "skip_replay",
+            "stay",
+            "open_gate",
+            "pass",
+            "stop",
+            "infer",
+            "respond",
+            "accept",
+            "halt",
+            "finish",
+            "call_tools",
+            "complete",
+            "park",
+            "next",
+            "wind_up",
+            "close",
+            "fail",
+            "cancel",
+        ],
+        edges: &[
+            // Drawn.
+            ("RunStart", "begin", "CommitUser"),
+            ("CommitUser", "commit", "ResumeReplay0"),
+            ("ResumeReplay0", "replay", "CommitReplay0"),
+            ("ResumeReplay0", "skip_replay", "LoopTop"),
+            ("CommitReplay0", "commit", "LoopTop"),
+            ("CommitReplay0", "stay", "Suspended"),
+            ("LoopTop", "open_gate", "ResumeToolCall"),
+            ("ResumeToolCall", "pass", "StepPrepare"),
+            ("StepPrepare", "stop", "Terminate"),
+            ("StepPrepare", "infer", "LlmCall"),
+            ("LlmCall", "fail", "Error"),
+            ("LlmCall", "cancel", "Cancelled"),
+            ("LlmCall", "respond", "AfterInference"),
+            ("AfterInference", "accept", "CommitAssistant"),
+            ("CommitAssistant", "halt", "Terminate"),
+            ("CommitAssistant", "finish", "NaturalEnd"),
+            ("CommitAssistant", "call_tools", "ToolRound"),
+            ("ToolRound", "fail", "Error"),
+            ("ToolRound", "cancel", "Cancelled"),
+            ("ToolRound", "complete", "CommitTool"),
+            ("CommitTool", "commit", "ResumeAfterTool"),
+            ("ResumeAfterTool", "park", "Suspended"),
+            ("ResumeAfterTool", "next", "LoopTop"),
+            ("Terminate", "wind_up", "RunEnd"),
+            ("NaturalEnd", "wind_up", "RunEnd"),
+            ("Suspended", "wind_up", "RunEnd"),
+            ("Cancelled", "wind_up", "RunEnd"),
+            ("Error", "wind_up", "RunEnd"),
+            ("RunEnd", "close", "CommitFinished"),
+            // From prose (A21).
+            ("RunStart", "fail", "Error"),
+            ("CommitUser", "fail", "Error"),
+            ("ResumeReplay0", "fail", "Error"),
+            ("CommitReplay0", "fail", "Error"),
+            ("ResumeToolCall", "fail", "Error"),
+            ("StepPrepare", "fail", "Error"),
+            ("AfterInference", "fail", "Error"),
+            ("CommitAssistant", "fail", "Error"),
+            ("CommitTool", "fail", "Error"),
+            ("ResumeAfterTool", "fail", "Error"),
+            ("ResumeReplay0", "cancel", "Cancelled"),
+            ("ResumeToolCall", "cancel", "Cancelled"),
+            ("StepPrepare", "cancel", "Cancelled"),
+            ("ResumeAfterTool", "cancel", "Cancelled"),
+        ],
+        guarded: &[
+            ("CommitUser", "commit"),
+            ("ResumeReplay0", "replay"),
+            ("ResumeReplay0", "skip_replay"),
+            ("CommitReplay0", "commit"),
+            ("CommitReplay0", "stay"),
+            ("ResumeToolCall", "pass"),
+            ("StepPrepare", "infer"),
+            ("CommitAssistant", "halt"),
+            ("CommitAssistant", "finish"),
+            ("CommitAssistant", "call_tools"),
+            ("ToolRound", "complete"),
+            ("CommitTool", "commit"),
+            ("ResumeAfterTool", "park"),
+            ("ResumeAfterTool", "next"),
+        ],
+    };
+
+    const REFUSED_BY_ASIDES: &[(&str, &str)] = &[("StepPrepare", "infer")];
+
+    fn at(status: RunFlowStatus) -> AnyRunFlow {
+        crate::lifecycles::run_flow::at(status)
+    }
+
+    fn exhaustive(&self) -> Vec<Matrix> {
+        [true, false].map(|with_calls| exhaustive(&Answering { with_calls })).into()
+    }
+
+    fn begin() -> (Value, Value) {
+        (json!({ "run": "r1", "activation": 1, "step": 4, "gates": 0, "commits": 0 }), Value::Null)
+    }
+
+    fn enter(flow: &mut At, event: &str, with: &Value) -> Option<Value> {
+        let at = flow.state.clone();
+        let is_committed = || payload::proven(&with["receipt"]) == at["due"];
+        let is_passed = |gate: &Value| gate["gate"] == at["gate"];
+        let some_wait = || with["calls"] != json!([]);
+        let has_calls = || at["turn"]["calls"] != json!([]);
+        match (flow.status, event) {
+            ("RunStart", "begin") => Some(json!({ "due": due(flow, "UserMessage") })),
+            ("CommitUser", "commit") => is_committed().then(|| json!({ "gate": flow.count("gates") })),
+            // What is left of a drained gate names the gate, whether something was replayed or nothing.
+            ("ResumeReplay0", "replay") => {
+                is_passed(&with["drained"]["0"]).then(|| json!({ "due": due(flow, "ToolResultsCommitted") }))
+            }
+            ("ResumeReplay0", "skip_replay") => is_passed(&with["nothing"]).then_some(Value::Null),
+            ("CommitReplay0", "commit") => is_committed().then_some(Value::Null),
+            ("CommitReplay0", "stay") => {
+                (some_wait() && is_committed()).then(|| json!({ "calls": with["calls"] }))
+            }
+            ("LoopTop", _) => Some(json!({ "gate": flow.count("gates") })),
+            ("ResumeToolCall", "pass") => is_passed(&with["gate"]).then_some(Value::Null),
+            // "run_action=Terminate", and the first to ask is heard.
+            ("StepPrepare", "stop") => Some(json!({ "reason": stopping(flow, with) })),
+            ("StepPrepare", "infer") => {
+                flow.record.get("stopping").is_none().then(|| json!({ "step": flow.count("step") }))
+            }
+            ("LlmCall", "respond") => Some(json!({ "turn": facts::json(&with["turn"]) })),
+            ("AfterInference", "accept") => {
+                Some(json!({ "turn": at["turn"], "due": due(flow, "AssistantTurnCommitted") }))
+            }
+            ("CommitAssistant", "halt") => is_committed().then(|| json!({ "reason": stopping(flow, with) })),
+            ("CommitAssistant", "finish") => (!has_calls() && is_committed()).then_some(Value::Null),
+            ("CommitAssistant", "call_tools") => {
+                (has_calls() && is_committed()).then(|| json!({ "turn": at["turn"] }))
+            }
+            ("ToolRound", "complete") => {
+                let outcomes = facts::json(&with["outcomes"]);
+                let all = outcomes.as_array().unwrap();
+                let executes =
+                    |outcome: &Value| outcome["status"] == "Running" || outcome["status"] == "Resuming";
+                let is_complete = all.len() == at["turn"]["calls"].as_array().unwrap().len();
+                (is_complete && !all.iter().any(executes))
+                    .then(|| json!({ "outcomes": outcomes, "due": due(flow, "ToolResultsCommitted") }))
+            }
+            ("CommitTool", "commit") => {
+                is_committed().then(|| json!({ "outcomes": at["outcomes"], "gate": flow.count("gates") }))
+            }
+            ("ResumeAfterTool", "park") => {
+                (some_wait() && is_passed(&with["gate"])).then(|| json!({ "calls": with["calls"] }))
+            }
+            ("ResumeAfterTool", "next") => is_passed(&with["gate"]).then_some(Value::Null),
+            ("Terminate", _) => Some(json!({ "reason": at["reason"], "calls": [] })),
+            ("NaturalEnd", _) => Some(json!({ "reason": "natural_end", "calls": [] })),
+            ("Suspended", _) => Some(json!({ "reason": "suspended", "calls": at["calls"] })),
+            ("Cancelled", _) => Some(json!({ "reason": "cancelled", "calls": [] })),
+            ("Error", _) => Some(json!({ "reason": { "error": at["message"] }, "calls": [] })),
+            ("RunEnd", _) => {
+                let due = due(flow, "RunFinished");
+                Some(json!({ "reason": at["reason"], "calls": at["calls"], "due": due }))
+            }
+            (_, "fail") => Some(json!({ "message": with["message"] })),
+            (_, "cancel") => Some(Value::Null),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    /// The end is asked for, the commit before an execution becomes due, a plugin takes a call out of an answer.
+    fn aside(flow: &mut AnyRunFlow, at: &mut At, lot: u8) {
+        // Rare, since a walk that is to end sees less.
+        if lot >= 24 {
+            return;
+        }
+        let reason = || TerminationReason::Stopped(StoppedReason::new(lot.to_string(), None).unwrap());
+        match flow {
+            AnyRunFlow::ResumeReplay0(flow) => flow.request_stop(reason()),
+            AnyRunFlow::ResumeToolCall(flow) => flow.request_stop(reason()),
+            AnyRunFlow::ResumeAfterTool(flow) => flow.request_stop(reason()),
+            AnyRunFlow::ToolRound(flow) if lot % 2 == 0 => flow.request_stop(reason()),
+            AnyRunFlow::ToolRound(flow) => {
+                let owed = flow.calls_started();
+                assert_eq!(serde_json::to_value(owed).unwrap(), due(at, "CallsStarted"));
+                return;
+            }
+            AnyRunFlow::AfterInference(flow) => {
+                flow.turn_mut().calls.pop();
+                at.state["turn"]["calls"].as_array_mut().unwrap().pop();
+                return;
+            }
+            _ => return,
+        }
+        if at.record.get("stopping").is_none() {
+            at.record["stopping"] = json!({ "stopped": { "code": lot.to_string() } });
+        }
+    }
+}
+
+/// The next commit that the activation owes.
+fn due(flow: &mut At, trigger: &str) -> Value {
+    json!({ "trigger": trigger, "gate": 0, "number": flow.count("commits") })
+}
+
+/// The reason for the end that was asked for before, or else the event's.
+fn stopping(flow: &mut At, with: &Value) -> Value {
+    let asked = flow.record.as_object_mut().unwrap().remove("stopping");
+    asked.unwrap_or_else(|| payload::reason(&with["reason"]))
+}

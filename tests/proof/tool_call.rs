@@ -1,0 +1,113 @@
+//! `tool_call`: documents 000, "Layer 2: Tool Call Lifecycle", and 003, "Resume replay".
+
+use proptest::prelude::*;
+use proptest::strategy::LazyJust;
+use runstate::testing::Subject;
+use runstate::tool_call::{
+    AnyToolCall, CallKey, CallRecord, Cancel, Fail, Resume, Start, Succeed, Suspend, ToolCallEvent,
+    ToolCallStatus,
+};
+use serde_json::{Value, json};
+
+use super::model::{At, Documented, Table};
+use super::{facts, payload};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Calls;
+
+impl Subject for Calls {
+    type Machine = AnyToolCall;
+
+    fn record(&self) -> CallRecord {
+        CallRecord::new("call_1", "delete_file", json!({ "path": "notes.tmp" }))
+            .at(CallKey { step: 2, ordinal: 1 })
+    }
+
+    fn event(&self, call: &AnyToolCall, name: &'static str) -> BoxedStrategy<ToolCallEvent> {
+        match name {
+            "start" => LazyJust::new(|| Start.into()).boxed(),
+            "suspend" => {
+                payload::suspensions().prop_map(|suspension| Suspend::new(suspension).into()).boxed()
+            }
+            "resume" => {
+                let waits_for = match call {
+                    AnyToolCall::Suspended(call) => &call.suspension().id,
+                    _ => "sus-1",
+                };
+                payload::decisions(waits_for).prop_map(|decision| Resume::new(decision).into()).boxed()
+            }
+            "succeed" => (payload::values(), any::<bool>())
+                .prop_map(|(output, warns)| {
+                    let succeed = Succeed::new(output);
+                    if warns { succeed.warned("slow") } else { succeed }.into()
+                })
+                .boxed(),
+            "fail" => (0..9_u8).prop_map(|n| Fail::new(format!("error {n}")).into()).boxed(),
+            "cancel" => (0..9_u8).prop_map(|n| Cancel::new(format!("reason {n}")).into()).boxed(),
+            other => unreachable!("tool_call has no event {other}"),
+        }
+    }
+}
+
+impl Documented for Calls {
+    const TABLE: Table = Table {
+        name: "tool_call",
+        machine: "ToolCall",
+        states: &["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"],
+        renamed: &[],
+        initial: "New",
+        terminal: &["Succeeded", "Failed", "Cancelled"],
+        events: &["start", "suspend", "resume", "succeed", "fail", "cancel"],
+        edges: &[
+            ("New", "start", "Running"),
+            ("New", "suspend", "Suspended"),
+            ("Running", "suspend", "Suspended"),
+            ("Running", "succeed", "Succeeded"),
+            ("Running", "fail", "Failed"),
+            ("Running", "cancel", "Cancelled"),
+            ("Suspended", "resume", "Resuming"),
+            ("Suspended", "cancel", "Cancelled"),
+            ("Resuming", "start", "Running"),
+            ("Resuming", "suspend", "Suspended"),
+            ("Resuming", "succeed", "Succeeded"),
+            ("Resuming", "fail", "Failed"),
+            ("Resuming", "cancel", "Cancelled"),
+        ],
+        guarded: &[("Suspended", "resume")],
+    };
+
+    fn at(status: ToolCallStatus) -> AnyToolCall {
+        crate::lifecycles::tool_call::at(status)
+    }
+
+    fn begin() -> (Value, Value) {
+        let record = json!({
+            "id": "call_1", "tool": "delete_file", "arguments": { "path": "notes.tmp" },
+            "key": { "step": 2, "ordinal": 1 }, "attempts": 0, "suspensions": 0,
+        });
+        (record, Value::Null)
+    }
+
+    fn enter(call: &mut At, event: &str, with: &Value) -> Option<Value> {
+        match event {
+            "start" => {
+                call.count("attempts");
+                Some(json!({}))
+            }
+            "suspend" => {
+                call.count("suspensions");
+                Some(json!({ "suspension": payload::suspension(&with["suspension"]) }))
+            }
+            "resume" => {
+                // An answer is to one suspension; one that gives the call up goes the way to Cancelled (A26).
+                let (decision, suspension) =
+                    (payload::decision(&with["decision"]), &call.state["suspension"]);
+                let resumes = decision["suspension_id"] == suspension["id"] && decision["action"] == "resume";
+                resumes.then(|| json!({ "suspension": suspension, "decision": decision }))
+            }
+            "succeed" => Some(payload::output(with)),
+            // An error, or a reason.
+            _ => Some(facts::json(with)),
+        }
+    }
+}

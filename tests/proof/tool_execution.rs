@@ -1,0 +1,110 @@
+//! `tool_execution`: document 000, "TOOL_CALL Sub-State Machine (Per ToolCall)".
+
+use proptest::prelude::*;
+use proptest::strategy::LazyJust;
+use runstate::testing::Subject;
+use runstate::tool_execution::{
+    Allow, AnyToolExecution, Block, Conclude, ExecutionRecord, Fail, Reject, Succeed, Suspend,
+    ToolExecutionEvent, ToolExecutionStatus,
+};
+use serde_json::{Value, json};
+
+use super::model::{At, Documented, Table};
+use super::{facts, payload};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Executions;
+
+impl Subject for Executions {
+    type Machine = AnyToolExecution;
+
+    fn record(&self) -> ExecutionRecord {
+        ExecutionRecord::new("call_1", "delete_file")
+    }
+
+    fn event(&self, _: &AnyToolExecution, name: &'static str) -> BoxedStrategy<ToolExecutionEvent> {
+        let text = |name: &'static str| (0..9_u8).prop_map(move |n| format!("{name} {n}"));
+        match name {
+            "block" => text("rule").prop_map(|reason| Block::new(reason).into()).boxed(),
+            "suspend" => {
+                payload::suspensions().prop_map(|suspension| Suspend::new(suspension).into()).boxed()
+            }
+            "reject" => text("no tool").prop_map(|error| Reject::new(error).into()).boxed(),
+            "allow" => prop_oneof![
+                LazyJust::new(|| Allow::execution().into()),
+                payload::values().prop_map(|result| Allow::supplying(result).into()),
+            ]
+            .boxed(),
+            "succeed" => (payload::values(), any::<bool>())
+                .prop_map(|(output, warns)| {
+                    let succeed = Succeed::new(output);
+                    if warns { succeed.warned("slow") } else { succeed }.into()
+                })
+                .boxed(),
+            "fail" => text("error").prop_map(|error| Fail::new(error).into()).boxed(),
+            "conclude" => LazyJust::new(|| Conclude.into()).boxed(),
+            other => unreachable!("tool_execution has no event {other}"),
+        }
+    }
+}
+
+impl Documented for Executions {
+    const TABLE: Table = Table {
+        name: "tool_execution",
+        machine: "ToolExecution",
+        states: &[
+            "BeforeToolExecute",
+            "Blocked",
+            "Suspended",
+            "Failed",
+            "ExecuteTool",
+            "Succeeded",
+            "AfterToolExecute",
+        ],
+        renamed: &[],
+        initial: "BeforeToolExecute",
+        terminal: &["AfterToolExecute"],
+        events: &["block", "suspend", "reject", "allow", "succeed", "fail", "conclude"],
+        edges: &[
+            ("BeforeToolExecute", "block", "Blocked"),
+            ("BeforeToolExecute", "suspend", "Suspended"),
+            ("BeforeToolExecute", "reject", "Failed"),
+            ("BeforeToolExecute", "allow", "ExecuteTool"),
+            ("ExecuteTool", "succeed", "Succeeded"),
+            ("ExecuteTool", "fail", "Failed"),
+            ("ExecuteTool", "suspend", "Suspended"),
+            ("Succeeded", "conclude", "AfterToolExecute"),
+            ("Failed", "conclude", "AfterToolExecute"),
+            ("Blocked", "conclude", "AfterToolExecute"),
+            ("Suspended", "conclude", "AfterToolExecute"),
+        ],
+        guarded: &[],
+    };
+
+    fn at(status: ToolExecutionStatus) -> AnyToolExecution {
+        crate::lifecycles::tool_execution::at(status)
+    }
+
+    fn begin() -> (Value, Value) {
+        (json!({ "call": "call_1", "tool": "delete_file" }), Value::Null)
+    }
+
+    fn enter(execution: &mut At, event: &str, with: &Value) -> Option<Value> {
+        Some(match event {
+            "suspend" => json!({ "suspension": payload::suspension(&with["suspension"]) }),
+            // A supplied null is a result too.
+            "allow" => match facts::optional(&with["supplied"]) {
+                Some(result) => json!({ "supplied": facts::json(result) }),
+                None => json!({}),
+            },
+            "succeed" => payload::output(with),
+            // "Outcome-to-status mapping", and "Important": a blocked call is a failed one.
+            "conclude" => match execution.status {
+                "Blocked" => json!({ "outcome": "Failed" }),
+                same => json!({ "outcome": same }),
+            },
+            // A reason, or an error.
+            _ => facts::json(with),
+        })
+    }
+}
