@@ -11,4 +11,5 @@ mod messages;
 mod modes;
 mod outcomes;
 mod parts;
+mod random;
 mod tools;

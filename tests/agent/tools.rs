@@ -39,19 +39,20 @@ impl Tool for Noted {
 pub type Kind = (&'static str, Effect, fn(&ToolInput<'_>) -> ToolResult);
 
 /// All tools that tests call.
-pub const KINDS: [Kind; 16] = [
+pub const KINDS: [Kind; 17] = [
     ("read", Effect::Repeatable, |input| ToolResult::Success(input.arguments().clone())),
     ("write", Effect::Once, |_| ToolResult::Success(json!("written"))),
     ("write_twice", Effect::Once, |_| ToolResult::Success(json!("written at last"))),
     ("note", Effect::Once, |input| ToolResult::Success(json!({ "noted": input.arguments() }))),
     ("fail", Effect::Repeatable, |_| ToolResult::Error("no such file".into())),
-    ("panic", Effect::Repeatable, |_| panic!("out of paper")),
+    ("panic", Effect::Repeatable, |_| std::panic::resume_unwind(Box::new("out of paper"))),
     ("warn", Effect::Repeatable, |_| ToolResult::Warning {
         output: json!("done"),
         warning: "the disk is nearly full".into(),
     }),
     ("blocked", Effect::Once, |_| panic!("the gate lets nothing through")),
     ("fixed", Effect::Once, |_| panic!("the gate gives the result")),
+    ("revoked", Effect::Once, |_| panic!("the gate lets nothing through")),
     ("ask", Effect::Repeatable, |input| ask(input, ResumeMode::ReplayToolCall, 1)),
     ("ask_once", Effect::Once, |input| ask(input, ResumeMode::ReplayToolCall, 1)),
     ("ask_twice", Effect::Repeatable, |input| ask(input, ResumeMode::ReplayToolCall, 2)),
@@ -93,6 +94,8 @@ impl Gate for Rules {
             || Verdict::Suspend { action: "approve".into(), message: format!("execute {}?", call.tool()) };
         match call.tool() {
             "write" if decision.is_none() => asked(),
+            "revoked" if decision.is_some() => Verdict::Block("the permission was withdrawn".into()),
+            "revoked" => asked(),
             "write_twice" if call.suspensions() < 2 => asked(),
             "blocked" => Verdict::Block("not in this folder".into()),
             "fixed" => Verdict::SetResult(json!("from the gate")),
