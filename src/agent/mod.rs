@@ -16,6 +16,7 @@ mod model;
 mod outcome;
 mod replay;
 mod round;
+mod sound;
 mod state;
 mod stored;
 mod tool;

@@ -13,4 +13,5 @@ mod modes;
 mod outcomes;
 mod parts;
 mod random;
+mod stored;
 mod tools;
