@@ -8,6 +8,7 @@ mod activation;
 mod cancel;
 mod commit;
 mod decisions;
+mod depth;
 mod doubt;
 mod gate;
 mod history;

@@ -3,6 +3,7 @@
 mod approvals;
 mod cancels;
 mod decisions;
+mod depth;
 mod doctored;
 mod doubt;
 mod failures;
