@@ -23,8 +23,8 @@ fn main() -> io::Result<()> {
 
 fn accepted(diagram: &Diagram) -> Value {
     let ends = diagram.transitions.iter().flat_map(|edge| [edge.from, edge.to]);
-    let points: Vec<String> =
-        ends.filter(|end| !matches!(end, Endpoint::State(_))).map(|end| endpoint(diagram, end)).collect();
+    let mut points = vec!["root_start".to_owned(), "root_end".to_owned()];
+    points.extend(ends.filter(|end| !matches!(end, Endpoint::State(_))).map(|end| endpoint(diagram, end)));
     let edges: Vec<Value> = diagram
         .transitions
         .iter()

@@ -6,5 +6,6 @@ mod compile_fail;
 mod kernel;
 
 mod diagram;
+mod lifecycles;
 mod testing;
 mod trace;

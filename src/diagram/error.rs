@@ -37,13 +37,6 @@ impl SyntaxError {
         self
     }
 
-    /// The same error, seen from a larger text that the diagram is a part of.
-    pub(super) fn placed(mut self, whole: &str, offset: usize) -> Self {
-        self.span = self.span.shifted(offset);
-        self.position = LineIndex::new(whole).position(whole, self.span.start);
-        self
-    }
-
     /// The part of the source that could not be read.
     #[must_use]
     pub fn span(&self) -> Span {

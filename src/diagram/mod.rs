@@ -15,8 +15,12 @@
 
 mod build;
 mod chars;
+mod diff;
+mod document;
 mod error;
+mod graph;
 mod lexer;
+mod markdown;
 mod model;
 mod parser;
 mod prepare;
@@ -25,7 +29,12 @@ mod syntax;
 mod token;
 mod warning;
 
+pub use diff::{Change, ChangeKind, Severity, diff};
+pub use document::{Block, Document, DocumentError, SelectError};
 pub use error::SyntaxError;
+#[cfg(feature = "trace")]
+pub use graph::JsonError;
+pub use graph::{FlattenError, GraphEdge, GraphState, Mark, StateGraph};
 pub use model::{
     Click, Diagram, Direction, Endpoint, Header, Note, NoteSide, Scope, ScopeId, State, StateId, StateKind,
     StyleRule, Text, Transition,
@@ -52,8 +61,13 @@ pub use warning::{Warning, WarningKind};
 ///
 /// [`SyntaxError`] names the place, what could have stood there and what stands there instead.
 pub fn parse(source: &str) -> Result<Diagram, SyntaxError> {
-    let prepared = prepare::Prepared::new(source);
+    parse_within(source, Span::new(0, source.len()))
+}
+
+/// Reads the diagram that is `place` in `source`, with spans of `source`.
+fn parse_within(source: &str, place: Span) -> Result<Diagram, SyntaxError> {
+    let prepared = prepare::Prepared::new(source, place);
     prepared.check_kind(source)?;
     let (syntax, warnings, comments) = parser::Parser::new(source, &prepared).run()?;
-    build::Builder::new(source, prepared, &syntax).run(syntax, warnings, comments)
+    build::Builder::new(source, place, prepared, &syntax).run(syntax, warnings, comments)
 }

@@ -1,6 +1,6 @@
 //! What a state diagram says: states, scopes, transitions and the rest, each with its place in the source.
 
-use super::source::Span;
+use super::source::{LineIndex, Span};
 use super::warning::Warning;
 
 /// A piece of text and where it stands in the source.
@@ -252,9 +252,21 @@ pub struct Diagram {
     pub front_matter: Option<Text>,
     /// Where Mermaid does something other than what the text seems to say.
     pub warnings: Vec<Warning>,
+    pub(super) lines: LineIndex,
 }
 
 impl Diagram {
+    /// The line of the source, from 1, in which a span of this diagram begins.
+    ///
+    /// ```
+    /// let diagram = runstate::diagram::parse("stateDiagram-v2\nA --> B").unwrap();
+    /// assert_eq!(diagram.line(diagram.transitions[0].span), 2);
+    /// ```
+    #[must_use]
+    pub fn line(&self, span: Span) -> usize {
+        self.lines.line(span.start)
+    }
+
     /// The state with this id.
     ///
     /// ```

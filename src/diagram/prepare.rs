@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::chars::{ends_line, feed, is_space, is_word, line_end, run, spaces, trim, word};
+use super::chars::{feed, is_space, is_word, line_end, run, spaces, trim};
 use super::error::SyntaxError;
 use super::model::Text;
 use super::source::Span;
@@ -23,11 +23,12 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn new(source: &str) -> Self {
+    /// Prepares the diagram that is `place` in `source`; spans are those of `source`.
+    pub(super) fn new(source: &str, place: Span) -> Self {
         let mut this = Self {
-            text: source.to_owned(),
-            pieces: vec![(0, 0)],
-            source_end: source.len(),
+            text: place.of(source).unwrap_or_default().to_owned(),
+            pieces: vec![(0, place.start)],
+            source_end: place.end,
             ..Self::default()
         };
         this.line_breaks();
@@ -36,7 +37,7 @@ impl Prepared {
         this.directives();
         this.comment_lines();
         let start = spaces(&this.text, 0);
-        this.remove(&[0..start]);
+        this.remove(std::slice::from_ref(&(0..start)));
         this.style_semicolons("style");
         this.style_semicolons("classDef");
         this.append_line_break();
@@ -63,17 +64,27 @@ impl Prepared {
         Span::new(start, (self.origin(range.end - 1) + 1).min(self.source_end))
     }
 
-    /// Refuses a text whose first word is not the header, as Mermaid picks the kind of diagram by it.
-    pub(super) fn check_kind(&self, source: &str) -> Result<(), SyntaxError> {
+    /// Where the first word begins: a comment mark alone in its line is still here.
+    fn first(&self) -> usize {
         let mut at = 0;
-        // A comment mark alone in its line is still here.
         loop {
             at = spaces(&self.text, at);
             if !self.text[at..].starts_with("%%") {
-                break;
+                return at;
             }
             at = line_end(&self.text, at);
         }
+    }
+
+    /// The word by which Mermaid picks the kind of diagram.
+    pub(super) fn first_word(&self) -> &str {
+        let at = self.first();
+        &self.text[at..run(&self.text, at, |c| !is_space(c))]
+    }
+
+    /// Refuses a text whose first word is not the header.
+    pub(super) fn check_kind(&self, source: &str) -> Result<(), SyntaxError> {
+        let at = self.first();
         if self.text[at..].starts_with("stateDiagram") {
             return Ok(());
         }
@@ -99,7 +110,8 @@ impl Prepared {
         let mut pieces = Vec::with_capacity(self.pieces.len() + ranges.len());
         let mut old = self.pieces.iter().copied().peekable();
         let mut from = 0;
-        let ends = ranges.iter().cloned().chain([self.text.len()..self.text.len()]);
+        let end = self.text.len();
+        let ends = ranges.iter().cloned().chain(std::iter::once(end..end));
         for gap in ends {
             let kept = from..gap.start;
             pieces.push((text.len(), self.origin(kept.start)));
@@ -321,21 +333,49 @@ fn directive(text: &str, start: usize) -> Option<(usize, bool)> {
 pub(super) fn title(front_matter: &Text) -> Option<Text> {
     let mut at = 0;
     for line in front_matter.text.split('\n') {
-        if let Some(value) = word(line, 0, "title:") {
-            let text = trim(&line[value..]);
-            let offset =
-                at + value + (line[value..].len() - line[value..].trim_start_matches(is_space).len());
-            let bare = ['"', '\'']
-                .iter()
-                .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
-                .unwrap_or(text);
-            if bare.is_empty() || bare.contains(ends_line) {
-                return None;
-            }
-            let start = front_matter.span.start + offset;
-            return Some(Text { text: bare.to_owned(), span: Span::new(start, start + text.len()) });
+        if let Some(value) = line.strip_prefix("title:") {
+            let front = value.len() - value.trim_start_matches(is_space).len();
+            let raw = trim(value);
+            let start = front_matter.span.start + at + "title:".len() + front;
+            let text = unquoted(raw);
+            let span = Span::new(start, start + raw.len());
+            return (!text.is_empty()).then_some(Text { text, span });
         }
         at += line.len() + 1;
     }
     None
+}
+
+/// A YAML scalar of one line without its quotes and, in double quotes, its escapes.
+fn unquoted(raw: &str) -> String {
+    if let Some(inner) = raw.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return inner.replace("''", "'");
+    }
+    let Some(inner) = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return raw.to_owned();
+    };
+    let mut out = String::new();
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = rest[at + 1..].chars().next();
+        let digits = match escape {
+            Some('x') => 2,
+            Some('u') => 4,
+            Some('U') => 8,
+            _ => 0,
+        };
+        let code = rest.get(at + 2..at + 2 + digits).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        match (escape, code.and_then(char::from_u32)) {
+            (Some('x' | 'u' | 'U'), Some(c)) => out.push(c),
+            (Some('n'), _) => out.push('\n'),
+            (Some('t'), _) => out.push('\t'),
+            (Some(c), _) => out.push(c),
+            (None, _) => {}
+        }
+        let used = at + 1 + escape.map_or(0, char::len_utf8) + if code.is_some() { digits } else { 0 };
+        rest = &rest[used..];
+    }
+    out.push_str(rest);
+    out
 }

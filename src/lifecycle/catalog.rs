@@ -1,8 +1,12 @@
 //! All built-in lifecycles in one list, with the files that document them.
 
+use super::approval::AnyApproval;
+use super::governed_run::AnyGovernedRun;
 use super::resume_tool_call::AnyResumeToolCall;
 use super::run::AnyRun;
 use super::run_flow::AnyRunFlow;
+use super::service_run::AnyServiceRun;
+use super::stream_session::AnyStreamSession;
 use super::tool_call::AnyToolCall;
 use super::tool_execution::AnyToolExecution;
 use crate::kernel::{Graph, Persist};
@@ -37,13 +41,17 @@ macro_rules! catalog {
     };
 }
 
-// In the order in which the documents introduce them.
+// The layers of an agent's run from coarse to fine, then the machines that stand for themselves.
 catalog! {
     AnyRun: "run.md",
     AnyToolCall: "tool-call.md",
     AnyRunFlow: "run-flow.md",
     AnyResumeToolCall: "resume-tool-call.md",
     AnyToolExecution: "tool-execution.md",
+    AnyStreamSession: "stream-session.md",
+    AnyGovernedRun: "governed-run.md",
+    AnyApproval: "approval.md",
+    AnyServiceRun: "service-run.md",
 }
 
 /// The graphs of the built-in lifecycles, always in the same order.

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::decision::Decision;
@@ -111,14 +112,28 @@ pub enum Cause {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiting {
+    #[serde(deserialize_with = "some_calls")]
     calls: Vec<String>,
+}
+
+/// Reads calls that are waited for. A run at rest that waited for nothing would wait for ever.
+pub(super) fn some_calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let calls = Vec::deserialize(deserializer)?;
+    if calls.is_empty() { Err(D::Error::custom(NothingToWaitFor)) } else { Ok(calls) }
 }
 
 /// Over, for a reason that is final.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Done {
+    #[serde(deserialize_with = "final_reason")]
     reason: TerminationReason,
+}
+
+fn final_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TerminationReason, D::Error> {
+    let reason = TerminationReason::deserialize(deserializer)?;
+    ends_a_running_run(&reason).map_err(D::Error::custom)?;
+    Ok(reason)
 }
 
 /// The activation ended with calls suspended.
@@ -202,12 +217,15 @@ impl Guard<Running, Wait> for Waiting {
 impl Guard<Running, Finish> for Done {
     type Error = NotFinal;
     fn check(_: &Running, event: &Finish, _: &RunRecord) -> Result<(), NotFinal> {
-        match event.reason.to_run_status() {
-            RunStatus::Done => Ok(()),
-            RunStatus::Running | RunStatus::Waiting => Err(NotFinal {
-                got: event.reason.clone(),
-                expected: "any reason but suspended, with which it waits",
-            }),
+        ends_a_running_run(&event.reason)
+    }
+}
+
+fn ends_a_running_run(reason: &TerminationReason) -> Result<(), NotFinal> {
+    match reason.to_run_status() {
+        RunStatus::Done => Ok(()),
+        RunStatus::Running | RunStatus::Waiting => {
+            Err(NotFinal { got: reason.clone(), expected: "any reason but suspended, with which it waits" })
         }
     }
 }

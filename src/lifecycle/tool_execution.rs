@@ -254,6 +254,13 @@ impl Succeed {
     pub fn new(output: impl Into<Value>) -> Self {
         Succeed { output: output.into(), warning: None }
     }
+
+    /// The same, with something to know about it.
+    #[must_use]
+    pub fn warned(mut self, warning: impl Into<String>) -> Self {
+        self.warning = Some(warning.into());
+        self
+    }
 }
 
 /// The tool failed.
@@ -328,8 +335,7 @@ impl ToolExecution<ExecuteTool> {
         match result {
             ToolResult::Success(output) => self.succeed(Succeed::new(output.clone())).conclude(Conclude),
             ToolResult::Warning { output, warning } => {
-                let succeed = Succeed { output: output.clone(), warning: Some(warning.clone()) };
-                self.succeed(succeed).conclude(Conclude)
+                self.succeed(Succeed::new(output.clone()).warned(warning)).conclude(Conclude)
             }
             ToolResult::Pending(suspension) => {
                 self.suspend(Suspend::new(suspension.clone())).conclude(Conclude)

@@ -127,6 +127,11 @@ impl fmt::Display for RestoreError {
             RestoreError::Lifecycle { got, expected } => {
                 write!(f, "expected a snapshot of {expected}, got one of {got:?}")
             }
+            RestoreError::Version { lifecycle, got, expected } if got > expected => write!(
+                f,
+                "{lifecycle} was stored under version {got}, this is version {expected}: read it with the program that \
+                 stored it, or a later one"
+            ),
             RestoreError::Version { lifecycle, got, expected } => write!(
                 f,
                 "{lifecycle} was stored under version {got}, this is version {expected}: register a migration from \

@@ -57,6 +57,13 @@ pub struct Frame {
     observer: Observer,
 }
 
+impl Frame {
+    /// The frame of a door with someone told of each transition.
+    pub fn observed(observer: Observer) -> Self {
+        Frame { observer }
+    }
+}
+
 impl Record for Frame {
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)

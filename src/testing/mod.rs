@@ -8,9 +8,13 @@
 //! | [`legal_walks`], [`mixed_walks`] | does a property hold on any way through the lifecycle? (proptest strategies) |
 //! | [`words`] | which strings of events, up to a length, are legal? |
 //! | [`fewest_walks`] | what is the least that must be run to see every edge? |
+//! | [`EdgeCounter`], [`assert_covers!`], [`coverage_diagram`] | which edges did the tests take, and which never? |
+//! | [`assert_conforms!`] | is what was recorded legal? |
 //! | [`Product`], [`explore`] | can machines that run side by side get into a forbidden state, and how soonest? |
 
+mod assertions;
 mod cover;
+mod coverage;
 pub mod example;
 mod exhaustive;
 mod flow;
@@ -21,7 +25,10 @@ mod subject;
 mod walks;
 mod words;
 
+pub use crate::{assert_conforms, assert_covers};
+pub use assertions::{NotConforming, ToRulebook, Uncovered, conforms, covers};
 pub use cover::fewest_walks;
+pub use coverage::{EdgeCounter, coverage_diagram};
 pub use exhaustive::exhaustive;
 pub use matrix::{Matrix, Mismatch};
 pub use model::{Counterexample, Explored, Product, ProductState, ProductStep, Unproven, explore};
@@ -31,5 +38,5 @@ pub use model::{run_and_calls, run_invariant, run_rule};
 pub use proptest;
 pub use step::{Fault, Step, Verdict};
 pub use subject::{EventOf, RecordOf, Subject};
-pub use walks::{Walk, Walks, legal_walks, mixed_walks};
+pub use walks::{Walk, Walks, legal_walks, mixed_walks, walk_along};
 pub use words::{Word, Words, words};

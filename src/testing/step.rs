@@ -7,9 +7,19 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Serialize;
 
 use super::subject::{EventOf, Subject};
-use crate::kernel::{Event, Machine, Status};
+use crate::kernel::{Edge, Event, Machine, Status};
 
 /// One event given to a machine, and what came of it.
+///
+/// ```
+/// use runstate::testing::example::Doors;
+/// use runstate::testing::{Verdict, words};
+///
+/// let word = words(&Doors, 2).find(|word| word.events().eq(["close", "remove"])).unwrap();
+/// let [close, remove] = word.steps() else { panic!("two events, two steps") };
+/// assert_eq!((close.to_string().as_str(), close.verdict), ("Open --> Shut : close", Verdict::Taken("Shut")));
+/// assert_eq!((remove.to_string().as_str(), remove.verdict), ("Shut refuses 'remove'", Verdict::NoEdge));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
@@ -36,6 +46,15 @@ impl Step {
     /// Did the machine move?
     pub fn is_taken(&self) -> bool {
         matches!(self.verdict, Verdict::Taken(_))
+    }
+
+    /// Did the machine move along this edge?
+    pub fn takes(&self, edge: &Edge) -> bool {
+        (self.from, self.event, self.verdict) == (edge.from, edge.event, Verdict::Taken(edge.to))
+    }
+
+    pub(super) fn is_by_guard(&self) -> bool {
+        self.verdict == Verdict::ByGuard
     }
 }
 
@@ -85,6 +104,13 @@ pub enum Fault {
         /// What an earlier machine in this state made of the event.
         before: Verdict,
     },
+    /// A given edge was not taken.
+    NotTaken {
+        /// What was done instead.
+        step: Step,
+        /// The edge.
+        edge: String,
+    },
     /// The subject was asked for one event and gave another.
     OtherEvent {
         /// The name of the event it was asked for.
@@ -125,6 +151,7 @@ impl fmt::Display for Fault {
                 write!(f, "{step}, and earlier this led to {to}")
             }
             Fault::Ambiguous { step, .. } => write!(f, "{step}, and earlier the same was refused"),
+            Fault::NotTaken { step, edge } => write!(f, "{step}, expected {edge}"),
             Fault::OtherEvent { asked, got } => {
                 write!(f, "the subject was asked for an event '{asked}' and gave '{got}'")
             }

@@ -8,6 +8,8 @@ use super::jsonl::JsonlReader;
 use super::read_error::{Problem, ReadError};
 use super::report::Report;
 use super::rulebook::Rulebook;
+#[cfg(doc)]
+use super::violation::ViolationKind;
 
 /// Checks events that are in memory.
 ///
@@ -43,7 +45,8 @@ pub fn check<'e>(events: impl IntoIterator<Item = &'e Event<'e>>, book: &Ruleboo
 /// Checks the events of a JSONL trace as they are read, in memory for one line and one small entry an instance.
 ///
 /// A trace that breaks off into something else is held to violate: its report has the events before, a violation
-/// [`Garbage`](ViolationKind::Garbage) for the first line that is none, and says that it was not consumed whole.
+/// [`Garbage`](ViolationKind::Garbage) or [`Cut`](ViolationKind::Cut) for the first line that is none, and says that it
+/// was not consumed whole.
 ///
 /// # Errors
 /// When the input cannot be read, and when not even its first line is an event: then it is no trace.

@@ -13,7 +13,7 @@ use super::rules::Rules;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Coverage {
-    pub(super) lifecycles: Vec<LifecycleCoverage>,
+    pub(crate) lifecycles: Vec<LifecycleCoverage>,
 }
 
 /// Which edges of one lifecycle were taken.

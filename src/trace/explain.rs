@@ -1,7 +1,7 @@
 //! A violation with all that is known about it.
 
 use super::event::{CREATE, Event, Plain};
-use super::read_error::ReadError;
+use super::read_error::{Problem, ReadError};
 use super::rulebook::Rulebook;
 use super::rules::Rules;
 use super::step::Instance;
@@ -74,7 +74,10 @@ impl Violation {
             run: String::new(),
             lifecycle: String::new(),
             instance: String::new(),
-            kind: ViolationKind::Garbage { message: error.problem().to_string(), report: error.report() },
+            kind: match error.problem() {
+                Problem::Cut => ViolationKind::Cut { report: error.report() },
+                problem => ViolationKind::Garbage { message: problem.to_string(), report: error.report() },
+            },
             got: error.problem().to_string(),
             from: None,
             to: String::new(),

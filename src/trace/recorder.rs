@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 use super::event::{Event, Stamp};
 use super::jsonl::JsonlWriter;
+use super::sources::{Source, Sources};
+use super::tape::{Entry, Tape, lock};
 use crate::kernel::{Edge, Graph, Observe, Observer};
 
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
@@ -16,9 +19,9 @@ type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 ///
 /// Only the kernel's hook writes to it: there is no way to add an event by hand. Clones share one memory.
 ///
-/// A transition is stored in 32 bytes and, within the capacity, without an allocation. What was recorded stays until
-/// it is [taken](Recorder::take), [drained](Recorder::drain) or [written](Recorder::write_to); the room is kept. The
-/// recorder keeps the name of each instance for as long as it lives, once for each name.
+/// What was recorded stays until it is [taken](Recorder::take), [drained](Recorder::drain) or
+/// [written](Recorder::write_to). Within the capacity a transition takes no lock and no allocation; beyond it nothing is
+/// lost, but each takes both. The recorder keeps the name of each instance for as long as it lives, once for each name.
 ///
 /// # Example
 /// ```
@@ -66,7 +69,8 @@ impl RecorderBuilder {
         self
     }
 
-    /// For how many events room is made at once.
+    /// How many events that wait to be taken there is room for: 256 unless told, and rounded up to a power of two. An
+    /// event takes 32 bytes.
     #[must_use]
     pub fn capacity(mut self, events: usize) -> Self {
         self.capacity = events;
@@ -75,7 +79,8 @@ impl RecorderBuilder {
 
     /// What gives `at_ms`, in milliseconds. Without a clock every `at_ms` is 0, since the time is not known.
     ///
-    /// It is called within the recorder, and must not use the recorder itself.
+    /// It is called just before the event gets its place in the order: where several threads record, times may be out of
+    /// order by the moment between.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(clock));
@@ -86,13 +91,11 @@ impl RecorderBuilder {
     pub fn build(self) -> Recorder {
         Recorder(Arc::new(Sink {
             run: self.run,
+            first_seq: self.first_seq,
             clock: self.clock,
-            tape: Mutex::new(Tape {
-                next_seq: self.first_seq,
-                entries: Vec::with_capacity(self.capacity),
-                names: Vec::new(),
-                tokens: HashMap::new(),
-            }),
+            tape: Tape::new(self.capacity),
+            sources: Sources::new(),
+            names: Mutex::default(),
         }))
     }
 }
@@ -107,74 +110,49 @@ impl fmt::Debug for RecorderBuilder {
 /// The recorder's side of the observers. It is private, so that none but the kernel can tell it of a transition.
 struct Sink {
     run: Arc<str>,
+    first_seq: u64,
     clock: Option<Clock>,
-    tape: Mutex<Tape>,
+    tape: Tape,
+    sources: Sources,
+    names: Mutex<Names>,
 }
 
-struct Tape {
-    next_seq: u64,
-    entries: Vec<Entry>,
+#[derive(Default)]
+struct Names {
     names: Vec<Arc<str>>,
     tokens: HashMap<Arc<str>, u32>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    at_ms: u64,
-    instance: u32,
-    what: What,
-}
-
-#[derive(Clone, Copy)]
-enum What {
-    Created(&'static Graph),
-    Moved(&'static Edge),
-}
-
 impl Sink {
-    fn tape(&self) -> MutexGuard<'_, Tape> {
-        // A clock that panicked did so before anything was changed.
-        self.tape.lock().unwrap_or_else(PoisonError::into_inner)
+    #[inline]
+    fn push(&self, instance: u32, source: Source) {
+        let at_ms = self.clock.as_ref().map_or(0, |clock| clock());
+        self.tape.push(Entry { at_ms, instance, source: self.sources.keep(source) });
     }
 
-    #[inline]
-    fn push(&self, instance: u32, what: What) {
-        let mut tape = self.tape();
-        let at_ms = self.clock.as_ref().map_or(0, |clock| clock());
-        tape.entries.push(Entry { at_ms, instance, what });
-        tape.next_seq += 1;
+    /// Calls `each` with an entry as an event. Every entry was made by this sink, so that its names are all known.
+    fn event<T>(&self, number: u64, entry: Entry, each: impl FnOnce(Event<'_>) -> T) -> Option<T> {
+        let name = lock(&self.names).names.get(entry.instance as usize).map(Arc::clone)?;
+        let stamp = Stamp {
+            seq: self.first_seq + number,
+            at_ms: entry.at_ms,
+            run: Cow::Borrowed(&self.run),
+            instance: Cow::Borrowed(&name),
+        };
+        Some(each(match self.sources.find(entry.source)? {
+            Source::Created(graph) => Event::creation(stamp, graph),
+            Source::Moved(edge) => Event::transition(stamp, edge),
+        }))
     }
 }
 
 impl Observe for Sink {
     fn created(&self, instance: u32, graph: &'static Graph) {
-        self.push(instance, What::Created(graph));
+        self.push(instance, Source::Created(graph));
     }
 
     fn moved(&self, instance: u32, edge: &'static Edge) {
-        self.push(instance, What::Moved(edge));
-    }
-}
-
-impl Tape {
-    fn first_seq(&self) -> u64 {
-        self.next_seq - self.entries.len() as u64
-    }
-
-    /// The entries as events, whose names `own` borrows or copies.
-    fn events<'a, 'e>(
-        &'a self,
-        run: &'a str,
-        own: impl Fn(&'a str) -> Cow<'e, str>,
-    ) -> impl Iterator<Item = Event<'e>> {
-        (self.first_seq()..).zip(&self.entries).map(move |(seq, entry)| {
-            let instance = own(&self.names[entry.instance as usize]);
-            let stamp = Stamp { seq, at_ms: entry.at_ms, run: own(run), instance };
-            match entry.what {
-                What::Created(graph) => Event::creation(stamp, graph),
-                What::Moved(edge) => Event::transition(stamp, edge),
-            }
-        })
+        self.push(instance, Source::Moved(edge));
     }
 }
 
@@ -186,7 +164,7 @@ impl Recorder {
 
     /// A recorder for a run, with more to say about it.
     pub fn builder(run: impl Into<Arc<str>>) -> RecorderBuilder {
-        RecorderBuilder { run: run.into(), first_seq: 1, capacity: 0, clock: None }
+        RecorderBuilder { run: run.into(), first_seq: 1, capacity: 256, clock: None }
     }
 
     /// What the machine of that name carries in its record, so that its transitions come here.
@@ -196,12 +174,12 @@ impl Recorder {
     /// # Panics
     /// At the 4,294,967,296th name.
     pub fn observer(&self, instance: &str) -> Observer {
-        let mut tape = self.0.tape();
-        let token = tape.tokens.get(instance).copied().unwrap_or_else(|| {
-            let token = u32::try_from(tape.names.len()).expect("fewer instances than a u32 can count");
+        let mut names = lock(&self.0.names);
+        let token = names.tokens.get(instance).copied().unwrap_or_else(|| {
+            let token = u32::try_from(names.names.len()).expect("fewer instances than a u32 can count");
             let name: Arc<str> = instance.into();
-            tape.names.push(Arc::clone(&name));
-            tape.tokens.insert(name, token);
+            names.names.push(Arc::clone(&name));
+            names.tokens.insert(name, token);
             token
         });
         Observer::new(Arc::clone(&self.0) as Arc<dyn Observe>, token)
@@ -214,12 +192,13 @@ impl Recorder {
 
     /// The `seq` that the next event gets.
     pub fn next_seq(&self) -> u64 {
-        self.0.tape().next_seq
+        self.0.first_seq + self.0.tape.claimed()
     }
 
     /// How many events wait to be taken.
     pub fn len(&self) -> usize {
-        self.0.tape().entries.len()
+        let taken = self.0.tape.taken();
+        usize::try_from(self.0.tape.claimed() - taken).unwrap_or(usize::MAX)
     }
 
     /// Do none?
@@ -229,52 +208,56 @@ impl Recorder {
 
     /// The events that wait to be taken, which stay.
     pub fn events(&self) -> Vec<Event<'static>> {
-        self.0.tape().events(&self.0.run, copied).collect()
+        let mut events = Vec::new();
+        self.0.tape.look(|number, entry| {
+            events.extend(self.0.event(number, entry, |event| event.into_owned()));
+        });
+        events
     }
 
     /// Takes the events.
     pub fn take(&self) -> Vec<Event<'static>> {
-        let mut tape = self.0.tape();
-        let events = tape.events(&self.0.run, copied).collect();
-        tape.entries.clear();
+        let mut events = Vec::new();
+        self.drain(|event| events.push(event.into_owned()));
         events
     }
 
-    /// Takes the events one by one, without memory for each.
+    /// Takes the events of now one by one, without memory for each.
     ///
-    /// `each` must not make a transition that this recorder observes, nor use the recorder.
-    pub fn drain(&self, each: impl FnMut(Event<'_>)) {
-        let mut tape = self.0.tape();
-        tape.events(&self.0.run, Cow::Borrowed).for_each(each);
-        tape.entries.clear();
+    /// `each` may go on recording, but it must not take or look at the events of this recorder: it would wait for
+    /// itself.
+    pub fn drain(&self, mut each: impl FnMut(Event<'_>)) {
+        let outcome: ControlFlow<()> = self.0.tape.take(|number, entry| {
+            self.0.event(number, entry, &mut each);
+            ControlFlow::Continue(())
+        });
+        debug_assert!(outcome.is_continue());
     }
 
-    /// Takes the events and writes each as a line. Returns how many.
+    /// Takes the events of now and writes each as a line. Returns how many.
     ///
     /// # Errors
     /// Those of the destination. The events that were not written stay; the line of the first of them may have been
     /// written in part.
     pub fn write_to<W: Write>(&self, out: &mut JsonlWriter<W>) -> io::Result<usize> {
-        let mut tape = self.0.tape();
         let mut written = 0;
-        let outcome = tape.events(&self.0.run, Cow::Borrowed).try_for_each(|event| {
-            out.write(&event)?;
-            written += 1;
-            Ok(())
+        let outcome = self.0.tape.take(|number, entry| {
+            match self.0.event(number, entry, |event| out.write(&event)) {
+                Some(Err(error)) => return ControlFlow::Break(error),
+                Some(Ok(())) | None => written += 1,
+            }
+            ControlFlow::Continue(())
         });
-        tape.entries.drain(..written);
-        outcome.map(|()| written)
+        match outcome {
+            ControlFlow::Continue(()) => Ok(written),
+            ControlFlow::Break(error) => Err(error),
+        }
     }
-}
-
-fn copied(name: &str) -> Cow<'static, str> {
-    Cow::Owned(name.to_owned())
 }
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tape = self.0.tape();
-        let (first, next) = (tape.first_seq(), tape.next_seq);
-        write!(f, "Recorder({:?}, seq {first}..{next})", self.0.run)
+        let first = self.0.first_seq + self.0.tape.taken();
+        write!(f, "Recorder({:?}, seq {first}..{})", self.0.run, self.next_seq())
     }
 }

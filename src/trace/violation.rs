@@ -54,6 +54,11 @@ pub enum ViolationKind {
         /// The trace line that has it.
         line: u64,
     },
+    /// The last line stops before its end: whatever wrote it was interrupted.
+    Cut {
+        /// The same in words, with an excerpt of the line.
+        report: String,
+    },
     /// Events were followed by something that is none.
     Garbage {
         /// What is wrong with it.
@@ -136,6 +141,7 @@ impl Violation {
                 let seq = self.seq.unwrap_or_default();
                 format!("seq {seq} does not come after seq {last} of line {line}")
             }
+            ViolationKind::Cut { .. } => "the last line of the trace is cut".to_owned(),
             ViolationKind::Garbage { message, .. } => {
                 format!("the events are followed by garbage: {message}")
             }
@@ -151,13 +157,8 @@ impl Violation {
 /// Some lines: who and why, what was got, what was legal and where the diagram says so.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let ViolationKind::Garbage { report, .. } = &self.kind {
-            return write!(
-                f,
-                "line {}: the events are followed by garbage\n{}",
-                self.line,
-                report.trim_end()
-            );
+        if let ViolationKind::Garbage { report, .. } | ViolationKind::Cut { report } = &self.kind {
+            return f.write_str(report.trim_end());
         }
         write!(f, "line {}: {}: {}", self.line, self.subject(), self.reason())?;
         write!(f, "\n  got    {}", self.got)?;

@@ -19,6 +19,11 @@ edits! { "drift":
     a_label_of_another_event: [(Diagram, "Locked  --> Shut    : unlock", "Locked  --> Shut    : open_up")];
     a_label_left_out: [(Diagram, "Locked  --> Shut    : unlock", "Locked  --> Shut")];
     a_label_that_is_empty: [(Diagram, "Locked  --> Shut    : unlock", "Locked  --> Shut    :")];
+    a_state_named_by_a_keyword: [
+        (Code, "Locked { .. }, Bricked }", "Locked { .. }, Bricked = \"note\" }"),
+        (Diagram, "Shut    --> Bricked : brick_up", "Shut    --> note : brick_up"),
+        (Diagram, "Bricked --> [*]", "note --> [*]"),
+    ];
     a_label_with_more_than_the_event: [(Diagram, ": unlock", ": unlock; Shut --> Open")];
     a_label_without_its_colon: [(Diagram, ": unlock", "unlock")];
     a_label_on_the_initial_mark: [(Diagram, "[*]     --> Open", "[*]     --> Open    : build")];
@@ -37,6 +42,10 @@ edits! { "drift":
     a_second_block: [
         (Diagram, "    Bricked --> [*]\n```", "    Bricked --> [*]\n```\n\n```mermaid\nstateDiagram-v2\n```"),
     ];
+    a_second_block_with_another_fence: [
+        (Diagram, "    Bricked --> [*]\n```", "    Bricked --> [*]\n```\n\n~~~~ mermaid\nstateDiagram-v2\n~~~~"),
+    ];
+    a_block_with_another_fence: [(Diagram, "```mermaid", "``` mermaid")];
     an_empty_file: [
         (Diagram, "# A door\n\n```mermaid", ""),
         (Diagram, "stateDiagram-v2\n    %% what the cases under test change\n", ""),
@@ -50,6 +59,7 @@ edits! { "drift":
     a_styled_state: [(Diagram, "    Bricked --> [*]", "    Bricked:::red --> [*]")];
     a_directive: [(Diagram, "    Bricked --> [*]", "    %%{init: {}}%%\n    Bricked --> [*]")];
     a_lone_state: [(Diagram, "    Bricked --> [*]", "    Bricked\n    Bricked --> [*]")];
+    a_carriage_return_within_a_line: [(Diagram, "what the cases under test change", "not seen\r    Locked --> Open : push")];
     an_arrow_of_another_diagram: [(Diagram, "Locked  --> Shut", "Locked  ->> Shut")];
 }
 

@@ -4,42 +4,46 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use runstate::kernel::{Graph, Persist};
+use runstate::approval::AnyApproval;
+use runstate::governed_run::AnyGovernedRun;
+use runstate::kernel::{Graph, Persist, Status};
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
+use runstate::service_run::AnyServiceRun;
+use runstate::stream_session::AnyStreamSession;
 use runstate::tool_call::AnyToolCall;
 use runstate::tool_execution::AnyToolExecution;
 
 use super::pinned::assert_pinned;
 use super::rustc::{Against, compile, scratch};
 
-/// A lifecycle and what its graph does not tell: the name of its machine.
+/// A lifecycle and what its graph does not tell: the names of the types of its machine and of its states.
 struct Matrix {
     graph: &'static Graph,
     machine: &'static str,
+    states: Vec<String>,
 }
 
 impl Matrix {
     fn of<A: Persist>() -> Self {
         let any = std::any::type_name::<A>().rsplit("::").next().unwrap();
-        Matrix { graph: A::GRAPH, machine: any.strip_prefix("Any").unwrap() }
+        let states = A::Status::ALL.iter().map(|status| format!("{status:?}")).collect();
+        Matrix { graph: A::GRAPH, machine: any.strip_prefix("Any").unwrap(), states }
     }
 
-    /// A cell as a function of the machine in that state and the event.
-    fn cell(&self, source: &mut String, from: &str, event: &str, to: Option<&str>) {
-        let (machine, from_type, event_type) = (self.machine, type_name(from), type_name(event));
-        write!(source, "pub fn {}_{event}", from.to_lowercase()).unwrap();
-        write!(source, "(machine: m::{machine}<m::{from_type}>, event: m::{event_type}) {{ ").unwrap();
-        match to {
-            Some(to) => {
-                writeln!(source, "leads::<m::{machine}<m::{}>>(machine.{event}(event)); }}", type_name(to))
-            }
-            None => writeln!(source, "drop(machine.{event}(event)); }}"),
-        }
-        .unwrap();
+    /// Each cell: the type of the state, the event, and the type of the state that it leads to.
+    fn cells(&self) -> impl Iterator<Item = (&str, &'static str, Option<&str>)> {
+        let states = self.graph.states.iter().zip(&self.states);
+        states.flat_map(|(state, of_type)| {
+            self.graph.events.iter().map(|event| {
+                let edge = self.graph.edge(state.name, event);
+                (of_type.as_str(), *event, edge.map(|edge| self.states[edge.to_index].as_str()))
+            })
+        })
     }
 
+    /// A function for each legal cell, or for each other one, of a machine in that state and an event.
     fn source(&self, legal: bool) -> String {
         let mut source = format!("use runstate::{} as m;\n", self.graph.name);
         if legal {
@@ -47,13 +51,18 @@ impl Matrix {
             source += "impl<M, E> Leads<M> for Result<M, E> {}\n";
             source += "pub fn leads<M>(_: impl Leads<M>) {}\n";
         }
-        for state in self.graph.states {
-            for event in self.graph.events {
-                let edge = self.graph.edge(state.name, event);
-                if edge.is_some() == legal {
-                    self.cell(&mut source, state.name, event, edge.map(|edge| edge.to));
+        let machine = self.machine;
+        for (state, event, next) in self.cells().filter(|cell| cell.2.is_some() == legal) {
+            write!(source, "pub fn {}_{event}", state.to_lowercase()).unwrap();
+            write!(source, "(machine: m::{machine}<m::{state}>, event: m::{}) {{ ", camel_case(event))
+                .unwrap();
+            match next {
+                Some(next) => {
+                    writeln!(source, "leads::<m::{machine}<m::{next}>>(machine.{event}(event)); }}")
                 }
+                None => writeln!(source, "drop(machine.{event}(event)); }}"),
             }
+            .unwrap();
         }
         source
     }
@@ -65,16 +74,6 @@ impl Matrix {
         compile(&file, Against::Library, !legal)
     }
 
-    /// The cells that the graph has no edge for.
-    fn illegal_cells(&self) -> BTreeSet<(String, String)> {
-        let cells =
-            self.graph.states.iter().flat_map(|s| self.graph.events.iter().map(move |e| (s.name, *e)));
-        cells
-            .filter(|(state, event)| self.graph.edge(state, event).is_none())
-            .map(|(state, event)| (type_name(state), event.to_owned()))
-            .collect()
-    }
-
     /// Compiles both sides; gives the number of illegal cells and what the compiler says of them.
     fn check(&self) -> (usize, String) {
         if let Err(said) = self.compile(true) {
@@ -84,7 +83,11 @@ impl Matrix {
         let refused: Vec<_> = said.lines().filter_map(refused_cell).collect();
         let errors = said.lines().filter(|line| line.starts_with("error[")).count();
         assert_eq!(errors, refused.len(), "an error that is no missing method:\n{said}");
-        let illegal = self.illegal_cells();
+        let illegal: BTreeSet<_> = self
+            .cells()
+            .filter(|cell| cell.2.is_none())
+            .map(|(state, event, _)| (state.to_owned(), event.to_owned()))
+            .collect();
         assert_eq!(refused.len(), illegal.len(), "an error for each illegal cell");
         assert_eq!(BTreeSet::from_iter(refused), illegal);
         (errors, said)
@@ -100,15 +103,9 @@ fn refused_cell(line: &str) -> Option<(String, String)> {
     Some((path.rsplit("::").next()?.to_owned(), event.to_owned()))
 }
 
-/// The type of a state or event: `AWAITING_APPROVAL` is `AwaitingApproval`, `give_back` is `GiveBack`, `New` is `New`.
-fn type_name(name: &str) -> String {
-    let shouts = !name.contains(|c: char| c.is_ascii_lowercase());
-    name.split('_')
-        .map(|word| {
-            let (first, rest) = word.split_at(1);
-            first.to_uppercase() + &if shouts { rest.to_lowercase() } else { rest.to_owned() }
-        })
-        .collect()
+/// The type of an event: `fall_back` is `FallBack`.
+fn camel_case(event: &str) -> String {
+    event.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 
 #[test]
@@ -125,22 +122,27 @@ fn every_illegal_cell_of_run_is_a_missing_method() {
     assert_pinned("matrix/run", &said);
 }
 
-// The others are not pinned word by word: their words are those of the two above.
-
-#[test]
-fn every_illegal_cell_of_run_flow_is_a_missing_method() {
-    let (illegal, _) = Matrix::of::<AnyRunFlow>().check();
-    assert_eq!(illegal, AnyRunFlow::GRAPH.states.len() * AnyRunFlow::GRAPH.events.len() - (29 + 14));
+/// The others are not pinned word by word: their words are those of the two above. The edges are as many as their
+/// documents have.
+macro_rules! matrices {
+    ($($name:ident: $any:ty, $edges:expr;)+) => {
+        $(
+            #[test]
+            fn $name() {
+                let (illegal, _) = Matrix::of::<$any>().check();
+                let graph = <$any as Persist>::GRAPH;
+                assert_eq!(illegal, graph.states.len() * graph.events.len() - $edges);
+            }
+        )+
+    };
 }
 
-#[test]
-fn every_illegal_cell_of_resume_tool_call_is_a_missing_method() {
-    let (illegal, _) = Matrix::of::<AnyResumeToolCall>().check();
-    assert_eq!(illegal, AnyResumeToolCall::GRAPH.states.len() * AnyResumeToolCall::GRAPH.events.len() - 13);
-}
-
-#[test]
-fn every_illegal_cell_of_tool_execution_is_a_missing_method() {
-    let (illegal, _) = Matrix::of::<AnyToolExecution>().check();
-    assert_eq!(illegal, AnyToolExecution::GRAPH.states.len() * AnyToolExecution::GRAPH.events.len() - 11);
+matrices! {
+    every_illegal_cell_of_run_flow_is_a_missing_method: AnyRunFlow, 29 + 14;
+    every_illegal_cell_of_resume_tool_call_is_a_missing_method: AnyResumeToolCall, 13;
+    every_illegal_cell_of_tool_execution_is_a_missing_method: AnyToolExecution, 11;
+    every_illegal_cell_of_stream_session_is_a_missing_method: AnyStreamSession, 7;
+    every_illegal_cell_of_governed_run_is_a_missing_method: AnyGovernedRun, 14 + 1;
+    every_illegal_cell_of_approval_is_a_missing_method: AnyApproval, 5;
+    every_illegal_cell_of_service_run_is_a_missing_method: AnyServiceRun, 11;
 }

@@ -1,82 +1,55 @@
-//! Guarded moves hand the machine back.
-use runstate::kernel::{Enter, Guard, Record};
-use runstate::lifecycle;
-use serde::{Deserialize, Serialize};
+//! Guards look, and hand back what they refuse.
 
-lifecycle! {
-    /// A door that locks with the right key.
-    pub mod door: Door(House), AnyDoor;
-    version 1;
-    diagram "door.md";
-    status DoorStatus {
-        /// Wide open.
-        Open,
-        /// Shut.
-        Shut,
-        /// Locked with a key.
-        Locked { .. } = "LOCKED_UP",
-    }
-    event DoorEvent {
-        /// Shut it.
-        Shut2,
-        /// Open it.
-        Unshut,
-        /// Lock it.
-        Lock { .. },
-    }
-    [*]  --> Open;
-    Open --> Shut : shut2(Shut2);
-    Shut --> Open : unshut(Unshut);
-    Shut --> Locked : lock(Lock) else WrongKey;
-    Locked --> [*];
-}
+use std::error::Error;
 
-#[derive(Debug, Serialize, Deserialize)]
-pub struct House {
-    key: u32,
-}
-impl Record for House {}
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Locked {
-    key: u32,
-}
-#[derive(Debug)]
-pub struct Lock {
-    key: u32,
-}
-#[derive(Debug, PartialEq)]
-pub struct WrongKey {
-    got: u32,
-}
-impl std::fmt::Display for WrongKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "key {} does not fit", self.got)
-    }
-}
-impl std::error::Error for WrongKey {}
-impl Guard<Shut, Lock> for Locked {
-    type Error = WrongKey;
-    fn check(_: &Shut, event: &Lock, house: &House) -> Result<(), WrongKey> {
-        if event.key == house.key { Ok(()) } else { Err(WrongKey { got: event.key }) }
-    }
-}
-impl Enter<Shut, Lock> for Locked {
-    fn enter(_: Shut, event: Lock, _: &mut House) -> Self {
-        Locked { key: event.key }
-    }
+use super::door::{AnyDoor, Close, Door, DoorStatus, House, Lock, Push, WrongKey};
+
+#[test]
+fn a_failed_guard_hands_machine_and_event_back() {
+    let rejected = Door::new(House::new(7)).close(Close).lock(Lock { key: 8 }).unwrap_err();
+    assert_eq!(rejected.error, WrongKey { got: 8 });
+    assert_eq!(rejected.event, Lock { key: 8 });
+    assert_eq!(rejected.machine.record(), &House::new(7));
+    let locked = rejected.machine.lock(Lock { key: 7 }).unwrap();
+    assert_eq!(locked.state().by, 7);
 }
 
 #[test]
-fn a_failed_guard_hands_the_machine_back() {
-    let door = Door::new(House { key: 7 }).shut2(Shut2);
-    let rejected = door.lock(Lock { key: 8 }).unwrap_err();
-    assert_eq!(rejected.error, WrongKey { got: 8 });
-    let locked = rejected.machine.lock(Lock { key: 7 }).unwrap();
-    assert_eq!(locked.state().key, 7);
-    let refused = AnyDoor::from(
-        locked.into_parts().0.key.eq(&7).then(|| Door::new(House { key: 7 })).unwrap().shut2(Shut2),
-    )
-    .apply(Lock { key: 9 }.into())
-    .unwrap_err();
-    insta::assert_snapshot!(refused.to_string(), @"door in state Shut refuses 'lock': key 9 does not fit");
+fn a_rejection_reads_like_its_reason() {
+    let rejected = Door::new(House::new(7)).close(Close).lock(Lock { key: 8 }).unwrap_err();
+    assert_eq!(rejected.to_string(), "key 8 does not fit");
+    assert_eq!(rejected.source().unwrap().to_string(), "key 8 does not fit");
+}
+
+#[test]
+fn a_dynamic_machine_is_handed_back_by_a_guard_too() {
+    let door = AnyDoor::from(Door::new(House::new(7)).close(Close));
+    let refused = door.apply(Lock { key: 9 }.into()).unwrap_err();
+    insta::assert_snapshot!(refused, @"door in state Shut refuses 'lock': key 9 does not fit");
+    assert_eq!(refused.guard().unwrap().downcast_ref(), Some(&WrongKey { got: 9 }));
+    assert_eq!(refused.source().unwrap().to_string(), "key 9 does not fit");
+    let (door, event) = refused.into_parts();
+    assert_eq!(door.status(), DoorStatus::Shut);
+    assert_eq!(event.name(), "lock");
+    assert_eq!(door.apply(Lock { key: 7 }.into()).unwrap().status(), DoorStatus::Locked);
+}
+
+#[test]
+fn a_refusal_without_an_edge_keeps_the_values_and_says_what_is_accepted() {
+    let door = Door::new(House::new(7)).close(Close).lock(Lock { key: 7 }).unwrap();
+    let refused = AnyDoor::from(door).apply(Lock { key: 8 }.into()).unwrap_err();
+    insta::assert_snapshot!(refused, @"door in state LOCKED_UP refuses 'lock'; it accepts 'unlock'");
+    assert!(refused.guard().is_none() && refused.source().is_none());
+    assert_eq!(refused.accepts().collect::<Vec<_>>(), ["unlock"]);
+    assert_eq!(refused.machine().record().key, 7);
+    let (door, event) = refused.into_parts();
+    assert!(matches!(event, super::door::DoorEvent::Lock(Lock { key: 8 })));
+    assert!(matches!(door, AnyDoor::Locked(door) if door.state().by == 7));
+}
+
+#[test]
+fn a_terminal_state_refuses_everything() {
+    let removed = super::door::doors(1).into_iter().last().unwrap();
+    let refused = removed.apply(Push.into()).unwrap_err();
+    insta::assert_snapshot!(refused, @"door in state Removed refuses 'push'; it is terminal and accepts nothing");
 }

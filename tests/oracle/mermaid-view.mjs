@@ -58,7 +58,7 @@ export async function view(source) {
   const regions = new Map(); // the id of a divided region -> its name
   const counts = new Map();
 
-  const points = new Set(); // the ids that stand for `[*]`
+  const points = new Set(['root_start', 'root_end']); // the ids that stand for `[*]`
   const node = (item) => {
     if (item.start !== undefined) points.add(item.id);
     const named = item.start === undefined && item.id !== '';

@@ -1,8 +1,10 @@
 //! The tools for tests: that they find what is there, and that they bite.
 mod calls;
 mod cover;
+mod coverage;
 mod exhaustive;
 mod liar;
+mod lottery;
 mod product;
 mod walks;
 mod words;

@@ -98,6 +98,66 @@ fn threads_share_one_order() {
     }
 }
 
+#[test]
+fn beyond_its_capacity_a_recorder_loses_nothing_and_keeps_the_order() {
+    for capacity in [0, 1, 2, 3, 16] {
+        let recorder = Recorder::builder("r1").capacity(capacity).build();
+        let mut sent = Parcel::new(Label::observed(recorder.observer("p1"))).send(Send);
+        let mut seqs = Vec::new();
+        for round in 0..50 {
+            sent = sent.bounce(Bounce).send(Send);
+            // Sometimes the ring is emptied in the middle, sometimes only after it has spilled.
+            if round % 7 == 0 || round > 45 {
+                assert_eq!(recorder.len(), recorder.events().len());
+                recorder.drain(|event| seqs.push(event.seq));
+            }
+        }
+        let _end = sent.deliver(Deliver);
+        recorder.drain(|event| seqs.push(event.seq));
+        assert!(seqs.into_iter().eq(1..=103), "capacity {capacity}");
+    }
+}
+
+#[test]
+fn one_may_take_while_others_record() {
+    let recorder = Recorder::builder("r1").capacity(8).build();
+    let mut taken = Vec::new();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = ["a", "b", "c"]
+            .into_iter()
+            .map(|name| {
+                let observer = recorder.observer(name);
+                scope.spawn(move || {
+                    let mut sent = Parcel::new(Label::observed(observer)).send(Send);
+                    for _ in 0..500 {
+                        sent = sent.bounce(Bounce).send(Send);
+                    }
+                    let _end = sent.deliver(Deliver);
+                })
+            })
+            .collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            taken.extend(recorder.take());
+        }
+    });
+    taken.extend(recorder.take());
+    assert!(taken.iter().map(|event| event.seq).eq(1..=3 * 1003));
+    let report = runstate::trace::check(&taken, &super::book());
+    assert_eq!(report.verdict, runstate::trace::Verdict::Conforms, "{report}");
+}
+
+#[test]
+fn who_takes_events_may_go_on_recording() {
+    let recorder = Recorder::new("r1");
+    let mut sent = Some(Parcel::new(Label::observed(recorder.observer("p1"))).send(Send));
+    recorder.drain(|_| {
+        if let Some(sent) = sent.take() {
+            let _end = sent.deliver(Deliver);
+        }
+    });
+    assert_eq!(told(&recorder), ["3 0 p1 Sent --> Delivered : deliver"]);
+}
+
 /// Takes so many bytes, then fails.
 struct Disk(usize);
 

@@ -1,2 +1,58 @@
-//! The `runstate` command.
-fn main() {}
+//! The `runstate` command: run scenarios, check traces, read and compare lifecycle diagrams.
+//!
+//! A command reads its arguments, calls the library and says what it found. What can go wrong with the input is a
+//! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`].
+
+mod builtin;
+mod command;
+mod diagrams;
+mod excerpt;
+mod exit;
+mod failure;
+mod input;
+mod output;
+mod rules;
+mod run;
+mod runs;
+mod scenario;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command::Cli;
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(refused) => return usage(&refused),
+    };
+    let mut out = output::Output::stdout();
+    let done = command::run(cli, &mut out).and_then(|exit| out.finish().map(|()| exit));
+    match done {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            // What was said before the failure comes first; if that cannot be written, the failure still can.
+            drop(out.finish());
+            output::complain(&failure.to_string());
+            Exit::BadInput.into()
+        }
+    }
+}
+
+/// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.
+fn usage(refused: &clap::Error) -> ExitCode {
+    let text = refused.render().to_string();
+    if refused.use_stderr() {
+        output::complain(text.trim_end());
+        return Exit::BadInput.into();
+    }
+    let mut out = output::Output::stdout();
+    out.text(&text);
+    match out.finish() {
+        Ok(()) => Exit::Good.into(),
+        Err(_) => Exit::BadInput.into(),
+    }
+}

@@ -118,7 +118,7 @@ pub enum RejectionCause {
         reason: String,
     },
     /// No answer came in time; the run is halted.
-    Timeout {},
+    Timeout,
     /// The question was passed on; the run is halted.
     Escalation {
         /// What was said.
@@ -131,7 +131,7 @@ pub enum RejectionCause {
 #[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Outcome {
     /// It was done.
-    Succeeded {},
+    Succeeded,
     /// It was tried and failed.
     Failed {
         /// What went wrong.

@@ -16,14 +16,14 @@
 //! let t = 1_769_860_800_000; // 31 January 2026, 12:00:00 UTC
 //! let asked = Request::new("deploy", "push to production", Risk::High);
 //! let record = ApprovalRecord::new("APPROVAL-1".parse()?, "RUN-PROJECT-20260131-120000".parse()?, asked, t);
-//! let approval = Approval::new(record).submit(Submit::new(t));
+//! let approval = Approval::new(record).submit(Submit::new(t, t + 86_400_000));
 //!
 //! // A day later it is too late to say yes.
 //! let late = approval.approve(Approve::new("ada", t + 86_400_000)).unwrap_err();
 //! assert!(matches!(late.error, ApprovalError::Expired { .. }));
 //! let approval = late.machine.reject(Reject::timed_out(t + 86_400_000)).unwrap();
 //! let approval = approval.abort(Abort::new(t + 86_400_000));
-//! assert_eq!(approval.state().rejection().cause(), &RejectionCause::Timeout {});
+//! assert_eq!(approval.state().rejection().cause(), &RejectionCause::Timeout);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -142,12 +142,14 @@ impl Record for ApprovalRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submit {
     at: u64,
+    deadline: u64,
 }
 
 impl Submit {
-    /// A person is asked at `at` (milliseconds since the Unix epoch); the time limit runs from here.
-    pub fn new(at: u64) -> Self {
-        Submit { at }
+    /// A person is asked at `at` and must answer before `deadline` (milliseconds since the Unix epoch), which is
+    /// [that of the run](crate::governed_run::AwaitingApproval::answer_by): the two expire together.
+    pub fn new(at: u64, deadline: u64) -> Self {
+        Submit { at, deadline }
     }
 }
 
@@ -161,6 +163,11 @@ impl Approve {
     /// `by` said yes at `at` (milliseconds since the Unix epoch).
     pub fn new(by: impl Into<String>, at: u64) -> Self {
         Approve { decision: Decision { by: by.into(), at, reason: None } }
+    }
+
+    /// Who decided, when, and why.
+    pub fn decision(&self) -> &Decision {
+        &self.decision
     }
 
     /// The same, with what was said.
@@ -185,7 +192,7 @@ impl Reject {
 
     /// No answer came in time.
     pub fn timed_out(at: u64) -> Self {
-        Reject { rejection: Rejection { cause: RejectionCause::Timeout {}, at } }
+        Reject { rejection: Rejection { cause: RejectionCause::Timeout, at } }
     }
 
     /// The question was passed on instead of being answered.
@@ -237,10 +244,8 @@ impl Guard<AwaitingHuman, Reject> for Rejected {
         let Rejection { cause, at } = &event.rejection;
         match cause {
             RejectionCause::Person { by, .. } => from.decided_in_time(by, *at),
-            RejectionCause::Timeout {} if from.is_expired(*at) => Ok(()),
-            RejectionCause::Timeout {} => {
-                Err(ApprovalError::NotExpired { deadline: from.deadline(), at: *at })
-            }
+            RejectionCause::Timeout if from.is_expired(*at) => Ok(()),
+            RejectionCause::Timeout => Err(ApprovalError::NotExpired { deadline: from.deadline(), at: *at }),
             RejectionCause::Escalation { .. } => Ok(()),
         }
     }
@@ -248,7 +253,7 @@ impl Guard<AwaitingHuman, Reject> for Rejected {
 
 impl Enter<Requested, Submit> for AwaitingHuman {
     fn enter(_: Requested, event: Submit, _: &mut ApprovalRecord) -> Self {
-        AwaitingHuman { submitted_at: event.at }
+        AwaitingHuman { submitted_at: event.at, deadline: event.deadline }
     }
 }
 

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ApprovalError, Decision, Outcome, Rejection};
-use crate::governed_run::GovernedRunStatus;
 
 /// A person was asked and has not answered.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitingHuman {
     pub(super) submitted_at: u64,
+    pub(super) deadline: u64,
 }
 
 /// A person said yes; the action was not attempted yet.
@@ -49,9 +49,9 @@ impl AwaitingHuman {
         self.submitted_at
     }
 
-    /// When the question expires: after as long as its run may stay in AWAITING_APPROVAL.
+    /// When the question expires, in milliseconds since the Unix epoch.
     pub fn deadline(&self) -> u64 {
-        GovernedRunStatus::AwaitingApproval.deadline(self.submitted_at).unwrap_or(u64::MAX)
+        self.deadline
     }
 
     /// Has the question expired at `now`? To have reached the deadline is enough (B3).

@@ -128,6 +128,6 @@ impl Halt {
 
     /// The run is stopped because its state expired.
     pub fn timed_out(at: u64) -> Self {
-        Halt { reason: HaltReason::Timeout {}, at }
+        Halt { reason: HaltReason::Timeout, at }
     }
 }

@@ -37,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
 mod audit;
 mod error;
 mod events;
@@ -51,6 +52,7 @@ mod timeout;
 use crate::approval::ApprovalId;
 use crate::lifecycle;
 
+pub use answer::{AnswerError, RejectedRun, Unanswered};
 pub use audit::{AuditNotPassed, AuditPass, Objection, Opinion, Reviewers, ReviewersError, Verdict};
 pub use error::{GovernedRunError, ToolsRemain};
 pub use events::{Approve, Audit, AwaitApproval, Complete, Execute, Halt, Plan, RollBack, Verify};

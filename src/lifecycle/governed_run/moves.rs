@@ -167,7 +167,7 @@ impl RollsBack for AwaitingApproval {
 impl RollsBack for Verifying {
     fn cause(self, at: u64) -> (RollBackCause, Progress) {
         let timeout = RollBackCause::Timeout { state: Self::STATUS };
-        let cause = if self.is_expired(at) { timeout } else { RollBackCause::VerificationFailed {} };
+        let cause = if self.is_expired(at) { timeout } else { RollBackCause::VerificationFailed };
         (cause, Progress::all_completed(self.tools_completed))
     }
 }
@@ -175,7 +175,7 @@ impl RollsBack for Verifying {
 impl RollsBack for Auditing {
     fn cause(self, at: u64) -> (RollBackCause, Progress) {
         let timeout = RollBackCause::Timeout { state: Self::STATUS };
-        let cause = if self.is_expired(at) { timeout } else { RollBackCause::AuditFailed {} };
+        let cause = if self.is_expired(at) { timeout } else { RollBackCause::AuditFailed };
         (cause, Progress::all_completed(self.tools_completed))
     }
 }
@@ -192,7 +192,7 @@ impl<S: RollsBack> Enter<S, RollBack> for RolledBack {
 fn rolls_back_in_time<S: Timed>(from: &S, event: &RollBack) -> Checked {
     in_time(from, event.at)?;
     match &event.rollback {
-        Rollback::Complete {} => Ok(()),
+        Rollback::Complete => Ok(()),
         Rollback::Incomplete { errors } => {
             Err(GovernedRunError::RollbackIncomplete { state: S::STATUS, errors: errors.clone() })
         }
@@ -252,7 +252,7 @@ impl<S: Halts> Guard<S, Halt> for HaltedUnsafe {
             return Err(GovernedRunError::NoSuchReason { state: S::STATUS, reason: event.reason.clone() });
         }
         match from.deadline() {
-            Some(deadline) if event.reason == (HaltReason::Timeout {}) && event.at < deadline => {
+            Some(deadline) if event.reason == HaltReason::Timeout && event.at < deadline => {
                 Err(GovernedRunError::NotExpired { state: S::STATUS, deadline, at: event.at })
             }
             _ => Ok(()),

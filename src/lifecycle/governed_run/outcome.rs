@@ -12,7 +12,7 @@ use super::{ApprovalId, GovernedRunStatus};
 #[non_exhaustive]
 pub enum HaltReason {
     /// The state lasted too long. In INIT, PLANNING, EXECUTING and AWAITING_APPROVAL.
-    Timeout {},
+    Timeout,
     /// The plan has a critical risk. In PLANNING.
     CriticalRisk {
         /// The risk.
@@ -58,7 +58,7 @@ impl HaltReason {
     pub fn occurs_in(&self, state: GovernedRunStatus) -> bool {
         use GovernedRunStatus::{AwaitingApproval, Executing, Init, Planning};
         match self {
-            HaltReason::Timeout {} => matches!(state, Init | Planning | Executing | AwaitingApproval),
+            HaltReason::Timeout => matches!(state, Init | Planning | Executing | AwaitingApproval),
             HaltReason::CriticalRisk { .. } => state == Planning,
             HaltReason::CriticalFailure { .. } | HaltReason::InDoubt { .. } => state == Executing,
             HaltReason::RollbackFailed { .. } => matches!(state, Executing | AwaitingApproval),
@@ -70,7 +70,7 @@ impl HaltReason {
 impl fmt::Display for HaltReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HaltReason::Timeout {} => f.write_str("the state lasted too long"),
+            HaltReason::Timeout => f.write_str("the state lasted too long"),
             HaltReason::CriticalRisk { risk } => write!(f, "the plan has a critical risk: {risk}"),
             HaltReason::CriticalFailure { tool, error } => write!(f, "{tool} failed critically: {error}"),
             HaltReason::InDoubt { tool } => {
@@ -100,9 +100,9 @@ pub enum RollBackCause {
         approval: ApprovalId,
     },
     /// The results did not hold.
-    VerificationFailed {},
+    VerificationFailed,
     /// The audit did not pass.
-    AuditFailed {},
+    AuditFailed,
     /// VERIFYING or AUDITING lasted too long.
     Timeout {
         /// Which of the two.
@@ -115,7 +115,7 @@ pub enum RollBackCause {
 #[serde(tag = "rollback", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rollback {
     /// All changes are reverted.
-    Complete {},
+    Complete,
     /// Some may not be. Only after VERIFYING and AUDITING; earlier it halts the run.
     Incomplete {
         /// What went wrong.

@@ -59,7 +59,7 @@ impl RunId {
     /// # Errors
     /// [`RunIdError`] when the second after it lies before 1970 or past the year 9999.
     pub fn next_second(&self) -> Result<Self, RunIdError> {
-        let stamp = self.0[self.0.len() - STAMP..].as_bytes();
+        let stamp = &self.0.as_bytes()[self.0.len() - STAMP..];
         let next = seconds(stamp).and_then(|at| (at + 1).checked_sub(UNIX_DAY * 86_400));
         match next {
             Some(next) => RunId::new(self.project(), next * 1000),

@@ -129,7 +129,7 @@ fn complete(round: &ToolRound, event: &Complete) -> Result<(), Unmet> {
     let (got, expected) = (event.outcomes.len(), round.turn.calls.len());
     if got != expected {
         return Err(Unmet::Outcomes {
-            what: format!("it has {expected} calls, and {got} outcomes were given"),
+            what: format!("expected an outcome for each of its {expected} calls, got {got}"),
         });
     }
     for outcome in &event.outcomes {

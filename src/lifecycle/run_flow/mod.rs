@@ -1,8 +1,9 @@
 //! One activation of a run, from RunStart to CommitFinished (document 000, "Run Execution Flow").
 //!
 //! The order of the loop is in its types. A state that owes something to the world has one way on, and that way takes the
-//! proof: a [`Receipt`] for a commit, a [`GatePassed`](super::resume_tool_call::GatePassed) for the resume gate. From
-//! `CommitTool` there is a way to the gate and none to the model.
+//! proof: a [`Receipt`](super::checkpoint::Receipt) for a commit, a
+//! [`GatePassed`](super::resume_tool_call::GatePassed) for the resume gate. From `CommitTool` there is a way to the gate
+//! and none to the model.
 
 mod entries;
 mod events;

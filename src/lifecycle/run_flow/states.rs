@@ -3,17 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::checkpoint::Due;
+use super::super::run::some_calls;
 use super::super::termination::TerminationReason;
 use super::super::tool_call::ToolCallStatus;
 use super::super::turn::Turn;
 
 macro_rules! states {
-    ($($(#[doc = $doc:literal])* $State:ident { $($field:ident: $Type:ty),+ })+) => { $(
+    ($($(#[doc = $doc:literal])* $State:ident { $($(#[$attr:meta])* $field:ident: $Type:ty),+ })+) => { $(
         $(#[doc = $doc])*
         #[derive(Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $State {
-            $(pub(super) $field: $Type),+
+            $($(#[$attr])* pub(super) $field: $Type),+
         }
     )+ };
 }
@@ -42,7 +43,10 @@ states! {
     /// Something asked for the end.
     Terminate { reason: TerminationReason }
     /// These calls, as they are named in traces, wait for decisions.
-    Suspended { calls: Vec<String> }
+    Suspended {
+        #[serde(deserialize_with = "some_calls")]
+        calls: Vec<String>
+    }
     /// The runtime failed like this.
     Error { message: String }
     /// The activation winds up, for this reason; these calls wait.

@@ -24,7 +24,6 @@ pub enum FinalStatus {
 
 /// What the artifacts of a pass say, as far as the final status depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, not a state")]
 pub struct RunFacts {
     /// `fatal_error` is set.
     pub fatal_error: bool,

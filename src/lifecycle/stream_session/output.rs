@@ -50,7 +50,7 @@ impl Output {
     #[inline]
     pub(super) fn push(&mut self, token: &str) {
         self.content.push_str(token);
-        self.tokens += 1;
+        self.tokens = self.tokens.saturating_add(1);
     }
 
     pub(super) fn save_checkpoint(&mut self) -> Checkpoint<'_> {
@@ -91,6 +91,9 @@ impl TryFrom<Stored> for Output {
                     mark.bytes,
                     content.len(),
                 ));
+            }
+            if mark.tokens == 0 && mark.bytes > 0 {
+                return Err(format!("the checkpoint has {} bytes and no token", mark.bytes));
             }
             if mark.tokens > tokens {
                 return Err(format!("the checkpoint has {} tokens, the content {tokens}", mark.tokens));

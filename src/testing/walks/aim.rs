@@ -28,6 +28,11 @@ impl Aim {
         Aim { edge, distance }
     }
 
+    /// The steps from a state to the one that the edge leaves; none where no way leads there.
+    pub(super) fn steps_from(&self, state: usize) -> Option<usize> {
+        self.distance.get(state).copied().flatten()
+    }
+
     pub(super) fn is_reached_by(&self, step: &Edge) -> bool {
         self.edge == step
     }

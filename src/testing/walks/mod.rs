@@ -1,6 +1,7 @@
 //! Random ways through a lifecycle, as proptest strategies.
 
 mod aim;
+mod along;
 mod shrink;
 mod strategy;
 
@@ -10,7 +11,8 @@ use serde::Serialize;
 
 use super::step::{Step, give};
 use super::subject::Subject;
-use crate::kernel::{Event, Machine, Observer};
+use crate::kernel::{Event, Machine, Observer, Record};
+pub use along::walk_along;
 pub use strategy::Walks;
 
 /// Walks of up to `most` legal steps from a new machine, with payloads.
@@ -55,9 +57,29 @@ pub fn mixed_walks<S: Subject>(subject: S, most: usize) -> Walks<S> {
     Walks::new(subject, most, true)
 }
 
-/// A new machine and the events that it is to be given.
+/// A machine that is to be created, and the events that it is to be given.
+///
+/// [`drive`](Walk::drive) does so; a test that must do something between two events takes the walk apart:
+///
+/// ```
+/// use proptest::prelude::*;
+/// use runstate::snapshot::Snapshot;
+/// use runstate::testing::example::{AnyDoor, Doors};
+/// use runstate::testing::mixed_walks;
+///
+/// // A door that is stored and restored after each event goes the same way.
+/// proptest!(|(walk in mixed_walks(Doors, 10))| {
+///     let (mut door, events) = walk.into_parts();
+///     for event in events {
+///         door = door.apply(event).unwrap_or_else(|refused| refused.into_parts().0);
+///         let before = door.status();
+///         door = Snapshot::of(&door).unwrap().restore::<AnyDoor>().unwrap();
+///         prop_assert_eq!(door.status(), before);
+///     }
+/// });
+/// ```
 pub struct Walk<M: Machine> {
-    machine: M,
+    record: M::Record,
     events: Vec<M::Event>,
 }
 
@@ -67,14 +89,16 @@ impl<M: Machine> Walk<M> {
         &self.events
     }
 
-    /// Tells `observer` of what the walk does.
+    /// Tells `observer` of what the walk does, the creation included, if the record keeps one.
     pub fn observe(&mut self, observer: Observer) {
-        self.machine.observe(observer);
+        if let Some(place) = self.record.observer() {
+            *place = observer;
+        }
     }
 
-    /// The machine and the events, for a test that drives them itself.
+    /// The new machine and the events, for a test that drives them itself.
     pub fn into_parts(self) -> (M, Vec<M::Event>) {
-        (self.machine, self.events)
+        (M::create(self.record), self.events)
     }
 
     /// Gives the machine its events, one by one, and after each shows `seen` the machine and what it did.
@@ -86,8 +110,8 @@ impl<M: Machine> Walk<M> {
     where
         M::Record: Serialize,
     {
-        let mut machine = self.machine;
-        for event in self.events {
+        let (mut machine, events) = self.into_parts();
+        for event in events {
             let (next, step) = match give(machine, event) {
                 Ok(given) => given,
                 Err(fault) => panic!("{}: {fault}", M::GRAPH.name),
@@ -102,7 +126,7 @@ impl<M: Machine> Walk<M> {
 impl<M: Machine> fmt::Debug for Walk<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.events.iter().map(|event| event.name()).collect();
-        write!(f, "{} from {}: {}", M::GRAPH.name, self.machine.status(), names.join(", "))?;
+        write!(f, "{} from {}: {}", M::GRAPH.name, M::GRAPH.initial().name, names.join(", "))?;
         write!(f, " = {:?}", self.events)
     }
 }

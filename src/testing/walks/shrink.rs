@@ -173,10 +173,7 @@ impl<S: Subject> ValueTree for WalkTree<S> {
     type Value = Walk<S::Machine>;
 
     fn current(&self) -> Walk<S::Machine> {
-        Walk {
-            machine: S::Machine::create(self.subject.record()),
-            events: self.steps.iter().map(|step| step.current()).collect(),
-        }
+        Walk { record: self.subject.record(), events: self.steps.iter().map(|step| step.current()).collect() }
     }
 
     fn simplify(&mut self) -> bool {

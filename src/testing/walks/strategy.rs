@@ -51,8 +51,10 @@ impl<S: Subject> Strategy for Walks<S> {
     type Value = Walk<S::Machine>;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        let length = runner.rng().random_range(0..=self.most);
+        let drawn = runner.rng().random_range(0..=self.most);
         let mut stroll = Stroll::begin(&*self.subject, self.is_mixed, runner);
+        // Long enough to get to the edge it makes for; but now and then a walk is empty.
+        let length = if drawn == 0 { 0 } else { drawn.max(stroll.way_to_aim()).min(self.most) };
         let mut beyond_the_end = 0;
         while stroll.steps.len() < length && beyond_the_end < BEYOND_THE_END {
             let is_any = self.is_mixed && stroll.runner.rng().random();
@@ -94,6 +96,12 @@ impl<'a, S: Subject> Stroll<'a, S> {
             aim: graph.edges.get(aim).map(|edge| Aim::at(graph, edge)),
             steps: Vec::new(),
         }
+    }
+
+    /// The legal steps to the edge that the walk makes for, that edge included.
+    fn way_to_aim(&self) -> usize {
+        let start = self.machine.get().status().index();
+        self.aim.as_ref().and_then(|aim| aim.steps_from(start)).map_or(0, |steps| steps + 1)
     }
 
     /// Takes a declared edge, if there is one whose guard can be passed.

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# CPU seconds of a cold release build and crates in the tree: the kernel alone, and the library.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cost() {
+  local target
+  target=$(mktemp -d)
+  local TIMEFORMAT='%U %S'
+  local spent
+  spent=$( { time CARGO_INCREMENTAL=0 cargo build --release --quiet --lib -p runstate --target-dir "$target" "$@" >/dev/null 2>&1; } 2>&1 )
+  rm -rf "$target"
+  echo "$spent" | awk '{ printf "%.1f CPU seconds", $1 + $2 }'
+}
+crates() { cargo tree -p runstate --edges normal,build --prefix none "$@" | sort -u | grep -c ' v'; }
+echo "kernel alone: $(cost --no-default-features), $(crates --no-default-features) crates in the tree"
+echo "library: $(cost), $(crates) crates in the tree"
+target=$(mktemp -d)
+CARGO_INCREMENTAL=0 cargo build --release --quiet --lib -p runstate --no-default-features --target-dir "$target"
+touch src/lib.rs
+TIMEFORMAT='kernel without its dependency: %U + %S CPU seconds'
+time CARGO_INCREMENTAL=0 cargo build --release --quiet --lib -p runstate --no-default-features --target-dir "$target"
+rm -rf "$target"

@@ -1,0 +1,5 @@
+//! What both the benchmarks and the counted programs measure: the same small machine, by the macro and by hand.
+
+pub mod by_hand;
+pub mod parcel;
+pub mod traces;

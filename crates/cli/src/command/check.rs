@@ -1,0 +1,236 @@
+//! `runstate check TRACE…`
+
+use clap::ValueEnum;
+use runstate::diagram::Span;
+use runstate::trace::{
+    Coverage, JsonlReader, Junit, Report, Unmet, Verdict, Violation, ViolationKind, WantedEdge, check_jsonl,
+};
+use serde_json::{Value, json};
+
+use crate::excerpt::caret;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::output::{Output, complain};
+use crate::rules::{Laws, RulesArgs};
+
+/// Hold traces against the diagrams of their lifecycles
+///
+/// A trace conforms, is incomplete (an instance has not ended), or violates. What is shown of a violation is the first:
+/// its line, what happened, what was legal, and where the diagram says so. However long a trace is, it is
+/// read as a stream.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate check trace.jsonl
+  runstate check - --lifecycle tool_call --complete < trace.jsonl
+  runstate check shop.jsonl --diagram docs/shop.md#check-out
+  runstate check a.jsonl b.jsonl --min-coverage 90 --require-edge Suspended:Resuming --format junit
+
+Exit codes:
+  0  every trace conforms, or is incomplete and --complete was not given
+  1  a trace violates, is incomplete with --complete, or coverage is missed
+  2  a trace or another argument cannot be used")]
+pub(crate) struct Args {
+    /// The traces, as JSON lines; `-` reads standard input
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<String>,
+    #[command(flatten)]
+    rules: RulesArgs,
+    /// Fail traces that have instances which have not ended
+    #[arg(long)]
+    complete: bool,
+    /// Show which edges were taken, in all traces together, and which never
+    #[arg(long)]
+    coverage: bool,
+    /// Fail when fewer of the edges were taken, in all traces together
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    min_coverage: Option<f64>,
+    /// Fail when this edge was never taken; may be given several times, and as LIFECYCLE/FROM:TO
+    #[arg(long, value_name = "FROM:TO")]
+    require_edge: Vec<WantedEdge>,
+    /// How to show the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// An object with verdict, exit, traces, coverage, percent and unmet
+    Json,
+    /// XML that CI systems show as tests
+    Junit,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("expected a number from 0 to 100".to_owned()),
+    }
+}
+
+/// One trace, and what was found in it.
+struct Checked {
+    name: String,
+    found: Result<Report, String>,
+    /// The line of the first violation, where the file can be read again, and that of the diagram.
+    excerpts: Vec<String>,
+}
+
+/// All traces, and what was asked of their coverage.
+struct Outcome {
+    traces: Vec<Checked>,
+    coverage: Coverage,
+    asked: Vec<(String, Option<Unmet>)>,
+    complete: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    if args.traces.iter().filter(|trace| *trace == "-").count() > 1 {
+        return Err(Failure::new("standard input is named twice, and can be read once"));
+    }
+    let laws = args.rules.laws()?;
+    for edge in &args.require_edge {
+        if !laws.has_edge(edge.lifecycle.as_deref(), &edge.from, &edge.to) {
+            return Err(Failure::new(format!("there is no edge {edge} that a trace could take")));
+        }
+    }
+    let traces: Vec<Checked> = args.traces.iter().map(|path| check(path, &laws)).collect();
+    let mut coverage = Coverage::new();
+    for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
+        coverage.merge(&report.coverage);
+    }
+    let asked = asked(args, &coverage);
+    let outcome = Outcome { traces, coverage, asked, complete: args.complete };
+    match args.format {
+        Format::Text => outcome.text(args.coverage, out),
+        Format::Json => out.json(&outcome.json()),
+        Format::Junit => outcome.junit(out),
+    }
+    Ok(outcome.exit())
+}
+
+fn check(path: &str, laws: &Laws) -> Checked {
+    let name = input::name_of(path);
+    let found = match input::open(path) {
+        Ok(from) => {
+            check_jsonl(JsonlReader::new(from), &laws.book).map_err(|error| error.named(&name).report())
+        }
+        Err(error) => Err(format!("cannot read {name}: {error}")),
+    };
+    let violation = found.as_ref().ok().and_then(|report| report.violation.as_ref());
+    let of_trace = violation.and_then(|violation| excerpt(path, violation));
+    let of_diagram = violation.and_then(|violation| laws.excerpt(violation));
+    Checked { name, found, excerpts: of_trace.into_iter().chain(of_diagram).collect() }
+}
+
+/// Shows the line of a violation, with a caret at the field that is wrong.
+fn excerpt(path: &str, violation: &Violation) -> Option<String> {
+    let field = match &violation.kind {
+        // It has shown its line already.
+        ViolationKind::Garbage { .. } | ViolationKind::Cut { .. } => return None,
+        ViolationKind::UnknownLifecycle => "\"lifecycle\"",
+        ViolationKind::UnknownState { state } if violation.from.as_ref() == Some(state) => "\"from\"",
+        ViolationKind::NoCreation
+        | ViolationKind::BrokenChain { .. }
+        | ViolationKind::AfterTerminal { .. } => "\"from\"",
+        ViolationKind::WrongEvent | ViolationKind::SecondCreation { .. } => "\"event\"",
+        ViolationKind::SeqNotIncreasing { .. } => "\"seq\"",
+        _ => "\"to\"",
+    };
+    let line = input::line(path, violation.line)?;
+    let start = line.find(field).unwrap_or(0);
+    let length = line[start..].find([',', '}']).unwrap_or(0);
+    Some(caret(path, violation.line, &line, Span::new(start, start + length)))
+}
+
+fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<Unmet>)> {
+    let percent = args
+        .min_coverage
+        .map(|least| (format!("at least {least} % of the edges"), coverage.require_percent(least).err()));
+    let edges =
+        args.require_edge.iter().map(|edge| (format!("edge {edge}"), coverage.require_edge(edge).err()));
+    percent.into_iter().chain(edges).collect()
+}
+
+impl Outcome {
+    fn unmet(&self) -> impl Iterator<Item = &Unmet> {
+        self.asked.iter().filter_map(|(_, unmet)| unmet.as_ref())
+    }
+
+    fn reports(&self) -> impl Iterator<Item = &Report> {
+        self.traces.iter().filter_map(|trace| trace.found.as_ref().ok())
+    }
+
+    /// The worst of the verdicts; none when no trace could be read.
+    fn verdict(&self) -> Option<Verdict> {
+        self.reports().map(|report| report.verdict).max_by_key(|verdict| match verdict {
+            Verdict::Conforms => 0,
+            Verdict::Incomplete => 1,
+            Verdict::Violates => 2,
+        })
+    }
+
+    fn exit(&self) -> Exit {
+        if self.traces.iter().any(|trace| trace.found.is_err()) {
+            return Exit::BadInput;
+        }
+        let failed = match self.verdict() {
+            Some(Verdict::Violates) => true,
+            Some(Verdict::Incomplete) => self.complete,
+            Some(Verdict::Conforms) | None => false,
+        };
+        if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
+    }
+
+    fn text(&self, coverage: bool, out: &mut Output) {
+        for trace in &self.traces {
+            match &trace.found {
+                Ok(report) => {
+                    out.text(&format!("{}: {}", trace.name, report.summary()));
+                    trace.excerpts.iter().for_each(|excerpt| out.line(excerpt));
+                }
+                Err(error) => complain(&format!("error: {}", error.trim_end())),
+            }
+        }
+        if coverage {
+            out.text(&self.coverage.to_string());
+        }
+        for unmet in self.unmet() {
+            out.line(&unmet.to_string());
+        }
+    }
+
+    fn json(&self) -> Value {
+        let traces: Vec<Value> = self
+            .traces
+            .iter()
+            .map(|trace| match &trace.found {
+                Ok(report) => json!({"trace": trace.name, "report": report}),
+                Err(error) => json!({"trace": trace.name, "error": error}),
+            })
+            .collect();
+        json!({
+            "verdict": self.verdict(),
+            "exit": self.exit().code(),
+            "traces": traces,
+            "coverage": self.coverage,
+            "percent": self.coverage.percent(),
+            "unmet": self.unmet().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+
+    fn junit(&self, out: &mut Output) {
+        let mut junit = if self.complete { Junit::new().complete() } else { Junit::new() };
+        for trace in &self.traces {
+            match &trace.found {
+                Ok(report) => junit.trace(&trace.name, report),
+                Err(error) => complain(&format!("error: {}", error.trim_end())),
+            }
+        }
+        junit.coverage(self.asked.iter().cloned());
+        out.text(&junit.to_string());
+    }
+}

@@ -1,0 +1,69 @@
+//! `runstate diagram [NAME | FILE[#heading]]`
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::diagrams::{self, Loaded, section};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, complain};
+
+/// Read a diagram: as Mermaid, for Graphviz, or as JSON for other programs
+///
+/// A diagram is that of a built-in lifecycle, a `.mmd` file, or a block of a Markdown file. What Mermaid reads
+/// otherwise than it seems is warned about.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate diagram tool_call
+  runstate diagram docs/design.md#checkout --format json
+  runstate diagram run --format dot | dot -Tsvg > run.svg
+
+Exit codes:
+  0  shown, with warnings or without
+  2  there is no such diagram, or it cannot be read")]
+pub(crate) struct Args {
+    /// A built-in lifecycle, a file, or a heading or number of a diagram in it; all built-in ones if left out
+    #[arg(value_name = "NAME | FILE[#heading]")]
+    what: Option<String>,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// The diagram as it is written; several as a Markdown document
+    Mermaid,
+    /// Graphviz's language
+    Dot,
+    /// An object, or an array of several, with name, states, edges, initial, terminal and warnings, in source order
+    Json,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let diagrams = match &args.what {
+        None => diagrams::builtin()?,
+        Some(what) => vec![diagrams::load(what)?],
+    };
+    match (args.format, diagrams.as_slice()) {
+        (Format::Mermaid, [one]) => out.line(one.source().trim_end()),
+        (Format::Mermaid, several) => {
+            let sections: Vec<String> = several.iter().map(|it| section(&it.name, it.source())).collect();
+            out.text(&sections.join("\n"));
+        }
+        (Format::Dot, several) => {
+            for diagram in several {
+                out.text(&diagram.graph()?.to_dot());
+            }
+        }
+        (Format::Json, [one]) => out.json(&one.graph()?.to_json()),
+        (Format::Json, several) => {
+            let graphs: Result<Vec<Value>, Failure> =
+                several.iter().map(|diagram| Ok(diagram.graph()?.to_json())).collect();
+            out.json(&Value::Array(graphs?));
+        }
+    }
+    diagrams.iter().flat_map(Loaded::warnings).for_each(|warning| complain(&warning));
+    Ok(Exit::Good)
+}

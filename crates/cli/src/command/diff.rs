@@ -1,0 +1,178 @@
+//! `runstate diff OLD NEW`
+
+use std::io::BufRead;
+use std::path::Path;
+
+use clap::ValueEnum;
+use runstate::diagram::{Severity, StateGraph, diff};
+use runstate::trace::{DiffError, Difference, JsonlReader, first_difference};
+use serde_json::{Value, json};
+
+use crate::diagrams::{self, Loaded};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, TEXT_LIMIT, Text};
+use crate::output::{Output, printable};
+
+/// Compare two diagrams, two graphs in JSON, or two traces
+///
+/// A change of a graph is breaking (a persisted run may be stuck), for review (it may do what it could not do before), or
+/// informational. Of two traces the first difference is shown; ids, times and further fields may differ.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate diff old/run.md new/run.md
+  runstate diff tool_call docs/lifecycles/tool-call.md
+  runstate diff expected.jsonl trace.jsonl
+
+Exit codes:
+  0  no change is breaking; the traces say the same
+  1  a change is breaking; the traces differ
+  2  one of the two cannot be used, or they are not of one kind")]
+pub(crate) struct Args {
+    /// A built-in lifecycle, FILE[#heading] of a diagram, a graph in JSON, or a trace; `-` reads standard input
+    old: String,
+    /// The same, to compare with
+    new: String,
+    /// How to show the differences
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A line for each change, the gravest first
+    Text,
+    /// An object with exit, and changes of graphs or the difference of traces
+    Json,
+}
+
+/// One of the two sides.
+enum Side {
+    Graph(StateGraph),
+    Trace(String, Box<dyn BufRead>),
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    if args.old == "-" && args.new == "-" {
+        return Err(Failure::new("standard input is named twice, and can be read once"));
+    }
+    match (side(&args.old)?, side(&args.new)?) {
+        (Side::Graph(old), Side::Graph(mut new)) => {
+            // Files have names, and those are no part of what is compared.
+            if old.name.is_empty() || new.name.is_empty() {
+                new.name.clone_from(&old.name);
+            }
+            Ok(graphs(&old, &new, args.format, out))
+        }
+        (Side::Trace(old_name, old), Side::Trace(new_name, new)) => {
+            let difference = first_difference(JsonlReader::new(old), JsonlReader::new(new));
+            let difference = difference.map_err(|error| match error {
+                DiffError::Old(error) => Failure::rendered(error.named(&old_name).report()),
+                DiffError::New(error) => Failure::rendered(error.named(&new_name).report()),
+                other => Failure::new(other.to_string()),
+            })?;
+            Ok(traces(difference.as_ref(), args.format, out))
+        }
+        (Side::Graph(_), Side::Trace(..)) => Err(of_two_kinds("a graph", "a trace")),
+        (Side::Trace(..), Side::Graph(_)) => Err(of_two_kinds("a trace", "a graph")),
+    }
+}
+
+fn of_two_kinds(old: &str, new: &str) -> Failure {
+    Failure::new(format!("expected two graphs or two traces, got {old} and {new}"))
+}
+
+/// Reads a side: a diagram by its name, the rest by its beginning.
+fn side(spec: &str) -> Result<Side, Failure> {
+    if let Some(builtin) = diagrams::builtin_named(spec)? {
+        return Ok(Side::Graph(builtin.graph()?));
+    }
+    let (file, heading) = diagrams::split(spec);
+    let name = input::name_of(file);
+    let refuse = |error| Failure::io("read", Path::new(&name), &error);
+    let mut reader = input::open(file).map_err(refuse)?;
+    let kind = beginning(reader.fill_buf().map_err(refuse)?);
+    if kind == Kind::Trace {
+        return Ok(Side::Trace(name, reader));
+    }
+    let source = input::whole(reader, &name, TEXT_LIMIT)?;
+    Ok(Side::Graph(match kind {
+        Kind::Json => graph(&source)?,
+        Kind::Trace | Kind::Diagram => {
+            let loaded = Loaded::read(source, heading)?;
+            let mut graph = loaded.graph()?;
+            if loaded.unnamed {
+                graph.name.clear();
+            }
+            graph
+        }
+    }))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Diagram,
+    Json,
+    Trace,
+}
+
+/// What a file is: a diagram does not begin with a brace, and of what does a trace has events in its first line.
+fn beginning(bytes: &[u8]) -> Kind {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    if !bytes.starts_with(b"{") && !bytes.starts_with(b"[") {
+        return Kind::Diagram;
+    }
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let has = |field: &[u8]| line.windows(field.len()).any(|window| window == field);
+    if has(b"\"seq\"") || has(b"\"lifecycle\"") { Kind::Trace } else { Kind::Json }
+}
+
+fn graph(source: &Text) -> Result<StateGraph, Failure> {
+    // Once for the place of a syntax error, once for the graph.
+    let value: Value = input::json(source)?;
+    if value.is_array() {
+        return Err(Failure::new(format!("{} holds a list: expected one graph", source.name))
+            .with_help("`runstate diagram NAME --format json` writes one"));
+    }
+    StateGraph::from_json(&source.text).map_err(|error| Failure::new(format!("{}: {error}", source.name)))
+}
+
+fn graphs(old: &StateGraph, new: &StateGraph, format: Format, out: &mut Output) -> Exit {
+    let changes = diff(old, new);
+    let breaks = changes.iter().any(|change| change.severity() == Severity::Breaking);
+    let exit = if breaks { Exit::Bad } else { Exit::Good };
+    match format {
+        Format::Text if changes.is_empty() => out.line("no difference"),
+        Format::Text => changes.iter().for_each(|change| out.line(&printable(&change.to_string()))),
+        Format::Json => {
+            let list: Vec<Value> = changes
+                .iter()
+                .map(|change| {
+                    json!({
+                        "severity": change.severity().to_string(),
+                        "change": change.to_string(),
+                        "line": change.line,
+                    })
+                })
+                .collect();
+            out.json(&json!({"exit": exit.code(), "changes": list}));
+        }
+    }
+    exit
+}
+
+fn traces(difference: Option<&Difference>, format: Format, out: &mut Output) -> Exit {
+    let exit = if difference.is_some() { Exit::Bad } else { Exit::Good };
+    match (format, difference) {
+        (Format::Text, None) => out.line("no difference"),
+        (Format::Text, Some(difference)) => out.text(&difference.to_string()),
+        (Format::Json, difference) => {
+            let side = |side: &runstate::trace::Side| json!({"line": side.line, "text": side.text});
+            let difference = difference
+                .map(|it| json!({"old": it.old.as_ref().map(side), "new": it.new.as_ref().map(side)}));
+            out.json(&json!({"exit": exit.code(), "difference": difference}));
+        }
+    }
+    exit
+}

@@ -1,0 +1,67 @@
+//! `runstate list`
+
+use clap::ValueEnum;
+use runstate::lifecycles;
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// List the built-in lifecycles
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate list
+
+Exit codes:
+  0  always")]
+pub(crate) struct Args {
+    /// How to show them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// An array of objects with name, about, version, fingerprint, states, edges, initial and terminal
+    Json,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
+    let graphs = lifecycles();
+    match args.format {
+        Format::Text => {
+            out.line(&format!("{:<18}{:>7}{:>7}  about", "name", "states", "edges"));
+            for graph in graphs {
+                let about = graph.doc.lines().next().unwrap_or("").trim();
+                out.line(&format!(
+                    "{:<18}{:>7}{:>7}  {about}",
+                    graph.name,
+                    graph.states.len(),
+                    graph.edges.len()
+                ));
+            }
+        }
+        Format::Json => {
+            let list: Vec<_> = graphs
+                .iter()
+                .map(|graph| {
+                    json!({
+                        "name": graph.name,
+                        "about": graph.doc,
+                        "version": graph.version,
+                        "fingerprint": format!("{:016x}", graph.fingerprint()),
+                        "states": graph.states.len(),
+                        "edges": graph.edges.len(),
+                        "initial": graph.initial().name,
+                        "terminal": graph.states.iter().filter(|s| s.terminal).map(|s| s.name).collect::<Vec<_>>(),
+                    })
+                })
+                .collect();
+            out.json(&list.into());
+        }
+    }
+    Exit::Good
+}

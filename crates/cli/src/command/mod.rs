@@ -1,0 +1,62 @@
+//! The commands: each file has its arguments and what it does.
+
+mod check;
+mod diagram;
+mod diff;
+mod list;
+mod resume;
+mod run;
+mod seal;
+mod show;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Runs agents whose every state is a type, and holds traces against the diagrams that document them.
+#[derive(Debug, Parser)]
+#[command(name = "runstate", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  the run ended naturally; the traces conform; nothing breaks
+  1  the run ended in another way; a trace violates; a change breaks persisted runs
+  2  an argument or a file that cannot be used
+  3  the run waits for a decision
+
+`runstate help COMMAND` shows an example of each.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Resume(resume::Args),
+    Check(check::Args),
+    Show(show::Args),
+    Diagram(diagram::Args),
+    Diff(diff::Args),
+    List(list::Args),
+    Seal(seal::Args),
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// An input that cannot be used.
+pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
+    match cli.command {
+        Command::Run(args) => run::run(&args, out),
+        Command::Resume(args) => resume::run(&args, out),
+        Command::Check(args) => check::run(&args, out),
+        Command::Show(args) => show::run(&args, out),
+        Command::Diagram(args) => diagram::run(&args, out),
+        Command::Diff(args) => diff::run(&args, out),
+        Command::List(args) => Ok(list::run(&args, out)),
+        Command::Seal(args) => seal::run(&args, out),
+    }
+}

@@ -1,0 +1,145 @@
+//! `runstate seal FILE`
+
+use std::path::Path;
+
+use runstate::agent::StoredRun;
+use runstate::snapshot::Snapshot;
+use serde_json::{Value, json};
+
+use crate::builtin;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, TEXT_LIMIT, Text};
+use crate::output::{Output, printable};
+use crate::runs;
+
+/// Seal the snapshots in a state file anew, after it was changed by hand
+///
+/// A snapshot carries a digest of its content, and one that does not fit is refused when it is read. Whoever changes a
+/// file by hand and answers for it seals it with this command. Every snapshot in the file is sealed, wherever it stands;
+/// one of a built-in lifecycle is first brought back as a type, and if that fails nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate seal ~/.local/share/runstate/runs/tidy-folder-1/state.json
+
+Exit codes:
+  0  sealed, or nothing to do
+  2  the file holds no snapshot, or one that would not be read")]
+pub(crate) struct Args {
+    /// The file, or `-` to read standard input and write standard output
+    file: String,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let source = input::read_text(&args.file, TEXT_LIMIT)?;
+    let mut document: Value = input::json(&source)?;
+    let mut sealed = Vec::new();
+    seal_all(&mut document, String::new(), &mut sealed).map_err(|error| at(&source, &error))?;
+    if sealed.is_empty() {
+        return Err(Failure::new(format!("{} holds no snapshot", source.name)).with_help(
+            "a snapshot is an object with lifecycle, version, fingerprint, status, record, state and digest",
+        ));
+    }
+    let text = if source.text.trim_end().contains('\n') {
+        format!("{document:#}\n")
+    } else {
+        format!("{document}\n")
+    };
+    if args.file == "-" {
+        out.text(&text);
+        return Ok(Exit::Good);
+    }
+    if sealed.iter().any(|one| one.changed) {
+        let path = Path::new(&args.file);
+        runs::replace(path, text.as_bytes()).map_err(|error| Failure::io("write", path, &error))?;
+    }
+    for Sealed { place, what, changed } in sealed {
+        let done = if changed { "sealed" } else { "was sealed already" };
+        out.line(&printable(&format!("{}#{place}: {what}: {done}", source.name)));
+    }
+    Ok(Exit::Good)
+}
+
+/// A snapshot that was found.
+struct Sealed {
+    /// Its JSON pointer.
+    place: String,
+    what: String,
+    changed: bool,
+}
+
+/// Why a snapshot is not sealed: its JSON pointer, and the reason.
+struct Unsound {
+    place: String,
+    why: String,
+}
+
+/// Goes through the document; serde_json has refused any that nests deeper than 128.
+fn seal_all(value: &mut Value, place: String, sealed: &mut Vec<Sealed>) -> Result<(), Unsound> {
+    // No other object has these fields; so one that has them and is no snapshot is a mistake of the hand.
+    let has = |field: &str| value.get(field).is_some() && value.get("digest").is_some();
+    let seal: Option<fn(Value) -> Resealed> = match (has("__run"), has("lifecycle")) {
+        (true, _) => Some(seal_run),
+        (false, true) => Some(seal_snapshot),
+        (false, false) => None,
+    };
+    if let Some(seal) = seal {
+        return match seal(value.take()) {
+            Ok((resealed, what, changed)) => {
+                *value = resealed;
+                sealed.push(Sealed { place, what, changed });
+                Ok(())
+            }
+            Err(why) => Err(Unsound { place, why }),
+        };
+    }
+    match value {
+        Value::Object(fields) => fields
+            .iter_mut()
+            .try_for_each(|(key, field)| seal_all(field, format!("{place}/{}", escaped(key)), sealed)),
+        Value::Array(items) => items
+            .iter_mut()
+            .enumerate()
+            .try_for_each(|(i, item)| seal_all(item, format!("{place}/{i}"), sealed)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+    }
+}
+
+/// What is sealed, in words what it is, and whether its seal was broken; or why it is not.
+type Resealed = Result<(Value, String, bool), String>;
+
+fn seal_snapshot(value: Value) -> Resealed {
+    let mut snapshot: Snapshot =
+        serde_json::from_value(value).map_err(|error| format!("this is no snapshot: {error}"))?;
+    let changed = snapshot.verify().is_err();
+    snapshot.reseal();
+    let what = format!("{} in {}", snapshot.lifecycle(), snapshot.status());
+    if let Some(Err(why)) = builtin::restores(&snapshot) {
+        return Err(format!("this {what} would not be read back: {why}"));
+    }
+    Ok((json!(snapshot), what, changed))
+}
+
+/// A stored run has a seal around those of its machines.
+fn seal_run(value: Value) -> Resealed {
+    let before = value.clone();
+    let mut stored: StoredRun =
+        serde_json::from_value(value).map_err(|error| format!("this is no stored run: {error}"))?;
+    stored.reseal();
+    let what = format!("run in {}", stored.status());
+    stored.restore().map_err(|why| format!("this {what} would not be read back: {why}"))?;
+    let value = json!(stored);
+    let changed = value != before;
+    Ok((value, what, changed))
+}
+
+/// A key within a JSON pointer (RFC 6901).
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+fn at(source: &Text, error: &Unsound) -> Failure {
+    Failure::new(format!("{}#{}: {}", source.name, error.place, error.why))
+        .with_help("nothing was written; undo the change, or correct it")
+}

@@ -1,0 +1,31 @@
+//! The folder of all runs.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Where runs are kept: the folder that was given, or else the user's data folder.
+///
+/// That is `$XDG_DATA_HOME/runstate/runs`, with the variable's documented default of `~/.local/share`, and
+/// `%LOCALAPPDATA%\runstate\runs` on Windows: never the folder that the command was started in, which may be a checkout.
+///
+/// # Errors
+/// No folder was given and the user has none.
+pub(crate) fn state_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(given) = given {
+        return Ok(given.to_path_buf());
+    }
+    let data = if cfg!(windows) {
+        env::var_os("LOCALAPPDATA").map(PathBuf::from)
+    } else {
+        // A relative path is invalid there and is to be ignored.
+        env::var_os("XDG_DATA_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| env::home_dir().map(|home| home.join(".local/share")))
+    };
+    data.filter(|path| path.is_absolute()).map(|data| data.join("runstate").join("runs")).ok_or_else(|| {
+        Failure::new("the user has no data folder to keep runs in").with_help("give --state-dir")
+    })
+}

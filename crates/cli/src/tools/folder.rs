@@ -1,0 +1,160 @@
+//! A folder that nothing leads out of.
+//!
+//! Every path is opened by `cap-std`, relative to the open folder: the kernel resolves it with `openat2` and
+//! `RESOLVE_BENEATH` where it has that, and otherwise each component is opened below the one before. So there is no
+//! moment between a check and a use in which a symlink, of the file or of a folder above it, could be put in: a path
+//! that would leave is refused when it is opened. A symlink that stays inside is followed.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use serde_json::{Value, json};
+
+use super::path::below;
+
+/// The most entries that a listing has.
+const MOST_ENTRIES: usize = 1_000;
+
+/// An open folder and the size of the files that are read and written in it.
+#[derive(Debug)]
+pub(super) struct Folder {
+    dir: Dir,
+    max_bytes: u64,
+}
+
+/// What a folder holds.
+#[derive(Debug)]
+pub(super) struct Listing {
+    /// The entries by name: `name`, `kind` and for a file its `bytes`.
+    pub(super) entries: Vec<Value>,
+    /// How many there are beyond [`MOST_ENTRIES`].
+    pub(super) left_out: usize,
+}
+
+impl Folder {
+    pub(super) fn open(folder: &Path, max_bytes: u64) -> io::Result<Folder> {
+        Ok(Folder { dir: Dir::open_ambient_dir(folder, ambient_authority())?, max_bytes })
+    }
+
+    /// What a folder holds, by name.
+    pub(super) fn list(&self, path: &str) -> Result<Listing, String> {
+        let refuse = |error| refused("list", path, &error);
+        let mut names = Vec::new();
+        for entry in self.dir.read_dir(below(path)?).map_err(refuse)? {
+            let entry = entry.map_err(refuse)?;
+            let name = entry.file_name().into_string().map_err(|name| {
+                format!("cannot list {path:?}: the name {:?} in it is no UTF-8", name.to_string_lossy())
+            })?;
+            names.push((name, entry));
+        }
+        names.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let left_out = names.len().saturating_sub(MOST_ENTRIES);
+        names.truncate(MOST_ENTRIES);
+        let mut entries = Vec::with_capacity(names.len());
+        for (name, entry) in names {
+            // An entry's own metadata: that of a symlink, not of what it leads to.
+            let about = entry.metadata().map_err(refuse)?;
+            entries.push(match kind(&about) {
+                "file" => json!({"name": name, "kind": "file", "bytes": about.len()}),
+                kind => json!({"name": name, "kind": kind}),
+            });
+        }
+        Ok(Listing { entries, left_out })
+    }
+
+    /// A file's text.
+    pub(super) fn read(&self, path: &str) -> Result<String, String> {
+        let refuse = |error| refused("read", path, &error);
+        let inside = below(path)?;
+        self.regular(inside).map_err(refuse)?;
+        let file = self.dir.open_with(inside, unblocked(OpenOptions::new().read(true))).map_err(refuse)?;
+        regular(&file).map_err(refuse)?;
+        let mut bytes = Vec::new();
+        file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refuse)?;
+        if bytes.len() as u64 > self.max_bytes {
+            return Err(format!("cannot read {path:?}: it has more than {} bytes", self.max_bytes));
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            format!("cannot read {path:?}: byte {} is no UTF-8", error.utf8_error().valid_up_to())
+        })
+    }
+
+    /// Makes a file have this text, and the folders above it exist.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), String> {
+        if text.len() as u64 > self.max_bytes {
+            let (got, most) = (text.len(), self.max_bytes);
+            return Err(format!("cannot write {path:?}: expected at most {most} bytes, got {got}"));
+        }
+        let refuse = |error| refused("write", path, &error);
+        let inside = below(path)?;
+        if let Some(parent) = inside.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.dir.create_dir_all(parent).map_err(refuse)?;
+        }
+        match self.regular(inside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refuse(error)),
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        let mut file =
+            self.dir.open_with(inside, unblocked(options.write(true).create(true))).map_err(refuse)?;
+        regular(&file).map_err(refuse)?;
+        file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(refuse)
+    }
+
+    /// Deletes a file, or a symlink and not what it leads to; false if there is none.
+    pub(super) fn delete(&self, path: &str) -> Result<bool, String> {
+        match self.dir.remove_file(below(path)?) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(refused("delete", path, &error)),
+        }
+    }
+
+    /// Looks before a file is opened: opening a device can have effects.
+    fn regular(&self, path: &Path) -> io::Result<()> {
+        is_regular(&self.dir.metadata(path)?)
+    }
+}
+
+/// Looks again at what was opened.
+fn regular(file: &File) -> io::Result<()> {
+    is_regular(&file.metadata()?)
+}
+
+fn is_regular(about: &Metadata) -> io::Result<()> {
+    match kind(about) {
+        "file" => Ok(()),
+        other => Err(io::Error::other(format!("it is a {other}, not a file"))),
+    }
+}
+
+fn kind(about: &Metadata) -> &'static str {
+    let kind = about.file_type();
+    if kind.is_file() {
+        "file"
+    } else if kind.is_dir() {
+        "folder"
+    } else if kind.is_symlink() {
+        "symlink"
+    } else {
+        "special file"
+    }
+}
+
+/// A pipe that was put in for a file since it was looked at must not make the run wait.
+#[cfg(unix)]
+fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
+    use cap_std::fs::OpenOptionsExt;
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
+    options
+}
+
+fn refused(what: &str, path: &str, error: &io::Error) -> String {
+    format!("cannot {what} {path:?}: {error}")
+}

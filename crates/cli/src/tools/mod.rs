@@ -1,0 +1,156 @@
+//! The tools of a run: they list, read, write and delete real files, below the run's working folder and nowhere else.
+
+mod folder;
+mod path;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use runstate::agent::{Effect, Tool, ToolInput};
+use runstate::tool_result::ToolResult;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use folder::Folder;
+
+/// Lists a folder.
+pub(crate) const LIST_FILES: &str = "list_files";
+/// Reads a text file.
+pub(crate) const READ_FILE: &str = "read_file";
+/// Writes a text file, whole.
+pub(crate) const WRITE_FILE: &str = "write_file";
+/// Deletes a file.
+pub(crate) const DELETE_FILE: &str = "delete_file";
+
+/// The tools that a scenario has.
+pub(crate) const NAMES: &[&str] = &[LIST_FILES, READ_FILE, WRITE_FILE, DELETE_FILE];
+
+/// The tools on one folder.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    folder: Folder,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListFiles {
+    #[serde(default = "here")]
+    path: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadFile {
+    path: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WriteFile {
+    path: String,
+    content: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeleteFile {
+    path: String,
+}
+
+fn here() -> String {
+    ".".to_owned()
+}
+
+impl Tools {
+    /// The tools on `folder`, for files of at most `max_bytes` bytes.
+    ///
+    /// # Errors
+    /// A folder that cannot be opened.
+    pub(crate) fn open(folder: &Path, max_bytes: u64) -> io::Result<Tools> {
+        Ok(Tools { folder: Folder::open(folder, max_bytes)? })
+    }
+
+    /// Each tool on its own.
+    pub(crate) fn each(self) -> Vec<Box<dyn Tool>> {
+        let tools = Rc::new(self);
+        let each = NAMES.iter().map(|name| FileTool { name, tools: Rc::clone(&tools) });
+        each.map(|tool| Box::new(tool) as Box<dyn Tool>).collect()
+    }
+
+    /// Calls the tool of that name. Whatever goes wrong is a result for the model to read, never an end of the run.
+    fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
+        let result = match tool {
+            LIST_FILES => self.list(arguments),
+            READ_FILE => self.read(arguments),
+            WRITE_FILE => self.write(arguments),
+            DELETE_FILE => self.delete(arguments),
+            _ => Err(format!("there is no tool {tool:?}: expected one of {}", NAMES.join(", "))),
+        };
+        result.unwrap_or_else(ToolResult::Error)
+    }
+
+    fn list(&self, arguments: &Value) -> Result<ToolResult, String> {
+        let ListFiles { path } = parse(LIST_FILES, arguments)?;
+        let listing = self.folder.list(&path)?;
+        let output = Value::from(listing.entries);
+        Ok(match listing.left_out {
+            0 => ToolResult::Success(output),
+            more => ToolResult::Warning { output, warning: format!("{more} more entries are left out") },
+        })
+    }
+
+    fn read(&self, arguments: &Value) -> Result<ToolResult, String> {
+        let ReadFile { path } = parse(READ_FILE, arguments)?;
+        Ok(ToolResult::Success(Value::from(self.folder.read(&path)?)))
+    }
+
+    fn write(&self, arguments: &Value) -> Result<ToolResult, String> {
+        let WriteFile { path, content } = parse(WRITE_FILE, arguments)?;
+        self.folder.write(&path, &content)?;
+        Ok(ToolResult::Success(json!({"path": path, "bytes": content.len()})))
+    }
+
+    fn delete(&self, arguments: &Value) -> Result<ToolResult, String> {
+        let DeleteFile { path } = parse(DELETE_FILE, arguments)?;
+        let output = json!({"path": path});
+        Ok(if self.folder.delete(&path)? {
+            ToolResult::Success(output)
+        } else {
+            ToolResult::Warning { output, warning: format!("there was no file {path:?}") }
+        })
+    }
+}
+
+/// One of the tools, as a run calls it.
+#[derive(Debug)]
+struct FileTool {
+    name: &'static str,
+    tools: Rc<Tools>,
+}
+
+impl Tool for FileTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    /// A file may have been changed by a person since a crash, so a call that may have written or deleted is not
+    /// repeated without asking.
+    fn effect(&self) -> Effect {
+        match self.name {
+            LIST_FILES | READ_FILE => Effect::Repeatable,
+            _ => Effect::Once,
+        }
+    }
+
+    fn call(&mut self, input: &ToolInput<'_>) -> ToolResult {
+        self.tools.call(self.name, input.arguments())
+    }
+}
+
+fn parse<T: DeserializeOwned>(tool: &str, arguments: &Value) -> Result<T, String> {
+    T::deserialize(arguments).map_err(|error| format!("the arguments are not those of {tool}: {error}"))
+}

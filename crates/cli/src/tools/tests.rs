@@ -1,0 +1,213 @@
+//! What the tools do to a real folder, and what they refuse.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{ToolResult, Tools};
+
+/// A folder to work in, with a secret beside it that no tool may reach.
+struct World {
+    root: TempDir,
+    tools: Tools,
+}
+
+impl World {
+    fn new() -> World {
+        let root = TempDir::new().unwrap();
+        fs::create_dir(root.path().join("work")).unwrap();
+        fs::write(root.path().join("secret.txt"), "secret").unwrap();
+        let tools = Tools::open(&root.path().join("work"), 64).unwrap();
+        World { root, tools }
+    }
+
+    fn path(&self, inside: &str) -> std::path::PathBuf {
+        self.root.path().join("work").join(inside)
+    }
+
+    fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
+        self.tools.call(tool, arguments)
+    }
+
+    fn error(&self, tool: &str, arguments: &Value) -> String {
+        match self.call(tool, arguments) {
+            ToolResult::Error(text) => text,
+            other => panic!("expected {tool} to refuse {arguments}, got {other:?}"),
+        }
+    }
+
+    /// The secret is as it was, and nothing else is beside the working folder.
+    fn assert_untouched(&self) {
+        assert_eq!(fs::read_to_string(self.root.path().join("secret.txt")).unwrap(), "secret");
+        assert_eq!(fs::read_dir(self.root.path()).unwrap().count(), 2);
+    }
+}
+
+#[test]
+fn a_file_is_written_listed_read_and_deleted() {
+    let world = World::new();
+    let written = world.call("write_file", &json!({"path": "a/b.txt", "content": "grüße"}));
+    assert_eq!(written, ToolResult::Success(json!({"path": "a/b.txt", "bytes": 7})));
+    assert_eq!(
+        world.call("list_files", &json!({})),
+        ToolResult::Success(json!([{"name": "a", "kind": "folder"}]))
+    );
+    assert_eq!(
+        world.call("list_files", &json!({"path": "a"})),
+        ToolResult::Success(json!([{"name": "b.txt", "kind": "file", "bytes": 7}]))
+    );
+    assert_eq!(world.call("read_file", &json!({"path": "./a/b.txt"})), ToolResult::Success(json!("grüße")));
+    world.call("write_file", &json!({"path": "a/b.txt", "content": "x"}));
+    assert_eq!(fs::read_to_string(world.path("a/b.txt")).unwrap(), "x", "a shorter text leaves no tail");
+    assert_eq!(
+        world.call("delete_file", &json!({"path": "a/b.txt"})),
+        ToolResult::Success(json!({"path": "a/b.txt"}))
+    );
+    assert!(!world.path("a/b.txt").exists());
+    let again = world.call("delete_file", &json!({"path": "a/b.txt"}));
+    assert!(matches!(again, ToolResult::Warning { .. }), "replaying a deletion is harmless: {again:?}");
+}
+
+#[test]
+fn paths_that_lead_out_are_refused() {
+    let world = World::new();
+    for path in ["../secret.txt", "a/../../secret.txt", "..", "/etc/passwd", "", "a\0b", &"x/".repeat(3000)] {
+        for tool in ["list_files", "read_file", "delete_file"] {
+            world.error(tool, &json!({"path": path}));
+        }
+        world.error("write_file", &json!({"path": path, "content": "gotcha"}));
+    }
+    world.assert_untouched();
+}
+
+#[cfg(unix)]
+#[test]
+fn symlinks_that_lead_out_are_refused() {
+    use std::os::unix::fs::symlink;
+    let world = World::new();
+    symlink("../secret.txt", world.path("file")).unwrap();
+    symlink("..", world.path("up")).unwrap();
+    symlink(world.root.path(), world.path("absolute")).unwrap();
+    symlink("up/secret.txt", world.path("twice")).unwrap();
+    symlink("../new.txt", world.path("dangling")).unwrap();
+    for path in ["file", "up/secret.txt", "absolute/secret.txt", "twice", "up/work/../secret.txt"] {
+        world.error("read_file", &json!({"path": path}));
+        world.error("write_file", &json!({"path": path, "content": "gotcha"}));
+    }
+    for path in ["dangling", "up/new.txt", "absolute/folder/new.txt"] {
+        world.error("write_file", &json!({"path": path, "content": "gotcha"}));
+    }
+    for path in ["up/secret.txt", "absolute/secret.txt"] {
+        world.error("delete_file", &json!({"path": path}));
+    }
+    world.error("list_files", &json!({"path": "up"}));
+    world.assert_untouched();
+
+    // A symlink itself can be seen and deleted, and one that stays inside can be followed.
+    let ToolResult::Success(listing) = world.call("list_files", &json!({})) else { panic!("no listing") };
+    assert!(listing.as_array().unwrap().iter().all(|entry| entry["kind"] == "symlink"), "{listing}");
+    assert_eq!(
+        world.call("delete_file", &json!({"path": "file"})),
+        ToolResult::Success(json!({"path": "file"}))
+    );
+    world.assert_untouched();
+    fs::write(world.path("inside.txt"), "inside").unwrap();
+    symlink("inside.txt", world.path("alias")).unwrap();
+    assert_eq!(world.call("read_file", &json!({"path": "alias"})), ToolResult::Success(json!("inside")));
+}
+
+/// The check and the use are one: a folder that turns into a symlink and back while a tool runs lets nothing out.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_swapped_for_a_symlink_lets_nothing_out() {
+    use std::os::unix::fs::symlink;
+    let world = World::new();
+    fs::create_dir(world.path("real")).unwrap();
+    fs::write(world.path("real/secret.txt"), "decoy").unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapper = {
+        let (stop, work) = (Arc::clone(&stop), world.path(""));
+        std::thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                fs::rename(work.join("real"), work.join("door")).unwrap();
+                fs::rename(work.join("door"), work.join("real")).unwrap();
+                symlink("..", work.join("door")).unwrap();
+                fs::remove_file(work.join("door")).unwrap();
+            }
+        })
+    };
+    for _ in 0..2_000 {
+        if let ToolResult::Success(text) = world.call("read_file", &json!({"path": "door/secret.txt"})) {
+            assert_eq!(text, json!("decoy"));
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapper.join().unwrap();
+    world.assert_untouched();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_and_does_not_block() {
+    let world = World::new();
+    let made = std::process::Command::new("mkfifo").arg(world.path("pipe")).status().unwrap();
+    assert!(made.success());
+    insta::assert_snapshot!(
+        world.error("read_file", &json!({"path": "pipe"})),
+        @r#"cannot read "pipe": it is a special file, not a file"#
+    );
+    world.error("write_file", &json!({"path": "pipe", "content": "x"}));
+}
+
+#[test]
+fn sizes_and_bytes_are_limited() {
+    let world = World::new();
+    fs::write(world.path("large"), "x".repeat(65)).unwrap();
+    fs::write(world.path("binary"), b"ab\xff").unwrap();
+    fs::create_dir(world.path("folder")).unwrap();
+    insta::assert_snapshot!(
+        [
+            world.error("read_file", &json!({"path": "large"})),
+            world.error("read_file", &json!({"path": "binary"})),
+            world.error("read_file", &json!({"path": "folder"})),
+            world.error("read_file", &json!({"path": "absent"})),
+            world.error("write_file", &json!({"path": "new", "content": "x".repeat(65)})),
+            world.error("write_file", &json!({"path": "folder", "content": "x"})),
+            world.error("write_file", &json!({"path": "large/x", "content": "x"})),
+        ]
+        .join("\n"),
+        @r#"
+    cannot read "large": it has more than 64 bytes
+    cannot read "binary": byte 2 is no UTF-8
+    cannot read "folder": it is a folder, not a file
+    cannot read "absent": No such file or directory (os error 2)
+    cannot write "new": expected at most 64 bytes, got 65
+    cannot write "folder": it is a folder, not a file
+    cannot write "large/x": File exists (os error 17)
+    "#
+    );
+    assert!(!world.path("new").exists());
+}
+
+#[test]
+fn wrong_arguments_and_unknown_tools_are_answers() {
+    let world = World::new();
+    insta::assert_snapshot!(
+        [
+            world.error("read_file", &json!({})),
+            world.error("read_file", &json!({"path": 7})),
+            world.error("write_file", &json!({"path": "a", "content": "b", "mode": 511})),
+            world.error("format_disk", &json!({})),
+        ]
+        .join("\n"),
+        @r#"
+    the arguments are not those of read_file: missing field `path`
+    the arguments are not those of read_file: invalid type: integer `7`, expected a string
+    the arguments are not those of write_file: unknown field `mode`, expected `path` or `content`
+    there is no tool "format_disk": expected one of list_files, read_file, write_file, delete_file
+    "#
+    );
+}

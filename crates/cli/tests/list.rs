@@ -1,0 +1,13 @@
+use serde_json::Value;
+
+use crate::session::{Session, assert_shown};
+
+#[test]
+fn the_lifecycles_are_listed() {
+    let session = Session::new();
+    assert_shown("list", &session.run(&["list"]).shown());
+    let json: Value = serde_json::from_str(&session.run(&["list", "--format", "json"]).stdout).unwrap();
+    let call = json.as_array().unwrap().iter().find(|one| one["name"] == "tool_call").unwrap();
+    assert_eq!((&call["states"], &call["edges"]), (&7.into(), &13.into()));
+    assert_eq!(call["terminal"], serde_json::json!(["Succeeded", "Failed", "Cancelled"]));
+}

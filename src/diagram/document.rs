@@ -1,0 +1,300 @@
+//! A file that holds diagrams: a Markdown text with fenced blocks, or a diagram by itself.
+
+use std::fmt;
+
+use super::error::SyntaxError;
+use super::model::Diagram;
+use super::prepare::Prepared;
+use super::source::{LineIndex, Position, Span};
+use super::{markdown, parse_within};
+
+/// A file and the Mermaid diagrams in it.
+///
+/// A name that ends in `.md` or `.markdown` means Markdown: every block fenced with backquotes or tildes whose info
+/// string begins with `mermaid` counts, indented ones and those of list items too; what an HTML comment hides does not,
+/// and neither does a block quote. Any other file is a diagram itself.
+///
+/// # Example
+///
+/// ````
+/// use runstate::diagram::Document;
+///
+/// let text = "# Run\n\n```mermaid\nstateDiagram-v2\n[*] --> Running\n```\n\n# Shop\n\n~~~mermaid\nflowchart LR\n~~~\n";
+/// let document = Document::read("lifecycles.md", text);
+/// let block = document.select(Some("run")).unwrap();
+/// assert_eq!((block.number(), block.line()), (1, 4));
+/// // Lines and spans of the diagram are those of the file.
+/// let diagram = document.parse(block).unwrap();
+/// assert_eq!(diagram.line(diagram.transitions[0].span), 5);
+///
+/// let error = document.select(Some("#2")).unwrap_err();
+/// assert!(error.to_string().starts_with("block #2 of lifecycles.md is no state diagram but `flowchart`"));
+/// ````
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    name: String,
+    text: String,
+    blocks: Vec<Block>,
+}
+
+/// One Mermaid diagram of a [`Document`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    number: usize,
+    heading: Option<String>,
+    kind: String,
+    line: usize,
+    span: Span,
+}
+
+impl Block {
+    /// Its number among all Mermaid blocks of the file, from 1.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The heading it stands under.
+    #[must_use]
+    pub fn heading(&self) -> Option<&str> {
+        self.heading.as_deref()
+    }
+
+    /// The first word of the diagram, such as `stateDiagram-v2` or `flowchart`.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// Whether it is a state diagram by its first word.
+    #[must_use]
+    pub fn is_state_diagram(&self) -> bool {
+        self.kind.starts_with("stateDiagram")
+    }
+
+    /// The line of the file in which the diagram begins, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The diagram's place in the file.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{} line {}", self.number, self.line)?;
+        if let Some(heading) = &self.heading {
+            write!(f, " under \"{heading}\"")?;
+        }
+        write!(f, ": {}", if self.kind.is_empty() { "empty" } else { &self.kind })
+    }
+}
+
+impl Document {
+    /// Finds the diagrams of a file.
+    #[must_use]
+    pub fn read(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let (name, text) = (name.into(), text.into());
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let is_markdown = ["md", "markdown", "mdx"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+        let found = if is_markdown {
+            markdown::blocks(&text)
+        } else {
+            vec![markdown::Fenced { heading: None, content: Span::new(0, text.len()) }]
+        };
+        let lines = LineIndex::new(&text);
+        let block = |(at, fenced): (usize, markdown::Fenced)| {
+            let prepared = Prepared::new(&text, fenced.content);
+            let line = lines.line(fenced.content.start);
+            let (heading, span) = (fenced.heading, fenced.content);
+            Block { number: at + 1, heading, kind: prepared.first_word().to_owned(), line, span }
+        };
+        let blocks = found.into_iter().enumerate().map(block).collect();
+        Self { name, text, blocks }
+    }
+
+    /// As [`Document::read`], for the bytes of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError::NotText`] if the bytes are not UTF-8.
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Result<Self, DocumentError> {
+        let name = name.into();
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self::read(name, text)),
+            Err(error) => {
+                let good = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+                let position = LineIndex::new(&text).position(&text, good);
+                Err(DocumentError::NotText { name, position })
+            }
+        }
+    }
+
+    /// The file's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file's text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Every Mermaid block, state diagram or not.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The state diagram that `which` names: `#2` or `2` for the second Mermaid block of the file, otherwise a heading
+    /// (upper and lower case are alike, and `tool-call` finds "Tool call"). Without `which`, the file's only one.
+    ///
+    /// # Errors
+    ///
+    /// [`SelectError`] lists the blocks that there are: none fits, several fit, or the one that fits is another kind of
+    /// diagram.
+    pub fn select(&self, which: Option<&str>) -> Result<&Block, SelectError> {
+        let error = |reason: String| SelectError {
+            file: self.name.clone(),
+            reason,
+            blocks: self.blocks.iter().map(Block::to_string).collect(),
+        };
+        let name = &self.name;
+        let of_kind: Vec<&Block> = self.blocks.iter().filter(|block| block.is_state_diagram()).collect();
+        let Some(which) = which else {
+            return match of_kind[..] {
+                [only] => Ok(only),
+                [] => Err(error(format!("{name} has no state diagram"))),
+                _ => Err(error(format!("{name} has {} state diagrams; name one", of_kind.len()))),
+            };
+        };
+        let number = which.strip_prefix('#').unwrap_or(which).trim().parse::<usize>();
+        let found: Vec<&Block> = match number {
+            Ok(number) => self.blocks.iter().filter(|block| block.number == number).collect(),
+            Err(_) => {
+                let wanted = slug(which);
+                let under =
+                    |block: &&Block| block.heading.as_deref().is_some_and(|heading| slug(heading) == wanted);
+                self.blocks.iter().filter(under).collect()
+            }
+        };
+        let states: Vec<&Block> = found.iter().copied().filter(|block| block.is_state_diagram()).collect();
+        match (&states[..], &found[..]) {
+            ([only], _) => Ok(only),
+            ([], []) => Err(error(match number {
+                Ok(number) => format!("{name} has no block #{number}"),
+                Err(_) => format!("{name} has no diagram under a heading \"{which}\""),
+            })),
+            ([], [other, ..]) => {
+                let kind = if other.kind.is_empty() { "empty" } else { &other.kind };
+                Err(error(format!("block #{} of {name} is no state diagram but `{kind}`", other.number)))
+            }
+            _ => Err(error(format!(
+                "{name} has {} state diagrams under \"{which}\"; use a number",
+                states.len()
+            ))),
+        }
+    }
+
+    /// Reads a block of this file. Every span and line of the diagram is one of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](super::parse).
+    pub fn parse(&self, block: &Block) -> Result<Diagram, SyntaxError> {
+        parse_within(&self.text, block.span)
+    }
+
+    /// Selects and reads in one step.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError::Select`] as [`Document::select`], [`DocumentError::Syntax`] as [`Document::parse`], ready to be
+    /// shown with the place in the file.
+    pub fn diagram(&self, which: Option<&str>) -> Result<Diagram, DocumentError> {
+        let block = self.select(which).map_err(DocumentError::Select)?;
+        self.parse(block).map_err(|error| {
+            let rendered = error.render(&self.name, &self.text);
+            DocumentError::Syntax { error: Box::new(error), rendered }
+        })
+    }
+}
+
+/// A heading without case, marks and punctuation, words joined by hyphens.
+fn slug(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+/// No diagram, or not exactly one, was what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectError {
+    file: String,
+    reason: String,
+    blocks: Vec<String>,
+}
+
+impl SelectError {
+    /// The Mermaid blocks of the file, one line each.
+    #[must_use]
+    pub fn blocks(&self) -> &[String] {
+        &self.blocks
+    }
+}
+
+impl fmt::Display for SelectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.reason)?;
+        if self.blocks.is_empty() {
+            return write!(f, "; {} has no mermaid block at all", self.file);
+        }
+        write!(f, "; it has:")?;
+        self.blocks.iter().try_for_each(|block| write!(f, "\n  {block}"))
+    }
+}
+
+impl std::error::Error for SelectError {}
+
+/// Why a file did not give a diagram.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The file is not UTF-8.
+    NotText {
+        /// The file.
+        name: String,
+        /// Where the first wrong byte is.
+        position: Position,
+    },
+    /// The diagram that was asked for is not there.
+    Select(SelectError),
+    /// The diagram cannot be read.
+    Syntax {
+        /// What is wrong, with a span of the file.
+        error: Box<SyntaxError>,
+        /// The same with an excerpt of the file.
+        rendered: String,
+    },
+}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotText { name, position } => {
+                write!(f, "{name}:{position}: expected UTF-8, got another byte")
+            }
+            Self::Select(error) => error.fmt(f),
+            Self::Syntax { rendered, .. } => f.write_str(rendered.trim_end()),
+        }
+    }
+}
+
+impl std::error::Error for DocumentError {}

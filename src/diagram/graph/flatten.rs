@@ -1,0 +1,418 @@
+//! A diagram without its nesting.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use super::entity::decode;
+use super::{GraphEdge, GraphState, Mark, StateGraph};
+use crate::diagram::model::{Diagram, Endpoint, ScopeId, StateId, StateKind, Transition};
+use crate::diagram::source::Span;
+
+/// How many steps choices and composite states may add to the transitions that are written.
+const MOST_STEPS: usize = 300_000;
+
+/// Why a diagram cannot become a [`StateGraph`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlattenError {
+    line: usize,
+    span: Span,
+    message: String,
+}
+
+impl FlattenError {
+    /// The line of the source, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The place in the source.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// What is wrong there.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for FlattenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for FlattenError {}
+
+/// Where a transition ends up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    State(StateId),
+    End,
+}
+
+struct Flattener<'d> {
+    diagram: &'d Diagram,
+    /// Per state, the transitions that are written as leaving it.
+    leaving: HashMap<StateId, Vec<usize>>,
+    /// Per scope, the transitions from its start and to its end.
+    starts: HashMap<ScopeId, Vec<usize>>,
+    ends: HashMap<ScopeId, Vec<usize>>,
+    /// Per state, what stands directly inside of it.
+    children: HashMap<StateId, Vec<StateId>>,
+    graph: StateGraph,
+    marked: [HashSet<StateId>; 2],
+    steps: usize,
+    most: usize,
+}
+
+pub(super) fn flatten(diagram: &Diagram, name: &str) -> Result<StateGraph, FlattenError> {
+    let mut this = Flattener {
+        diagram,
+        leaving: HashMap::new(),
+        starts: HashMap::new(),
+        ends: HashMap::new(),
+        children: HashMap::new(),
+        graph: StateGraph::default(),
+        marked: [HashSet::new(), HashSet::new()],
+        steps: 0,
+        most: MOST_STEPS + 4 * diagram.transitions.len(),
+    };
+    this.graph.name = diagram.title.as_ref().map_or_else(|| name.to_owned(), |title| title.text.clone());
+    this.graph.warnings = diagram.warnings.iter().map(ToString::to_string).collect();
+    this.index()?;
+    this.states()?;
+    for transition in &diagram.transitions {
+        this.transition(transition)?;
+    }
+    Ok(this.graph)
+}
+
+impl Flattener<'_> {
+    fn error(&self, span: Span, message: String) -> FlattenError {
+        FlattenError { line: self.diagram.line(span), span, message }
+    }
+
+    fn warn(&mut self, span: Span, message: &str) {
+        self.graph.warnings.push(format!("line {}: {message}", self.diagram.line(span)));
+    }
+
+    /// Counts work, so that a small diagram cannot ask for a huge graph.
+    fn step(&mut self, steps: usize, span: Span) -> Result<(), FlattenError> {
+        self.steps += steps;
+        if self.steps > self.most {
+            let message = "choices and composite states multiply into too many transitions".to_owned();
+            return Err(self.error(span, message));
+        }
+        Ok(())
+    }
+
+    fn index(&mut self) -> Result<(), FlattenError> {
+        for (at, transition) in self.diagram.transitions.iter().enumerate() {
+            match transition.from {
+                Endpoint::State(id) => self.leaving.entry(id).or_default().push(at),
+                Endpoint::Start(scope) | Endpoint::End(scope) => {
+                    self.starts.entry(scope).or_default().push(at)
+                }
+            }
+            if let Endpoint::End(scope) = transition.to {
+                self.ends.entry(scope).or_default().push(at);
+            }
+        }
+        for (at, state) in self.diagram.states.iter().enumerate() {
+            match state.kind {
+                StateKind::Fork => {
+                    return Err(self.error(
+                        state.span,
+                        format!("the fork `{}` leads to several states at once", state.id),
+                    ));
+                }
+                StateKind::Join => {
+                    return Err(self.error(
+                        state.span,
+                        format!("the join `{}` waits for several states at once", state.id),
+                    ));
+                }
+                StateKind::Composite if state.regions.len() > 1 => {
+                    let span = self.diagram[state.regions[1]].span;
+                    let message =
+                        format!("`{}` is in the states of {} regions at once", state.id, state.regions.len());
+                    return Err(self.error(Span::new(span.start.saturating_sub(1), span.start), message));
+                }
+                _ => {}
+            }
+            if let Some(owner) = self.diagram[state.scope].owner {
+                self.children.entry(owner).or_default().push(StateId(at));
+            }
+        }
+        self.circles()
+    }
+
+    /// Refuses a state that is inside of itself.
+    fn circles(&self) -> Result<(), FlattenError> {
+        // Each state: not looked at, on the current way up, or known to reach the root.
+        let mut seen = vec![0_u8; self.diagram.states.len()];
+        for start in 0..seen.len() {
+            let mut way = Vec::new();
+            let mut at = Some(StateId(start));
+            while let Some(id) = at {
+                match seen[id.0] {
+                    2 => break,
+                    1 => {
+                        let state = &self.diagram[id];
+                        return Err(self.error(state.span, format!("`{}` is inside of itself", state.id)));
+                    }
+                    _ => seen[id.0] = 1,
+                }
+                way.push(id);
+                at = self.diagram[self.diagram[id].scope].owner;
+            }
+            way.iter().for_each(|id| seen[id.0] = 2);
+        }
+        Ok(())
+    }
+
+    /// Whether the state is one of the graph.
+    fn is_plain(&self, id: StateId) -> bool {
+        match self.diagram[id].kind {
+            StateKind::Simple => true,
+            StateKind::Composite => !self.children.contains_key(&id),
+            StateKind::Choice | StateKind::Fork | StateKind::Join => false,
+        }
+    }
+
+    fn states(&mut self) -> Result<(), FlattenError> {
+        let mut names: HashMap<String, Span> = HashMap::new();
+        for (at, state) in self.diagram.states.iter().enumerate() {
+            if !self.is_plain(StateId(at)) {
+                continue;
+            }
+            let name = decode(&state.id);
+            if name.is_empty() {
+                return Err(self.error(state.span, "a state needs a name".to_owned()));
+            }
+            if let Some(first) = names.insert(name.clone(), state.span) {
+                let line = self.diagram.line(first);
+                return Err(
+                    self.error(state.span, format!("`{name}` is the name of a state in line {line} too"))
+                );
+            }
+            let texts: Vec<String> = state.descriptions.iter().map(|text| decode(&text.text)).collect();
+            let description = (!texts.is_empty()).then(|| texts.join("\n"));
+            let line = Some(self.diagram.line(state.span));
+            self.graph.states.push(GraphState { name, description, line });
+        }
+        Ok(())
+    }
+
+    fn transition(&mut self, transition: &Transition) -> Result<(), FlattenError> {
+        let line = Some(self.diagram.line(transition.span));
+        let sources = match transition.from {
+            Endpoint::State(id) if self.diagram[id].kind == StateKind::Choice => return Ok(()),
+            Endpoint::State(id) => self.sources(id, transition)?,
+            Endpoint::Start(ScopeId::ROOT) | Endpoint::End(ScopeId::ROOT) => {
+                for (target, _) in self.targets(transition)? {
+                    match target {
+                        Target::State(id) => self.mark_initial(id, line),
+                        Target::End => {
+                            self.warn(transition.span, "a run that ends as it starts is not in the graph")
+                        }
+                    }
+                }
+                return Ok(());
+            }
+            Endpoint::Start(_) | Endpoint::End(_) => return Ok(()),
+        };
+        if let Endpoint::End(scope) = transition.to
+            && scope != ScopeId::ROOT
+        {
+            return self.inner_end(scope, transition);
+        }
+        for (target, label) in self.targets(transition)? {
+            for (source, first) in &sources {
+                self.step(1, transition.span)?;
+                match target {
+                    Target::End => self.mark_terminal(*source, line),
+                    Target::State(id) => {
+                        let label = join(first.as_deref(), label.as_deref());
+                        let from = decode(&self.diagram[*source].id);
+                        let to = decode(&self.diagram[id].id);
+                        self.graph.edges.push(GraphEdge { from, to, label, line });
+                    }
+                }
+            }
+        }
+        let marks =
+            matches!(transition.to, Endpoint::End(_)) || matches!(transition.from, Endpoint::Start(_));
+        if marks && transition.label.is_some() {
+            self.warn(transition.span, "the label of a transition to `[*]` is not in the graph");
+        }
+        Ok(())
+    }
+
+    /// The states that a transition leaves from, each with a label that comes before the transition's own.
+    fn sources(
+        &mut self,
+        id: StateId,
+        transition: &Transition,
+    ) -> Result<Vec<(StateId, Option<String>)>, FlattenError> {
+        if self.is_plain(id) {
+            return Ok(vec![(id, None)]);
+        }
+        let mut found = Vec::new();
+        if transition.label.is_none() {
+            let mut work: Vec<(StateId, Option<String>)> = vec![(id, None)];
+            while let Some((state, label)) = work.pop() {
+                let scopes = &self.diagram[state].regions;
+                let ends = scopes.iter().filter_map(|scope| self.ends.get(scope)).flatten();
+                let before = found.len() + work.len();
+                for end in ends {
+                    let inner = &self.diagram.transitions[*end];
+                    let Endpoint::State(from) = inner.from else { continue };
+                    let own = inner.label.as_ref().map(|label| decode(&label.text));
+                    let label = join(own.as_deref(), label.as_deref());
+                    match self.diagram[from].kind {
+                        StateKind::Choice => {
+                            let message = format!(
+                                "the choice `{}` ends `{}`",
+                                self.diagram[from].id, self.diagram[state].id
+                            );
+                            return Err(self.error(inner.span, message));
+                        }
+                        StateKind::Composite
+                            if !self.is_plain(from) && inner.label.is_none() && from != state =>
+                        {
+                            work.push((from, label));
+                        }
+                        _ => found.extend(self.inside(from).into_iter().map(|leaf| (leaf, label.clone()))),
+                    }
+                }
+                if found.len() + work.len() == before {
+                    found.extend(self.inside(state).into_iter().map(|leaf| (leaf, label.clone())));
+                }
+                self.step(found.len() + work.len(), transition.span)?;
+            }
+        } else {
+            found.extend(self.inside(id).into_iter().map(|leaf| (leaf, None)));
+        }
+        found.sort_by_key(|(leaf, _)| *leaf);
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Every plain state inside of a state, or the state itself.
+    fn inside(&self, id: StateId) -> Vec<StateId> {
+        let mut leaves = Vec::new();
+        let mut work = vec![id];
+        while let Some(id) = work.pop() {
+            if self.is_plain(id) {
+                leaves.push(id);
+            } else if let Some(children) = self.children.get(&id) {
+                work.extend(children);
+            }
+        }
+        leaves.sort_unstable();
+        leaves
+    }
+
+    /// The states that a transition enters, each with the labels on the way.
+    fn targets(&mut self, transition: &Transition) -> Result<Vec<(Target, Option<String>)>, FlattenError> {
+        let label = transition.label.as_ref().map(|label| decode(&label.text));
+        let mut found = Vec::new();
+        // The way so far is kept per entry: it is as long as choices and starts follow each other.
+        let mut work = vec![(transition.to, label, Vec::new())];
+        while let Some((end, label, way)) = work.pop() {
+            self.step(1 + way.len(), transition.span)?;
+            let id = match end {
+                Endpoint::End(_) | Endpoint::Start(_) => {
+                    found.push((Target::End, label));
+                    continue;
+                }
+                Endpoint::State(id) => id,
+            };
+            if self.is_plain(id) {
+                found.push((Target::State(id), label));
+                continue;
+            }
+            let state = &self.diagram[id];
+            if way.contains(&id) {
+                return Err(
+                    self.error(state.span, format!("the way on from `{}` leads back to it", state.id))
+                );
+            }
+            let on: Vec<usize> = if state.kind == StateKind::Choice {
+                self.leaving.get(&id).cloned().unwrap_or_default()
+            } else {
+                state.regions.iter().filter_map(|scope| self.starts.get(scope)).flatten().copied().collect()
+            };
+            if on.is_empty() {
+                let message = match state.kind {
+                    StateKind::Choice => format!("the choice `{}` has no way out", state.id),
+                    _ => format!(
+                        "`{}` is entered in line {} and has no `[*] -->` inside",
+                        state.id,
+                        self.diagram.line(transition.span)
+                    ),
+                };
+                return Err(self.error(state.span, message));
+            }
+            let mut way = way;
+            way.push(id);
+            for next in on.iter().rev() {
+                let next = &self.diagram.transitions[*next];
+                if let Endpoint::End(scope) = next.to
+                    && scope != ScopeId::ROOT
+                {
+                    let message = format!("a way through `{}` ends inside of a composite state", state.id);
+                    return Err(self.error(next.span, message));
+                }
+                let own = next.label.as_ref().map(|label| decode(&label.text));
+                work.push((next.to, join(label.as_deref(), own.as_deref()), way.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// `A --> [*]` inside of a composite state: its way on is the composite state's completion, made elsewhere.
+    fn inner_end(&mut self, scope: ScopeId, transition: &Transition) -> Result<(), FlattenError> {
+        let mut owner = self.diagram[scope].owner;
+        while let Some(id) = owner {
+            self.step(1, transition.span)?;
+            let ways = self.leaving.get(&id).map_or(&[][..], Vec::as_slice);
+            let completions =
+                || ways.iter().map(|at| &self.diagram.transitions[*at]).filter(|way| way.label.is_none());
+            if completions().next().is_some() {
+                return Ok(());
+            }
+            owner = self.diagram[self.diagram[id].scope].owner;
+        }
+        self.warn(
+            transition.span,
+            "this end leads nowhere: no state around it has a transition without a label",
+        );
+        Ok(())
+    }
+
+    fn mark_initial(&mut self, id: StateId, line: Option<usize>) {
+        if self.marked[0].insert(id) {
+            self.graph.initial.push(Mark { state: decode(&self.diagram[id].id), line });
+        }
+    }
+
+    fn mark_terminal(&mut self, id: StateId, line: Option<usize>) {
+        if self.marked[1].insert(id) {
+            self.graph.terminal.push(Mark { state: decode(&self.diagram[id].id), line });
+        }
+    }
+}
+
+/// `x` and `y` become `x [y]`; one alone stays as it is.
+fn join(first: Option<&str>, second: Option<&str>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first} [{second}]")),
+        (one, other) => one.or(other).map(str::to_owned),
+    }
+}

@@ -1,0 +1,236 @@
+//! A graph as JSON, and back.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use super::{GraphEdge, GraphState, Mark, StateGraph};
+
+/// Why a JSON text is no [`StateGraph`].
+///
+/// ```
+/// let error = runstate::diagram::StateGraph::from_json(r#"{"name": "x", "states": ["A"], "edges": [{"from": 1}]}"#);
+/// assert_eq!(error.unwrap_err().to_string(), "edges[0].from: expected a string, got a number");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError {
+    path: String,
+    expected: String,
+    got: String,
+}
+
+impl JsonError {
+    fn new(path: impl Into<String>, expected: &str, got: impl Into<String>) -> Self {
+        Self { path: path.into(), expected: expected.to_owned(), got: got.into() }
+    }
+
+    /// Where in the JSON, such as `edges[3].to`, or `line 3, column 7` if it is no JSON at all.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: expected {}, got {}", self.path, self.expected, self.got)
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+impl StateGraph {
+    /// The graph as a JSON object with `name`, `states`, `edges`, `initial`, `terminal` and `warnings`.
+    ///
+    /// A state is an object with its `name` and, where known, `description` and `line`; an edge has `from`, `to`,
+    /// `label` (null if there is none) and `line`; `initial` and `terminal` are names.
+    ///
+    /// ```
+    /// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A").unwrap();
+    /// let graph = runstate::diagram::StateGraph::from_diagram(&diagram, "x").unwrap();
+    /// assert_eq!(
+    ///     graph.to_json().to_string(),
+    ///     r#"{"edges":[],"initial":["A"],"name":"x","states":[{"line":2,"name":"A"}],"terminal":[],"warnings":[]}"#,
+    /// );
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let states: Vec<Value> = self
+            .states
+            .iter()
+            .map(|state| {
+                let mut object = Map::from_iter([("name".to_owned(), json!(state.name))]);
+                if let Some(text) = &state.description {
+                    object.insert("description".to_owned(), json!(text));
+                }
+                line(&mut object, state.line);
+                Value::Object(object)
+            })
+            .collect();
+        let edges: Vec<Value> = self
+            .edges
+            .iter()
+            .map(|edge| {
+                let mut object = Map::new();
+                object.insert("from".to_owned(), json!(edge.from));
+                object.insert("to".to_owned(), json!(edge.to));
+                object.insert("label".to_owned(), json!(edge.label));
+                line(&mut object, edge.line);
+                Value::Object(object)
+            })
+            .collect();
+        let names = |marks: &[Mark]| marks.iter().map(|mark| json!(mark.state)).collect::<Vec<_>>();
+        json!({
+            "name": self.name,
+            "states": states,
+            "edges": edges,
+            "initial": names(&self.initial),
+            "terminal": names(&self.terminal),
+            "warnings": self.warnings,
+        })
+    }
+
+    /// Reads what [`StateGraph::to_json`] writes. A state may also be just its name; `label`, `line`, `initial`,
+    /// `terminal` and `warnings` may be missing.
+    ///
+    /// ```
+    /// use runstate::diagram::StateGraph;
+    ///
+    /// let text = r#"{"name": "x", "states": ["A", "B"], "edges": [{"from": "A", "to": "B"}], "initial": ["A"]}"#;
+    /// assert_eq!(StateGraph::from_json(text).unwrap().edges.len(), 1);
+    /// let error = StateGraph::from_json(&text.replace("\"to\": \"B\"", "\"to\": \"C\"")).unwrap_err();
+    /// assert_eq!(error.to_string(), "edges[0].to: expected the name of a state, got `C`");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] names the place: no JSON, a missing field, a value of another type, a state that is named twice
+    /// or not at all.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            JsonError::new(place, "JSON", error.to_string())
+        })?;
+        let object = object(&value, "the graph")?;
+        let mut graph = StateGraph { name: string(object, "", "name")?, ..Self::default() };
+        let mut names = HashSet::new();
+        for (at, value) in list(object, "states", true)?.iter().enumerate() {
+            let path = format!("states[{at}]");
+            let state = match value {
+                Value::String(name) => GraphState { name: name.clone(), ..GraphState::default() },
+                value => {
+                    let object = self::object(value, &path)?;
+                    let name = string(object, &path, "name")?;
+                    GraphState {
+                        name,
+                        description: text_of(object, &path, "description")?,
+                        line: number(object, &path)?,
+                    }
+                }
+            };
+            if state.name.is_empty() {
+                return Err(JsonError::new(path, "a name", "an empty string"));
+            }
+            if !names.insert(state.name.clone()) {
+                return Err(JsonError::new(path, "another name", format!("`{}` again", state.name)));
+            }
+            graph.states.push(state);
+        }
+        let known = |path: String, name: String| {
+            if names.contains(&name) {
+                Ok(name)
+            } else {
+                Err(JsonError::new(path, "the name of a state", format!("`{name}`")))
+            }
+        };
+        for (at, value) in list(object, "edges", true)?.iter().enumerate() {
+            let path = format!("edges[{at}]");
+            let object = self::object(value, &path)?;
+            let end = |field: &str| known(format!("{path}.{field}"), string(object, &path, field)?);
+            let (from, to) = (end("from")?, end("to")?);
+            graph.edges.push(GraphEdge {
+                from,
+                to,
+                label: text_of(object, &path, "label")?,
+                line: number(object, &path)?,
+            });
+        }
+        for (field, marks) in [("initial", &mut graph.initial), ("terminal", &mut graph.terminal)] {
+            for (at, value) in list(object, field, false)?.iter().enumerate() {
+                let path = format!("{field}[{at}]");
+                let Value::String(name) = value else {
+                    return Err(JsonError::new(path, "a string", kind(value)));
+                };
+                marks.push(Mark { state: known(path, name.clone())?, line: None });
+            }
+        }
+        for (at, value) in list(object, "warnings", false)?.iter().enumerate() {
+            let Value::String(text) = value else {
+                return Err(JsonError::new(format!("warnings[{at}]"), "a string", kind(value)));
+            };
+            graph.warnings.push(text.clone());
+        }
+        Ok(graph)
+    }
+}
+
+fn line(object: &mut Map<String, Value>, line: Option<usize>) {
+    if let Some(line) = line {
+        object.insert("line".to_owned(), json!(line));
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn object<'v>(value: &'v Value, path: &str) -> Result<&'v Map<String, Value>, JsonError> {
+    value.as_object().ok_or_else(|| JsonError::new(path, "an object", kind(value)))
+}
+
+fn field_path(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
+}
+
+fn string(object: &Map<String, Value>, path: &str, field: &str) -> Result<String, JsonError> {
+    match object.get(field) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => Err(JsonError::new(field_path(path, field), "a string", kind(other))),
+        None => Err(JsonError::new(field_path(path, field), "a string", "nothing")),
+    }
+}
+
+fn text_of(object: &Map<String, Value>, path: &str, field: &str) -> Result<Option<String>, JsonError> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => string(object, path, field).map(Some),
+    }
+}
+
+fn number(object: &Map<String, Value>, path: &str) -> Result<Option<usize>, JsonError> {
+    match object.get("line") {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let line = value.as_u64().and_then(|line| usize::try_from(line).ok());
+            let wrong = || JsonError::new(field_path(path, "line"), "a line number", value.to_string());
+            line.map(Some).ok_or_else(wrong)
+        }
+    }
+}
+
+fn list<'v>(object: &'v Map<String, Value>, field: &str, needed: bool) -> Result<&'v [Value], JsonError> {
+    match object.get(field) {
+        Some(Value::Array(values)) => Ok(values),
+        Some(other) => Err(JsonError::new(field, "a list", kind(other))),
+        None if needed => Err(JsonError::new(field, "a list", "nothing")),
+        None => Ok(&[]),
+    }
+}

@@ -1,0 +1,125 @@
+//! A graph as Mermaid and as Graphviz text.
+
+use std::collections::HashSet;
+
+use super::StateGraph;
+use super::entity::{encode_id, encode_text};
+
+impl StateGraph {
+    /// The graph as a `stateDiagram-v2` that reads back as the same graph.
+    ///
+    /// Characters that mean something to Mermaid are written as entities. Lines and warnings are left out.
+    ///
+    /// ```
+    /// use runstate::diagram::{StateGraph, parse};
+    ///
+    /// let graph = StateGraph::from_diagram(&parse("stateDiagram-v2\n[*] --> A\nA --> B : #35;1").unwrap(), "x").unwrap();
+    /// let text = graph.to_mermaid();
+    /// assert!(text.ends_with("stateDiagram-v2\n    [*] --> A\n    A --> B : #35;1\n"), "{text}");
+    /// assert_eq!(StateGraph::from_diagram(&parse(&text).unwrap(), "x").unwrap().bare(), graph.bare());
+    /// ```
+    #[must_use]
+    pub fn to_mermaid(&self) -> String {
+        let mut out = String::new();
+        if !self.name.is_empty() {
+            out.push_str(&format!("---\ntitle: \"{}\"\n---\n", yaml(&self.name)));
+        }
+        out.push_str("stateDiagram-v2\n");
+        // States that the transitions would bring in another order, or not at all, are named first.
+        if !self.order_is_given() {
+            for state in &self.states {
+                out.push_str(&format!("    {}\n", encode_id(&state.name)));
+            }
+        }
+        for mark in &self.initial {
+            out.push_str(&format!("    [*] --> {}\n", encode_id(&mark.state)));
+        }
+        for edge in &self.edges {
+            out.push_str(&format!("    {} --> {}", encode_id(&edge.from), encode_id(&edge.to)));
+            if let Some(label) = edge.label.as_ref().filter(|label| !label.is_empty()) {
+                out.push_str(&format!(" : {}", encode_text(label)));
+            }
+            out.push('\n');
+        }
+        for mark in &self.terminal {
+            out.push_str(&format!("    {} --> [*]\n", encode_id(&mark.state)));
+        }
+        for state in &self.states {
+            let Some(description) = state.description.as_ref().filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let id = encode_id(&state.name);
+            if description.split('\n').any(str::is_empty) {
+                out.push_str(&format!("    {id} : {}\n", encode_text(description)));
+                continue;
+            }
+            for line in description.split('\n') {
+                out.push_str(&format!("    {id} : {}\n", encode_text(line)));
+            }
+        }
+        out
+    }
+
+    /// Whether start marks, transitions and end marks name the states in their order.
+    fn order_is_given(&self) -> bool {
+        let mut seen = HashSet::new();
+        let marks = self.initial.iter().map(|mark| &mark.state);
+        let edges = self.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
+        let ends = self.terminal.iter().map(|mark| &mark.state);
+        let named = marks.chain(edges).chain(ends).filter(|name| seen.insert(name.as_str()));
+        named.eq(self.states.iter().map(|state| &state.name))
+    }
+
+    /// The graph as Graphviz text. End states have a double border.
+    ///
+    /// ```
+    /// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A\nA --> [*]").unwrap();
+    /// let graph = runstate::diagram::StateGraph::from_diagram(&diagram, "x").unwrap();
+    /// assert!(graph.to_dot().contains("\"A\" [peripheries=2];"));
+    /// ```
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut out = format!("digraph \"{}\" {{\n    node [shape=box, style=rounded];\n", dot(&self.name));
+        for (at, mark) in self.initial.iter().enumerate() {
+            out.push_str(&format!("    \"[*] {at}\" [shape=point];\n"));
+            out.push_str(&format!("    \"[*] {at}\" -> \"{}\";\n", dot(&mark.state)));
+        }
+        let ends: HashSet<&str> = self.terminal.iter().map(|mark| mark.state.as_str()).collect();
+        for state in &self.states {
+            let mut settings = Vec::new();
+            if let Some(text) = &state.description {
+                settings.push(format!("label=\"{}\\n{}\"", dot(&state.name), dot(text)));
+            }
+            if ends.contains(state.name.as_str()) {
+                settings.push("peripheries=2".to_owned());
+            }
+            let settings =
+                if settings.is_empty() { String::new() } else { format!(" [{}]", settings.join(", ")) };
+            out.push_str(&format!("    \"{}\"{settings};\n", dot(&state.name)));
+        }
+        for edge in &self.edges {
+            let label =
+                edge.label.as_ref().map_or_else(String::new, |label| format!(" [label=\"{}\"]", dot(label)));
+            out.push_str(&format!("    \"{}\" -> \"{}\"{label};\n", dot(&edge.from), dot(&edge.to)));
+        }
+        out.push_str("}\n");
+        out
+    }
+}
+
+fn dot(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// The inside of a double-quoted YAML string.
+fn yaml(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_alphanumeric() || " -_.,()[]/+*=!?&|@$^~';".contains(c) => out.push(c),
+            c => out.push_str(&format!("\\U{:08X}", u32::from(c))),
+        }
+    }
+    out
+}

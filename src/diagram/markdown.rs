@@ -1,0 +1,152 @@
+//! Finds the fenced `mermaid` blocks of a Markdown text, and the heading each of them stands under.
+
+use super::source::Span;
+
+/// A fenced block whose info string says `mermaid`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fenced {
+    pub(super) heading: Option<String>,
+    /// What stands between the fences; the line break before the closing fence belongs to it.
+    pub(super) content: Span,
+}
+
+/// An open fence.
+struct Fence {
+    mark: char,
+    length: usize,
+    mermaid: bool,
+    content: usize,
+}
+
+/// A line without its line break, and where it begins and ends.
+struct Line<'t> {
+    text: &'t str,
+    start: usize,
+    next: usize,
+}
+
+pub(super) fn blocks(text: &str) -> Vec<Fenced> {
+    let mut found = Vec::new();
+    let mut heading: Option<String> = None;
+    let mut open: Option<Fence> = None;
+    let mut in_comment = false;
+    let mut in_list = false;
+    let mut paragraph: Option<&str> = None;
+    for line in lines(text) {
+        let bare = line.text.trim();
+        if let Some(fence) = &open {
+            if closes(fence, bare) {
+                if fence.mermaid {
+                    found.push(Fenced {
+                        heading: heading.clone(),
+                        content: Span::new(fence.content, line.start),
+                    });
+                }
+                open = None;
+            }
+            continue;
+        }
+        if in_comment {
+            in_comment = !bare.contains("-->");
+            continue;
+        }
+        if bare.starts_with("<!--") {
+            in_comment = !bare.contains("-->");
+            continue;
+        }
+        let indent = line.text.chars().take_while(|c| matches!(c, ' ' | '\t')).map(width).sum::<usize>();
+        if is_item(bare) {
+            in_list = true;
+        } else if indent == 0 && !bare.is_empty() {
+            in_list = false;
+        }
+        // Four spaces make a code block of their own, except inside of a list.
+        if indent >= 4 && !in_list {
+            continue;
+        }
+        // A fence may stand right behind the mark of a list item.
+        if let Some(fence) = opens(bare, line.next).or_else(|| opens(behind_item(bare), line.next)) {
+            open = Some(fence);
+            paragraph = None;
+            continue;
+        }
+        if let Some(title) = atx(bare) {
+            heading = Some(title.to_owned());
+            paragraph = None;
+        } else if let (Some(title), true) = (paragraph, is_underline(bare)) {
+            heading = Some(title.to_owned());
+            paragraph = None;
+        } else {
+            paragraph = (!bare.is_empty() && indent < 4 && !is_item(bare)).then_some(bare);
+        }
+    }
+    if let Some(fence) = open
+        && fence.mermaid
+    {
+        found.push(Fenced { heading, content: Span::new(fence.content, text.len()) });
+    }
+    found
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let feed = if rest[end..].starts_with("\r\n") { 2 } else { usize::from(end < rest.len()) };
+        let line = Line { text: &rest[..end], start, next: start + end + feed };
+        start = line.next;
+        Some(line)
+    })
+}
+
+fn width(c: char) -> usize {
+    if c == '\t' { 4 } else { 1 }
+}
+
+fn opens(bare: &str, content: usize) -> Option<Fence> {
+    let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let info = bare.trim_start_matches(mark);
+    let length = bare.len() - info.len();
+    if length < 3 || (mark == '`' && info.contains('`')) {
+        return None;
+    }
+    let language = info.split_whitespace().next().unwrap_or("");
+    Some(Fence { mark, length, mermaid: language.eq_ignore_ascii_case("mermaid"), content })
+}
+
+fn closes(fence: &Fence, bare: &str) -> bool {
+    bare.len() >= fence.length && bare.chars().all(|c| c == fence.mark)
+}
+
+/// The title of a line such as `## Title ##`.
+fn atx(bare: &str) -> Option<&str> {
+    let title = bare.trim_start_matches('#');
+    let level = bare.len() - title.len();
+    if !(1..=6).contains(&level) || !(title.is_empty() || title.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let title = title.trim();
+    let closed = title.trim_end_matches('#');
+    Some(if closed.is_empty() || closed.ends_with([' ', '\t']) { closed.trim() } else { title })
+}
+
+fn is_underline(bare: &str) -> bool {
+    let mark = bare.chars().next();
+    matches!(mark, Some('=' | '-')) && bare.chars().all(|c| Some(c) == mark)
+}
+
+fn is_item(bare: &str) -> bool {
+    behind_item(bare).len() < bare.len() || matches!(bare, "-" | "*" | "+")
+}
+
+/// What stands behind `- `, `* `, `+ `, `1. ` or `1) `.
+fn behind_item(bare: &str) -> &str {
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if digits.len() < bare.len() {
+        digits.strip_prefix(['.', ')'])
+    } else {
+        bare.strip_prefix(['-', '*', '+'])
+    };
+    mark.and_then(|rest| rest.strip_prefix([' ', '\t'])).map_or(bare, str::trim_start)
+}

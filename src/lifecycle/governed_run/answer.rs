@@ -1,0 +1,246 @@
+//! A run and the approval that it waits for, moved in one step: both or neither (B4, B5).
+
+use std::error::Error;
+use std::fmt;
+
+use super::{AnyGovernedRun, Approve, Halt, RollBack, Rollback, RolledBack, RunRecord};
+use super::{AwaitingApproval, Executing, GovernedRun, GovernedRunError, HaltReason, HaltedUnsafe, RunId};
+use crate::approval::{self, Aborted, Approval, ApprovalError, Approved, AwaitingHuman};
+use crate::kernel::Guard;
+
+/// Where a rejection by a person leads: the rollback was complete, or it was not.
+#[derive(Debug)]
+#[must_use = "a machine that is dropped goes nowhere"]
+pub enum RejectedRun {
+    /// The changes are reverted.
+    RolledBack(GovernedRun<RolledBack>),
+    /// Some are not (B7).
+    HaltedUnsafe(GovernedRun<HaltedUnsafe>),
+}
+
+impl From<RejectedRun> for AnyGovernedRun {
+    fn from(run: RejectedRun) -> Self {
+        match run {
+            RejectedRun::RolledBack(run) => run.into(),
+            RejectedRun::HaltedUnsafe(run) => run.into(),
+        }
+    }
+}
+
+/// A run and an approval that did not move, as they were.
+#[derive(Debug)]
+pub struct Unanswered {
+    /// The run.
+    pub run: GovernedRun<AwaitingApproval>,
+    /// The approval.
+    pub approval: Approval<AwaitingHuman>,
+    /// Why neither moved.
+    pub error: AnswerError,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for Unanswered {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// Why an answer moved neither the run nor the approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// The approval was asked for by another run.
+    OtherRun {
+        /// The run that asked.
+        got: RunId,
+        /// The run that waits.
+        expected: RunId,
+    },
+    /// The run refuses.
+    Refused(GovernedRunError),
+    /// The approval refuses.
+    Approval(ApprovalError),
+}
+
+impl fmt::Display for AnswerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnswerError::OtherRun { got, expected } => {
+                write!(f, "the approval is for run {got}, the run that waits is {expected}")
+            }
+            AnswerError::Refused(error) => error.fmt(f),
+            AnswerError::Approval(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for AnswerError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            AnswerError::OtherRun { .. } => None,
+            AnswerError::Refused(error) => Some(error),
+            AnswerError::Approval(error) => Some(error),
+        }
+    }
+}
+
+type Asked = Approval<AwaitingHuman>;
+
+/// Each step looks at both guards before it moves either machine; so the second move cannot fail.
+impl GovernedRun<AwaitingApproval> {
+    /// A person said yes: the run goes on executing and the approval is APPROVED.
+    ///
+    /// ```
+    /// use runstate::approval::{self, Approval, ApprovalRecord, Request, Risk, Submit};
+    /// use runstate::governed_run::*;
+    ///
+    /// let t = 1_769_860_800_000; // 31 January 2026, 12:00:00 UTC
+    /// let run = GovernedRun::new(RunRecord::new(RunId::new("PROJECT", t)?, t));
+    /// let run = run.plan(Plan::new(t)).unwrap().execute(Execute::new(["deploy"], t)).unwrap();
+    /// let run = run.await_approval(AwaitApproval::new("APPROVAL-1".parse()?, t)).unwrap();
+    ///
+    /// let request = Request::new("deploy", "push to production", Risk::High);
+    /// let record = ApprovalRecord::new("APPROVAL-1".parse()?, run.record().run_id().clone(), request, t);
+    /// let approval = Approval::new(record).submit(Submit::new(t, run.state().answer_by()));
+    ///
+    /// // A day later it is too late: neither moves, and both come back.
+    /// let late = approval::Approve::new("ada", t + 86_400_000);
+    /// let back = run.approved_with(approval, &late).unwrap_err();
+    /// assert!(matches!(back.error, AnswerError::Refused(GovernedRunError::Expired { .. })));
+    /// let (run, approval) = back.run.approved_with(back.approval, &approval::Approve::new("ada", t + 1))?;
+    /// assert_eq!(run.record().approvals_granted(), [approval.record().id().clone()]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unanswered`] when they do not belong together, when the time is over, or when nobody is named.
+    pub fn approved_with(
+        self,
+        approval: Asked,
+        answer: &approval::Approve,
+    ) -> Result<(GovernedRun<Executing>, Approval<Approved>), Box<Unanswered>> {
+        let event = Approve::new(approval.record().id().clone(), answer.decision().at());
+        let checked = self.belongs(&approval).and_then(|()| {
+            Executing::check(self.state(), &event, self.record()).map_err(AnswerError::Refused)?;
+            Approved::check(approval.state(), answer, approval.record()).map_err(AnswerError::Approval)
+        });
+        match checked {
+            Err(error) => Err(Box::new(Unanswered { run: self, approval, error })),
+            Ok(()) => Ok((moved(self.approve(event)), moved(approval.approve(answer.clone())))),
+        }
+    }
+
+    /// The person `by` said no, and the changes were rolled back as `rollback` says: the approval is ABORTED, and the run is
+    /// ROLLED_BACK or, where some changes are left, HALTED_UNSAFE. `at` is the time of the answer.
+    ///
+    /// # Errors
+    /// As [`approved_with`](Self::approved_with).
+    pub fn rejected_with(
+        self,
+        approval: Asked,
+        by: &str,
+        reason: &str,
+        rollback: &Rollback,
+        at: u64,
+    ) -> Result<(RejectedRun, Approval<Aborted>), Box<Unanswered>> {
+        let answer = approval::Reject::by(by, reason, at);
+        match rollback {
+            Rollback::Complete => {
+                let event = RollBack::new(reason, rollback.clone(), at);
+                let refused = |state: &_, record: &RunRecord| RolledBack::check(state, &event, record);
+                let (run, approval) = self.both_take(approval, &answer, refused)?;
+                let (run, approval) = (moved(run.roll_back(event)), abort(approval, answer, at));
+                Ok((RejectedRun::RolledBack(run), approval))
+            }
+            Rollback::Incomplete { errors } => {
+                // A halt has no deadline; a person's answer does, and the approval refuses it.
+                let reason = HaltReason::RollbackFailed { why: reason.to_owned(), errors: errors.clone() };
+                let (run, approval) = self.halted_with(approval, answer, Halt::new(reason, at), at)?;
+                Ok((RejectedRun::HaltedUnsafe(run), approval))
+            }
+        }
+    }
+
+    /// Nobody answered in time: the approval is ABORTED and the run HALTED_UNSAFE.
+    ///
+    /// # Errors
+    /// [`Unanswered`] when they do not belong together, or when the time is not over.
+    pub fn timed_out_with(
+        self,
+        approval: Asked,
+        at: u64,
+    ) -> Result<(GovernedRun<HaltedUnsafe>, Approval<Aborted>), Box<Unanswered>> {
+        self.halted_with(approval, approval::Reject::timed_out(at), Halt::timed_out(at), at)
+    }
+
+    /// The question was passed on: the approval is ABORTED and the run HALTED_UNSAFE.
+    ///
+    /// # Errors
+    /// [`Unanswered`] when they do not belong together.
+    pub fn escalated_with(
+        self,
+        approval: Asked,
+        why: &str,
+        at: u64,
+    ) -> Result<(GovernedRun<HaltedUnsafe>, Approval<Aborted>), Box<Unanswered>> {
+        let halt = Halt::new(HaltReason::Escalation { why: why.to_owned() }, at);
+        self.halted_with(approval, approval::Reject::escalated(why, at), halt, at)
+    }
+
+    fn halted_with(
+        self,
+        approval: Asked,
+        answer: approval::Reject,
+        halt: Halt,
+        at: u64,
+    ) -> Result<(GovernedRun<HaltedUnsafe>, Approval<Aborted>), Box<Unanswered>> {
+        let refused = |state: &_, record: &RunRecord| HaltedUnsafe::check(state, &halt, record);
+        let (run, approval) = self.both_take(approval, &answer, refused)?;
+        Ok((moved(run.halt(halt)), abort(approval, answer, at)))
+    }
+
+    /// Both, if the run's guard and the approval's would let them go.
+    fn both_take(
+        self,
+        approval: Asked,
+        answer: &approval::Reject,
+        guard: impl FnOnce(&AwaitingApproval, &RunRecord) -> Result<(), GovernedRunError>,
+    ) -> Result<(Self, Asked), Box<Unanswered>> {
+        let checked = self.belongs(&approval).and_then(|()| {
+            guard(self.state(), self.record()).map_err(AnswerError::Refused)?;
+            approval::Rejected::check(approval.state(), answer, approval.record())
+                .map_err(AnswerError::Approval)
+        });
+        match checked {
+            Err(error) => Err(Box::new(Unanswered { run: self, approval, error })),
+            Ok(()) => Ok((self, approval)),
+        }
+    }
+
+    fn belongs(&self, approval: &Asked) -> Result<(), AnswerError> {
+        let (got, expected) = (approval.record().run_id(), self.record().run_id());
+        if got != expected {
+            return Err(AnswerError::OtherRun { got: got.clone(), expected: expected.clone() });
+        }
+        let (got, expected) = (approval.record().id(), self.state().approval());
+        if got != expected {
+            let (got, expected) = (got.clone(), expected.clone());
+            return Err(AnswerError::Refused(GovernedRunError::OtherApproval { got, expected }));
+        }
+        Ok(())
+    }
+}
+
+fn abort(approval: Asked, answer: approval::Reject, at: u64) -> Approval<Aborted> {
+    moved(approval.reject(answer)).abort(approval::Abort::new(at))
+}
+
+/// The machine after a move whose guard was asked before.
+fn moved<T, E>(result: Result<T, E>) -> T {
+    result.unwrap_or_else(|_| unreachable!("the guard let it pass, and nothing has changed since"))
+}

@@ -1,0 +1,157 @@
+//! Counts the edges that machines take.
+
+use core::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::kernel::{Edge, Graph, Observe, Observer};
+use crate::trace::{Coverage, EdgeCount, LifecycleCoverage, StateCount};
+
+/// Counts the edges that machines take, on any number of threads.
+///
+/// Machines that carry one of its [observers](EdgeCounter::observer) are counted, typed or dynamic, driven by a walk or by
+/// a real runtime. Clones count into one place. Unlike a [`Recorder`](crate::trace::Recorder) it keeps no order and takes
+/// no memory for a transition.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::testing::EdgeCounter;
+/// use runstate::testing::example::{AnyDoor, Close, Frame};
+///
+/// let counter = EdgeCounter::of([AnyDoor::GRAPH]);
+/// for _ in 0..3 {
+///     let door = AnyDoor::new(Frame::observed(counter.observer()));
+///     let _door = door.apply(Close.into()).unwrap();
+/// }
+/// assert_eq!(counter.to_string(), "\
+/// door: 1 of 5 edges taken (20.0 %), 3 instances
+///      3  Open --> Shut : close
+///  never  Open --> Gone : remove
+///  never  Shut --> Open : reopen
+///  never  Shut --> Locked : lock
+///  never  Locked --> Shut : unlock
+/// ");
+/// ```
+#[derive(Clone)]
+pub struct EdgeCounter(Arc<Counts>);
+
+struct Counts {
+    lifecycles: Vec<Lifecycle>,
+}
+
+struct Lifecycle {
+    graph: &'static Graph,
+    created: AtomicU64,
+    /// By the place of the edge in the graph.
+    taken: Vec<AtomicU64>,
+}
+
+impl EdgeCounter {
+    /// Counts the edges of these graphs. Machines of other lifecycles are passed over.
+    pub fn of(graphs: impl IntoIterator<Item = &'static Graph>) -> Self {
+        let lifecycle = |graph: &'static Graph| Lifecycle {
+            graph,
+            created: AtomicU64::new(0),
+            taken: graph.edges.iter().map(|_| AtomicU64::new(0)).collect(),
+        };
+        EdgeCounter(Arc::new(Counts { lifecycles: graphs.into_iter().map(lifecycle).collect() }))
+    }
+
+    /// What a machine carries in its record to be counted.
+    pub fn observer(&self) -> Observer {
+        Observer::new(Arc::clone(&self.0) as Arc<dyn Observe>, 0)
+    }
+
+    /// What was counted so far. Several of them add up with [`Coverage::merge`].
+    ///
+    /// A machine that was dropped on its way counts as one that has not ended. One that was restored from storage was not
+    /// created here; it is counted by its edges alone.
+    pub fn coverage(&self) -> Coverage {
+        Coverage { lifecycles: self.0.lifecycles.iter().map(Lifecycle::coverage).collect() }
+    }
+}
+
+impl Lifecycle {
+    fn coverage(&self) -> LifecycleCoverage {
+        let instances = self.created.load(Ordering::Relaxed);
+        let taken: Vec<u64> = self.taken.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        let sum = |is_counted: &dyn Fn(&Edge) -> bool| -> u64 {
+            let edges = self.graph.edges.iter().zip(&taken);
+            edges.filter(|(edge, _)| is_counted(edge)).map(|(_, taken)| taken).sum()
+        };
+        let states = self.graph.states.iter().enumerate().map(|(place, state)| {
+            let created = if state.initial { instances } else { 0 };
+            let entered = created + sum(&|edge| edge.to_index == place);
+            let left = sum(&|edge| edge.from_index == place);
+            StateCount { state: state.name.to_owned(), entered, current: entered.saturating_sub(left) }
+        });
+        let states: Vec<StateCount> = states.collect();
+        let unfinished = self.graph.states.iter().zip(&states).filter(|(state, _)| !state.terminal);
+        LifecycleCoverage {
+            lifecycle: self.graph.name.to_owned(),
+            instances,
+            unfinished: unfinished.map(|(_, count)| count.current).sum(),
+            edges: self
+                .graph
+                .edges
+                .iter()
+                .zip(taken)
+                .map(|(edge, taken)| EdgeCount {
+                    from: edge.from.to_owned(),
+                    event: edge.event.to_owned(),
+                    to: edge.to.to_owned(),
+                    taken,
+                })
+                .collect(),
+            states,
+        }
+    }
+}
+
+impl Observe for Counts {
+    fn created(&self, _: u32, graph: &'static Graph) {
+        if let Some(lifecycle) = self.lifecycles.iter().find(|lifecycle| lifecycle.graph.name == graph.name) {
+            lifecycle.created.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn moved(&self, _: u32, edge: &'static Edge) {
+        let lifecycle = self.lifecycles.iter().find(|lifecycle| lifecycle.graph.name == edge.lifecycle);
+        let count = lifecycle.and_then(|lifecycle| {
+            // A state has one way out by an event.
+            let is_same = |known: &Edge| known.from_index == edge.from_index && known.event == edge.event;
+            let place = lifecycle.graph.edges.iter().position(is_same)?;
+            lifecycle.taken.get(place)
+        });
+        if let Some(count) = count {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One line for each lifecycle, and under it one for each edge with how often it was taken.
+impl fmt::Display for EdgeCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for covered in self.coverage().iter() {
+            let (name, taken, all) = (&covered.lifecycle, covered.taken(), covered.edges.len());
+            let plural = if covered.instances == 1 { "" } else { "s" };
+            writeln!(
+                f,
+                "{name}: {taken} of {all} edges taken ({:.1} %), {} instance{plural}",
+                covered.percent(),
+                covered.instances
+            )?;
+            for edge in &covered.edges {
+                let count = if edge.taken == 0 { "never".to_owned() } else { edge.taken.to_string() };
+                writeln!(f, "{count:>6}  {edge}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for EdgeCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,57 @@
+//! A walk along given edges.
+
+use super::Walk;
+use crate::kernel::{Edge, Machine};
+use crate::testing::step::{Fault, Payload, fixed_runner, give, payload};
+use crate::testing::subject::Subject;
+
+/// How many payloads a guard is offered.
+const PATIENCE: usize = 256;
+
+/// A walk that takes these edges, with payloads that pass their guards; the same each time.
+///
+/// With [`fewest_walks`](crate::testing::fewest_walks) it makes the least set of runs in which every edge is taken.
+///
+/// # Errors
+/// The [`Fault`] of an edge that the machine does not take, as where a walk does not begin in the initial state.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::testing::example::{AnyDoor, Doors};
+/// use runstate::testing::{EdgeCounter, assert_covers, fewest_walks, walk_along};
+///
+/// let counter = EdgeCounter::of([AnyDoor::GRAPH]);
+/// for edges in fewest_walks(AnyDoor::GRAPH) {
+///     let mut walk = walk_along(&Doors, &edges)?;
+///     walk.observe(counter.observer());
+///     walk.drive(|_, step| assert!(step.is_taken()));
+/// }
+/// assert_covers!(counter.coverage(), AnyDoor::GRAPH);
+///
+/// let unlock = AnyDoor::GRAPH.edge("Locked", "unlock").unwrap();
+/// let error = walk_along(&Doors, &[unlock]).unwrap_err();
+/// assert_eq!(error.to_string(), "Open refuses 'unlock', expected Locked --> Shut : unlock");
+/// # Ok::<(), Box<runstate::testing::Fault>>(())
+/// ```
+pub fn walk_along<S: Subject>(subject: &S, edges: &[&'static Edge]) -> Result<Walk<S::Machine>, Box<Fault>> {
+    let mut runner = fixed_runner();
+    let mut machine = S::Machine::create(subject.record());
+    let mut payloads: Vec<Payload<S>> = Vec::new();
+    for edge in edges {
+        let mut left = PATIENCE;
+        loop {
+            let payload = payload(subject, &machine, edge.event, &mut runner)?;
+            let (next, step) = give(machine, payload.current())?;
+            machine = next;
+            left -= 1;
+            if step.takes(edge) {
+                payloads.push(payload);
+                break;
+            } else if step.is_by_guard() && left > 0 {
+                continue;
+            }
+            return Err(Box::new(Fault::NotTaken { step, edge: edge.to_string() }));
+        }
+    }
+    Ok(Walk { record: subject.record(), events: payloads.iter().map(|payload| payload.current()).collect() })
+}

@@ -1,0 +1,132 @@
+//! From older versions to this one, by name, or not at all.
+
+use runstate::kernel::Persist;
+use runstate::snapshot::{Migration, RestoreError, Snapshot, Stored};
+use serde_json::json;
+
+use super::super::door::{AnyDoor, DoorStatus, doors};
+use super::{assert_text, resealed};
+
+const OLD: &str = "00000000000000a1";
+const MIDDLE: &str = "00000000000000a2";
+
+fn current() -> String {
+    format!("{:016x}", AnyDoor::GRAPH.fingerprint())
+}
+
+/// A door as version 1 stored it: the status was called `Bolted`, the key a text.
+fn version_1() -> Snapshot {
+    resealed(&Snapshot::of(&doors(7)[2]).unwrap(), |json| {
+        json["version"] = 1.into();
+        json["fingerprint"] = OLD.into();
+        json["status"] = "Bolted".into();
+        json["record"] = json!({"key": "7"});
+    })
+}
+
+const KEYS_ARE_NUMBERS: Migration = Migration {
+    name: "keys are numbers",
+    from_version: 1,
+    from_fingerprint: OLD,
+    run: |mut stored| {
+        let key = stored.record["key"].as_str().ok_or("the record has no key")?;
+        stored.record["key"] = key.parse::<u32>().map_err(|e| format!("key {key:?}: {e}"))?.into();
+        Ok(Stored { version: 2, fingerprint: MIDDLE.to_owned(), ..stored })
+    },
+};
+
+const BOLTED_IS_LOCKED_UP: Migration = Migration {
+    name: "bolted is locked up",
+    from_version: 2,
+    from_fingerprint: MIDDLE,
+    run: |mut stored| {
+        if stored.status == "Bolted" {
+            stored.status = "LOCKED_UP".to_owned();
+        }
+        Ok(Stored { version: 3, fingerprint: current(), ..stored })
+    },
+};
+
+#[test]
+fn migrations_follow_one_another_whatever_their_order() {
+    for migrations in [[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP], [BOLTED_IS_LOCKED_UP, KEYS_ARE_NUMBERS]] {
+        let door: AnyDoor = version_1().restore_with(&migrations).unwrap();
+        assert_eq!((door.status(), door.record().key), (DoorStatus::Locked, 7));
+        assert_eq!(Snapshot::of(&door).unwrap(), Snapshot::of(&doors(7)[2]).unwrap());
+    }
+}
+
+#[test]
+fn a_current_snapshot_needs_no_migration() {
+    let stored = Snapshot::of(&doors(7)[1]).unwrap();
+    let door: AnyDoor = stored.restore_with(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap();
+    assert_eq!(door.status(), DoorStatus::Shut);
+}
+
+#[test]
+fn a_gap_in_the_chain_is_refused_where_it_opens() {
+    let error = version_1().restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS]).unwrap_err();
+    assert_eq!(error, RestoreError::Version { lifecycle: "door", got: 2, expected: 3 });
+    let error = version_1().restore_with::<AnyDoor>(&[BOLTED_IS_LOCKED_UP]).unwrap_err();
+    assert_eq!(error, RestoreError::Version { lifecycle: "door", got: 1, expected: 3 });
+}
+
+#[test]
+fn a_migration_that_fails_says_why() {
+    let stored = resealed(&version_1(), |json| json["record"]["key"] = "seven".into());
+    let error = stored.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
+    assert!(matches!(error, RestoreError::Migration { name: "keys are numbers", .. }));
+    assert_text("migration_fails", error);
+}
+
+#[test]
+fn a_migration_that_does_not_raise_the_version_is_stopped() {
+    let idle = Migration { run: Ok, ..KEYS_ARE_NUMBERS };
+    let error = version_1().restore_with::<AnyDoor>(&[idle]).unwrap_err();
+    assert!(matches!(error, RestoreError::Migration { .. }));
+    assert_text("migration_does_not_raise", error);
+}
+
+#[test]
+fn a_migration_that_goes_too_far_is_refused() {
+    let far = Migration { run: |stored| Ok(Stored { version: 9, ..stored }), ..KEYS_ARE_NUMBERS };
+    let error = version_1().restore_with::<AnyDoor>(&[far]).unwrap_err();
+    assert_eq!(error, RestoreError::Version { lifecycle: "door", got: 9, expected: 3 });
+}
+
+#[test]
+fn a_migration_does_not_run_on_another_graph_than_it_reads() {
+    let stored = resealed(&version_1(), |json| json["fingerprint"] = MIDDLE.into());
+    let error = stored.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
+    assert!(matches!(error, RestoreError::Fingerprint { .. }));
+    assert_text("migration_from_another_graph", error);
+}
+
+#[test]
+fn a_migration_must_lead_to_this_graph() {
+    let astray = Migration {
+        run: |stored| Ok(Stored { version: 3, fingerprint: "00000000000000a3".to_owned(), ..stored }),
+        ..KEYS_ARE_NUMBERS
+    };
+    let error = version_1().restore_with::<AnyDoor>(&[astray]).unwrap_err();
+    assert!(matches!(error, RestoreError::Fingerprint { .. }));
+    assert_text("migration_to_another_graph", error);
+}
+
+#[test]
+fn a_migrated_snapshot_is_checked_like_any_other() {
+    let unfinished = Migration {
+        run: |stored| Ok(Stored { version: 3, fingerprint: current(), ..stored }),
+        ..KEYS_ARE_NUMBERS
+    };
+    let error = version_1().restore_with::<AnyDoor>(&[unfinished]).unwrap_err();
+    assert!(matches!(error, RestoreError::Status(_)));
+}
+
+#[test]
+fn a_broken_seal_is_not_migrated() {
+    let json = version_1().to_json().replace("\"key\":\"7\"", "\"key\":\"8\"");
+    let broken = Snapshot::from_json(json.as_bytes()).unwrap();
+    let error = broken.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
+    assert!(matches!(error, RestoreError::Digest { .. }));
+}

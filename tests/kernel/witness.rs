@@ -1,0 +1,238 @@
+//! The two readers of Mermaid agree: what the compile-time witness held against the graph, the parser reads as that
+//! graph.
+
+use std::collections::BTreeSet;
+use std::panic::catch_unwind;
+
+use proptest::prelude::*;
+use runstate::approval::AnyApproval;
+use runstate::diagram::{Diagram, Endpoint, StateKind, parse};
+use runstate::governed_run::AnyGovernedRun;
+use runstate::kernel::{Graph, Persist, witness};
+use runstate::resume_tool_call::AnyResumeToolCall;
+use runstate::run::AnyRun;
+use runstate::run_flow::AnyRunFlow;
+use runstate::service_run::AnyServiceRun;
+use runstate::stream_session::AnyStreamSession;
+use runstate::tool_call::AnyToolCall;
+use runstate::tool_execution::AnyToolExecution;
+
+use super::door::AnyDoor;
+
+const GRAPHS: [&Graph; 9] = [
+    AnyApproval::GRAPH,
+    AnyGovernedRun::GRAPH,
+    AnyResumeToolCall::GRAPH,
+    AnyRun::GRAPH,
+    AnyRunFlow::GRAPH,
+    AnyServiceRun::GRAPH,
+    AnyStreamSession::GRAPH,
+    AnyToolCall::GRAPH,
+    AnyToolExecution::GRAPH,
+];
+
+/// The text of the one block in the file.
+fn block(markdown: &str) -> String {
+    let mut lines = markdown.lines().skip_while(|line| !line.trim().starts_with("```mermaid")).skip(1);
+    lines.by_ref().take_while(|line| !line.trim().starts_with("```")).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// `from --> to : label` for each transition, `[*]` for a mark.
+fn drawn(diagram: &Diagram) -> Vec<String> {
+    let name = |endpoint: &Endpoint| match endpoint {
+        Endpoint::State(id) => diagram.states[id.index()].id.clone(),
+        other => {
+            assert!(matches!(other, Endpoint::Start(_) | Endpoint::End(_)), "{other:?}");
+            "[*]".to_owned()
+        }
+    };
+    let label = |text: &Option<runstate::diagram::Text>| text.as_ref().map(|t| format!(" : {}", t.text));
+    let edges = diagram.transitions.iter();
+    edges
+        .map(|t| format!("{} --> {}{}", name(&t.from), name(&t.to), label(&t.label).unwrap_or_default()))
+        .collect()
+}
+
+/// The same of a graph.
+fn declared(graph: &Graph) -> Vec<String> {
+    let begins = graph.states.iter().filter(|s| s.initial).map(|s| format!("[*] --> {}", s.name));
+    let ends = graph.states.iter().filter(|s| s.terminal).map(|s| format!("{} --> [*]", s.name));
+    begins.chain(graph.edges.iter().map(ToString::to_string)).chain(ends).collect()
+}
+
+#[test]
+fn each_documented_diagram_is_read_as_the_graph_that_it_witnesses() {
+    let mut files = BTreeSet::new();
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/lifecycles")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().replace('-', "_");
+        let Some(graph) = GRAPHS.iter().find(|graph| graph.name == name) else {
+            panic!("{} documents no lifecycle", path.display());
+        };
+        let diagram = parse(&block(&std::fs::read_to_string(&path).unwrap())).unwrap();
+        assert!(diagram.warnings.is_empty(), "{name}: {:?}", diagram.warnings);
+        let mut drawn = drawn(&diagram);
+        let mut declared = declared(graph);
+        drawn.sort();
+        declared.sort();
+        assert_eq!(drawn, declared, "{name}");
+        let states: BTreeSet<_> = diagram.states.iter().map(|state| state.id.as_str()).collect();
+        assert!(diagram.states.iter().all(|state| state.kind == StateKind::Simple), "{name}");
+        assert_eq!(states, graph.states.iter().map(|state| state.name).collect(), "{name}");
+        files.insert(name);
+    }
+    assert_eq!(files.len(), GRAPHS.len(), "{files:?}");
+}
+
+/// Does the witness hold the text to be the door's diagram?
+fn witnessed(text: &str) -> bool {
+    catch_unwind(|| witness::diagram(AnyDoor::GRAPH, text, "door.md")).is_ok()
+}
+
+/// What the parser reads in the block; none if it refuses it.
+fn parsed(text: &str) -> Option<Vec<String>> {
+    let mut drawn = drawn(&parse(&block(text)).ok()?);
+    drawn.sort();
+    Some(drawn)
+}
+
+fn door() -> Vec<String> {
+    let mut declared = declared(AnyDoor::GRAPH);
+    declared.sort();
+    declared
+}
+
+const DOOR: &str = include_str!("door.md");
+
+#[test]
+fn the_witness_says_at_run_time_what_it_says_while_compiling() {
+    assert!(witnessed(DOOR));
+    assert_eq!(parsed(DOOR), Some(door()));
+    assert!(!witnessed(&DOOR.replace(": push", ": shove")));
+}
+
+/// What a slip of the hand or another tool may put into a diagram.
+const PIECES: [&str; 24] = [
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    "\u{a0}",
+    "\u{feff}",
+    "%% Open --> Removed",
+    "%%",
+    "%",
+    ";",
+    ":",
+    "--",
+    "-->",
+    "\n direction LR\n",
+    "\n direction TB",
+    "[*]",
+    "state ",
+    "note",
+    "{",
+    "}",
+    "\"",
+    "```",
+    "<<choice>>",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// The witness reads less than Mermaid does, but what it reads means the same there.
+    #[test]
+    fn what_the_witness_accepts_is_read_so_by_the_parser(
+        edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0..3usize, 0..PIECES.len()), 1..3),
+    ) {
+        let mut text: Vec<char> = DOOR.chars().collect();
+        for (at, cut, piece) in edits {
+            let at = at.index(text.len());
+            let end = (at + cut).min(text.len());
+            text.splice(at..end, PIECES[piece].chars());
+        }
+        let text = String::from_iter(text);
+        if witnessed(&text) {
+            prop_assert_eq!(parsed(&text), Some(door()), "{}", text);
+        }
+    }
+}
+
+/// A graph of one step, from a state and by an event of these names.
+fn step(state: &'static str, event: &'static str) -> Graph {
+    use runstate::kernel::build;
+    let states = [build::state(state, "", 0, 0, &[1]), build::state("Over", "", 1, 0, &[1])];
+    let edges = [build::edge("step", (state, 0), event, ("Over", 1))];
+    build::graph("step", "", 1, Vec::leak(states.into()), Vec::leak(vec![event]), Vec::leak(edges.into()))
+}
+
+/// Words that mean something to Mermaid's lexer somewhere.
+const WORDS: [&str; 38] = [
+    "state",
+    "note",
+    "end",
+    "as",
+    "direction",
+    "direction_LR",
+    "class",
+    "classDef",
+    "style",
+    "click",
+    "href",
+    "default",
+    "fork",
+    "join",
+    "choice",
+    "left",
+    "right",
+    "of",
+    "over",
+    "scale",
+    "width",
+    "hide",
+    "empty",
+    "description",
+    "title",
+    "accTitle",
+    "accDescr",
+    "stateDiagram",
+    "statement",
+    "notes",
+    "TB",
+    "LR",
+    "end_note",
+    "__proto__",
+    "constructor",
+    "root_start",
+    "divider",
+    "state1",
+];
+
+#[test]
+fn a_name_that_means_something_to_mermaid_is_refused_or_means_the_name() {
+    let mut refused = Vec::new();
+    for word in WORDS {
+        for word in [word.to_owned(), word.to_uppercase(), word[..1].to_uppercase() + &word[1..]] {
+            let word: &'static str = word.leak();
+            for (state, event) in [(word, "go"), ("Here", word)] {
+                let graph = step(state, event);
+                let text = format!(
+                    "```mermaid\nstateDiagram-v2\n[*] --> {state}\n{state} --> Over : {event}\nOver --> [*]\n```\n"
+                );
+                if catch_unwind(|| witness::diagram(&graph, &text, "step.md")).is_err() {
+                    refused.push(state);
+                    continue;
+                }
+                let mut declared = declared(&graph);
+                declared.sort();
+                assert_eq!(parsed(&text), Some(declared), "{text}");
+            }
+        }
+    }
+    refused.retain(|word| word.starts_with(|c: char| c.is_lowercase()));
+    let keywords =
+        ["state", "note", "class", "classDef", "style", "click", "href", "default", "scale", "stateDiagram"];
+    assert_eq!(refused, keywords, "no event is refused, and no other state");
+}

@@ -1,0 +1,213 @@
+//! What an activation owes: each guard hands activation and event back as they were.
+
+use std::fmt::Debug;
+
+use runstate::checkpoint::Trigger;
+use runstate::resume_tool_call::{Drained, GateRecord};
+use runstate::run_flow::*;
+use runstate::termination::TerminationReason;
+use runstate::tool_call::ToolCallStatus;
+
+use super::super::stored;
+use super::reach::{self, nothing_replayed, one_replayed, outcome, receipt, waiting};
+
+/// The state refuses the event for this reason, and both are as they were.
+fn refuses(flow: AnyRunFlow, event: impl Into<RunFlowEvent>, why: &str) {
+    let event = event.into();
+    let (before, payload) = (stored::form(&flow), format!("{event:?}"));
+    let refused = flow.apply(event).unwrap_err();
+    assert_eq!(refused.guard().expect("the state has the edge").to_string(), why);
+    let name = refused.event().name();
+    assert_eq!(
+        refused.to_string(),
+        format!("run_flow in state {} refuses '{name}': {why}", refused.machine().status())
+    );
+    assert_eq!(stored::form(refused.machine()), before, "a refusal changes nothing");
+    let (_, event) = refused.into_parts();
+    assert_eq!(format!("{event:?}"), payload, "the event comes back whole");
+}
+
+#[test]
+fn each_commit_wants_its_own_receipt() {
+    let wrong = || receipt(reach::commit_finished().due());
+    for (flow, due) in [
+        (AnyRunFlow::from(reach::commit_user()), "commit 1 (UserMessage)"),
+        (reach::commit_replay0().into(), "commit 2 (ToolResultsCommitted)"),
+        (reach::commit_tool().into(), "commit 3 (ToolResultsCommitted)"),
+    ] {
+        let why = format!("the receipt is for commit 4 (RunFinished), where {due} is due");
+        refuses(flow, Commit::new(wrong()), &why);
+    }
+    let why = "the receipt is for commit 4 (RunFinished), where commit 2 (AssistantTurnCommitted) is due";
+    refuses(reach::commit_assistant(0).into(), Finish::new(wrong()), why);
+    refuses(reach::commit_assistant(2).into(), CallTools::new(wrong()), why);
+    refuses(reach::commit_assistant(2).into(), Halt::new(wrong(), TerminationReason::BehaviorRequested), why);
+    let why = "the receipt is for commit 4 (RunFinished), where commit 2 (ToolResultsCommitted) is due";
+    refuses(reach::commit_replay0().into(), Stay::new(wrong(), waiting()), why);
+}
+
+/// A receipt with the right trigger is still not one for a later commit of that kind.
+#[test]
+fn an_old_receipt_does_not_do() {
+    let replayed_at_start = receipt(reach::commit_replay0().due());
+    refuses(
+        reach::commit_tool().into(),
+        Commit::new(replayed_at_start),
+        "the receipt is for commit 2 (ToolResultsCommitted), where commit 3 (ToolResultsCommitted) is due",
+    );
+}
+
+#[test]
+fn each_gate_wants_its_own_proof() {
+    let other = || nothing_replayed(GateRecord::new(9));
+    let why = |at| format!("the proof is of gate 9, where the activation stands at gate {at}");
+    refuses(reach::resume_replay0().into(), SkipReplay::new(other()), &why(1));
+    refuses(reach::resume_replay0().into(), Replay::new(one_replayed(GateRecord::new(9))), &why(1));
+    refuses(reach::resume_tool_call().into(), Pass::new(other()), &why(2));
+    refuses(reach::resume_after_tool().into(), Next::new(other()), &why(3));
+    refuses(reach::resume_after_tool().into(), Park::new(other(), waiting()), &why(3));
+}
+
+#[test]
+fn nothing_waits_for_no_call() {
+    let why = "no call was named that waits";
+    let flow = reach::commit_replay0();
+    let due = flow.due();
+    refuses(flow.into(), Stay::new(receipt(due), Vec::new()), why);
+    let flow = reach::resume_after_tool();
+    let gate = nothing_replayed(flow.gate());
+    refuses(flow.into(), Park::new(gate, Vec::new()), why);
+}
+
+#[test]
+fn the_calls_of_the_answer_decide_whether_there_is_a_round() {
+    let flow = reach::commit_assistant(0);
+    let receipt0 = receipt(flow.due());
+    let why = "the model's answer has no calls: it is finished, not executed";
+    refuses(flow.into(), CallTools::new(receipt0), why);
+    let flow = reach::commit_assistant(1);
+    let receipt1 = receipt(flow.due());
+    let why = "the model's answer has calls: they are executed before the end";
+    refuses(flow.into(), Finish::new(receipt1), why);
+}
+
+#[test]
+fn a_round_is_over_when_each_call_has_an_outcome() {
+    let complete = |outcomes: &[CallOutcome]| Complete::new(outcomes.to_vec());
+    let done = outcome("call_1", ToolCallStatus::Succeeded);
+    let round = || AnyRunFlow::from(reach::tool_round());
+    let why = |what: &str| format!("the round is not complete: {what}");
+    refuses(round(), complete(&[]), &why("expected an outcome for each of its 2 calls, got 0"));
+    refuses(
+        round(),
+        complete(std::slice::from_ref(&done)),
+        &why("expected an outcome for each of its 2 calls, got 1"),
+    );
+    let three = [done.clone(), done.clone(), done.clone()];
+    refuses(round(), complete(&three), &why("expected an outcome for each of its 2 calls, got 3"));
+    for status in ToolCallStatus::ALL.iter().copied() {
+        let outcomes = [done.clone(), outcome("call_2", status)];
+        if matches!(status, ToolCallStatus::Running | ToolCallStatus::Resuming) {
+            refuses(round(), complete(&outcomes), &why(&format!("call_2 is still {status}")));
+        } else {
+            // A call that was not started stays New: a round in sequence stops at the first that waits.
+            let flow = round().apply(complete(&outcomes).into()).unwrap();
+            assert_eq!(flow.status(), RunFlowStatus::CommitTool, "{status}");
+        }
+    }
+}
+
+#[test]
+fn a_pending_stop_keeps_the_model_from_being_asked() {
+    let pending = || {
+        let mut flow = reach::resume_tool_call();
+        flow.request_stop(TerminationReason::Blocked("not allowed".into()));
+        // The first to ask is heard.
+        flow.request_stop(TerminationReason::BehaviorRequested);
+        let nothing = nothing_replayed(flow.gate());
+        flow.pass(Pass::new(nothing)).unwrap()
+    };
+    refuses(pending().into(), Infer, "the activation is to end (blocked:not allowed) before its next step");
+    let Prepared::Terminate(flow) = pending().prepared() else { panic!("the model is asked") };
+    assert_eq!(flow.reason(), &TerminationReason::Blocked("not allowed".into()));
+    assert_eq!(flow.record().stopping(), None, "it is taken, not kept");
+    // Nor does a later stop displace it.
+    let flow = pending().stop(Stop::new(TerminationReason::BehaviorRequested));
+    assert_eq!(flow.reason(), &TerminationReason::Blocked("not allowed".into()));
+
+    let Prepared::LlmCall(flow) = reach::step_prepare().prepared() else {
+        panic!("nothing asked for the end")
+    };
+    assert_eq!(flow.step(), 5);
+}
+
+/// Only an activation that is to end passes a gate undrained, and from there the end is its only way on.
+#[test]
+fn a_pending_stop_passes_its_gate_undrained() {
+    let mut flow = reach::resume_tool_call();
+    assert_eq!(
+        flow.pass_to_stop().unwrap_err().to_string(),
+        "nothing asked for the end: drain the gate to pass it"
+    );
+    flow.request_stop(TerminationReason::BehaviorRequested);
+    let gate = flow.pass_to_stop().unwrap();
+    let flow = flow.pass(Pass::new(gate)).unwrap();
+    assert_eq!(
+        flow.infer(Infer).unwrap_err().to_string(),
+        "the activation is to end (behavior_requested) before its next step"
+    );
+}
+
+/// A round that must not run twice is committed before its first execution.
+#[test]
+fn a_round_can_owe_a_commit_before_it_executes() {
+    let mut flow = reach::tool_round();
+    let due = flow.calls_started();
+    assert_eq!((due.trigger(), due.number()), (Trigger::CallsStarted, 3));
+    let wrong = receipt(reach::commit_user().due());
+    assert_eq!(
+        flow.started(due, &wrong).unwrap_err().to_string(),
+        "the receipt is for commit 1 (UserMessage), where commit 3 (CallsStarted) is due"
+    );
+    assert_eq!(flow.started(due, &receipt(due)), Ok(()));
+    // The results of the round are the commit after it.
+    assert_eq!(flow.complete(Complete::new(reach::outcomes())).unwrap().due().number(), 4);
+}
+
+/// The typed branches refuse the same, and give the activation back.
+#[test]
+fn typed_branches_give_the_activation_back() {
+    fn back<T: Debug, F>(result: Result<T, (F, Unmet)>, why: &str) -> F {
+        let (flow, unmet) = result.unwrap_err();
+        assert_eq!(unmet.to_string(), why);
+        flow
+    }
+    let wrong = || receipt(reach::commit_finished().due());
+
+    let why = "the receipt is for commit 4 (RunFinished), where commit 2 (AssistantTurnCommitted) is due";
+    for (calls, action) in [(0, None), (2, None), (2, Some(TerminationReason::BehaviorRequested))] {
+        let flow = back(reach::commit_assistant(calls).committed(wrong(), action), why);
+        assert_eq!(flow.turn().calls.len(), calls as usize);
+    }
+    let why = "the receipt is for commit 4 (RunFinished), where commit 2 (ToolResultsCommitted) is due";
+    for waits in [Vec::new(), waiting()] {
+        let flow = back(reach::commit_replay0().committed(wrong(), waits), why);
+        assert_eq!(flow.due().number(), 2);
+    }
+    let why = "the proof is of gate 9, where the activation stands at gate 3";
+    for waits in [Vec::new(), waiting()] {
+        let gate = nothing_replayed(GateRecord::new(9)).into();
+        let flow = back(reach::resume_after_tool().passed(gate, waits), why);
+        assert_eq!(flow.gate().gate(), 3);
+    }
+}
+
+/// What a gate replayed must be committed before the gate counts as passed.
+#[test]
+fn a_gate_with_effects_is_passed_by_their_commit() {
+    let flow = reach::resume_tool_call();
+    let Drained::Replayed(replayed) = one_replayed(flow.gate()) else { panic!("nothing was replayed") };
+    let receipt = receipt(replayed.due());
+    let gate = replayed.committed(receipt).unwrap();
+    assert_eq!(AnyRunFlow::from(flow.pass(Pass::new(gate)).unwrap()).status(), RunFlowStatus::StepPrepare);
+}

@@ -1,0 +1,138 @@
+//! A guard that depends on the record: only the third ticket wins, so that no shortest way shows every edge.
+use std::fmt;
+
+use proptest::prelude::*;
+use proptest::strategy::{LazyJust, ValueTree};
+use proptest::test_runner::TestRunner;
+use runstate::kernel::{Enter, Guard, Persist, Record};
+use runstate::lifecycle;
+use runstate::testing::{Subject, exhaustive, fewest_walks, legal_walks, walk_along, words};
+use serde::{Deserialize, Serialize};
+
+lifecycle! {
+    /// A lottery.
+    pub(crate) mod lottery: Lottery(Purse), AnyLottery;
+    version 1;
+    diagram "lottery.md";
+    status LotteryStatus {
+        /// Without a ticket.
+        Broke,
+        /// With one.
+        Paid { .. },
+        /// With the prize.
+        Rich,
+    }
+    event LotteryEvent {
+        /// Buy a ticket.
+        Buy,
+        /// It is a blank.
+        Lose,
+        /// It is not.
+        Win,
+    }
+    [*]   --> Broke;
+    Broke --> Paid  : buy(Buy);
+    Paid  --> Broke : lose(Lose);
+    Paid  --> Rich  : win(Win) else NotYet;
+    Rich  --> [*];
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Purse {
+    tickets: u32,
+}
+impl Record for Purse {}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Paid {}
+
+#[derive(Debug)]
+pub(crate) struct NotYet;
+impl fmt::Display for NotYet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("only the third ticket wins")
+    }
+}
+impl std::error::Error for NotYet {}
+
+impl<S> Enter<S, Buy> for Paid {
+    fn enter(_: S, _: Buy, purse: &mut Purse) -> Self {
+        purse.tickets += 1;
+        Paid {}
+    }
+}
+impl Guard<Paid, Win> for Rich {
+    type Error = NotYet;
+    fn check(_: &Paid, _: &Win, purse: &Purse) -> Result<(), NotYet> {
+        if purse.tickets >= 3 { Ok(()) } else { Err(NotYet) }
+    }
+}
+
+struct Players;
+
+impl Subject for Players {
+    type Machine = AnyLottery;
+    fn record(&self) -> Purse {
+        Purse::default()
+    }
+    fn event(&self, _: &AnyLottery, name: &'static str) -> BoxedStrategy<LotteryEvent> {
+        match name {
+            "buy" => LazyJust::new(|| Buy.into()).boxed(),
+            "lose" => LazyJust::new(|| Lose.into()).boxed(),
+            "win" => LazyJust::new(|| Win.into()).boxed(),
+            other => unreachable!("a lottery has no event '{other}'"),
+        }
+    }
+}
+
+#[test]
+fn what_the_shortest_ways_do_not_show_random_walks_do() {
+    let matrix = exhaustive(&Players);
+    matrix.check(AnyLottery::GRAPH).unwrap();
+    assert_eq!(matrix.taken().len(), 3);
+    assert_eq!(
+        matrix.refused(),
+        [
+            ("Broke", "lose"),
+            ("Broke", "win"),
+            ("Paid", "buy"),
+            ("Rich", "buy"),
+            ("Rich", "lose"),
+            ("Rich", "win"),
+        ]
+    );
+    assert_eq!(matrix.refused_by_guard(), [("Paid", "win")]);
+}
+
+#[test]
+fn a_legal_walk_turns_another_way_where_a_guard_refuses() {
+    let mut runner = TestRunner::deterministic();
+    let mut wins = 0;
+    for _ in 0..100 {
+        let walk = legal_walks(Players, 12).new_tree(&mut runner).unwrap().current();
+        walk.drive(|lottery, step| {
+            assert!(step.is_taken(), "{step}");
+            if step.event == "win" {
+                wins += 1;
+                assert!(lottery.record().tickets >= 3);
+            }
+        });
+    }
+    assert!(wins > 10, "{wins}");
+}
+
+#[test]
+fn the_shortest_legal_string_that_wins_has_three_tickets() {
+    let won = words(&Players, 6).find(|word| word.is_complete()).unwrap();
+    let events: Vec<_> = won.events().collect();
+    assert_eq!(events, ["buy", "lose", "buy", "lose", "buy", "win"]);
+}
+
+#[test]
+fn a_walk_that_its_guard_does_not_allow_is_an_error() {
+    // The graph knows nothing of guards: it holds two tickets for enough.
+    let walks = fewest_walks(AnyLottery::GRAPH);
+    assert_eq!(walks.len(), 1);
+    let error = walk_along(&Players, &walks[0]).unwrap_err();
+    assert_eq!(error.to_string(), "Paid refuses 'win' by its guard, expected Paid --> Rich : win");
+}

@@ -1,0 +1,138 @@
+//! What people and programs see: text, timeline, Mermaid, JSON, JUnit.
+use runstate::trace::{Event, Junit, Report, Timeline, Unmet, check, to_mermaid, to_text};
+
+use super::{book, event, journey, snapshots};
+
+fn broken() -> Report {
+    let mut events = journey();
+    events[6] = event(7, "a", "send", Some("Returned"), "Lo\"st; --> <b>#1");
+    check(&events, &book())
+}
+
+#[test]
+fn the_text_form() {
+    let mut other = journey();
+    other.rotate_left(1);
+    for event in &mut other {
+        event.run = "second".into();
+    }
+    let events: Vec<_> = journey().into_iter().chain(other).collect();
+    snapshots().bind(|| insta::assert_snapshot!("trace__text", to_text(&events)));
+}
+
+#[test]
+fn the_text_form_knows_no_ids_and_no_times() {
+    let mut other = journey();
+    for event in &mut other {
+        event.run = "x".into();
+        event.instance = if event.instance == "a" { "zzz".into() } else { "a".into() };
+        event.at_ms = 99 - event.at_ms;
+        event.seq *= 3;
+    }
+    assert_eq!(to_text(&journey()), to_text(&other));
+}
+
+/// Document 003, "Parallel tool call state timeline": tool_A and tool_B need approval, tool_C does not.
+fn parallel_tool_calls() -> Vec<Event<'static>> {
+    let steps = [
+        ("run", "r", "create", None, "Running"),
+        ("tool_call", "tool_A", "create", None, "New"),
+        ("tool_call", "tool_B", "create", None, "New"),
+        ("tool_call", "tool_C", "create", None, "New"),
+        ("run_flow", "r", "create", None, "RunStart"),
+        ("tool_call", "tool_A", "suspend", Some("New"), "Suspended"),
+        ("tool_call", "tool_C", "start", Some("New"), "Running"),
+        ("tool_call", "tool_B", "suspend", Some("New"), "Suspended"),
+        ("tool_call", "tool_C", "succeed", Some("Running"), "Succeeded"),
+        ("run", "r", "wait", Some("Running"), "Waiting"),
+        ("tool_call", "tool_A", "resume", Some("Suspended"), "Resuming"),
+        ("run", "r", "resume", Some("Waiting"), "Running"),
+    ];
+    let line =
+        |(seq, (lifecycle, instance, name, from, to)): (u64, (&str, &str, &str, Option<&str>, &str))| {
+            let mut event = event(seq, instance, name, from, to);
+            event.lifecycle = lifecycle.to_owned().into();
+            event
+        };
+    (1..).zip(steps).map(line).collect()
+}
+
+#[test]
+fn the_timeline_has_a_column_for_each_call_and_one_for_the_run() {
+    let mut timeline = Timeline::new("tool_call", "run");
+    parallel_tool_calls().iter().for_each(|event| timeline.event(event));
+    assert_eq!(timeline.len(), 11, "the flow has no row");
+    snapshots().bind(|| insta::assert_snapshot!("trace__timeline", timeline.to_string()));
+}
+
+#[test]
+fn a_timeline_without_rows_is_its_head() {
+    let timeline = Timeline::new("tool_call", "run");
+    assert!(timeline.is_empty());
+    assert_eq!(timeline.to_string(), "Time  run\n");
+}
+
+#[test]
+fn mermaid_of_the_rules_alone() {
+    let book = book();
+    let diagram = to_mermaid(book.rules("parcel").unwrap(), None);
+    insta::assert_snapshot!(diagram, @r"
+    stateDiagram-v2
+        Packed
+        Sent
+        Returned
+        Delivered
+        Discarded
+        [*] --> Packed
+        Packed --> Sent : send
+        Sent --> Delivered : deliver
+        Sent --> Returned : bounce
+        Returned --> Sent : send
+        Returned --> Discarded : discard
+        Delivered --> [*]
+        Discarded --> [*]
+    ");
+}
+
+#[test]
+fn mermaid_shows_where_instances_were_and_are() {
+    let report = check(&journey()[..8], &book());
+    let diagram = to_mermaid(book().rules("parcel").unwrap(), Some(&report));
+    snapshots().bind(|| insta::assert_snapshot!("trace__mermaid_visited", diagram));
+}
+
+#[test]
+fn mermaid_shows_the_violation_whatever_its_names() {
+    let diagram = to_mermaid(book().rules("parcel").unwrap(), Some(&broken()));
+    snapshots().bind(|| insta::assert_snapshot!("trace__mermaid_illegal", diagram));
+}
+
+#[test]
+fn a_report_as_json() {
+    let json = serde_json::to_string_pretty(&broken()).unwrap();
+    snapshots().bind(|| insta::assert_snapshot!("trace__report_json", json));
+    let sound = serde_json::to_value(check(&journey(), &book())).unwrap();
+    assert_eq!(sound["verdict"], "conforms");
+    assert_eq!(sound["violation"], serde_json::Value::Null);
+}
+
+#[test]
+fn reports_as_junit() {
+    let mut junit = Junit::new().complete();
+    junit.trace("good.jsonl", &check(&journey(), &book()));
+    junit.trace("bad & <worse>.jsonl", &broken());
+    junit.trace("short.jsonl", &check(&journey()[..3], &book()));
+    let mut stranger = journey();
+    stranger[8].lifecycle = "let\u{1b}ter".into();
+    junit.trace("stranger.jsonl", &check(&stranger, &book()));
+    let unmet = Unmet::Percent { got: 61.54, least: 90.0 };
+    junit.coverage([("at least 90 %".to_owned(), Some(unmet)), ("edge Packed:Sent".to_owned(), None)]);
+    snapshots().bind(|| insta::assert_snapshot!("trace__junit", junit.to_string()));
+}
+
+#[test]
+fn without_being_asked_for_completeness_junit_lets_a_short_trace_pass() {
+    let mut junit = Junit::new();
+    junit.trace("short.jsonl", &check(&journey()[..3], &book()));
+    assert!(!junit.to_string().contains("<failure"));
+}
