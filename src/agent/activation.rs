@@ -1,10 +1,11 @@
 //! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
 
 use super::decisions::Accepted;
+use super::depth::{MOST_LEVELS, is_too_deep};
 use super::history::Message;
 use super::outcome::{ActivationError, Outcome, finish};
 use super::state::RunState;
-use super::{Agent, CommitError, commit};
+use super::{Agent, CommitError, ModelError, commit};
 use crate::resume_tool_call::{Drained, GatePassed};
 use crate::run::{AnyRun, Finish, Resume, RunStatus};
 use crate::run_flow::{
@@ -13,6 +14,7 @@ use crate::run_flow::{
     ToolRound, WindUp,
 };
 use crate::termination::{StoppedReason, TerminationReason, UnreadableReason};
+use crate::turn::Turn;
 
 /// Where an activation stands between the parts of this driver.
 enum At {
@@ -208,7 +210,7 @@ impl Agent<'_> {
             Prepared::LlmCall(flow) => flow,
             Prepared::Terminate(flow) => return At::End(flow.wind_up(WindUp)),
         };
-        let turn = proceed!(flow, self.model.infer(flow.step(), state));
+        let turn = proceed!(flow, self.model.infer(flow.step(), state).and_then(readable));
         if (self.cancelled)() {
             return At::End(flow.cancel(Cancel).wind_up(WindUp));
         }
@@ -297,6 +299,17 @@ fn resume_run(state: &mut RunState, resume: Resume) {
         AnyRun::Waiting(run) => (run.resume(resume).into(), ()),
         other => (other, ()),
     });
+}
+
+/// An answer that can be stored and read again.
+fn readable(turn: Turn) -> Result<Turn, ModelError> {
+    match turn.calls.iter().find(|call| is_too_deep(&call.arguments)) {
+        Some(call) => Err(ModelError::new(format!(
+            "the arguments of call {:?} nest deeper than {MOST_LEVELS} levels",
+            call.id
+        ))),
+        None => Ok(turn),
+    }
 }
 
 /// Was the last thing said an answer without calls?

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::depth::{MOST_LEVELS, checked, is_too_deep};
 use super::gate::Verdict;
 use super::state::RunState;
 use super::tool::{Effect, ToolInput, execute};
@@ -158,6 +159,10 @@ impl Agent<'_> {
         }
         match self.gate.check(record, decision) {
             Verdict::Allow => Gated::Open(execution.allow(Allow::execution())),
+            Verdict::SetResult(result) if is_too_deep(&result) => {
+                let error = format!("the result of the gate nests deeper than {MOST_LEVELS} levels");
+                Gated::refused(execution, error)
+            }
             Verdict::SetResult(result) => Gated::Open(execution.allow(Allow::supplying(result))),
             Verdict::Block(reason) => {
                 let execution = execution.block(Block::new(&reason)).conclude(Conclude);
@@ -201,7 +206,7 @@ impl Agent<'_> {
                 let decision = replaced.map(|(_, decision)| decision);
                 let input = ToolInput::new(state.id(), &execution, record, arguments, decision);
                 match self.tools.iter_mut().find(|tool| tool.name() == record.tool()) {
-                    Some(tool) => execute(tool.as_mut(), &input),
+                    Some(tool) => checked(execute(tool.as_mut(), &input)),
                     None => ToolResult::Error(format!("there is no tool {:?}", record.tool())),
                 }
             }

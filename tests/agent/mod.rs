@@ -3,6 +3,8 @@
 mod approvals;
 mod cancels;
 mod decisions;
+mod depth;
+mod doctored;
 mod doubt;
 mod failures;
 mod ids;
@@ -11,4 +13,6 @@ mod messages;
 mod modes;
 mod outcomes;
 mod parts;
+mod random;
+mod stored;
 mod tools;

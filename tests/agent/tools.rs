@@ -7,7 +7,7 @@ use runstate::agent::{Effect, Gate, Tool, ToolInput, Verdict};
 use runstate::decision::{Decision, ResumeMode, Suspension};
 use runstate::tool_call::CallRecord;
 use runstate::tool_result::ToolResult;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What tools did, outside of the run: the idempotency key of each execution.
 pub type Ledger = Rc<RefCell<Vec<String>>>;
@@ -39,19 +39,27 @@ impl Tool for Noted {
 pub type Kind = (&'static str, Effect, fn(&ToolInput<'_>) -> ToolResult);
 
 /// All tools that tests call.
-pub const KINDS: [Kind; 16] = [
+pub const KINDS: [Kind; 20] = [
     ("read", Effect::Repeatable, |input| ToolResult::Success(input.arguments().clone())),
     ("write", Effect::Once, |_| ToolResult::Success(json!("written"))),
     ("write_twice", Effect::Once, |_| ToolResult::Success(json!("written at last"))),
     ("note", Effect::Once, |input| ToolResult::Success(json!({ "noted": input.arguments() }))),
     ("fail", Effect::Repeatable, |_| ToolResult::Error("no such file".into())),
-    ("panic", Effect::Repeatable, |_| panic!("out of paper")),
+    ("panic", Effect::Repeatable, |_| std::panic::resume_unwind(Box::new("out of paper"))),
     ("warn", Effect::Repeatable, |_| ToolResult::Warning {
         output: json!("done"),
         warning: "the disk is nearly full".into(),
     }),
     ("blocked", Effect::Once, |_| panic!("the gate lets nothing through")),
     ("fixed", Effect::Once, |_| panic!("the gate gives the result")),
+    ("revoked", Effect::Once, |_| panic!("the gate lets nothing through")),
+    ("deep", Effect::Repeatable, |_| ToolResult::Success(nested(200))),
+    ("deep_question", Effect::Repeatable, |_| {
+        let mut suspension = Suspension::new("", "ask", "how deep?");
+        suspension.parameters = nested(200);
+        ToolResult::Pending(suspension)
+    }),
+    ("deep_gate", Effect::Repeatable, |_| panic!("the gate gives the result")),
     ("ask", Effect::Repeatable, |input| ask(input, ResumeMode::ReplayToolCall, 1)),
     ("ask_once", Effect::Once, |input| ask(input, ResumeMode::ReplayToolCall, 1)),
     ("ask_twice", Effect::Repeatable, |input| ask(input, ResumeMode::ReplayToolCall, 2)),
@@ -66,6 +74,12 @@ pub const KINDS: [Kind; 16] = [
         Some(_) => ToolResult::Success(json!("thank you")),
     }),
 ];
+
+/// A value of that many levels.
+pub fn nested(levels: usize) -> Value {
+    (0..levels)
+        .fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "in": inner }) })
+}
 
 /// Asks that often, once an execution.
 fn ask(input: &ToolInput<'_>, mode: ResumeMode, times: u32) -> ToolResult {
@@ -93,8 +107,11 @@ impl Gate for Rules {
             || Verdict::Suspend { action: "approve".into(), message: format!("execute {}?", call.tool()) };
         match call.tool() {
             "write" if decision.is_none() => asked(),
+            "revoked" if decision.is_some() => Verdict::Block("the permission was withdrawn".into()),
+            "revoked" => asked(),
             "write_twice" if call.suspensions() < 2 => asked(),
             "blocked" => Verdict::Block("not in this folder".into()),
+            "deep_gate" => Verdict::SetResult(nested(200)),
             "fixed" => Verdict::SetResult(json!("from the gate")),
             _ => Verdict::Allow,
         }
