@@ -347,7 +347,7 @@ impl Documented for Flows {
             AnyRunFlow::ResumeReplay0(flow) => flow.request_stop(reason()),
             AnyRunFlow::ResumeToolCall(flow) => flow.request_stop(reason()),
             AnyRunFlow::ResumeAfterTool(flow) => flow.request_stop(reason()),
-            AnyRunFlow::ToolRound(flow) if lot % 2 == 0 => flow.request_stop(reason()),
+            AnyRunFlow::ToolRound(flow) if lot.is_multiple_of(2) => flow.request_stop(reason()),
             AnyRunFlow::ToolRound(flow) => {
                 let owed = flow.calls_started();
                 assert_eq!(serde_json::to_value(owed).unwrap(), due(at, "CallsStarted"));
