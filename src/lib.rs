@@ -1,4 +1,18 @@
-//! Agent-run and tool-call lifecycles as types.
+//! The lifecycle of an agent run, as types.
+//!
+//! Each state of a run and of each of its tool calls is a type of its own that owns what is true in it; a move is a method on its
+//! source state alone. So an illegal step does not compile. A dynamic wrapper carries the same states through storage, and what
+//! happened is recorded as a trace that is held against the diagrams in the documentation, which the compiler holds against the
+//! code.
+//!
+//! - [`lifecycle!`] defines a lifecycle; [`kernel`] has the traits behind it.
+//! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
+//!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; all of them in [`lifecycles`].
+//! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs.
+//! - [`trace`] and [`diagram`]: what happened, and what is documented. `testing`: for tests of your own lifecycles.
+//!
+//! # Features
+//! `lifecycles` and `trace` are on by default. Without them this is the kernel, which depends on `serde` alone.
 
 #[cfg(feature = "lifecycles")]
 pub mod agent;
@@ -13,5 +27,11 @@ pub mod snapshot;
 pub mod testing;
 #[cfg(feature = "trace")]
 pub mod trace;
+
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;
+
+/// The tour of the README compiles and says what it says.
+#[cfg(all(doctest, feature = "lifecycles"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,7 +4,6 @@
 mod agent;
 mod compile_fail;
 mod kernel;
-mod lifecycles;
 
 mod diagram;
 mod lifecycles;

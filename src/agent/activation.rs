@@ -1,98 +1,20 @@
 //! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
 
-use std::error::Error;
-use std::fmt;
-
 use super::decisions::Accepted;
+use super::depth::{MOST_LEVELS, is_too_deep};
 use super::history::Message;
+use super::outcome::{ActivationError, Outcome, finish};
 use super::state::RunState;
-use super::{Agent, CommitError, StateCommitter, commit};
+use super::{Agent, CommitError, ModelError, commit};
 use crate::resume_tool_call::{Drained, GatePassed};
 use crate::run::{AnyRun, Finish, Resume, RunStatus};
 use crate::run_flow::{
-    Accept, AfterAssistant, AfterReplay0, AfterTools, Begin, Cancel, Close, Commit, CommitFinished, Complete,
-    Fail, FlowRecord, LoopTop, OpenGate, Pass, Prepared, Replay, Respond, RunEnd, RunFlow, RunStart,
-    SkipReplay, ToolRound, WindUp,
+    Accept, AfterAssistant, AfterReplay0, AfterTools, Begin, Cancel, Close, Commit, Complete, Fail,
+    FlowRecord, LoopTop, OpenGate, Pass, Prepared, Replay, Respond, RunEnd, RunFlow, RunStart, SkipReplay,
+    ToolRound, WindUp,
 };
-use crate::termination::{StoppedReason, TerminationReason};
-use crate::tool_call::ToolCallStatus;
-
-/// How an activation ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// Why.
-    pub reason: TerminationReason,
-    /// The calls that wait, as they are named in traces.
-    pub waiting: Vec<String>,
-}
-
-/// Why an activation did not begin, or did not come to its end.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ActivationError {
-    /// The run is not in a status from which this activation begins.
-    NotStartable {
-        /// The status it is in.
-        status: RunStatus,
-        /// What can be done with it.
-        hint: &'static str,
-    },
-    /// The end could not be committed. The activation stands at its last state, so that it can be committed again.
-    Unfinished(Box<Unfinished>),
-}
-
-impl fmt::Display for ActivationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ActivationError::NotStartable { status, hint } => write!(f, "the run is {status}: {hint}"),
-            ActivationError::Unfinished(unfinished) => unfinished.error.fmt(f),
-        }
-    }
-}
-
-impl Error for ActivationError {}
-
-/// An activation whose end could not be committed.
-#[derive(Debug)]
-pub struct Unfinished {
-    flow: RunFlow<CommitFinished>,
-    error: CommitError,
-}
-
-impl Unfinished {
-    /// Why the last try failed.
-    pub fn error(&self) -> &CommitError {
-        &self.error
-    }
-
-    /// Commits the end again.
-    ///
-    /// # Errors
-    /// Itself, when it failed again.
-    pub fn retry(
-        self,
-        committer: &mut dyn StateCommitter<RunState>,
-        state: &RunState,
-    ) -> Result<Outcome, Box<Unfinished>> {
-        finish(self.flow, committer, state)
-    }
-}
-
-fn finish(
-    flow: RunFlow<CommitFinished>,
-    committer: &mut dyn StateCommitter<RunState>,
-    state: &RunState,
-) -> Result<Outcome, Box<Unfinished>> {
-    let receipt = match commit(committer, flow.due(), state) {
-        Ok(receipt) => receipt,
-        Err(error) => return Err(Box::new(Unfinished { flow, error })),
-    };
-    let waiting = flow.calls().to_vec();
-    match flow.committed(&receipt) {
-        Ok((_, reason)) => Ok(Outcome { reason, waiting }),
-        Err((flow, wrong)) => Err(Box::new(Unfinished { flow, error: CommitError::new(wrong) })),
-    }
-}
+use crate::termination::{StoppedReason, TerminationReason, UnreadableReason};
+use crate::turn::Turn;
 
 /// Where an activation stands between the parts of this driver.
 enum At {
@@ -146,7 +68,8 @@ impl Agent<'_> {
 
     /// Goes on with a run: one that waits, when a decision comes in; one that a crash left behind, at once.
     ///
-    /// With no decision for a waiting run this changes nothing, and the outcome says what waits.
+    /// With no decision for a waiting run this changes nothing, and the outcome says what waits. One that was cancelled
+    /// meanwhile takes no decision any more, and [ends](Self::cancel).
     ///
     /// # Errors
     /// [`ActivationError::NotStartable`] for a run that is over; [`ActivationError::Unfinished`] when its end could not be
@@ -158,6 +81,7 @@ impl Agent<'_> {
                 Err(ActivationError::NotStartable { status: RunStatus::Running, hint })
             }
             RunStatus::Running => self.activate(state, None),
+            RunStatus::Waiting if (self.cancelled)() => self.cancel(state),
             RunStatus::Waiting => match state.next_accepted(self.decisions) {
                 Some(accepted) => {
                     let resume = Resume::decided(&state.calls[accepted.call].name, &accepted.decision);
@@ -225,20 +149,28 @@ impl Agent<'_> {
             return At::End(flow.cancel(Cancel).wind_up(WindUp));
         }
         let interrupted = std::mem::take(&mut state.interrupted);
-        let drained = proceed!(flow, self.drain_gate(state, flow.gate(), first));
-        let began = self.begin_leftovers(state, interrupted);
-        if interrupted && answered_without_calls(state) {
-            // The crash came between the last answer and the end.
-            flow.request_stop(TerminationReason::NaturalEnd);
+        if interrupted {
+            // The crash may have come between the last answer, or the last step that was allowed, and the end.
+            if answered_without_calls(state) {
+                flow.request_stop(TerminationReason::NaturalEnd);
+            } else if let Some(reason) = proceed!(flow, self.out_of_steps(state)) {
+                flow.request_stop(reason);
+            }
         }
+        let drained = proceed!(flow, self.drain_gate(state, flow.gate(), first));
+        let began = proceed!(flow, self.begin_leftovers(state, &mut flow, interrupted));
+        if (self.cancelled)() {
+            return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        let waiting = if flow.record().stopping().is_some() { Vec::new() } else { state.waiting() };
         match drained {
-            Drained::Nothing(nothing) if !began && state.waiting().is_empty() => {
+            Drained::Nothing(nothing) if !began && waiting.is_empty() => {
                 At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
             }
             drained => {
                 let flow = proceed!(flow.replay(Replay::new(drained)));
                 let receipt = proceed!(flow, commit(self.committer, flow.due(), state));
-                match flow.committed(receipt, state.waiting()) {
+                match flow.committed(receipt, waiting) {
                     Ok(AfterReplay0::LoopTop(flow)) => At::Step(flow),
                     Ok(AfterReplay0::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
                     Err((flow, unmet)) => fail!(flow, unmet),
@@ -247,31 +179,21 @@ impl Agent<'_> {
         }
     }
 
-    /// What a suspension or a crash left of the last round: calls in doubt, and calls that never started.
-    fn begin_leftovers(&mut self, state: &mut RunState, interrupted: bool) -> bool {
-        let calls = state.range_of_step(state.steps);
-        let before: Vec<_> = calls.clone().map(|call| state.status_of(call)).collect();
-        for call in calls.clone() {
-            if interrupted {
-                self.settle_in_doubt(state, call);
-            }
-        }
-        for call in calls.clone() {
-            if state.status_of(call) == ToolCallStatus::New {
-                self.execute_leftover(state, call);
-                if state.status_of(call) == ToolCallStatus::Suspended {
-                    break;
-                }
-            }
-        }
-        calls.zip(before).any(|(call, before)| state.status_of(call) != before)
+    /// The reason for which the run is to end before another step, if it took all that it may.
+    fn out_of_steps(&self, state: &RunState) -> Result<Option<TerminationReason>, UnreadableReason> {
+        let Some(most) = self.max_steps.filter(|most| state.steps >= *most) else { return Ok(None) };
+        let detail = format!("{} of {most}", state.steps);
+        StoppedReason::new("max_rounds", Some(&detail)).map(TerminationReason::Stopped).map(Some)
     }
 
     /// One step: the gate, the model, its answer.
     fn step(&mut self, state: &mut RunState, flow: RunFlow<LoopTop>) -> At {
-        let flow = flow.open_gate(OpenGate);
+        let mut flow = flow.open_gate(OpenGate);
         if (self.cancelled)() {
             return At::End(flow.cancel(Cancel).wind_up(WindUp));
+        }
+        if let Some(reason) = proceed!(flow, self.out_of_steps(state)) {
+            flow.request_stop(reason);
         }
         // A run that is to end replays nothing more.
         let gate = if flow.record().stopping().is_some() {
@@ -288,7 +210,7 @@ impl Agent<'_> {
             Prepared::LlmCall(flow) => flow,
             Prepared::Terminate(flow) => return At::End(flow.wind_up(WindUp)),
         };
-        let turn = proceed!(flow, self.model.infer(flow.step(), state));
+        let turn = proceed!(flow, self.model.infer(flow.step(), state).and_then(readable));
         if (self.cancelled)() {
             return At::End(flow.cancel(Cancel).wind_up(WindUp));
         }
@@ -311,20 +233,23 @@ impl Agent<'_> {
         if (self.cancelled)() {
             return At::End(flow.cancel(Cancel).wind_up(WindUp));
         }
-        if let Some(most) = self.max_steps.filter(|most| state.steps >= *most) {
-            let detail = format!("{} of {most}", state.steps);
-            flow.request_stop(proceed!(
-                flow,
-                StoppedReason::new("max_rounds", Some(&detail)).map(TerminationReason::Stopped)
-            ));
+        if let Some(reason) = proceed!(flow, self.out_of_steps(state)) {
+            flow.request_stop(reason);
         }
         let flow = proceed!(flow.complete(Complete::new(outcomes)));
         let receipt = proceed!(flow, commit(self.committer, flow.due(), state));
-        let flow = proceed!(flow.commit(Commit::new(receipt)));
+        let mut flow = proceed!(flow.commit(Commit::new(receipt)));
         if (self.cancelled)() {
             return At::End(flow.cancel(Cancel).wind_up(WindUp));
         }
         let drained = proceed!(flow, self.drain_gate(state, flow.gate(), None));
+        if matches!(drained, Drained::Replayed(_)) && flow.record().stopping().is_none() {
+            // The calls behind one that asked go on, now that it was answered.
+            proceed!(flow, self.begin_leftovers(state, &mut flow, false));
+            if (self.cancelled)() {
+                return At::End(flow.cancel(Cancel).wind_up(WindUp));
+            }
+        }
         let gate = proceed!(flow, self.commit_drained(state, drained));
         let waiting = if flow.record().stopping().is_some() { Vec::new() } else { state.waiting() };
         match flow.passed(gate, waiting) {
@@ -374,6 +299,17 @@ fn resume_run(state: &mut RunState, resume: Resume) {
         AnyRun::Waiting(run) => (run.resume(resume).into(), ()),
         other => (other, ()),
     });
+}
+
+/// An answer that can be stored and read again.
+fn readable(turn: Turn) -> Result<Turn, ModelError> {
+    match turn.calls.iter().find(|call| is_too_deep(&call.arguments)) {
+        Some(call) => Err(ModelError::new(format!(
+            "the arguments of call {:?} nest deeper than {MOST_LEVELS} levels",
+            call.id
+        ))),
+        None => Ok(turn),
+    }
 }
 
 /// Was the last thing said an answer without calls?

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::depth::is_too_deep;
 use super::state::RunState;
 use crate::decision::{Decision, DecisionAction, Suspension};
 use crate::tool_call::{AnyToolCall, CallRecord, ToolCallStatus};
@@ -70,11 +71,16 @@ pub enum Reply {
     Expired,
     /// No call, or no suspension, of that name waits.
     Unknown,
+    /// Its result nests deeper than 96 levels, and could not be stored.
+    TooDeep,
 }
 
 /// Where decisions come in.
 pub trait DecisionSource {
     /// The next decision, if one is there; `pending` is what waits. It is asked until it has none.
+    ///
+    /// One that gets no reply was not taken, or the process died before it could tell: offer it again. If it was taken,
+    /// the reply is then [`Reply::Duplicate`].
     fn next(&mut self, pending: &[Pending<'_>]) -> Option<Incoming>;
 
     /// What became of a decision that it gave. An accepted one is durable by now.
@@ -137,6 +143,9 @@ impl RunState {
         }
         if suspension.is_expired(incoming.decided_at_ms) {
             return Err(Reply::Expired);
+        }
+        if is_too_deep(&incoming.result) {
+            return Err(Reply::TooDeep);
         }
         let decision = Decision {
             decision_id: incoming.decision_id.clone(),

@@ -5,25 +5,31 @@
 //! [`run_flow`](crate::run_flow) offer no other.
 
 mod activation;
+mod cancel;
 mod commit;
 mod decisions;
+mod depth;
+mod doubt;
 mod gate;
 mod history;
+mod leftovers;
 mod model;
+mod outcome;
 mod replay;
 mod round;
+mod sound;
 mod state;
 mod stored;
 mod tool;
 
 use crate::kernel::Observer;
 
-pub use activation::{ActivationError, Outcome, Unfinished};
 pub use commit::{CommitError, NoCommitter, StateCommitter, commit};
 pub use decisions::{DecisionSource, Incoming, NoDecisions, Pending, Reply};
 pub use gate::{AllowAll, Gate, Verdict};
 pub use history::{Entry, Message};
 pub use model::{Model, ModelError};
+pub use outcome::{ActivationError, Outcome, Unfinished};
 pub use state::RunState;
 pub use stored::{StateError, StoredRun};
 pub use tool::{Effect, Tool, ToolInput};

@@ -11,7 +11,7 @@ pub trait Model {
     /// Answers to [`RunState::history`], in step `step` of the run, counted from 1.
     ///
     /// # Errors
-    /// When there is no answer. The run ends with it.
+    /// When there is no answer. The run ends with it, and with an answer whose arguments nest deeper than 96 levels.
     fn infer(&mut self, step: u32, state: &RunState) -> Result<Turn, ModelError>;
 }
 

@@ -1,6 +1,10 @@
 //! The resume gate: decisions are drained, and their calls replayed.
 
+use serde_json::Value;
+
 use super::decisions::{Accepted, Reply};
+use super::doubt::{ARGUMENTS, IN_DOUBT};
+use super::round::{Gated, settle};
 use super::state::RunState;
 use super::{Agent, CommitError, commit};
 use crate::decision::DecisionAction;
@@ -8,7 +12,9 @@ use crate::resume_tool_call::{
     Approve, Clear, Close, CommitReplay, Compare, Deny, DrainDecisionChannel, Drained, Execute, FindNothing,
     GateRecord, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
-use crate::tool_call::{AnyToolCall, Cancel, Resume};
+use crate::tool_call::{AnyToolCall, Cancel, Replay, Resume, Resuming, ToolCall};
+use crate::tool_execution::Allow;
+use crate::tool_result::ToolResult;
 
 impl Agent<'_> {
     /// Drains the gate: pass after pass until one finds no decision. `first` was accepted before the activation began.
@@ -81,5 +87,44 @@ impl Agent<'_> {
             },
         };
         Ok(pass.compare(Compare::new(true)).close(Close))
+    }
+
+    /// Replays a `Resuming` call through the whole pipeline, gate and all (document 003, "Resume replay").
+    pub(super) fn replay_call(&mut self, state: &mut RunState, call: usize) {
+        let AnyToolCall::Resuming(machine) = state.calls[call].machine.get() else { return };
+        let decision = machine.decision().clone();
+        let replay = match replay_of(machine) {
+            Replay::Execute(arguments) => Ok(arguments.clone()),
+            Replay::Supplied(result) => Err(result.clone()),
+        };
+        let execution = self.open_execution(state, call);
+        let record = state.calls[call].machine.get().record();
+        let (gated, arguments) = match replay {
+            Ok(arguments) => (self.gate_call(record, state, call, execution, Some(&decision)), arguments),
+            Err(result) => (Gated::Open(execution.allow(Allow::supplying(result))), Value::Null),
+        };
+        match gated {
+            Gated::Open(execution) => match execution.supplied().cloned() {
+                // A supplied result settles the call where it is; only a tool that executes makes it `Running` again.
+                Some(result) => {
+                    let result = ToolResult::Success(result);
+                    settle(state, call, &execution.answered(&result), result);
+                }
+                None => {
+                    self.start_call(state, call);
+                    self.execute_running(state, call, execution, Some((&arguments, &decision)));
+                }
+            },
+            Gated::Closed(execution, result) => settle(state, call, &execution, result),
+        }
+    }
+}
+
+/// What replaying a call means. A call in doubt goes on with the arguments that its interrupted execution had.
+pub(super) fn replay_of(call: &ToolCall<Resuming>) -> Replay<'_> {
+    let suspension = call.suspension();
+    match suspension.parameters.get(ARGUMENTS) {
+        Some(arguments) if suspension.action == IN_DOUBT => Replay::Execute(arguments),
+        Some(_) | None => call.replay(),
     }
 }

@@ -2,21 +2,46 @@
 
 use serde_json::Value;
 
+use super::depth::{MOST_LEVELS, checked, is_too_deep};
 use super::gate::Verdict;
 use super::state::RunState;
 use super::tool::{Effect, ToolInput, execute};
 use super::{Agent, CommitError, commit};
+use crate::checkpoint::{Due, Receipt, WrongReceipt};
 use crate::decision::{Decision, Suspension};
-use crate::run_flow::{CallOutcome, RunFlow, ToolRound};
-use crate::tool_call::{AnyToolCall, CallRecord, Replay, Start, Suspend, ToolCallStatus};
+use crate::run_flow::{CallOutcome, ResumeAfterTool, ResumeReplay0, RunFlow, ToolRound};
+use crate::tool_call::{AnyToolCall, CallRecord, Start, Suspend, ToolCallStatus};
 use crate::tool_execution::{
     AfterToolExecute, Allow, BeforeToolExecute, Block, Conclude, ExecuteTool, ExecutionRecord, Reject,
     Suspend as SuspendExecution, ToolExecution,
 };
 use crate::tool_result::ToolResult;
 
+/// A state of the flow in which calls start.
+pub(super) trait Starts {
+    /// The commit that is due before a tool executes that must not run twice.
+    fn calls_started(&mut self) -> Due;
+    /// Takes the receipt for it.
+    fn started(&self, due: Due, receipt: &Receipt) -> Result<(), WrongReceipt>;
+}
+
+macro_rules! starts {
+    ($($State:ident),+) => { $(
+        impl Starts for RunFlow<$State> {
+            fn calls_started(&mut self) -> Due {
+                self.calls_started()
+            }
+
+            fn started(&self, due: Due, receipt: &Receipt) -> Result<(), WrongReceipt> {
+                self.started(due, receipt)
+            }
+        }
+    )+ };
+}
+starts!(ToolRound, ResumeReplay0, ResumeAfterTool);
+
 /// What the gate made of a call.
-enum Gated {
+pub(super) enum Gated {
     /// Its tool may execute, with the execution whose gate is open.
     Open(ToolExecution<ExecuteTool>),
     /// It waits, or has an error: the execution is over, with this result.
@@ -48,13 +73,7 @@ impl Agent<'_> {
             if (self.cancelled)() {
                 break;
             }
-            self.start_call(state, call);
-            if self.effect_of(state, call) == Effect::Once {
-                let due = flow.calls_started();
-                let receipt = commit(self.committer, due, state)?;
-                flow.started(due, &receipt).map_err(CommitError::new)?;
-            }
-            self.execute_running(state, call, execution, None);
+            self.begin_call(state, flow, call, execution)?;
             if state.status_of(call) == ToolCallStatus::Suspended {
                 break;
             }
@@ -65,16 +84,34 @@ impl Agent<'_> {
             .collect())
     }
 
-    /// Executes calls that have not started, outside a round: what a suspension or a crash left of one.
-    pub(super) fn execute_leftover(&mut self, state: &mut RunState, call: usize) {
-        if let Some(execution) = self.gate_new_call(state, call) {
-            self.start_call(state, call);
-            self.execute_running(state, call, execution, None);
+    /// Starts a `New` call whose gate is open, and executes it. That a tool was started which must not run twice is
+    /// durable before it executes.
+    ///
+    /// # Errors
+    /// When that commit failed. Nothing was executed.
+    pub(super) fn begin_call(
+        &mut self,
+        state: &mut RunState,
+        flow: &mut dyn Starts,
+        call: usize,
+        execution: ToolExecution<ExecuteTool>,
+    ) -> Result<(), CommitError> {
+        self.start_call(state, call);
+        if execution.supplied().is_none() && self.effect_of(state, call) == Effect::Once {
+            let due = flow.calls_started();
+            let receipt = commit(self.committer, due, state)?;
+            flow.started(due, &receipt).map_err(CommitError::new)?;
         }
+        self.execute_running(state, call, execution, None);
+        Ok(())
     }
 
     /// Takes a `New` call through its gate; gives the execution back when it may execute.
-    fn gate_new_call(&mut self, state: &mut RunState, call: usize) -> Option<ToolExecution<ExecuteTool>> {
+    pub(super) fn gate_new_call(
+        &mut self,
+        state: &mut RunState,
+        call: usize,
+    ) -> Option<ToolExecution<ExecuteTool>> {
         if state.status_of(call) != ToolCallStatus::New {
             return None;
         }
@@ -95,7 +132,11 @@ impl Agent<'_> {
         }
     }
 
-    fn open_execution(&self, state: &mut RunState, call: usize) -> ToolExecution<BeforeToolExecute> {
+    pub(super) fn open_execution(
+        &self,
+        state: &mut RunState,
+        call: usize,
+    ) -> ToolExecution<BeforeToolExecute> {
         let call = &mut state.calls[call];
         call.executions += 1;
         let observer = self.watch.observer("tool_execution", &format!("{}.{}", call.name, call.executions));
@@ -103,7 +144,7 @@ impl Agent<'_> {
         ToolExecution::new(ExecutionRecord::new(&call.name, tool).observed(observer))
     }
 
-    fn gate_call(
+    pub(super) fn gate_call(
         &self,
         record: &CallRecord,
         state: &RunState,
@@ -118,14 +159,17 @@ impl Agent<'_> {
         }
         match self.gate.check(record, decision) {
             Verdict::Allow => Gated::Open(execution.allow(Allow::execution())),
+            Verdict::SetResult(result) if is_too_deep(&result) => {
+                let error = format!("the result of the gate nests deeper than {MOST_LEVELS} levels");
+                Gated::refused(execution, error)
+            }
             Verdict::SetResult(result) => Gated::Open(execution.allow(Allow::supplying(result))),
             Verdict::Block(reason) => {
                 let execution = execution.block(Block::new(&reason)).conclude(Conclude);
                 Gated::Closed(execution, ToolResult::Error(reason))
             }
             Verdict::Suspend { action, message } => {
-                let id = format!("{}/{}/{}", state.id(), state.calls[call].name, record.suspensions() + 1);
-                let suspension = Suspension::new(id, action, message);
+                let suspension = Suspension::new(state.suspension_id(call, None), action, message);
                 let execution =
                     execution.suspend(SuspendExecution::new(suspension.clone())).conclude(Conclude);
                 Gated::Closed(execution, ToolResult::Pending(suspension))
@@ -133,12 +177,12 @@ impl Agent<'_> {
         }
     }
 
-    fn effect_of(&self, state: &RunState, call: usize) -> Effect {
+    pub(super) fn effect_of(&self, state: &RunState, call: usize) -> Effect {
         let name = state.calls[call].machine.get().record().tool();
         self.tools.iter().find(|tool| tool.name() == name).map_or(Effect::Once, |tool| tool.effect())
     }
 
-    fn start_call(&mut self, state: &mut RunState, call: usize) {
+    pub(super) fn start_call(&mut self, state: &mut RunState, call: usize) {
         state.step_call(call, |machine| match machine {
             AnyToolCall::New(call) => call.start(Start).into(),
             AnyToolCall::Resuming(call) => call.start(Start).into(),
@@ -147,14 +191,14 @@ impl Agent<'_> {
     }
 
     /// Executes the tool of a `Running` call, and takes in what it answers.
-    fn execute_running(
+    pub(super) fn execute_running(
         &mut self,
         state: &mut RunState,
         call: usize,
         execution: ToolExecution<ExecuteTool>,
         replaced: Option<(&Value, &Decision)>,
     ) {
-        let result = match execution.supplied() {
+        let mut result = match execution.supplied() {
             Some(supplied) => ToolResult::Success(supplied.clone()),
             None => {
                 let record = state.calls[call].machine.get().record();
@@ -162,76 +206,20 @@ impl Agent<'_> {
                 let decision = replaced.map(|(_, decision)| decision);
                 let input = ToolInput::new(state.id(), &execution, record, arguments, decision);
                 match self.tools.iter_mut().find(|tool| tool.name() == record.tool()) {
-                    Some(tool) => execute(tool.as_mut(), &input),
+                    Some(tool) => checked(execute(tool.as_mut(), &input)),
                     None => ToolResult::Error(format!("there is no tool {:?}", record.tool())),
                 }
             }
         };
+        if let ToolResult::Pending(suspension) = &mut result {
+            suspension.id = state.suspension_id(call, Some(std::mem::take(&mut suspension.id)));
+        }
         settle(state, call, &execution.answered(&result), result);
-    }
-
-    /// Replays a `Resuming` call through the whole pipeline, gate and all (document 003, "Resume replay").
-    pub(super) fn replay_call(&mut self, state: &mut RunState, call: usize) {
-        let AnyToolCall::Resuming(machine) = state.calls[call].machine.get() else { return };
-        let decision = machine.decision().clone();
-        let replay = match machine.replay() {
-            Replay::Execute(arguments) => Ok(arguments.clone()),
-            Replay::Supplied(result) => Err(result.clone()),
-        };
-        let execution = self.open_execution(state, call);
-        let record = state.calls[call].machine.get().record();
-        let (gated, arguments) = match replay {
-            Ok(arguments) => (self.gate_call(record, state, call, execution, Some(&decision)), arguments),
-            Err(result) => (Gated::Open(execution.allow(Allow::supplying(result))), Value::Null),
-        };
-        match gated {
-            Gated::Open(execution) => match execution.supplied().cloned() {
-                // A supplied result settles the call where it is; only a tool that executes makes it `Running` again.
-                Some(result) => {
-                    let result = ToolResult::Success(result);
-                    settle(state, call, &execution.answered(&result), result);
-                }
-                None => {
-                    self.start_call(state, call);
-                    self.execute_running(state, call, execution, Some((&arguments, &decision)));
-                }
-            },
-            Gated::Closed(execution, result) => settle(state, call, &execution, result),
-        }
-    }
-
-    /// Settles what a crash left `Running` or `Resuming`: whether its tool ran is not known. One that may run twice does;
-    /// of any other a person is asked, so that nothing is executed twice in silence.
-    pub(super) fn settle_in_doubt(&mut self, state: &mut RunState, call: usize) {
-        let status = state.status_of(call);
-        if !matches!(status, ToolCallStatus::Running | ToolCallStatus::Resuming) {
-            return;
-        }
-        if self.effect_of(state, call) == Effect::Once {
-            let record = state.calls[call].machine.get().record();
-            let id = format!("{}/{}/{}", state.id(), state.calls[call].name, record.suspensions() + 1);
-            let message = format!(
-                "the run was interrupted while {} may have been executing: resume to execute it again, cancel to give \
-                 the call up",
-                record.tool()
-            );
-            let suspend = Suspend::new(Suspension::new(id, "in_doubt", message));
-            state.step_call(call, |machine| match machine {
-                AnyToolCall::Running(call) => call.suspend(suspend).into(),
-                AnyToolCall::Resuming(call) => call.suspend(suspend).into(),
-                other => other,
-            });
-        } else if status == ToolCallStatus::Resuming {
-            self.replay_call(state, call);
-        } else {
-            let execution = self.open_execution(state, call).allow(Allow::execution());
-            self.execute_running(state, call, execution, None);
-        }
     }
 }
 
 /// Takes a call to where its execution came out (document 000, "Outcome-to-status mapping").
-fn settle(
+pub(super) fn settle(
     state: &mut RunState,
     call: usize,
     execution: &ToolExecution<AfterToolExecute>,

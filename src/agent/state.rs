@@ -135,14 +135,40 @@ impl RunState {
     /// Makes the calls of an answer.
     pub(super) fn add_calls(&mut self, step: u32, requests: &[CallRequest], watch: &dyn Watch) {
         for (ordinal, request) in (0..).zip(requests) {
-            let lives =
-                self.calls.iter().filter(|call| call.machine.get().record().id() == request.id).count();
-            let name = if lives == 0 { request.id.clone() } else { format!("{}#{}", request.id, lives + 1) };
+            let name = self.free_name(&request.id);
             let record = CallRecord::new(&request.id, &request.tool, request.arguments.clone())
                 .at(CallKey { step, ordinal })
                 .observed(watch.observer("tool_call", &name));
             self.calls.push(Call { name, machine: Slot::new(AnyToolCall::new(record)), executions: 0 });
         }
+    }
+
+    /// The id, or its next life: `call_1#2`. A model may also give a call an id that looks like another's next life.
+    fn free_name(&self, id: &str) -> String {
+        let mut lives = self.calls.iter().filter(|call| call.machine.get().record().id() == id).count() + 1;
+        let mut name = if lives == 1 { id.to_owned() } else { format!("{id}#{lives}") };
+        while self.position(&name).is_some() {
+            lives += 1;
+            name = format!("{id}#{lives}");
+        }
+        name
+    }
+
+    /// The id of the next suspension of a call: the one that its tool wants, unless that was given before, since a
+    /// decision on the one suspension must never count for the other.
+    pub(super) fn suspension_id(&self, call: usize, wanted: Option<String>) -> String {
+        let call = &self.calls[call];
+        let next = call.machine.get().record().suspensions() + 1;
+        let own = || format!("{}/{}/{next}", self.id(), call.name);
+        let mut id = wanted.filter(|id| !id.is_empty() && !self.knows_suspension(id)).unwrap_or_else(own);
+        while self.knows_suspension(&id) {
+            id.push('\'');
+        }
+        id
+    }
+
+    fn knows_suspension(&self, id: &str) -> bool {
+        self.decisions.contains_key(id) || self.pending().iter().any(|pending| pending.suspension.id == id)
     }
 
     /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that

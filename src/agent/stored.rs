@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::history::Message;
+use super::sound::{Contradiction, check, suspended};
 use super::state::{Call, RunState};
 use crate::decision::{Decision, Suspension};
 use crate::kernel::Slot;
 use crate::run::{AnyRun, RunStatus};
 use crate::snapshot::{Migration, RestoreError, Snapshot, SnapshotError, digest};
-use crate::tool_call::{AnyToolCall, CallKey};
+use crate::tool_call::AnyToolCall;
 
 /// A run at rest, under the document's paths.
 ///
@@ -85,7 +86,7 @@ impl StoredRun {
         serde_json::from_slice(bytes).map_err(|e| StateError::Syntax {
             line: e.line(),
             column: e.column(),
-            message: crate::snapshot::without_place(&e),
+            message: shortened(crate::snapshot::without_place(&e)),
         })
     }
 
@@ -163,56 +164,20 @@ impl StoredRun {
             flows: self.flows,
             interrupted,
         };
-        self.check(&state)?;
+        check(&state, &self.suspended)
+            .map_err(|Contradiction { path, what }| StateError::Contradiction { path, what })?;
         Ok(state)
-    }
-
-    /// Do the parts agree?
-    fn check(&self, state: &RunState) -> Result<(), StateError> {
-        let contradiction =
-            |path: &str, what: String| Err(StateError::Contradiction { path: path.to_owned(), what });
-        if self.suspended != suspended(state) {
-            return contradiction(
-                "__suspended_tool_calls",
-                "it does not list exactly the calls that are Suspended, with their suspensions".to_owned(),
-            );
-        }
-        for (id, decision) in &self.decisions {
-            if *id != decision.suspension_id {
-                return contradiction(
-                    "__resume_decisions",
-                    format!("the decision under {id:?} is on {:?}", decision.suspension_id),
-                );
-            }
-        }
-        let answers: Vec<_> = state.messages.iter().filter_map(Message::answer).collect();
-        if u32::try_from(answers.len()) != Ok(self.steps) {
-            return contradiction(
-                "steps",
-                format!("{} where there are {} answers", self.steps, answers.len()),
-            );
-        }
-        let mut keys = state.calls.iter().map(|call| call.machine.get().record().key());
-        for (step, answer) in (1..).zip(answers) {
-            for (ordinal, request) in (0..).zip(&answer.calls) {
-                let key = CallKey { step, ordinal };
-                if keys.next() != Some(key) {
-                    return contradiction(
-                        "__tool_call_states",
-                        format!("call {key} ({}) is missing", request.id),
-                    );
-                }
-            }
-        }
-        match keys.next() {
-            Some(key) => contradiction("__tool_call_states", format!("no answer asks for call {key}")),
-            None => Ok(()),
-        }
     }
 }
 
-fn suspended(state: &RunState) -> BTreeMap<String, Suspension> {
-    state.pending().iter().map(|pending| (pending.call.to_owned(), pending.suspension.clone())).collect()
+/// What the reader says, without the whole of a text that it quotes.
+fn shortened(mut message: String) -> String {
+    const MOST: usize = 200;
+    if let Some((end, _)) = message.char_indices().nth(MOST) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
 }
 
 /// Why a run could not be written or read.

@@ -19,7 +19,7 @@ pub trait Tool {
         Effect::Once
     }
 
-    /// Executes it. A panic is a failed call.
+    /// Executes it. A panic is a failed call, and so is a result that nests deeper than 96 levels.
     fn call(&mut self, input: &ToolInput<'_>) -> ToolResult;
 }
 

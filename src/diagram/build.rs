@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::error::SyntaxError;
 use super::model::{Diagram, Endpoint, Note, Scope, ScopeId, State, StateId, StateKind, Text, Transition};
 use super::prepare::{Prepared, title};
-use super::source::{LineIndex, Span};
+use super::source::{LineIndex, Places, Span};
 use super::syntax::{Body, Item, Node, Stmt, Syntax};
 use super::warning::{Warning, WarningKind};
 
@@ -86,10 +86,11 @@ impl<'s> Builder<'s> {
             self.item(item, &syntax.bodies)?;
         }
         self.declared_only();
-        for warning in &mut self.diagram.warnings {
-            warning.locate(self.source, &self.diagram.lines);
-        }
         self.diagram.warnings.sort_by_key(|warning| (warning.span(), warning.kind()));
+        let mut places = Places::new(self.source, &self.diagram.lines);
+        for warning in &mut self.diagram.warnings {
+            warning.locate(places.position(warning.span().start));
+        }
         Ok(self.diagram)
     }
 
@@ -318,6 +319,8 @@ impl<'s> Builder<'s> {
         for id in std::mem::take(&mut self.declarations) {
             match self.ids.get(&id.text) {
                 Some(state) => self.declare(*state, id.span, true),
+                // The colon of `state A : text` has its warning.
+                None if id.text.starts_with(':') => {}
                 None => {
                     let message = format!(
                         "nothing else names `{}`: Mermaid drops a `state` that says no more",

@@ -1,9 +1,9 @@
 //! What a change of a graph means for the runs that are already on their way.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::graph::{GraphEdge, StateGraph};
+use super::graph::{GraphEdge, Mark, StateGraph};
 
 /// What a [`Change`] means for persisted runs. The order is from harmless to grave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -194,22 +194,18 @@ pub fn diff(old: &StateGraph, new: &StateGraph) -> Vec<Change> {
     for edge in edges.added {
         add(ChangeKind::EdgeAdded { edge: edge.clone() }, edge.line);
     }
-    for mark in old.initial.iter().filter(|mark| !new.initial.iter().any(|other| other.state == mark.state)) {
+    for mark in only(&old.initial, &new.initial) {
         add(ChangeKind::InitialLost { state: mark.state.clone() }, mark.line);
     }
-    for mark in new.initial.iter().filter(|mark| !old.initial.iter().any(|other| other.state == mark.state)) {
+    for mark in only(&new.initial, &old.initial) {
         add(ChangeKind::InitialGained { state: mark.state.clone() }, mark.line);
     }
     // A mark on a state that is gone or new says nothing more.
-    for mark in old.terminal.iter().filter(|mark| !new.is_terminal(&mark.state)) {
-        if after.contains_key(mark.state.as_str()) {
-            add(ChangeKind::TerminalLost { state: mark.state.clone() }, mark.line);
-        }
+    for mark in only(&old.terminal, &new.terminal).filter(|mark| after.contains_key(mark.state.as_str())) {
+        add(ChangeKind::TerminalLost { state: mark.state.clone() }, mark.line);
     }
-    for mark in new.terminal.iter().filter(|mark| !old.is_terminal(&mark.state)) {
-        if before.contains_key(mark.state.as_str()) {
-            add(ChangeKind::TerminalGained { state: mark.state.clone() }, mark.line);
-        }
+    for mark in only(&new.terminal, &old.terminal).filter(|mark| before.contains_key(mark.state.as_str())) {
+        add(ChangeKind::TerminalGained { state: mark.state.clone() }, mark.line);
     }
     for (from, to) in edges.relabelled {
         add(ChangeKind::LabelChanged { old: from.clone(), new: to.clone() }, to.line);
@@ -233,6 +229,12 @@ pub fn diff(old: &StateGraph, new: &StateGraph) -> Vec<Change> {
     }
     changes.sort_by_key(|change| std::cmp::Reverse(change.severity()));
     changes
+}
+
+/// The marks on states that the other graph does not mark.
+fn only<'g>(these: &'g [Mark], those: &[Mark]) -> impl Iterator<Item = &'g Mark> {
+    let known: HashSet<String> = those.iter().map(|mark| mark.state.clone()).collect();
+    these.iter().filter(move |mark| !known.contains(&mark.state))
 }
 
 #[derive(Default)]

@@ -223,7 +223,7 @@ impl Document {
         let block = self.select(which).map_err(DocumentError::Select)?;
         self.parse(block).map_err(|error| {
             let rendered = error.render(&self.name, &self.text);
-            DocumentError::Syntax { error, rendered }
+            DocumentError::Syntax { error: Box::new(error), rendered }
         })
     }
 }
@@ -279,7 +279,7 @@ pub enum DocumentError {
     /// The diagram cannot be read.
     Syntax {
         /// What is wrong, with a span of the file.
-        error: SyntaxError,
+        error: Box<SyntaxError>,
         /// The same with an excerpt of the file.
         rendered: String,
     },

@@ -37,7 +37,7 @@ impl Prepared {
         this.directives();
         this.comment_lines();
         let start = spaces(&this.text, 0);
-        this.remove(&[0..start]);
+        this.remove(std::slice::from_ref(&(0..start)));
         this.style_semicolons("style");
         this.style_semicolons("classDef");
         this.append_line_break();
@@ -110,7 +110,8 @@ impl Prepared {
         let mut pieces = Vec::with_capacity(self.pieces.len() + ranges.len());
         let mut old = self.pieces.iter().copied().peekable();
         let mut from = 0;
-        let ends = ranges.iter().cloned().chain([self.text.len()..self.text.len()]);
+        let end = self.text.len();
+        let ends = ranges.iter().cloned().chain(std::iter::once(end..end));
         for gap in ends {
             let kept = from..gap.start;
             pieces.push((text.len(), self.origin(kept.start)));

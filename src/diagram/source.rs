@@ -134,6 +134,33 @@ impl LineIndex {
     }
 }
 
+/// Positions of ascending offsets: a long line is walked once, not once an offset.
+pub(super) struct Places<'t> {
+    text: &'t str,
+    lines: &'t LineIndex,
+    offset: usize,
+    last: Position,
+}
+
+impl<'t> Places<'t> {
+    pub(super) fn new(text: &'t str, lines: &'t LineIndex) -> Self {
+        Self { text, lines, offset: 0, last: Position { line: 1, column: 1 } }
+    }
+
+    /// The position of an offset that is not before the one asked for last.
+    pub(super) fn position(&mut self, offset: usize) -> Position {
+        let offset = floor_boundary(self.text, offset);
+        let line = self.lines.line(offset);
+        let from = self.lines.line_start(line).unwrap_or(0);
+        let (from, column) =
+            if line == self.last.line { (self.offset.max(from), self.last.column) } else { (from, 1) };
+        let passed = self.text.get(from..offset).map_or(0, |text| text.chars().count());
+        self.offset = offset;
+        self.last = Position { line, column: column + passed };
+        self.last
+    }
+}
+
 /// How many characters of a line an excerpt shows before and after the caret.
 const WINDOW: usize = 60;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::source::{Excerpt, LineIndex, Position, Span};
+use super::source::{Excerpt, Position, Span};
 
 /// What kind of trap a [`Warning`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,8 +75,8 @@ impl Warning {
         Self { kind, span, position: Position { line: 0, column: 0 }, message: message.into() }
     }
 
-    pub(super) fn locate(&mut self, source: &str, lines: &LineIndex) {
-        self.position = lines.position(source, self.span.start);
+    pub(super) fn locate(&mut self, position: Position) {
+        self.position = position;
     }
 
     /// The kind of trap.

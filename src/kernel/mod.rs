@@ -5,6 +5,7 @@
 #[doc(hidden)]
 pub mod check;
 mod define;
+mod define_parts;
 mod graph;
 mod machine;
 mod message;

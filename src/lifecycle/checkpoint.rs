@@ -40,19 +40,20 @@ impl fmt::Display for Trigger {
 #[serde(deny_unknown_fields)]
 pub struct Due {
     trigger: Trigger,
-    gate: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gate: Option<u64>,
     number: u64,
 }
 
 impl Due {
     /// The commit of that number that the flow itself owes.
     pub(super) fn of_flow(trigger: Trigger, number: u64) -> Self {
-        Due { trigger, gate: 0, number }
+        Due { trigger, gate: None, number }
     }
 
     /// The commit of that number that a gate owes; gates are counted from 1.
     pub(super) fn of_gate(trigger: Trigger, gate: u64, number: u64) -> Self {
-        Due { trigger, gate, number }
+        Due { trigger, gate: Some(gate), number }
     }
 
     /// What made it due.
@@ -74,7 +75,10 @@ impl Due {
 impl fmt::Display for Due {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "commit {} ({})", self.number, self.trigger)?;
-        if self.gate > 0 { write!(f, " of gate {}", self.gate) } else { Ok(()) }
+        match self.gate {
+            Some(gate) => write!(f, " of gate {gate}"),
+            None => Ok(()),
+        }
     }
 }
 

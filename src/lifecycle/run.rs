@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::decision::Decision;
 use super::termination::TerminationReason;
 use crate::kernel::{Begin, Enter, Guard, Observer, Record};
@@ -289,6 +290,20 @@ impl Run<Done> {
     /// Why the run is over.
     pub fn reason(&self) -> &TerminationReason {
         &self.state().reason
+    }
+
+    /// The commit of an end outside an activation, as that of a run that was cancelled while it waited. The commits of
+    /// activations are counted from 1, so that no receipt for the one is taken for the other.
+    pub fn due(&self) -> Due {
+        Due::of_flow(Trigger::RunFinished, 0)
+    }
+
+    /// Takes the receipt for [`due`](Self::due).
+    ///
+    /// # Errors
+    /// [`WrongReceipt`] when it is for another commit.
+    pub fn committed(&self, receipt: &Receipt) -> Result<(), WrongReceipt> {
+        self.due().is_met_by(receipt)
     }
 }
 

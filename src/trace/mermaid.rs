@@ -53,25 +53,50 @@ fn id(rules: &Rules, place: usize) -> String {
 }
 
 fn is_plain(name: &str) -> bool {
-    const WORDS: [&str; 9] =
-        ["state", "note", "direction", "class", "classDef", "style", "end", "default", "root"];
-    name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+    const WORDS: [&str; 18] = [
+        "state",
+        "note",
+        "direction",
+        "class",
+        "classdef",
+        "style",
+        "end",
+        "default",
+        "root",
+        "root_start",
+        "root_end",
+        "scale",
+        "as",
+        "click",
+        "href",
+        "statediagram",
+        "acctitle",
+        "accdescr",
+    ];
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !WORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
+        // Such names are made below for those that are not plain.
+        && !name.starts_with("state_")
+        && !name.starts_with("illegal_")
 }
 
-/// A text that Mermaid shows as it is: without what would end a label or a statement.
+/// A text that Mermaid shows as it is: what would end a label or a statement is taken out of it.
 fn shown(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars().take(80) {
-        match c {
-            '"' => shown.push('\''),
-            ';' | '#' | '%' | ':' | '{' | '}' | '<' | '>' => shown.push('_'),
-            c if c.is_control() => shown.push(' '),
-            c => shown.push(c),
-        }
+    let plain = |c: char| match c {
+        '"' => '\'',
+        c if c.is_alphanumeric() || " '()[],.-_+*=!?/|".contains(c) => c,
+        c if c.is_whitespace() => ' ',
+        _ => '_',
+    };
+    let shown: String = text.chars().take(80).map(plain).collect();
+    let shown = shown.trim();
+    if shown.is_empty() {
+        return "_".to_owned();
     }
-    shown
+    // "direction LR" would be a statement, wherever it stands.
+    let hides = shown.to_ascii_lowercase().contains("direction");
+    if hides { shown.replace(' ', "_") } else { shown.to_owned() }
 }
 
 fn declare(out: &mut String, rules: &Rules) {
@@ -97,7 +122,7 @@ fn draw(out: &mut String, rules: &Rules, covered: Option<&LifecycleCoverage>) {
         let event = shown(&edge.event);
         line(
             out,
-            &match (taken, event.is_empty()) {
+            &match (taken, edge.event.is_empty()) {
                 (None, true) => ends,
                 (None, false) => format!("{ends} : {event}"),
                 (Some(taken), true) => format!("{ends} : ({taken})"),

@@ -1,16 +1,46 @@
-//! Traces: what happened, as data that any tool can read.
+//! Traces: what happened, as data that any tool can read, held against what is documented.
 //!
-//! A [`Recorder`] is told of transitions by the kernel's hook and gives them back as [`Event`]s, which
-//! [`JsonlWriter`] and [`JsonlReader`] carry to and from a file, one JSON object a line:
+//! A [`Recorder`] is told of transitions by the kernel's hook, which alone can write to it, and gives them back as
+//! [`Event`]s. [`JsonlWriter`] and [`JsonlReader`] carry those to and from a file, one JSON object a line:
 //!
 //! ```json
 //! {"seq":7,"at_ms":12,"run":"r1","lifecycle":"tool_call","instance":"call_1","event":"suspend","from":"Running","to":"Suspended"}
+//! ```
+//!
+//! [`check`] and [`check_jsonl`] hold a trace against a [`Rulebook`], whose [`Rules`] come from graphs or from any
+//! diagram, and give a [`Report`]: the [`Verdict`], the first [`Violation`] with its line and what was legal, and the
+//! [`Coverage`] of the edges. [`Checker`] does the same while a run goes on.
+//!
+//! A trace is shown as text for snapshots by [`to_text`], as a table by [`Timeline`], as a diagram by
+//! [`to_mermaid`]; a report is shown as text, as JSON and as [`Junit`]. [`first_difference`] compares two traces.
+//!
+//! # Example
+//! A file of two lines, of which the second is not legal:
+//!
+//! ```
+//! # #[cfg(feature = "lifecycles")] {
+//! use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
+//!
+//! let file = concat!(
+//!     r#"{"seq":1,"at_ms":0,"run":"r1","lifecycle":"run","instance":"r1","event":"create","from":null,"to":"Running"}"#,
+//!     "\n",
+//!     r#"{"seq":2,"at_ms":5,"run":"r1","lifecycle":"run","instance":"r1","event":"create","from":null,"to":"Running"}"#,
+//!     "\n",
+//! );
+//! let book = Rulebook::of(runstate::lifecycles().iter().copied());
+//! let report = check_jsonl(JsonlReader::new(file.as_bytes()), &book).unwrap();
+//! assert_eq!(report.verdict, Verdict::Violates);
+//! let violation = report.violation.unwrap();
+//! assert_eq!((violation.line, violation.legal.len()), (2, 2));
+//! assert_eq!(violation.reason(), "it was created on line 1 and is still in Running");
+//! # }
 //! ```
 
 mod check;
 mod checker;
 mod coverage;
 mod diff;
+mod drawn;
 mod event;
 mod explain;
 mod extra;

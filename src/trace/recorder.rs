@@ -134,7 +134,7 @@ impl Sink {
     fn event<T>(&self, number: u64, entry: Entry, each: impl FnOnce(Event<'_>) -> T) -> Option<T> {
         let name = lock(&self.names).names.get(entry.instance as usize).map(Arc::clone)?;
         let stamp = Stamp {
-            seq: self.first_seq + number,
+            seq: self.first_seq.saturating_add(number),
             at_ms: entry.at_ms,
             run: Cow::Borrowed(&self.run),
             instance: Cow::Borrowed(&name),
@@ -192,7 +192,7 @@ impl Recorder {
 
     /// The `seq` that the next event gets.
     pub fn next_seq(&self) -> u64 {
-        self.0.first_seq + self.0.tape.claimed()
+        self.0.first_seq.saturating_add(self.0.tape.claimed())
     }
 
     /// How many events wait to be taken.
@@ -257,7 +257,7 @@ impl Recorder {
 
 impl fmt::Debug for Recorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = self.0.first_seq + self.0.tape.taken();
+        let first = self.0.first_seq.saturating_add(self.0.tape.taken());
         write!(f, "Recorder({:?}, seq {first}..{})", self.0.run, self.next_seq())
     }
 }

@@ -59,7 +59,7 @@ pub(super) struct EdgeRule {
 pub struct RuleEdge<'a> {
     /// The state that is left.
     pub from: &'a str,
-    /// The event, or the label in a diagram whose labels are not event names; empty for none.
+    /// The event, or the label in a diagram whose labels are not names of events; empty for none.
     pub event: &'a str,
     /// The state that is entered.
     pub to: &'a str,

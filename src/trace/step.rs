@@ -62,7 +62,7 @@ fn advance(
     let mut edge_exists = false;
     for (place, edge) in rules.ways_out(state) {
         if *rules.states[edge.to as usize].name == *event.to {
-            if !rules.by_event || *edge.event == *event.event {
+            if !rules.by_event || edge.event.is_empty() || *edge.event == *event.event {
                 return Ok(Step { state: edge.to, edge: Some(place) });
             }
             edge_exists = true;

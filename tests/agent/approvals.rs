@@ -1,6 +1,5 @@
 //! Calls that wait for a decision.
 
-use runstate::agent::{RunState, StoredRun};
 use runstate::checkpoint::Trigger::{
     AssistantTurnCommitted, DecisionAccepted, RunFinished, ToolResultsCommitted, UserMessage,
 };
@@ -8,14 +7,10 @@ use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 
-use super::parts::{Queue, World, turn};
+use super::parts::{World, statuses};
 
 fn two_writes() -> World {
-    World::new(vec![turn(&[("call_1", "write"), ("call_2", "write"), ("call_3", "read")])])
-}
-
-fn statuses(state: &RunState) -> Vec<String> {
-    state.calls().map(|(name, call)| format!("{name} {}", call.status())).collect()
+    World::new(&[&[("call_1", "write"), ("call_2", "write"), ("call_3", "read")]])
 }
 
 #[test]
@@ -29,33 +24,72 @@ fn a_run_waits_in_storage_and_goes_on_when_each_call_is_decided() {
     assert_eq!(world.kept.triggers, [UserMessage, AssistantTurnCommitted, ToolResultsCommitted, RunFinished]);
 
     // Only the bytes survive.
-    let mut state = StoredRun::from_json(world.kept.json.as_bytes()).unwrap().restore().unwrap();
-    state.watch(&world.recorder);
+    let mut state = world.restored();
     assert_eq!(world.resume(&mut state).waiting, ["call_1", "call_2"]);
 
-    world.queue = Queue::of(&[("call_2", Resume)]);
     world.kept.triggers.clear();
-    let outcome = world.resume(&mut state);
+    let outcome = world.decide(&mut state, &[("call_2", Resume)]);
     assert_eq!(outcome.waiting, ["call_1"]);
     assert_eq!(statuses(&state), ["call_1 Suspended", "call_2 Succeeded", "call_3 Succeeded"]);
     assert_eq!(world.kept.triggers, [UserMessage, DecisionAccepted, ToolResultsCommitted, RunFinished]);
 
-    world.queue = Queue::of(&[("call_1", Cancel)]);
-    let outcome = world.resume(&mut state);
+    let outcome = world.decide(&mut state, &[("call_1", Cancel)]);
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["call_1 Cancelled", "call_2 Succeeded", "call_3 Succeeded"]);
     assert_eq!(state.run().status(), RunStatus::Done);
-    assert_eq!(*world.ledger.borrow(), ["r1/call_3/1", "r1/call_2/1"]);
+    assert_eq!(world.done(), ["r1/call_3/1", "r1/call_2/1"]);
+    world.assert_trace("approvals");
+}
 
-    let events = world.recorder.events();
-    let book = runstate::trace::Rulebook::of(runstate::lifecycles().iter().copied());
-    let report = runstate::trace::check(&events, &book);
-    assert_eq!(report.verdict, runstate::trace::Verdict::Conforms, "{}", report.summary());
-    insta::with_settings!({
-        snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"),
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!("agent__approvals", runstate::trace::to_text(&events));
-    });
+#[test]
+fn an_approved_call_executes_and_the_model_reads_its_result() {
+    let mut world = World::new(&[&[("call_1", "write")]]);
+    let mut state = world.state();
+    world.start(&mut state);
+    assert!(world.done().is_empty(), "nothing executes before the approval");
+    let outcome = world.decide(&mut state, &[("call_1", Resume)]);
+    assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.done(), ["r1/call_1/1"]);
+    assert_eq!(world.script.seen[1], ["user: tidy up", "assistant: [write call_1]", "call_1: \"written\""]);
+    world.assert_trace("approve");
+}
+
+#[test]
+fn a_denied_call_never_executes_and_the_model_reads_why() {
+    let mut world = World::new(&[&[("call_1", "write")]]);
+    let mut state = world.state();
+    world.start(&mut state);
+    world.queue.put(&[("call_1", Cancel)]);
+    world.queue.incoming[0].reason = Some("the file is still needed".into());
+    let outcome = world.resume(&mut state);
+    assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+    assert!(world.done().is_empty());
+    assert_eq!(statuses(&state), ["call_1 Cancelled"]);
+    assert_eq!(world.script.seen[1][2], "call_1: error: the file is still needed");
+    world.assert_trace("deny");
+}
+
+#[test]
+fn decisions_that_came_during_the_round_are_replayed_behind_it_in_the_same_activation() {
+    let mut world = two_writes();
+    world.queue.patient = true;
+    world.queue.put(&[("call_1", Resume), ("call_2", Cancel)]);
+    let mut state = world.state();
+    let outcome = world.start(&mut state);
+    assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+    assert_eq!(statuses(&state), ["call_1 Succeeded", "call_2 Cancelled", "call_3 Succeeded"]);
+    assert_eq!(
+        world.kept.triggers,
+        [
+            UserMessage,
+            AssistantTurnCommitted,
+            ToolResultsCommitted,
+            DecisionAccepted,
+            DecisionAccepted,
+            ToolResultsCommitted,
+            AssistantTurnCommitted,
+            RunFinished
+        ]
+    );
+    world.assert_conforms();
 }

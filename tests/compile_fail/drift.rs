@@ -42,6 +42,10 @@ edits! { "drift":
     a_second_block: [
         (Diagram, "    Bricked --> [*]\n```", "    Bricked --> [*]\n```\n\n```mermaid\nstateDiagram-v2\n```"),
     ];
+    a_second_block_with_another_fence: [
+        (Diagram, "    Bricked --> [*]\n```", "    Bricked --> [*]\n```\n\n~~~~ mermaid\nstateDiagram-v2\n~~~~"),
+    ];
+    a_block_with_another_fence: [(Diagram, "```mermaid", "``` mermaid")];
     an_empty_file: [
         (Diagram, "# A door\n\n```mermaid", ""),
         (Diagram, "stateDiagram-v2\n    %% what the cases under test change\n", ""),

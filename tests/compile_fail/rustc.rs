@@ -91,10 +91,29 @@ pub(super) fn compile(source: &Path, against: Against, illegal: bool) -> Result<
         .output()
         .unwrap();
     if output.status.success() {
-        Ok(())
-    } else {
-        Err(without_kernel(&String::from_utf8(output.stderr).unwrap()))
+        return Ok(());
     }
+    Err(without_paths(&without_kernel(&String::from_utf8(output.stderr).unwrap())))
+}
+
+/// The text with `Run<Waiting>` for `runstate::run::Run<runstate::run::Waiting>`: the compiler writes the one or the
+/// other, as there is another type of that name anywhere in the library or not.
+fn without_paths(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some(at) = rest.find("runstate::").filter(|_| !line.contains("use runstate::")) {
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            while let Some((module, item)) = rest.split_once("::")
+                && module.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+            {
+                rest = item;
+            }
+        }
+        out.push_str(rest);
+    }
+    out
 }
 
 /// The text less the kernel's line numbers and source, which are no promise.

@@ -44,6 +44,15 @@ uses! {
     a_move_that_the_graph_lacks_by_its_author
     a_new_machine_in_a_later_state
     a_state_of_an_any_machine
+    flow_a_commit_without_its_receipt
+    flow_a_forged_proof_of_a_gate
+    flow_a_gate_without_its_proof
+    flow_a_receipt_by_hand
+    flow_a_receipt_used_twice
+    flow_a_tool_without_an_open_gate
+    flow_a_transition_written_by_hand
+    flow_an_input_of_ones_own
+    flow_the_model_right_after_a_tool_commit
     the_data_of_a_state_forged
     the_data_of_another_state
     the_parts_of_an_unfinished_machine

@@ -1,7 +1,15 @@
 //! The names of states, written and read.
 
+use runstate::approval::ApprovalStatus;
+use runstate::governed_run::GovernedRunStatus;
 use runstate::kernel::Status;
+use runstate::resume_tool_call::ResumeToolCallStatus;
+use runstate::run::RunStatus;
+use runstate::run_flow::RunFlowStatus;
+use runstate::service_run::ServiceRunStatus;
+use runstate::stream_session::StreamSessionStatus;
 use runstate::tool_call::ToolCallStatus;
+use runstate::tool_execution::ToolExecutionStatus;
 
 use super::door::DoorStatus;
 
@@ -19,8 +27,16 @@ fn texts_come_back<S: Status + std::str::FromStr<Err: std::fmt::Debug> + serde::
 
 #[test]
 fn a_status_comes_back_from_its_text() {
-    texts_come_back::<ToolCallStatus>();
+    texts_come_back::<ApprovalStatus>();
     texts_come_back::<DoorStatus>();
+    texts_come_back::<GovernedRunStatus>();
+    texts_come_back::<ResumeToolCallStatus>();
+    texts_come_back::<RunStatus>();
+    texts_come_back::<RunFlowStatus>();
+    texts_come_back::<ServiceRunStatus>();
+    texts_come_back::<StreamSessionStatus>();
+    texts_come_back::<ToolCallStatus>();
+    texts_come_back::<ToolExecutionStatus>();
 }
 
 #[test]

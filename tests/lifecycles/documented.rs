@@ -332,25 +332,3 @@ fn declared_states_and_marks_are_the_documented_ones() {
         assert_eq!(got, expected, "{}", graph.name);
     }
 }
-
-/// Our own documents say which of the flow's edges come from prose; they must be these.
-#[test]
-fn run_flow_says_which_edges_come_from_prose() {
-    let document =
-        runstate::documents().iter().find(|document| document.graph.name == RUN_FLOW.name).unwrap();
-    let rows = |mark: &str| -> BTreeSet<(String, String)> {
-        document
-            .text
-            .lines()
-            .filter(|line| line.starts_with('|') && line.contains(mark))
-            .flat_map(|line| {
-                let cells: Vec<_> = line.split('|').map(|cell| cell.trim().replace('`', "")).collect();
-                let (from, to) = (cells[1].clone(), cells[3].clone());
-                from.split(", ").map(|from| (from.to_owned(), to.clone())).collect::<Vec<_>>()
-            })
-            .collect()
-    };
-    let expected: BTreeSet<_> =
-        RUN_FLOW.prose.iter().map(|(from, to, _)| ((*from).to_owned(), (*to).to_owned())).collect();
-    assert_eq!(rows("from prose:"), expected);
-}

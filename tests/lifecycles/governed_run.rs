@@ -248,6 +248,8 @@ mod tools {
         assert_eq!(run.record().updated_at(), T + 1, "a step that fails is no update");
         run.complete_tool(T + 3).unwrap();
         assert_eq!(run.record().updated_at(), T + 3, "progress is an update without a transition");
+        run.start_tool(T + 2).unwrap();
+        assert_eq!(run.record().updated_at(), T + 3, "a clock that was set back does not undo an update");
         assert_eq!(run.record().history().len(), 2);
 
         let mut run = executed();
@@ -347,6 +349,9 @@ mod time {
             assert!(!run.is_expired(0), "a clock that was set back does not expire anything");
         }
         assert_eq!(GovernedRunStatus::Init.deadline(u64::MAX), Some(u64::MAX));
+        let run = verifying();
+        assert_eq!(run.deadline(), Some(T + 10 * MINUTE));
+        assert!(!run.is_expired(T + 10 * MINUTE - 1) && run.is_expired(T + 10 * MINUTE));
     }
 
     #[test]
@@ -600,12 +605,12 @@ mod an_answer {
             at: late - 1,
         };
         let errors = [
-            AnswerError::Run(expired.clone()),
+            AnswerError::Refused(expired.clone()),
             AnswerError::Approval(ApprovalError::Nobody),
             AnswerError::Approval(ApprovalError::Nobody),
-            AnswerError::Run(expired),
+            AnswerError::Refused(expired),
             AnswerError::Approval(ApprovalError::Expired { deadline: late, at: late }),
-            AnswerError::Run(early),
+            AnswerError::Refused(early),
         ];
         for (back, error) in backs.into_iter().zip(errors) {
             assert_eq!(back.error, error);
@@ -620,7 +625,7 @@ mod an_answer {
         let back = awaiting().timed_out_with(other, T + DAY).unwrap_err();
         let expected = approval();
         let got = "APPROVAL-2".parse().unwrap();
-        assert_eq!(back.error, AnswerError::Run(GovernedRunError::OtherApproval { got, expected }));
+        assert_eq!(back.error, AnswerError::Refused(GovernedRunError::OtherApproval { got, expected }));
 
         let other = asked_as("APPROVAL-1", "RUN-OTHER-20260131-120000");
         let back = back.run.approved_with(other, &approval::Approve::new("ada", T)).unwrap_err();
@@ -659,17 +664,15 @@ mod an_audit {
 
     #[test]
     fn by_others_is_no_pass_of_this_run() {
-        let others = Reviewers::new(["security"]).unwrap();
-        let pass = AuditPass::new(&others, vec![Verdict::new("security", Opinion::Pass, "fine")]).unwrap();
-        let back = auditing().complete(Complete::new(pass.clone(), T)).unwrap_err();
-        assert_eq!(
-            back.error,
-            GovernedRunError::OtherReviewers {
-                got: vec!["security".into()],
-                expected: vec!["security".into(), "quality".into()]
-            }
-        );
-        assert_eq!(back.event, Complete::new(pass, T));
+        for others in [&["security"][..], &["security", "a friend"], &["security", "quality", "a friend"]] {
+            let names: Vec<String> = others.iter().map(|&name| name.into()).collect();
+            let verdicts = others.iter().map(|&name| Verdict::new(name, Opinion::Pass, "fine")).collect();
+            let pass = AuditPass::new(&Reviewers::new(names.clone()).unwrap(), verdicts).unwrap();
+            let back = auditing().complete(Complete::new(pass.clone(), T)).unwrap_err();
+            let expected = reviewers().names().to_vec();
+            assert_eq!(back.error, GovernedRunError::OtherReviewers { got: names, expected });
+            assert_eq!(back.event, Complete::new(pass, T));
+        }
     }
 
     #[test]

@@ -40,19 +40,6 @@ where
     drop(brought_back(machine));
 }
 
-/// What is said of a machine's stored form after a person changed the state's data and sealed it anew.
-pub(crate) fn refusal_of<M>(machine: &M, state: Value) -> String
-where
-    M: Machine + Debug,
-    M::Record: Serialize + DeserializeOwned,
-{
-    let mut stored: Value = serde_json::from_str(&form(machine).to_json()).unwrap();
-    stored["state"] = state;
-    let mut changed = Snapshot::from_json(stored.to_string().as_bytes()).unwrap();
-    changed.reseal();
-    changed.restore::<M>().unwrap_err().to_string()
-}
-
 /// Takes each machine through storage, and holds the stored forms against `snapshots/`: a change of one breaks runs that
 /// are at rest somewhere, so it must be seen in a review.
 pub(crate) fn assert_forms<M>(name: &str, machines: impl IntoIterator<Item = M>)

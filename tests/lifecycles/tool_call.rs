@@ -181,14 +181,14 @@ fn a_stored_call_resumes_by_its_own_decision_only() {
     let mut stale = stored::state(&resuming);
     stale["decision"]["suspension_id"] = json!("sus-0");
     assert_eq!(
-        stored::refusal_of(&resuming, stale),
+        super::doctored(&resuming, |stored| stored["state"] = stale),
         "the state is not that of a machine in Resuming: \
          the decision is on suspension \"sus-0\", the call waits for \"sus-1\""
     );
     let mut denied = stored::state(&resuming);
     denied["decision"]["action"] = json!("cancel");
     assert_eq!(
-        stored::refusal_of(&resuming, denied),
+        super::doctored(&resuming, |stored| stored["state"] = denied),
         "the state is not that of a machine in Resuming: \
          the decision is to cancel: the call is cancelled by it, not resumed"
     );

@@ -6,6 +6,7 @@ use runstate::trace::{Event, Recorder, Rulebook};
 mod checking;
 mod coverage;
 mod diff;
+mod drawn;
 mod files;
 mod jsonl;
 mod mutations;

@@ -48,6 +48,18 @@ fn a_restored_machine_goes_on_with_the_numbers_of_its_earlier_trace() {
 }
 
 #[test]
+fn numbers_that_have_run_out_do_not_panic_and_the_checker_tells() {
+    let recorder = Recorder::builder("r1").first_seq(u64::MAX).build();
+    let _parcel = Parcel::new(Label::observed(recorder.observer("p1"))).send(Send);
+    assert_eq!(recorder.next_seq(), u64::MAX);
+    let report = runstate::trace::check(&recorder.take(), &super::book());
+    assert_eq!(
+        report.violation.unwrap().reason(),
+        format!("seq {0} does not come after seq {0} of line 1", u64::MAX)
+    );
+}
+
+#[test]
 fn the_clock_is_the_callers() {
     let now = Arc::new(AtomicU64::new(5));
     let clock = Arc::clone(&now);

@@ -13,6 +13,8 @@ use crate::input::{self, TEXT_LIMIT, Text};
 pub(crate) struct Loaded {
     /// The lifecycle's name, or the heading above the diagram, or the file's name.
     pub(crate) name: String,
+    /// Is it only the file's name?
+    pub(crate) unnamed: bool,
     document: Document,
     block: runstate::diagram::Block,
     diagram: Diagram,
@@ -25,8 +27,10 @@ impl Loaded {
         let diagram = document
             .parse(&block)
             .map_err(|error| Failure::rendered(error.render(document.name(), document.text())))?;
-        let name = name.or(block.heading()).unwrap_or(document.name()).to_owned();
-        Ok(Loaded { name, document, block, diagram })
+        let given = name.or(block.heading()).map(str::to_owned);
+        let unnamed = given.is_none();
+        let name = given.unwrap_or_else(|| document.name().to_owned());
+        Ok(Loaded { name, unnamed, document, block, diagram })
     }
 
     /// The diagram in a text; a file that ends in `.md` is Markdown.
@@ -84,7 +88,7 @@ pub(crate) fn builtin() -> Result<Vec<Loaded>, Failure> {
 /// The diagram of a built-in lifecycle, if that is a name of one.
 ///
 /// # Errors
-/// As [`builtin`].
+/// As [`builtin()`].
 pub(crate) fn builtin_named(name: &str) -> Result<Option<Loaded>, Failure> {
     Ok(builtin()?.into_iter().find(|loaded| loaded.name == name))
 }
@@ -98,9 +102,19 @@ pub(crate) fn load(spec: &str) -> Result<Loaded, Failure> {
         return Ok(builtin);
     }
     let (file, heading) = split(spec);
-    let source = input::read_text(file, TEXT_LIMIT)
-        .map_err(|failure| failure.with_help(format!("built-in lifecycles are {}", builtin::names())))?;
+    let source = input::read_text(file, TEXT_LIMIT).map_err(|failure| {
+        if is_a_name(file) {
+            failure.with_help(format!("built-in lifecycles are {}", builtin::names()))
+        } else {
+            failure
+        }
+    })?;
     Loaded::read(source, heading)
+}
+
+/// Can it only have been meant as the name of a lifecycle?
+fn is_a_name(spec: &str) -> bool {
+    !spec.contains(['.', '/']) && !Path::new(spec).exists()
 }
 
 /// The file and the heading of `FILE[#heading]`. A file whose name has a `#` is taken for itself.

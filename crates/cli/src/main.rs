@@ -1,7 +1,7 @@
 //! The `runstate` command: run scenarios, check traces, read and compare lifecycle diagrams.
 //!
 //! A command reads its arguments, calls the library and says what it found. What can go wrong with the input is a
-//! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`](exit::Exit).
+//! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`].
 
 mod builtin;
 mod command;

@@ -1,8 +1,14 @@
 //! The real binary, run as a person or a script runs it; a module per command.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
+mod check;
+mod crash;
+mod diagram;
+mod diff;
 mod help;
 mod list;
 mod run;
 mod seal;
 mod session;
+mod show;
+mod traces;

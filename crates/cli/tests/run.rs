@@ -199,6 +199,15 @@ model:
 }
 
 #[test]
+fn the_way_on_can_be_copied_into_a_shell() {
+    let session = Session::new();
+    session.write("s.yaml", UNDECIDED.replace("rm_a", "'$(rm);rm_a'"));
+    let said = session.run(&["run", "s.yaml", "--state-dir", "my runs"]);
+    let way_on = "go on with: runstate resume undecided-1 --state-dir 'my runs' --approve '$(rm);rm_a' (or";
+    assert!(said.stdout.contains(way_on), "{}", said.shown());
+}
+
+#[test]
 fn a_run_that_does_not_end_naturally_exits_with_1() {
     let session = Session::new();
     let stopped = "name: stopped\nmessage: go\nmodel:\n  - calls: [{id: a, tool: list_files}]\nlimits: {max_rounds: 1}\n";

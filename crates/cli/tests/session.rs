@@ -63,7 +63,7 @@ impl Session {
     fn said(&self, args: &[&str], output: &Output) -> Said {
         let text = |bytes: &[u8]| self.redacted(std::str::from_utf8(bytes).unwrap());
         Said {
-            command: format!("runstate {}", args.join(" ")),
+            command: self.redacted(&format!("runstate {}", args.join(" "))),
             code: output.status.code(),
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),
@@ -96,7 +96,7 @@ impl Said {
         if !self.stderr.is_empty() {
             write!(shown, "--- standard error\n{}", self.stderr).unwrap();
         }
-        write!(shown, "--- {code}\n").unwrap();
+        writeln!(shown, "--- {code}").unwrap();
         shown
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn encode_id(name: &str) -> String {
 }
 
 fn push(out: &mut String, c: char, plain: bool) {
-    if plain && !is_space(c) || c == ' ' && plain {
+    if plain && (c == ' ' || !is_space(c)) {
         out.push(c);
     } else {
         // Writing to a string does not fail.

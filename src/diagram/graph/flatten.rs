@@ -1,6 +1,6 @@
 //! A diagram without its nesting.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::entity::decode;
@@ -8,8 +8,8 @@ use super::{GraphEdge, GraphState, Mark, StateGraph};
 use crate::diagram::model::{Diagram, Endpoint, ScopeId, StateId, StateKind, Transition};
 use crate::diagram::source::Span;
 
-/// The most ways that all choices and composite states together may make out of the transitions of a diagram.
-const MOST_EDGES: usize = 1_000_000;
+/// How many steps choices and composite states may add to the transitions that are written.
+const MOST_STEPS: usize = 300_000;
 
 /// Why a diagram cannot become a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,9 @@ struct Flattener<'d> {
     /// Per state, what stands directly inside of it.
     children: HashMap<StateId, Vec<StateId>>,
     graph: StateGraph,
-    made: usize,
+    marked: [HashSet<StateId>; 2],
+    steps: usize,
+    most: usize,
 }
 
 pub(super) fn flatten(diagram: &Diagram, name: &str) -> Result<StateGraph, FlattenError> {
@@ -75,7 +77,9 @@ pub(super) fn flatten(diagram: &Diagram, name: &str) -> Result<StateGraph, Flatt
         ends: HashMap::new(),
         children: HashMap::new(),
         graph: StateGraph::default(),
-        made: 0,
+        marked: [HashSet::new(), HashSet::new()],
+        steps: 0,
+        most: MOST_STEPS + 4 * diagram.transitions.len(),
     };
     this.graph.name = diagram.title.as_ref().map_or_else(|| name.to_owned(), |title| title.text.clone());
     this.graph.warnings = diagram.warnings.iter().map(ToString::to_string).collect();
@@ -94,6 +98,16 @@ impl Flattener<'_> {
 
     fn warn(&mut self, span: Span, message: &str) {
         self.graph.warnings.push(format!("line {}: {message}", self.diagram.line(span)));
+    }
+
+    /// Counts work, so that a small diagram cannot ask for a huge graph.
+    fn step(&mut self, steps: usize, span: Span) -> Result<(), FlattenError> {
+        self.steps += steps;
+        if self.steps > self.most {
+            let message = "choices and composite states multiply into too many transitions".to_owned();
+            return Err(self.error(span, message));
+        }
+        Ok(())
     }
 
     fn index(&mut self) -> Result<(), FlattenError> {
@@ -219,12 +233,7 @@ impl Flattener<'_> {
         }
         for (target, label) in self.targets(transition)? {
             for (source, first) in &sources {
-                self.made += 1;
-                if self.made > MOST_EDGES {
-                    let message =
-                        format!("choices and composite states make more than {MOST_EDGES} transitions");
-                    return Err(self.error(transition.span, message));
-                }
+                self.step(1, transition.span)?;
                 match target {
                     Target::End => self.mark_terminal(*source, line),
                     Target::State(id) => {
@@ -246,7 +255,7 @@ impl Flattener<'_> {
 
     /// The states that a transition leaves from, each with a label that comes before the transition's own.
     fn sources(
-        &self,
+        &mut self,
         id: StateId,
         transition: &Transition,
     ) -> Result<Vec<(StateId, Option<String>)>, FlattenError> {
@@ -284,10 +293,7 @@ impl Flattener<'_> {
                 if found.len() + work.len() == before {
                     found.extend(self.inside(state).into_iter().map(|leaf| (leaf, label.clone())));
                 }
-                if found.len() + work.len() > MOST_EDGES {
-                    let message = "its inner ends make too many transitions".to_owned();
-                    return Err(self.error(transition.span, message));
-                }
+                self.step(found.len() + work.len(), transition.span)?;
             }
         } else {
             found.extend(self.inside(id).into_iter().map(|leaf| (leaf, None)));
@@ -313,14 +319,13 @@ impl Flattener<'_> {
     }
 
     /// The states that a transition enters, each with the labels on the way.
-    fn targets(&self, transition: &Transition) -> Result<Vec<(Target, Option<String>)>, FlattenError> {
+    fn targets(&mut self, transition: &Transition) -> Result<Vec<(Target, Option<String>)>, FlattenError> {
         let label = transition.label.as_ref().map(|label| decode(&label.text));
         let mut found = Vec::new();
         // The way so far is kept per entry: it is as long as choices and starts follow each other.
         let mut work = vec![(transition.to, label, Vec::new())];
-        let mut steps = 0;
         while let Some((end, label, way)) = work.pop() {
-            steps += 1;
+            self.step(1 + way.len(), transition.span)?;
             let id = match end {
                 Endpoint::End(_) | Endpoint::Start(_) => {
                     found.push((Target::End, label));
@@ -333,7 +338,7 @@ impl Flattener<'_> {
                 continue;
             }
             let state = &self.diagram[id];
-            if way.contains(&id) || way.len() > 1_000 || steps > MOST_EDGES {
+            if way.contains(&id) {
                 return Err(
                     self.error(state.span, format!("the way on from `{}` leads back to it", state.id))
                 );
@@ -375,6 +380,7 @@ impl Flattener<'_> {
     fn inner_end(&mut self, scope: ScopeId, transition: &Transition) -> Result<(), FlattenError> {
         let mut owner = self.diagram[scope].owner;
         while let Some(id) = owner {
+            self.step(1, transition.span)?;
             let ways = self.leaving.get(&id).map_or(&[][..], Vec::as_slice);
             let completions =
                 || ways.iter().map(|at| &self.diagram.transitions[*at]).filter(|way| way.label.is_none());
@@ -391,16 +397,14 @@ impl Flattener<'_> {
     }
 
     fn mark_initial(&mut self, id: StateId, line: Option<usize>) {
-        let state = decode(&self.diagram[id].id);
-        if !self.graph.initial.iter().any(|mark| mark.state == state) {
-            self.graph.initial.push(Mark { state, line });
+        if self.marked[0].insert(id) {
+            self.graph.initial.push(Mark { state: decode(&self.diagram[id].id), line });
         }
     }
 
     fn mark_terminal(&mut self, id: StateId, line: Option<usize>) {
-        let state = decode(&self.diagram[id].id);
-        if !self.graph.is_terminal(&state) {
-            self.graph.terminal.push(Mark { state, line });
+        if self.marked[1].insert(id) {
+            self.graph.terminal.push(Mark { state: decode(&self.diagram[id].id), line });
         }
     }
 }

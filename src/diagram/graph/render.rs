@@ -84,12 +84,13 @@ impl StateGraph {
             out.push_str(&format!("    \"[*] {at}\" [shape=point];\n"));
             out.push_str(&format!("    \"[*] {at}\" -> \"{}\";\n", dot(&mark.state)));
         }
+        let ends: HashSet<&str> = self.terminal.iter().map(|mark| mark.state.as_str()).collect();
         for state in &self.states {
             let mut settings = Vec::new();
             if let Some(text) = &state.description {
                 settings.push(format!("label=\"{}\\n{}\"", dot(&state.name), dot(text)));
             }
-            if self.is_terminal(&state.name) {
+            if ends.contains(state.name.as_str()) {
                 settings.push("peripheries=2".to_owned());
             }
             let settings =

@@ -62,7 +62,7 @@ pub enum AnswerError {
         expected: RunId,
     },
     /// The run refuses.
-    Run(GovernedRunError),
+    Refused(GovernedRunError),
     /// The approval refuses.
     Approval(ApprovalError),
 }
@@ -73,7 +73,7 @@ impl fmt::Display for AnswerError {
             AnswerError::OtherRun { got, expected } => {
                 write!(f, "the approval is for run {got}, the run that waits is {expected}")
             }
-            AnswerError::Run(error) => error.fmt(f),
+            AnswerError::Refused(error) => error.fmt(f),
             AnswerError::Approval(error) => error.fmt(f),
         }
     }
@@ -83,7 +83,7 @@ impl Error for AnswerError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             AnswerError::OtherRun { .. } => None,
-            AnswerError::Run(error) => Some(error),
+            AnswerError::Refused(error) => Some(error),
             AnswerError::Approval(error) => Some(error),
         }
     }
@@ -111,7 +111,7 @@ impl GovernedRun<AwaitingApproval> {
     /// // A day later it is too late: neither moves, and both come back.
     /// let late = approval::Approve::new("ada", t + 86_400_000);
     /// let back = run.approved_with(approval, &late).unwrap_err();
-    /// assert!(matches!(back.error, AnswerError::Run(GovernedRunError::Expired { .. })));
+    /// assert!(matches!(back.error, AnswerError::Refused(GovernedRunError::Expired { .. })));
     /// let (run, approval) = back.run.approved_with(back.approval, &approval::Approve::new("ada", t + 1))?;
     /// assert_eq!(run.record().approvals_granted(), [approval.record().id().clone()]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -126,7 +126,7 @@ impl GovernedRun<AwaitingApproval> {
     ) -> Result<(GovernedRun<Executing>, Approval<Approved>), Box<Unanswered>> {
         let event = Approve::new(approval.record().id().clone(), answer.decision().at());
         let checked = self.belongs(&approval).and_then(|()| {
-            Executing::check(self.state(), &event, self.record()).map_err(AnswerError::Run)?;
+            Executing::check(self.state(), &event, self.record()).map_err(AnswerError::Refused)?;
             Approved::check(approval.state(), answer, approval.record()).map_err(AnswerError::Approval)
         });
         match checked {
@@ -212,7 +212,7 @@ impl GovernedRun<AwaitingApproval> {
         guard: impl FnOnce(&AwaitingApproval, &RunRecord) -> Result<(), GovernedRunError>,
     ) -> Result<(Self, Asked), Box<Unanswered>> {
         let checked = self.belongs(&approval).and_then(|()| {
-            guard(self.state(), self.record()).map_err(AnswerError::Run)?;
+            guard(self.state(), self.record()).map_err(AnswerError::Refused)?;
             approval::Rejected::check(approval.state(), answer, approval.record())
                 .map_err(AnswerError::Approval)
         });
@@ -230,7 +230,7 @@ impl GovernedRun<AwaitingApproval> {
         let (got, expected) = (approval.record().id(), self.state().approval());
         if got != expected {
             let (got, expected) = (got.clone(), expected.clone());
-            return Err(AnswerError::Run(GovernedRunError::OtherApproval { got, expected }));
+            return Err(AnswerError::Refused(GovernedRunError::OtherApproval { got, expected }));
         }
         Ok(())
     }

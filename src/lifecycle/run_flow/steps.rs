@@ -184,20 +184,28 @@ impl RunFlow<ToolRound> {
     pub fn request_stop(&mut self, reason: TerminationReason) {
         self.record_mut().stopping.get_or_insert(reason);
     }
-
-    /// The commit that is to be made before the first execution, when a tool must not run twice.
-    pub fn calls_started(&mut self) -> Due {
-        self.record_mut().next_due(Trigger::CallsStarted)
-    }
-
-    /// Takes the receipt for [`calls_started`](Self::calls_started).
-    ///
-    /// # Errors
-    /// [`WrongReceipt`] when it is for another commit.
-    pub fn started(&self, due: Due, receipt: &Receipt) -> Result<(), WrongReceipt> {
-        due.is_met_by(receipt)
-    }
 }
+
+macro_rules! starting {
+    ($($State:ident),+) => { $(
+        impl RunFlow<$State> {
+            /// The commit that is to be made before an execution, when its tool must not run twice.
+            pub fn calls_started(&mut self) -> Due {
+                self.record_mut().next_due(Trigger::CallsStarted)
+            }
+
+            /// Takes the receipt for [`calls_started`](Self::calls_started).
+            ///
+            /// # Errors
+            /// [`WrongReceipt`] when it is for another commit.
+            pub fn started(&self, due: Due, receipt: &Receipt) -> Result<(), WrongReceipt> {
+                due.is_met_by(receipt)
+            }
+        }
+    )+ };
+}
+// Beside the round itself the two gates behind which calls start that a suspension left of one.
+starting!(ToolRound, ResumeReplay0, ResumeAfterTool);
 
 impl RunFlow<CommitTool> {
     /// How the calls of the round stand.

@@ -99,10 +99,8 @@ fn every_field_of_a_call_may_be_another_behind_a_new_seal() {
         let stored = Snapshot::of(&call).unwrap();
         for part in ["record", "state"] {
             let json: Value = serde_json::from_str(&stored.to_json()).unwrap();
-            let fields = json[part]
-                .as_object()
-                .map(|fields| fields.keys().cloned().collect())
-                .unwrap_or_else(Vec::new);
+            let fields: Vec<String> =
+                json[part].as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default();
             for field in fields {
                 for value in foreign() {
                     let changed = resealed(&stored, |json| json[part][&field] = value);

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use runstate::diagram::Span;
 use runstate::trace::{
-    Coverage, JsonlReader, Junit, Report, Rulebook, Unmet, Verdict, Violation, WantedEdge, check_jsonl,
+    Coverage, JsonlReader, Junit, Report, Unmet, Verdict, Violation, ViolationKind, WantedEdge, check_jsonl,
 };
 use serde_json::{Value, json};
 
@@ -12,18 +12,19 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, complain};
-use crate::rules::{RulesArgs, has_edge};
+use crate::rules::{Laws, RulesArgs};
 
 /// Hold traces against the diagrams of their lifecycles
 ///
 /// A trace conforms, is incomplete (an instance has not ended), or violates. What is shown of a violation is the first:
-/// its line, what happened, what was legal, and where the diagram says so. A trace of several megabytes or gigabytes is
+/// its line, what happened, what was legal, and where the diagram says so. However long a trace is, it is
 /// read as a stream.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   runstate check trace.jsonl
   runstate check - --lifecycle tool_call --complete < trace.jsonl
+  runstate check shop.jsonl --diagram docs/shop.md#check-out
   runstate check a.jsonl b.jsonl --min-coverage 90 --require-edge Suspended:Resuming --format junit
 
 Exit codes:
@@ -74,8 +75,8 @@ fn percent(text: &str) -> Result<f64, String> {
 struct Checked {
     name: String,
     found: Result<Report, String>,
-    /// The line of the first violation, where the file can be read again.
-    excerpt: Option<String>,
+    /// The line of the first violation, where the file can be read again, and that of the diagram.
+    excerpts: Vec<String>,
 }
 
 /// All traces, and what was asked of their coverage.
@@ -90,13 +91,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.traces.iter().filter(|trace| *trace == "-").count() > 1 {
         return Err(Failure::new("standard input is named twice, and can be read once"));
     }
-    let book = args.rules.rulebook()?;
+    let laws = args.rules.laws()?;
     for edge in &args.require_edge {
-        if !has_edge(&book, edge.lifecycle.as_deref(), &edge.from, &edge.to) {
+        if !laws.has_edge(edge.lifecycle.as_deref(), &edge.from, &edge.to) {
             return Err(Failure::new(format!("there is no edge {edge} that a trace could take")));
         }
     }
-    let traces: Vec<Checked> = args.traces.iter().map(|path| check(path, &book)).collect();
+    let traces: Vec<Checked> = args.traces.iter().map(|path| check(path, &laws)).collect();
     let mut coverage = Coverage::new();
     for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
         coverage.merge(&report.coverage);
@@ -111,23 +112,38 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(outcome.exit())
 }
 
-fn check(path: &str, book: &Rulebook) -> Checked {
+fn check(path: &str, laws: &Laws) -> Checked {
     let name = input::name_of(path);
     let found = match input::open(path) {
-        Ok(from) => check_jsonl(JsonlReader::new(from), book).map_err(|error| error.named(&name).report()),
+        Ok(from) => {
+            check_jsonl(JsonlReader::new(from), &laws.book).map_err(|error| error.named(&name).report())
+        }
         Err(error) => Err(format!("cannot read {name}: {error}")),
     };
     let violation = found.as_ref().ok().and_then(|report| report.violation.as_ref());
-    let excerpt = violation.and_then(|violation| excerpt(path, violation));
-    Checked { name, found, excerpt }
+    let of_trace = violation.and_then(|violation| excerpt(path, violation));
+    let of_diagram = violation.and_then(|violation| laws.excerpt(violation));
+    Checked { name, found, excerpts: of_trace.into_iter().chain(of_diagram).collect() }
 }
 
-/// Shows the line of a violation, with a caret at the state that is entered.
+/// Shows the line of a violation, with a caret at the field that is wrong.
 fn excerpt(path: &str, violation: &Violation) -> Option<String> {
+    let field = match &violation.kind {
+        // It has shown its line already.
+        ViolationKind::Garbage { .. } | ViolationKind::Cut { .. } => return None,
+        ViolationKind::UnknownLifecycle => "\"lifecycle\"",
+        ViolationKind::UnknownState { state } if violation.from.as_ref() == Some(state) => "\"from\"",
+        ViolationKind::NoCreation
+        | ViolationKind::BrokenChain { .. }
+        | ViolationKind::AfterTerminal { .. } => "\"from\"",
+        ViolationKind::WrongEvent | ViolationKind::SecondCreation { .. } => "\"event\"",
+        ViolationKind::SeqNotIncreasing { .. } => "\"seq\"",
+        _ => "\"to\"",
+    };
     let line = input::line(path, violation.line)?;
-    let start = line.find("\"to\"").unwrap_or(0);
+    let start = line.find(field).unwrap_or(0);
     let length = line[start..].find([',', '}']).unwrap_or(0);
-    Some(caret(violation.line, &line, Span::new(start, start + length)))
+    Some(caret(path, violation.line, &line, Span::new(start, start + length)))
 }
 
 fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<Unmet>)> {
@@ -174,9 +190,7 @@ impl Outcome {
             match &trace.found {
                 Ok(report) => {
                     out.text(&format!("{}: {}", trace.name, report.summary()));
-                    if let Some(excerpt) = &trace.excerpt {
-                        out.line(excerpt);
-                    }
+                    trace.excerpts.iter().for_each(|excerpt| out.line(excerpt));
                 }
                 Err(error) => complain(&format!("error: {}", error.trim_end())),
             }

@@ -58,7 +58,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Err(Failure::new("standard input is named twice, and can be read once"));
     }
     match (side(&args.old)?, side(&args.new)?) {
-        (Side::Graph(old), Side::Graph(new)) => Ok(graphs(&old, &new, args.format, out)),
+        (Side::Graph(old), Side::Graph(mut new)) => {
+            // Files have names, and those are no part of what is compared.
+            if old.name.is_empty() || new.name.is_empty() {
+                new.name.clone_from(&old.name);
+            }
+            Ok(graphs(&old, &new, args.format, out))
+        }
         (Side::Trace(old_name, old), Side::Trace(new_name, new)) => {
             let difference = first_difference(JsonlReader::new(old), JsonlReader::new(new));
             let difference = difference.map_err(|error| match error {
@@ -93,7 +99,14 @@ fn side(spec: &str) -> Result<Side, Failure> {
     let source = input::whole(reader, &name, TEXT_LIMIT)?;
     Ok(Side::Graph(match kind {
         Kind::Json => graph(&source)?,
-        Kind::Trace | Kind::Diagram => Loaded::read(source, heading)?.graph()?,
+        Kind::Trace | Kind::Diagram => {
+            let loaded = Loaded::read(source, heading)?;
+            let mut graph = loaded.graph()?;
+            if loaded.unnamed {
+                graph.name.clear();
+            }
+            graph
+        }
     }))
 }
 

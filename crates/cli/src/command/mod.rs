@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Runs agents whose every state is a type, and holds what happened against the diagrams that document it.
+/// Runs agents whose every state is a type, and holds traces against the diagrams that document them.
 #[derive(Debug, Parser)]
 #[command(name = "runstate", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {

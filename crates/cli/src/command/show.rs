@@ -47,7 +47,7 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let book = args.rules.rulebook()?;
+    let book = args.rules.laws()?.book;
     match args.format {
         Format::Text => {
             let mut ordinals = Ordinals::new();

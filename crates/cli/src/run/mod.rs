@@ -132,7 +132,8 @@ impl Driven {
                 return Ok(outcome);
             }
             inbox.open = true;
-            if !inbox.answers.any_for(&state.pending()) && !(ask && asked(state, inbox.answers)?) {
+            let answered = inbox.answers.any_for(&state.pending()) || ask && asked(state, inbox.answers)?;
+            if !answered {
                 return Ok(outcome);
             }
         }

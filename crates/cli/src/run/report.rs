@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 
 use runstate::agent::Outcome;
-use runstate::lifecycles;
 use runstate::termination::TerminationReason;
-use runstate::trace::{JsonlReader, Report, Rulebook, Timeline, Verdict, check_jsonl};
+use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
 use serde_json::{Value, json};
 
 use super::Driven;
@@ -14,6 +13,7 @@ use super::answers::question;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
+use crate::rules::Laws;
 
 /// Checks the run's trace, and says how the run ended and where its files are.
 ///
@@ -26,7 +26,7 @@ pub(crate) fn report(
     as_json: bool,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let checked = check_jsonl(trace(driven)?, &Rulebook::of(lifecycles().iter().copied()))
+    let checked = check_jsonl(trace(driven)?, &Laws::builtin()?.book)
         .map_err(|error| Failure::rendered(error.named(&driven.folder.trace().to_string_lossy()).report()))?;
     let exit = exit(outcome, &checked);
     if as_json {
@@ -35,7 +35,8 @@ pub(crate) fn report(
     }
     let (id, reason) = (driven.folder.id(), &outcome.reason);
     out.line(&printable(&match reason {
-        TerminationReason::Suspended => format!("{id} waits for {} decision(s)", outcome.waiting.len()),
+        TerminationReason::Suspended if outcome.waiting.len() == 1 => format!("{id} waits for a decision"),
+        TerminationReason::Suspended => format!("{id} waits for {} decisions", outcome.waiting.len()),
         reason => format!("{id} is done: {reason}"),
     }));
     out.text(&format!("\n{}\n", timeline(driven)?));
@@ -48,13 +49,20 @@ pub(crate) fn report(
         for pending in driven.state.pending() {
             out.line(&question(&pending));
         }
-        let place = state_dir.map(|dir| format!(" --state-dir {dir}")).unwrap_or_default();
-        out.line(&format!(
-            "go on with: runstate resume {id}{place} --approve {} (or --deny, or --ask)",
-            printable(&outcome.waiting[0])
-        ));
+        let place = state_dir.map(|dir| format!(" --state-dir {}", quoted(dir))).unwrap_or_default();
+        let call = quoted(&outcome.waiting[0]);
+        out.line(&format!("go on with: runstate resume {id}{place} --approve {call} (or --deny, or --ask)"));
     }
     Ok(exit)
+}
+
+/// A word that can be copied into a shell, whatever a scenario calls its calls.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '@');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", printable(word).replace('\'', "'\\''"))
 }
 
 fn exit(outcome: &Outcome, checked: &Report) -> Exit {

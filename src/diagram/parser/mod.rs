@@ -1,12 +1,16 @@
 //! Words into statements. The nesting is a list, not recursion: a diagram may be as deep as it is long.
 
+mod report;
+
+use report::pseudo_id;
+
 use super::error::SyntaxError;
-use super::lexer::{Lexer, is_mark};
+use super::lexer::Lexer;
 use super::model::{Click, Header, StateKind, StyleRule, Text};
 use super::prepare::Prepared;
 use super::source::Span;
 use super::syntax::{Body, BodyId, Item, Node, Stmt, Syntax};
-use super::token::{Kind, Token, quoted};
+use super::token::{Kind, Token};
 use super::warning::{Warning, WarningKind};
 
 pub(super) struct Parser<'s> {
@@ -59,7 +63,9 @@ impl<'s> Parser<'s> {
                 Kind::Close if self.open.len() > 1 => self.close(&token),
                 Kind::Divider => self.divide(&token),
                 _ => {
-                    self.share_of_line(&token);
+                    if !token.whole.is_empty() {
+                        self.share_of_line(&token);
+                    }
                     self.statement(token)?;
                 }
             }
@@ -103,16 +109,16 @@ impl<'s> Parser<'s> {
             }
             Kind::AccTitle => {
                 let value = self.expect(Kind::AccValue, "the title")?;
-                self.from_next_line(&first, &value);
+                self.taken_from_later_line(&first, &value);
                 Stmt::AccTitle(self.text(&value))
             }
             Kind::AccDescr => {
                 let value = self.expect(Kind::AccValue, "the description")?;
-                self.from_next_line(&first, &value);
+                self.taken_from_later_line(&first, &value);
                 Stmt::AccDescr(self.text(&value))
             }
             Kind::AccBlock => {
-                if first.whole.end == self.prepared.text.len() {
+                if first.whole.end == self.prepared.text.len() && !first.whole.is_empty() {
                     let message =
                         "the description has no `}`: the rest of the diagram is taken for a description";
                     self.warn(WarningKind::NeverClosed, self.span(&first), message);
@@ -184,7 +190,7 @@ impl<'s> Parser<'s> {
     fn named_state(&mut self, name: Token) -> Result<(), SyntaxError> {
         let start = name.whole.start;
         let id = self.text(&name);
-        if let Some(at) = id.text.find(':') {
+        if let Some(at) = id.text.find(':').filter(|at| *at > 0) {
             let message = format!(
                 "behind `state` a colon belongs to the id: the state is called `{}`, not `{}`",
                 id.text,
@@ -203,7 +209,7 @@ impl<'s> Parser<'s> {
         let description = self.text(&quoted);
         let mark = self.expect(Kind::As, "`as` and the id of the state")?;
         let id = self.expect(Kind::Id, "the id of the state")?;
-        self.from_next_line(&mark, &id);
+        self.taken_from_later_line(&mark, &id);
         let id = self.text(&id);
         self.with_body(start, id, vec![description])
     }
@@ -393,127 +399,4 @@ impl Parser<'_> {
     fn span(&self, token: &Token) -> Span {
         self.prepared.span(token.text.clone())
     }
-}
-
-/// Errors and warnings.
-impl Parser<'_> {
-    fn statements(&self) -> &'static str {
-        if self.open.len() > 1 {
-            "a state, a transition or `}`"
-        } else {
-            "a state, a transition or another statement"
-        }
-    }
-
-    fn unexpected(&self, token: &Token, expected: &str) -> SyntaxError {
-        let got = token.kind.describe(&self.prepared.text[token.text.clone()]);
-        let at_line_end = matches!(token.kind, Kind::Newline | Kind::End);
-        let whole = if at_line_end { self.last_end..self.last_end } else { token.whole.clone() };
-        let error = SyntaxError::new(self.source, self.prepared.span(whole), expected, got);
-        match token.kind {
-            Kind::ClassDefDefault => error.with_help("Mermaid 11 refuses a class of this name"),
-            Kind::Default | Kind::Click | Kind::Href => {
-                error.with_help("outside of a composite state this is a keyword, not a state")
-            }
-            Kind::Open => error.with_help("a body follows `state Id` on the same line"),
-            Kind::Label if token.whole.len() > 1 => {
-                error.with_help("a label cannot hold two colons in a row")
-            }
-            _ => error,
-        }
-    }
-
-    fn unclosed(&self, token: &Token) -> SyntaxError {
-        let at = self.open.last().map_or(0, |body| self.syntax.bodies[*body].span.start);
-        let line = super::source::LineIndex::new(self.source).line(at.saturating_sub(1));
-        let error = self.unexpected(token, "`}`");
-        error.with_help(format!(
-            "the body that opens in line {line} is never closed; a `}}` behind a label or an id on the same line \
-             belongs to that label or id"
-        ))
-    }
-
-    fn warn(&mut self, kind: WarningKind, span: Span, message: impl Into<String>) {
-        self.warnings.push(Warning::new(kind, span, message));
-    }
-
-    /// Two statements in one line are legal, and rarely meant.
-    fn share_of_line(&mut self, token: &Token) {
-        let Some(end) = self.previous else { return };
-        let text = &self.prepared.text;
-        let start = token.whole.start.max(end);
-        if text[end..start].contains('\n') {
-            self.reported = false;
-            return;
-        }
-        if std::mem::replace(&mut self.reported, true) {
-            return;
-        }
-        let shown = quoted(&text[token.whole.clone()]);
-        let span = self.prepared.span(token.whole.clone());
-        if text[end..].starts_with(';') {
-            let message =
-                format!("a semicolon ends the label; {shown} and what follows are states of their own");
-            self.warn(WarningKind::LabelCut, span, message);
-        } else {
-            let message = format!("{shown} is another statement in the same line");
-            self.warn(WarningKind::SeveralStatements, span, message);
-        }
-    }
-
-    fn from_next_line(&mut self, keyword: &Token, value: &Token) {
-        if self.prepared.text[keyword.whole.clone()].contains('\n') && !value.text.is_empty() {
-            let shown = quoted(&self.prepared.text[value.text.clone()]);
-            let message = format!("{shown} is taken from a later line for the value that is missing here");
-            self.warn(WarningKind::TakenFromNextLine, self.span(value), message);
-        }
-    }
-
-    fn note_cut(&mut self, token: &Token) {
-        let raw = &self.prepared.text[token.whole.clone()];
-        let fits = [": ", " :", ":\t", "\t:"].iter().any(|front| raw.starts_with(front));
-        let line_form = super::chars::trim(raw).starts_with(':');
-        let shown = quoted(&self.prepared.text[token.text.clone()]);
-        if line_form && !fits {
-            let message = format!("Mermaid drops the first two characters of the note: it says {shown}");
-            self.warn(WarningKind::NoteCut, self.prepared.span(token.whole.clone()), message);
-        }
-    }
-
-    fn class_cut(&mut self, rule: &StyleRule) {
-        if rule.value.text.starts_with(['-', '.', ',', ':']) {
-            let message = format!(
-                "an id ends where letters, digits and underscores end: the class is read as `{}`",
-                rule.value.text
-            );
-            self.warn(WarningKind::PartDropped, rule.value.span, message);
-        }
-    }
-
-    fn suspect_id(&mut self, id: &str, span: Span) {
-        if is_mark(id) {
-            let message = format!("`{id}` without `state` before it is a state of that name");
-            self.warn(WarningKind::MarkIsState, span, message);
-        } else if id.len() > 1 && id.ends_with([';', '}', ',', '"']) {
-            self.warn(
-                WarningKind::PunctuationInId,
-                span,
-                format!("the state is called `{id}`, punctuation and all"),
-            );
-        }
-    }
-
-    fn swallowed(&mut self, token: &Token) {
-        let text = super::chars::trim(&self.prepared.text[token.whole.clone()]);
-        let name = &self.prepared.text[token.text.clone()];
-        if text == name {
-            return;
-        }
-        let message = format!("all of this is read as `{name}`; whatever else stands in the line is dropped");
-        self.warn(WarningKind::DirectionSwallows, self.prepared.span(token.whole.clone()), message);
-    }
-}
-
-fn pseudo_id(id: &str) -> String {
-    format!("everything between `state` and the mark is the id: the state is called `{id}`")
 }

@@ -1,0 +1,111 @@
+use serde_json::Value;
+
+use crate::session::{Session, assert_shown};
+use crate::traces::{bad, good, parked, violating};
+
+const OLD: &str = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> C : end\nC --> [*]\n";
+const NEW: &str = "stateDiagram-v2\n[*] --> A\nA --> B : run\nA --> D : leave\nB --> [*]\nD --> [*]\n";
+
+#[test]
+fn changes_of_graphs_are_graded() {
+    let session = Session::new();
+    session.write("old.mmd", OLD).write("new.mmd", NEW);
+    session
+        .write("label.mmd", OLD.replace("go", "run"))
+        .write("more.mmd", OLD.replace("A --> B", "A --> C : skip\nA --> B"));
+    let mut shown = String::new();
+    for (old, new, code) in [
+        ("old.mmd", "new.mmd", 1),
+        ("old.mmd", "label.mmd", 0),
+        ("old.mmd", "more.mmd", 0),
+        ("old.mmd", "old.mmd", 0),
+    ] {
+        let said = session.run(&["diff", old, new]);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    assert_shown("diff_graphs", &shown);
+    let json: Value =
+        serde_json::from_str(&session.run(&["diff", "old.mmd", "new.mmd", "--format", "json"]).stdout)
+            .unwrap();
+    assert_eq!((&json["exit"], &json["changes"][0]["severity"]), (&1.into(), &"breaking".into()));
+}
+
+#[test]
+fn graphs_in_json_are_compared_too() {
+    let session = Session::new();
+    session.write("run.json", session.run(&["diagram", "run", "--format", "json"]).stdout);
+    let said = session.run(&["diff", "run", "run.json"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "no difference\n"));
+    session.write(
+        "less.json",
+        r#"{"name":"run","states":["Running","Done"],"edges":[{"from":"Running","to":"Done"}]}"#,
+    );
+    let said = session.run_with(&["diff", "-", "less.json"], session.read("run.json"));
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    assert!(said.stdout.contains("breaking: state removed: Waiting"), "{}", said.stdout);
+}
+
+#[test]
+fn of_traces_the_first_difference_is_shown() {
+    let session = Session::new();
+    let renamed =
+        good().replace("\"r\"", "\"other\"").replace("\"a\"", "\"b\"").replace("\"at_ms\":", "\"at_ms\":7");
+    session
+        .write("good.jsonl", good())
+        .write("same.jsonl", renamed)
+        .write("short.jsonl", parked())
+        .write("bad.jsonl", violating());
+    let mut shown = String::new();
+    for (new, code) in [("same.jsonl", 0), ("bad.jsonl", 1), ("short.jsonl", 1)] {
+        let said = session.run(&["diff", "good.jsonl", new]);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    let json = session.run(&["diff", "good.jsonl", "short.jsonl", "--format", "json"]);
+    shown.push_str(&json.shown());
+    assert_shown("diff_traces", &shown);
+}
+
+#[test]
+fn what_cannot_be_compared_is_bad_input() {
+    let session = Session::new();
+    session.write("good.jsonl", good()).write("old.mmd", OLD);
+    session
+        .write("cut.json", "{\"name\": \"x\",\n \"states\": [")
+        .write("list.json", "[]")
+        .write("other.json", "{\"name\": 1}");
+    session.write("edge.json", r#"{"name":"x","states":["A"],"edges":[{"from":"A","to":"B"}]}"#);
+    session
+        .write("deep.json", format!("{{\"states\":{}", "[".repeat(100_000)))
+        .write("empty", "")
+        .write("arrow.mmd", "stateDiagram-v2\nA -> B\n");
+    let mut shown = String::new();
+    for (old, new) in [
+        ("good.jsonl", "old.mmd"),
+        ("old.mmd", "good.jsonl"),
+        ("old.mmd", "cut.json"),
+        ("old.mmd", "list.json"),
+        ("old.mmd", "other.json"),
+        ("edge.json", "old.mmd"),
+        ("deep.json", "old.mmd"),
+        ("old.mmd", "empty"),
+        ("old.mmd", "arrow.mmd"),
+        ("old.mmd", "absent"),
+        ("-", "-"),
+    ] {
+        let said = session.run(&["diff", old, new]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    for (case, content) in bad().into_iter().filter(|(_, content)| content.starts_with(b"{")) {
+        session.write("trace.jsonl", content);
+        let said = session.run(&["diff", "good.jsonl", "trace.jsonl"]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{case}: {}", said.shown());
+        shown.push_str(&format!("== {case}\n{}\n", said.stderr));
+    }
+    assert_shown("diff_errors", &shown);
+}

@@ -1,0 +1,68 @@
+//! No bytes make the reader of snapshots panic, and a machine that comes back is the one that the bytes say.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use runstate::approval::AnyApproval;
+use runstate::governed_run::AnyGovernedRun;
+use runstate::kernel::Machine;
+use runstate::resume_tool_call::AnyResumeToolCall;
+use runstate::run::AnyRun;
+use runstate::run_flow::AnyRunFlow;
+use runstate::service_run::AnyServiceRun;
+use runstate::snapshot::{RestoreError, Snapshot};
+use runstate::stream_session::AnyStreamSession;
+use runstate::tool_call::AnyToolCall;
+use runstate::tool_execution::AnyToolExecution;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(snapshot) = Snapshot::from_json(data) else { return };
+    if snapshot.verify().is_err() {
+        assert!(matches!(snapshot.restore::<AnyToolCall>(), Err(RestoreError::Digest { .. })));
+    }
+    restore::<AnyToolCall>(&snapshot);
+    // Behind the seal, where no damaged file comes but a person with a text editor does.
+    match snapshot.version() % 9 {
+        0 => forged::<AnyApproval>(data),
+        1 => forged::<AnyToolCall>(data),
+        2 => forged::<AnyGovernedRun>(data),
+        3 => forged::<AnyResumeToolCall>(data),
+        4 => forged::<AnyRun>(data),
+        5 => forged::<AnyRunFlow>(data),
+        6 => forged::<AnyServiceRun>(data),
+        7 => forged::<AnyStreamSession>(data),
+        _ => forged::<AnyToolExecution>(data),
+    }
+});
+
+/// The same content as a sealed snapshot of the lifecycle.
+fn forged<M: Machine + std::fmt::Debug>(data: &[u8])
+where
+    M::Record: Serialize + DeserializeOwned,
+{
+    let Ok(mut json) = serde_json::from_slice::<Value>(data) else { return };
+    json["lifecycle"] = M::GRAPH.name.into();
+    json["version"] = M::GRAPH.version.into();
+    json["fingerprint"] = format!("{:016x}", M::GRAPH.fingerprint()).into();
+    let Ok(mut snapshot) = Snapshot::from_json(json.to_string().as_bytes()) else { return };
+    snapshot.reseal();
+    assert_eq!(snapshot.verify(), Ok(()));
+    restore::<M>(&snapshot);
+}
+
+/// A machine that is restored writes itself as it was read, and is whole enough to be looked at.
+fn restore<M: Machine + std::fmt::Debug>(snapshot: &Snapshot)
+where
+    M::Record: Serialize + DeserializeOwned,
+{
+    match snapshot.restore::<M>() {
+        Ok(machine) => {
+            assert_eq!(Snapshot::of(&machine).as_ref(), Ok(snapshot));
+            assert!(!format!("{machine:?}").is_empty());
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}

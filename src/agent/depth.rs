@@ -1,0 +1,37 @@
+//! How deep values from outside may nest, so that a stored run can always be read again.
+
+use serde_json::Value;
+
+use crate::tool_result::ToolResult;
+
+/// The most levels of arguments, outputs and results. A reader of JSON takes 127, of which a stored run has up to 8
+/// around such a value; some are left for what stores it inside of its own.
+pub(super) const MOST_LEVELS: usize = 96;
+
+/// Does the value nest deeper than it may? It is looked at no deeper than that.
+pub(super) fn is_too_deep(value: &Value) -> bool {
+    fn nests_deeper(value: &Value, than: usize) -> bool {
+        match value {
+            Value::Array(items) => than == 0 || items.iter().any(|item| nests_deeper(item, than - 1)),
+            Value::Object(fields) => than == 0 || fields.values().any(|field| nests_deeper(field, than - 1)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    nests_deeper(value, MOST_LEVELS)
+}
+
+/// A result that nests too deep is a failed call: the model reads why.
+pub(super) fn checked(result: ToolResult) -> ToolResult {
+    let (what, too_deep) = match &result {
+        ToolResult::Success(output) | ToolResult::Warning { output, .. } => ("output", is_too_deep(output)),
+        ToolResult::Pending(suspension) => {
+            let schema = suspension.response_schema.as_ref();
+            ("suspension", is_too_deep(&suspension.parameters) || schema.is_some_and(is_too_deep))
+        }
+        ToolResult::Error(_) => return result,
+    };
+    if !too_deep {
+        return result;
+    }
+    ToolResult::Error(format!("the {what} of the tool nests deeper than {MOST_LEVELS} levels"))
+}

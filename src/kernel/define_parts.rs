@@ -1,0 +1,174 @@
+//! What `lifecycle!` makes of one state, event, edge or terminal mark.
+
+/// A state: a unit struct with its serde, or only the [`State`](crate::kernel::State) of one that its author wrote.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_state {
+    ([$($doc:literal)*] $vis:vis $S:ident [] ($R:ty, $St:ident)) => {
+        $(#[doc = $doc])*
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq)]
+        #[non_exhaustive]
+        $vis struct $S;
+
+        #[diagnostic::do_not_recommend]
+        impl<From, Event> $crate::kernel::Enter<From, Event> for $S {
+            #[inline]
+            fn enter(_: From, _: Event, _: &mut $R) -> Self { $S }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl $crate::kernel::Begin for $S {
+            #[inline]
+            fn begin(_: &mut $R) -> Self { $S }
+        }
+
+        impl $crate::kernel::serde::Serialize for $S {
+            fn serialize<Z: $crate::kernel::serde::Serializer>(
+                &self,
+                serializer: Z,
+            ) -> ::core::result::Result<Z::Ok, Z::Error> {
+                serializer.serialize_unit()
+            }
+        }
+
+        impl<'de> $crate::kernel::serde::Deserialize<'de> for $S {
+            fn deserialize<D: $crate::kernel::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                <() as $crate::kernel::serde::Deserialize<'de>>::deserialize(deserializer)?;
+                ::core::result::Result::Ok($S)
+            }
+        }
+
+        $crate::__lifecycle_state! { [] $vis $S [..] ($R, $St) }
+    };
+    ([$($doc:literal)*] $vis:vis $S:ident [..] ($R:ty, $St:ident)) => {
+        impl $crate::kernel::State for $S {
+            type Record = $R;
+            type Status = $St;
+            const STATUS: $St = $St::$S;
+        }
+    };
+}
+
+/// An event: a unit struct, or nothing where its author wrote one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_event {
+    ([$($doc:literal)*] $vis:vis $E:ident []) => {
+        $(#[doc = $doc])*
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq)]
+        $vis struct $E;
+    };
+    ([$($doc:literal)*] $vis:vis $E:ident [..]) => {};
+}
+
+/// A move, guarded or not, and its mark.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_move {
+    ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident []) => {
+        impl $M<$From> {
+            #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`].")]
+            #[inline]
+            pub fn $m(self, event: $Via) -> $M<$To> {
+                const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
+                    ::core::stringify!($module),
+                    (NAMES[$St::$From as usize], $St::$From as usize),
+                    ::core::stringify!($m),
+                    (NAMES[$St::$To as usize], $St::$To as usize),
+                );
+                let $M { mut record, state } = self;
+                let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
+                $crate::kernel::Record::moved(&mut record, EDGE);
+                $M { record, state }
+            }
+        }
+        impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+
+        const _: () = {
+            #[allow(unused_imports, reason = "unused where the edge has a guard, which is refused")]
+            use $crate::kernel::check::Unguarded as _;
+            $crate::kernel::check::unguarded(
+                $crate::kernel::check::GuardOf::<$To, $From, $Via>::IS_WRITTEN,
+                ::core::stringify!($module),
+                [NAMES[$St::$From as usize], NAMES[$St::$To as usize], ::core::stringify!($m)],
+            );
+        };
+    };
+    ($module:ident $M:ident $St:ident, $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
+        impl $M<$From> {
+            #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`], if its guard lets it.")]
+            ///
+            /// # Errors
+            #[doc = ::core::concat!("[`", ::core::stringify!($Fault), "`], with machine and event as they were.")]
+            #[inline]
+            #[allow(clippy::result_large_err, reason = "a failed guard hands the machine back by value")]
+            pub fn $m(
+                self,
+                event: $Via,
+            ) -> ::core::result::Result<$M<$To>, $crate::kernel::Rejected<$M<$From>, $Via, $Fault>> {
+                const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
+                    ::core::stringify!($module),
+                    (NAMES[$St::$From as usize], $St::$From as usize),
+                    ::core::stringify!($m),
+                    (NAMES[$St::$To as usize], $St::$To as usize),
+                );
+                if let ::core::result::Result::Err(error) =
+                    <$To as $crate::kernel::Guard<$From, $Via>>::check(&self.state, &event, &self.record)
+                {
+                    return ::core::result::Result::Err($crate::kernel::Rejected { machine: self, event, error });
+                }
+                let $M { mut record, state } = self;
+                let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
+                $crate::kernel::Record::moved(&mut record, EDGE);
+                ::core::result::Result::Ok($M { record, state })
+            }
+        }
+        impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+    };
+}
+
+/// One arm of `apply`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_apply {
+    ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident []) => {
+        ::core::result::Result::Ok($Any::$To($machine.$m($event)))
+    };
+    ($Any:ident $Ev:ident, $machine:ident $event:ident $From:ident $To:ident $m:ident $Via:ident [$Fault:ident]) => {
+        match $machine.$m($event) {
+            ::core::result::Result::Ok(machine) => ::core::result::Result::Ok($Any::$To(machine)),
+            ::core::result::Result::Err(rejected) => {
+                ::core::result::Result::Err($crate::kernel::Refused::by_guard(
+                    $Any::$From(rejected.machine),
+                    $Ev::$Via(rejected.event),
+                    rejected.error,
+                ))
+            }
+        }
+    };
+}
+
+/// What a terminal state has beside its data.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_end {
+    (* $M:ident $R:ty, $From:ident) => {
+        impl $M<$From> {
+            /// Takes a finished machine apart.
+            pub fn into_parts(self) -> ($R, $From) {
+                (self.record, self.state)
+            }
+        }
+    };
+}
+
+/// The second of two: the first is there to repeat with.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_keep {
+    ($mark:tt, $kept:expr) => {
+        $kept
+    };
+}

@@ -1,0 +1,252 @@
+//! Reads the plain part of `stateDiagram-v2`, line by line, while compiling.
+
+use crate::kernel::check::equal_bytes;
+use crate::kernel::message::Message;
+
+/// Names that are no state's to Mermaid, however they are written.
+const KEYWORDS: [&str; 10] =
+    ["class", "classDef", "click", "default", "href", "note", "scale", "state", "stateDiagram", "style"];
+
+/// A transition, as byte ranges; `[*]` is an empty range.
+#[derive(Clone, Copy)]
+pub(super) struct Transition {
+    pub(super) from: Range,
+    pub(super) to: Range,
+    pub(super) label: Range,
+}
+
+pub(super) enum Statement {
+    Nothing,
+    Transition(Transition),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Range(usize, usize);
+
+impl Range {
+    pub(super) const fn is_empty(self) -> bool {
+        self.0 == self.1
+    }
+}
+
+/// Walks over the lines of the file.
+pub(super) struct Reader<'a> {
+    text: &'a [u8],
+    file: &'a str,
+    /// The current line, without white space around it.
+    line: Range,
+    /// Its number, from 1.
+    number: usize,
+    /// Where the next line begins.
+    next: usize,
+    header: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) const fn new(text: &'a [u8], file: &'a str) -> Self {
+        Reader { text, file, line: Range(0, 0), number: 0, next: 0, header: false }
+    }
+
+    pub(super) const fn bytes(&self, range: Range) -> &'a [u8] {
+        self.text.split_at(range.1).0.split_at(range.0).1
+    }
+
+    pub(super) const fn at_file(&self) -> Message {
+        Message::new().text(self.file).text(": ")
+    }
+
+    pub(super) const fn at_line(&self) -> Message {
+        Message::new().text(self.file).text(":").number(self.number).text(": ")
+    }
+
+    pub(super) const fn with_edge(&self, message: Message, t: Transition) -> Message {
+        let message = message.raw(self.bytes(t.from)).text(" --> ").raw(self.bytes(t.to));
+        if t.label.is_empty() { message } else { message.text(" : ").raw(self.bytes(t.label)) }
+    }
+
+    /// Goes to the next line of the file; false at its end.
+    const fn next_line(&mut self) -> bool {
+        if self.next >= self.text.len() {
+            return false;
+        }
+        let start = self.next;
+        let mut end = start;
+        while end < self.text.len() && self.text[end] != b'\n' {
+            end += 1;
+        }
+        self.next = end + 1;
+        self.number += 1;
+        if end > start && self.text[end - 1] == b'\r' {
+            end -= 1;
+        }
+        self.line = self.trim(Range(start, end));
+        true
+    }
+
+    const fn trim(&self, mut range: Range) -> Range {
+        while !range.is_empty() && is_blank(self.text[range.0]) {
+            range.0 += 1;
+        }
+        while !range.is_empty() && is_blank(self.text[range.1 - 1]) {
+            range.1 -= 1;
+        }
+        range
+    }
+
+    const fn starts_with(&self, range: Range, prefix: &str) -> bool {
+        let n = prefix.len();
+        range.1 - range.0 >= n && equal_bytes(self.bytes(Range(range.0, range.0 + n)), prefix.as_bytes())
+    }
+
+    const fn is(&self, text: &str) -> bool {
+        equal_bytes(self.bytes(self.line), text.as_bytes())
+    }
+
+    /// Goes to the fence that opens the Mermaid block.
+    #[track_caller]
+    pub(super) const fn find_block(&mut self) {
+        while self.next_line() {
+            if self.opens_block() {
+                if !self.starts_with(self.line, "```mermaid") {
+                    self.at_line().text("write the fence as ```mermaid").fail();
+                }
+                return;
+            }
+        }
+        self.at_file().text("no ```mermaid block").fail()
+    }
+
+    #[track_caller]
+    pub(super) const fn no_second_block(&mut self) {
+        while self.next_line() {
+            if self.opens_block() {
+                self.at_line().text("a second ```mermaid block; the file of a lifecycle has one").fail();
+            }
+        }
+    }
+
+    /// Is the line a fence, of whatever kind Markdown has, whose language is Mermaid?
+    const fn opens_block(&self) -> bool {
+        if !self.starts_with(self.line, "```") && !self.starts_with(self.line, "~~~") {
+            return false;
+        }
+        let fence = self.text[self.line.0];
+        let mut start = self.line.0;
+        while start < self.line.1 && self.text[start] == fence {
+            start += 1;
+        }
+        let language = self.trim(Range(start, self.line.1));
+        let after = language.0 + "mermaid".len();
+        self.starts_with(language, "mermaid") && (after == language.1 || !is_name_byte(self.text[after]))
+    }
+
+    /// Goes to the next line of the block; false at its end.
+    #[track_caller]
+    pub(super) const fn next_in_block(&mut self) -> bool {
+        if !self.next_line() {
+            self.at_file().text("the ```mermaid block has no end").fail();
+        }
+        let mut i = self.line.0;
+        while i < self.line.1 {
+            // To Mermaid it ends the line, to an editor it may not.
+            if self.text[i] == b'\r' {
+                self.at_line().text("a carriage return within the line").fail();
+            }
+            i += 1;
+        }
+        !self.starts_with(self.line, "```")
+    }
+
+    #[track_caller]
+    pub(super) const fn statement(&mut self) -> Statement {
+        if self.line.is_empty() || self.starts_with(self.line, "%%") && !self.starts_with(self.line, "%%{") {
+            return Statement::Nothing;
+        }
+        if !self.header {
+            if !self.is("stateDiagram-v2") {
+                self.unsupported("; the block must begin with 'stateDiagram-v2'");
+            }
+            self.header = true;
+            return Statement::Nothing;
+        }
+        if self.is("direction LR")
+            || self.is("direction RL")
+            || self.is("direction TB")
+            || self.is("direction BT")
+        {
+            return Statement::Nothing;
+        }
+        Statement::Transition(self.transition())
+    }
+
+    #[track_caller]
+    pub(super) const fn unsupported(&self, why: &str) -> ! {
+        self.at_line().text("unsupported Mermaid: '").raw(self.bytes(self.line)).text("'").text(why).fail()
+    }
+
+    /// `A --> B` or `A --> B : label`.
+    #[track_caller]
+    const fn transition(&self) -> Transition {
+        let (from, rest) = self.endpoint(self.line);
+        if !self.starts_with(rest, "-->") {
+            self.unsupported("");
+        }
+        let (to, rest) = self.endpoint(self.trim(Range(rest.0 + 3, rest.1)));
+        if self.is_keyword(from) || self.is_keyword(to) {
+            self.unsupported("; the name of a state is a keyword of Mermaid");
+        }
+        let mut label = rest;
+        if !rest.is_empty() {
+            if self.text[rest.0] != b':' {
+                self.unsupported("");
+            }
+            label = self.trim(Range(rest.0 + 1, rest.1));
+            if label.is_empty() {
+                self.unsupported("; the label is empty");
+            }
+            let mut i = label.0;
+            while i < label.1 {
+                if !is_name_byte(self.text[i]) {
+                    self.unsupported("; a label is the name of an event");
+                }
+                i += 1;
+            }
+        }
+        Transition { from, to, label }
+    }
+
+    const fn is_keyword(&self, name: Range) -> bool {
+        let mut i = 0;
+        while i < KEYWORDS.len() {
+            if self.bytes(name).eq_ignore_ascii_case(KEYWORDS[i].as_bytes()) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// The endpoint at the start of the range (empty for `[*]`), and what follows it.
+    #[track_caller]
+    const fn endpoint(&self, range: Range) -> (Range, Range) {
+        if self.starts_with(range, "[*]") {
+            return (Range(range.0, range.0), self.trim(Range(range.0 + 3, range.1)));
+        }
+        let mut end = range.0;
+        while end < range.1 && is_name_byte(self.text[end]) {
+            end += 1;
+        }
+        if end == range.0 {
+            self.unsupported("");
+        }
+        (Range(range.0, end), self.trim(Range(end, range.1)))
+    }
+}
+
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+const fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}

@@ -1,0 +1,84 @@
+//! How the states of a call are entered.
+
+use std::error::Error;
+use std::fmt;
+
+use super::super::decision::{Decision, DecisionAction, Suspension};
+use super::events::{Cancel, Fail, Resume, Succeed, Suspend};
+use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
+use super::{CallRecord, Start};
+use crate::kernel::{Enter, Guard};
+
+/// A decision on another suspension than the call waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongDecision {
+    got: String,
+    expected: String,
+    cancels: bool,
+}
+
+impl fmt::Display for WrongDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.cancels {
+            return f.write_str("the decision is to cancel: the call is cancelled by it, not resumed");
+        }
+        write!(f, "the decision is on suspension {:?}, the call waits for {:?}", self.got, self.expected)
+    }
+}
+
+impl Error for WrongDecision {}
+
+impl Guard<Suspended, Resume> for Resuming {
+    type Error = WrongDecision;
+    fn check(from: &Suspended, event: &Resume, _: &CallRecord) -> Result<(), WrongDecision> {
+        resumes(&from.suspension, &event.decision)
+    }
+}
+
+/// Does the decision let a call go on that waits for this suspension?
+pub(super) fn resumes(suspension: &Suspension, decision: &Decision) -> Result<(), WrongDecision> {
+    let (got, expected) = (&decision.suspension_id, &suspension.id);
+    let cancels = decision.action == DecisionAction::Cancel;
+    if got == expected && !cancels {
+        return Ok(());
+    }
+    Err(WrongDecision { got: got.clone(), expected: expected.clone(), cancels })
+}
+
+impl<S> Enter<S, Start> for Running {
+    fn enter(_: S, _: Start, call: &mut CallRecord) -> Self {
+        call.attempts += 1;
+        Running {}
+    }
+}
+
+impl<S> Enter<S, Suspend> for Suspended {
+    fn enter(_: S, event: Suspend, call: &mut CallRecord) -> Self {
+        call.suspensions += 1;
+        Suspended { suspension: event.suspension }
+    }
+}
+
+impl Enter<Suspended, Resume> for Resuming {
+    fn enter(from: Suspended, event: Resume, _: &mut CallRecord) -> Self {
+        Resuming { suspension: from.suspension, decision: event.decision }
+    }
+}
+
+impl<S> Enter<S, Succeed> for Succeeded {
+    fn enter(_: S, event: Succeed, _: &mut CallRecord) -> Self {
+        Succeeded { output: event.output, warning: event.warning }
+    }
+}
+
+impl<S> Enter<S, Fail> for Failed {
+    fn enter(_: S, event: Fail, _: &mut CallRecord) -> Self {
+        Failed { error: event.error }
+    }
+}
+
+impl<S> Enter<S, Cancel> for Cancelled {
+    fn enter(_: S, event: Cancel, _: &mut CallRecord) -> Self {
+        Cancelled { reason: event.reason }
+    }
+}

@@ -1,0 +1,171 @@
+//! One tool call of an agent run (document 000, "Layer 2").
+
+mod entries;
+mod events;
+mod reading;
+mod states;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::kernel::{Observer, Record};
+use crate::lifecycle;
+
+pub use entries::WrongDecision;
+pub use events::{Cancel, Fail, Resume, Succeed, Suspend};
+pub use reading::{Answered, Replay};
+pub use states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
+
+lifecycle! {
+    /// One tool call, from the model's request to a result that the model can read.
+    pub mod tool_call: ToolCall(CallRecord), AnyToolCall;
+    version 1;
+    diagram "../../../docs/lifecycles/tool-call.md";
+
+    status ToolCallStatus {
+        /// Call observed but not yet started.
+        New,
+        /// Call is executing.
+        Running { .. },
+        /// Call paused, waiting for a decision.
+        Suspended { .. },
+        /// Decision received, replay in progress.
+        Resuming { .. },
+        /// The tool gave a result.
+        Succeeded { .. },
+        /// The tool, or a gate before it, gave an error.
+        Failed { .. },
+        /// The call was given up.
+        Cancelled { .. },
+    }
+    event ToolCallEvent {
+        /// Execution begins.
+        Start,
+        /// The call must wait for a decision.
+        Suspend { .. },
+        /// A decision lets the call go on.
+        Resume { .. },
+        /// The call has its output.
+        Succeed { .. },
+        /// The call has an error for an output.
+        Fail { .. },
+        /// The call is given up.
+        Cancel { .. },
+    }
+
+    [*]       --> New;
+    New       --> Running   : start(Start);
+    New       --> Suspended : suspend(Suspend);
+    Running   --> Suspended : suspend(Suspend);
+    Running   --> Succeeded : succeed(Succeed);
+    Running   --> Failed    : fail(Fail);
+    Running   --> Cancelled : cancel(Cancel);
+    Suspended --> Resuming  : resume(Resume) else WrongDecision;
+    Suspended --> Cancelled : cancel(Cancel);
+    Resuming  --> Running   : start(Start);
+    Resuming  --> Suspended : suspend(Suspend);
+    Resuming  --> Succeeded : succeed(Succeed);
+    Resuming  --> Failed    : fail(Fail);
+    Resuming  --> Cancelled : cancel(Cancel);
+    Succeeded --> [*];
+    Failed    --> [*];
+    Cancelled --> [*];
+}
+
+/// What all states of a call share.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallRecord {
+    id: String,
+    tool: String,
+    arguments: Value,
+    key: CallKey,
+    attempts: u32,
+    suspensions: u32,
+    #[serde(skip)]
+    observer: Observer,
+}
+
+/// Where a call stands in its run. The id that the model gives may come back in a later step, its key does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallKey {
+    /// The step, from 1.
+    pub step: u32,
+    /// The place among the calls of the step, from 0.
+    pub ordinal: u32,
+}
+
+impl fmt::Display for CallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.step, self.ordinal)
+    }
+}
+
+impl CallRecord {
+    /// The record of a call that the model asks for.
+    pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: Value) -> Self {
+        CallRecord {
+            id: id.into(),
+            tool: tool.into(),
+            arguments,
+            key: CallKey::default(),
+            attempts: 0,
+            suspensions: 0,
+            observer: Observer::default(),
+        }
+    }
+
+    /// The same, at its place in the run.
+    #[must_use]
+    pub fn at(mut self, key: CallKey) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// The same, with someone told of each transition.
+    #[must_use]
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The id that the model gave the call.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The tool it names.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// The arguments it gives.
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    /// Its place in the run.
+    pub fn key(&self) -> CallKey {
+        self.key
+    }
+
+    /// How often its execution was begun.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// How often it was suspended.
+    pub fn suspensions(&self) -> u32 {
+        self.suspensions
+    }
+}
+
+impl Record for CallRecord {
+    #[inline]
+    fn observer(&mut self) -> Option<&mut Observer> {
+        Some(&mut self.observer)
+    }
+}

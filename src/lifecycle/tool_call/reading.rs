@@ -1,0 +1,113 @@
+//! Reading the states of a call, and its branch as a sum of the legal successors.
+
+use serde_json::Value;
+
+use super::super::decision::{Decision, ResumeMode, Suspension};
+use super::super::tool_result::ToolResult;
+use super::events::{Fail, Succeed, Suspend};
+use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
+use super::{AnyToolCall, ToolCall};
+
+impl ToolCall<Suspended> {
+    /// What the call waits for.
+    pub fn suspension(&self) -> &Suspension {
+        &self.state().suspension
+    }
+}
+
+impl ToolCall<Resuming> {
+    /// What the call waited for.
+    pub fn suspension(&self) -> &Suspension {
+        &self.state().suspension
+    }
+
+    /// The decision that lets it go on.
+    pub fn decision(&self) -> &Decision {
+        &self.state().decision
+    }
+
+    /// The arguments that a replay executes the tool with, or the result that stands in for it (document 003, "Resume
+    /// replay").
+    pub fn replay(&self) -> Replay<'_> {
+        match self.state().suspension.resume_mode {
+            ResumeMode::ReplayToolCall => Replay::Execute(self.record().arguments()),
+            ResumeMode::PassDecisionToTool => Replay::Execute(&self.decision().result),
+            ResumeMode::UseDecisionAsToolResult => Replay::Supplied(&self.decision().result),
+        }
+    }
+}
+
+/// What replaying a call means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Replay<'a> {
+    /// Execute the tool with these arguments.
+    Execute(&'a Value),
+    /// This is the result; the tool is not executed.
+    Supplied(&'a Value),
+}
+
+impl ToolCall<Succeeded> {
+    /// What the tool gave.
+    pub fn output(&self) -> &Value {
+        &self.state().output
+    }
+
+    /// What there is to know about it.
+    pub fn warning(&self) -> Option<&str> {
+        self.state().warning.as_deref()
+    }
+}
+
+impl ToolCall<Failed> {
+    /// What went wrong, for the model to read.
+    pub fn error(&self) -> &str {
+        &self.state().error
+    }
+}
+
+impl ToolCall<Cancelled> {
+    /// Why the call was given up.
+    pub fn reason(&self) -> &str {
+        &self.state().reason
+    }
+}
+
+/// A call after its tool answered.
+#[derive(Debug)]
+pub enum Answered {
+    /// It waits for a decision.
+    Suspended(ToolCall<Suspended>),
+    /// It has its output.
+    Succeeded(ToolCall<Succeeded>),
+    /// It has an error.
+    Failed(ToolCall<Failed>),
+}
+
+impl From<Answered> for AnyToolCall {
+    fn from(answered: Answered) -> Self {
+        match answered {
+            Answered::Suspended(call) => call.into(),
+            Answered::Succeeded(call) => call.into(),
+            Answered::Failed(call) => call.into(),
+        }
+    }
+}
+
+macro_rules! answered {
+    ($($State:ident),+) => { $(
+        impl ToolCall<$State> {
+            /// Takes in what the tool answered (document 000, the labels of Layer 2).
+            pub fn answered(self, result: ToolResult) -> Answered {
+                match result {
+                    ToolResult::Success(output) => Answered::Succeeded(self.succeed(Succeed::new(output))),
+                    ToolResult::Warning { output, warning } => {
+                        Answered::Succeeded(self.succeed(Succeed::new(output).warned(warning)))
+                    }
+                    ToolResult::Pending(suspension) => Answered::Suspended(self.suspend(Suspend::new(suspension))),
+                    ToolResult::Error(error) => Answered::Failed(self.fail(Fail::new(error))),
+                }
+            }
+        }
+    )+ };
+}
+answered!(Running, Resuming);

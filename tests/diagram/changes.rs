@@ -1,0 +1,49 @@
+//! What a changed diagram means for persisted runs.
+
+use runstate::diagram::{Severity, StateGraph, diff, parse};
+
+fn graph(body: &str) -> StateGraph {
+    StateGraph::from_diagram(&parse(&format!("stateDiagram-v2\n{body}")).unwrap(), "run").unwrap()
+}
+
+fn changes(old: &str, new: &str) -> Vec<String> {
+    diff(&graph(old), &graph(new)).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_kind_of_change_has_a_line() {
+    let old = "[*] --> A\nA --> B : go\nA --> C\nB --> C\nB : text\nC --> [*]\nC --> A : again\nD --> A";
+    let new = "[*] --> B\nA --> C\nA --> B : run\nB : another\nB --> [*]\nC --> A : again\nA --> E\nB --> C";
+    super::snapshot("changes", &changes(old, new).join("\n"));
+}
+
+#[test]
+fn a_removed_state_breaks_an_added_edge_wants_review_a_label_informs() {
+    let severity =
+        |old: &str, new: &str| diff(&graph(old), &graph(new)).first().map(|change| change.severity());
+    assert_eq!(severity("A\nB", "A"), Some(Severity::Breaking));
+    assert_eq!(severity("A\nB", "A\nB\nA --> B"), Some(Severity::Review));
+    assert_eq!(severity("A --> B : x", "A --> B : y"), Some(Severity::Informational));
+    assert_eq!(severity("A --> B : x", "A --> B : x"), None);
+}
+
+#[test]
+fn marks_on_states_that_come_or_go_are_not_said_twice() {
+    assert_eq!(
+        changes("A --> B\nB --> [*]", "A"),
+        ["breaking: state removed: B (line 2)", "breaking: transition removed: A --> B (line 2)"]
+    );
+}
+
+#[test]
+fn several_edges_between_the_same_states_are_told_apart() {
+    let old = "A --> B : x\nA --> B : y";
+    assert_eq!(changes(old, "A --> B : y"), ["breaking: transition removed: A --> B : x (line 2)"]);
+    assert_eq!(
+        changes(old, "A --> B : y\nA --> B : z"),
+        [
+            "informational: label changed: A --> B : x is now z (line 3)",
+            "informational: the transitions stand in another order"
+        ]
+    );
+}

@@ -1,0 +1,110 @@
+//! Nested diagrams as flat graphs.
+
+use runstate::diagram::{StateGraph, parse};
+
+fn graph(body: &str) -> StateGraph {
+    let diagram = parse(&format!("stateDiagram-v2\n{body}")).unwrap();
+    StateGraph::from_diagram(&diagram, "x").unwrap_or_else(|error| panic!("{body}: {error}"))
+}
+
+fn edges(graph: &StateGraph) -> Vec<String> {
+    graph.edges.iter().map(ToString::to_string).collect()
+}
+
+fn refused(body: &str) -> String {
+    let diagram = parse(&format!("stateDiagram-v2\n{body}")).unwrap();
+    StateGraph::from_diagram(&diagram, "x").unwrap_err().to_string()
+}
+
+fn marks(marks: &[runstate::diagram::Mark]) -> Vec<&str> {
+    marks.iter().map(|mark| mark.state.as_str()).collect()
+}
+
+#[test]
+fn a_plain_diagram_stays_as_it_is() {
+    let graph = graph("[*] --> A\nA --> B : go\nA : first\nA : second\nB --> [*]");
+    assert_eq!(edges(&graph), ["A --> B : go"]);
+    assert_eq!(graph.edges[0].line, Some(3));
+    assert_eq!(graph.state("A").unwrap().description.as_deref(), Some("first\nsecond"));
+    assert_eq!((marks(&graph.initial), marks(&graph.terminal)), (vec!["A"], vec!["B"]));
+    assert_eq!((graph.initial[0].line, graph.terminal[0].line), (Some(2), Some(6)));
+}
+
+#[test]
+fn a_completion_leaves_from_the_inner_ends_and_a_label_from_everywhere() {
+    let body =
+        "[*] --> C\nstate C {\n[*] --> A\nA --> B\nB --> [*] : ok\n}\nC --> D\nC --> E : stop\nE --> [*]";
+    let graph = graph(body);
+    assert_eq!(edges(&graph), ["A --> B", "B --> D : ok", "A --> E : stop", "B --> E : stop"]);
+    assert_eq!(marks(&graph.initial), ["A"]);
+    assert_eq!(marks(&graph.terminal), ["E"]);
+}
+
+#[test]
+fn completions_climb_out_of_nested_states() {
+    let body = "state Outer {\n[*] --> Inner\nstate Inner {\n[*] --> A\nA --> [*]\n}\nInner --> [*]\n}\nOuter --> B\nOuter --> [*]";
+    let graph = graph(body);
+    assert_eq!(edges(&graph), ["A --> B"]);
+    assert_eq!(marks(&graph.terminal), ["A"]);
+    assert_eq!(graph.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn an_inner_end_without_a_completion_is_said() {
+    let graph = graph("state C {\n[*] --> A\nA --> [*]\n}\nC --> B : stop");
+    assert_eq!(edges(&graph), ["A --> B : stop"]);
+    assert_eq!(
+        graph.warnings,
+        ["line 4: this end leads nowhere: no state around it has a transition without a label"]
+    );
+}
+
+#[test]
+fn choices_join_their_labels() {
+    let body = "state c <<choice>>\nstate d <<choice>>\n[*] --> c\nA --> c : x\nc --> d : y\nc --> B\nd --> [*] : z\nd --> A";
+    let graph = graph(body);
+    assert_eq!(edges(&graph), ["A --> A : x [y]", "A --> B : x"]);
+    assert_eq!(marks(&graph.initial), ["A", "B"]);
+    assert_eq!(marks(&graph.terminal), ["A"]);
+}
+
+#[test]
+fn an_empty_composite_state_is_a_plain_one() {
+    let graph = graph("[*] --> C\nstate C {\n}\nC --> D");
+    assert_eq!(edges(&graph), ["C --> D"]);
+}
+
+#[test]
+fn what_one_state_at_a_time_cannot_say_is_refused_with_its_line() {
+    let refusals = [
+        "A --> B\nstate f <<fork>>",
+        "state j [[join]]",
+        "state X {\n  A\n  --\n  B\n}",
+        "state X {\n  A\n}\nB --> X",
+        "state c <<choice>>\nA --> c",
+        "state c <<choice>>\nstate d <<choice>>\nA --> c\nc --> d\nd --> c",
+        "state X {\n  state Y {\n    X\n  }\n}",
+        "state X {\n  X --> A\n}",
+        "A#49; --> A1",
+    ];
+    super::snapshot("flatten_errors", &refusals.map(refused).join("\n"));
+}
+
+#[test]
+fn a_small_diagram_cannot_ask_for_a_huge_graph() {
+    let mut body = String::from("A --> c0\n");
+    for at in 0..64 {
+        body.push_str(&format!("state c{at} <<choice>>\nc{at} --> c{0} : x\nc{at} --> c{0} : y\n", at + 1));
+    }
+    body.push_str("c64 --> B");
+    assert!(
+        refused(&body.replacen("A --> c0\n", "", 1).replace("c64 --> B", "c64 --> B\nA --> c0"))
+            .contains("too many")
+    );
+}
+
+#[test]
+fn a_graph_is_rendered_for_people_and_programs() {
+    let graph = graph("[*] --> A\nA --> B : say #quot;hi#quot;\nB : a text\nB --> [*]");
+    super::snapshot("render", &format!("{}\n{}", graph.to_mermaid(), graph.to_dot()));
+}

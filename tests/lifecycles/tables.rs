@@ -1,0 +1,79 @@
+//! The tables in the documents of the five core lifecycles, held against graphs and transcription: what they say of states,
+//! edges and captions is checked, not believed.
+
+use super::documented::{ALL, Documented};
+
+const CORE: usize = 5;
+
+/// The rows of all tables in `text` whose header begins with these cells; each row as its trimmed cells.
+fn rows<'a>(text: &'a str, header: &[&str]) -> Vec<Vec<&'a str>> {
+    let cells = |line: &'a str| -> Option<Vec<&'a str>> {
+        let row = line.strip_prefix('|')?.strip_suffix('|')?;
+        Some(row.split('|').map(str::trim).collect())
+    };
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        match cells(line) {
+            Some(row) if row.starts_with(header) => inside = true,
+            Some(row) if inside && row[0] != "---" => found.push(row),
+            Some(_) => {}
+            None => inside = false,
+        }
+    }
+    found
+}
+
+fn core() -> impl Iterator<Item = (&'static Documented, &'static runstate::Document)> {
+    ALL.into_iter().zip(runstate::documents()).take(CORE)
+}
+
+#[test]
+fn the_states_are_those_of_the_graph_in_order() {
+    for (_, document) in core() {
+        let got: Vec<_> = rows(document.text, &["state", "what is true"]).iter().map(|row| row[0]).collect();
+        let expected: Vec<_> = document.graph.states.iter().map(|state| state.name).collect();
+        assert_eq!(got, expected, "{}", document.path);
+    }
+}
+
+#[test]
+fn the_drawn_edges_have_the_captions_of_the_source() {
+    for (documented, document) in core() {
+        let rows: Vec<_> = rows(document.text, &["from", "event", "to", "the document's caption"])
+            .iter()
+            .map(|row| (row[0], row[2], row[3].replace('`', "")))
+            .collect();
+        let expected: Vec<_> =
+            documented.drawn.iter().map(|(from, to, caption)| (*from, *to, (*caption).to_owned())).collect();
+        assert_eq!(rows, expected, "{}", document.path);
+    }
+}
+
+#[test]
+fn the_events_are_those_of_the_graph() {
+    for (_, document) in core() {
+        for row in rows(document.text, &["from", "event", "to"]) {
+            for from in row[0].split(", ") {
+                let edge = document.graph.edge(from, row[1].trim_matches('`'));
+                assert_eq!(edge.map(|edge| edge.to), Some(row[2]), "{}: {from}", document.path);
+            }
+        }
+    }
+}
+
+/// One table row stands for several edges from prose; together they are the transcribed ones.
+#[test]
+fn the_edges_from_prose_are_marked() {
+    for (documented, document) in core() {
+        let mut got: Vec<_> = rows(document.text, &["from", "event", "to", "why"])
+            .iter()
+            .inspect(|row| assert!(row[3].starts_with("from prose: "), "{}", document.path))
+            .flat_map(|row| row[0].split(", ").map(|from| (from, row[2])).collect::<Vec<_>>())
+            .collect();
+        let mut expected: Vec<_> = documented.prose.iter().map(|(from, to, _)| (*from, *to)).collect();
+        got.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(got, expected, "{}", document.path);
+    }
+}
