@@ -85,7 +85,7 @@ impl Subject for Flows {
         let at = At::of(flow);
         // What is due where nothing is: something that was committed before.
         let due = || match &at.state["due"] {
-            Value::Null => json!({ "trigger": "UserMessage", "gate": 0, "number": 1 }),
+            Value::Null => json!({ "trigger": "UserMessage", "number": 1 }),
             due => due.clone(),
         };
         let receipts = || payload::dues(&due()).prop_map(|due| payload::receipt(&due));
@@ -342,17 +342,23 @@ impl Documented for Flows {
         if lot >= 24 {
             return;
         }
+        if lot.is_multiple_of(2) {
+            // Before a tool that must not run twice, in a round and at the gates behind which a waiting call may start.
+            let owed = match flow {
+                AnyRunFlow::ToolRound(flow) => flow.calls_started(),
+                AnyRunFlow::ResumeReplay0(flow) => flow.calls_started(),
+                AnyRunFlow::ResumeAfterTool(flow) => flow.calls_started(),
+                _ => return,
+            };
+            assert_eq!(serde_json::to_value(owed).unwrap(), due(at, "CallsStarted"));
+            return;
+        }
         let reason = || TerminationReason::Stopped(StoppedReason::new(lot.to_string(), None).unwrap());
         match flow {
             AnyRunFlow::ResumeReplay0(flow) => flow.request_stop(reason()),
             AnyRunFlow::ResumeToolCall(flow) => flow.request_stop(reason()),
             AnyRunFlow::ResumeAfterTool(flow) => flow.request_stop(reason()),
-            AnyRunFlow::ToolRound(flow) if lot % 2 == 0 => flow.request_stop(reason()),
-            AnyRunFlow::ToolRound(flow) => {
-                let owed = flow.calls_started();
-                assert_eq!(serde_json::to_value(owed).unwrap(), due(at, "CallsStarted"));
-                return;
-            }
+            AnyRunFlow::ToolRound(flow) => flow.request_stop(reason()),
             AnyRunFlow::AfterInference(flow) => {
                 flow.turn_mut().calls.pop();
                 at.state["turn"]["calls"].as_array_mut().unwrap().pop();
@@ -368,7 +374,7 @@ impl Documented for Flows {
 
 /// The next commit that the activation owes.
 fn due(flow: &mut At, trigger: &str) -> Value {
-    json!({ "trigger": trigger, "gate": 0, "number": flow.count("commits") })
+    json!({ "trigger": trigger, "number": flow.count("commits") })
 }
 
 /// The reason for the end that was asked for before, or else the event's.

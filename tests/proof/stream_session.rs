@@ -135,7 +135,7 @@ impl Documented for Sessions {
     /// Tokens arrive, checkpoints are saved, and dropped where their validation fails (C13).
     fn aside(session: &mut AnyStreamSession, at: &mut At, lot: u8) {
         match session {
-            AnyStreamSession::Streaming(session) if lot % 3 == 0 => {
+            AnyStreamSession::Streaming(session) if lot.is_multiple_of(3) => {
                 let _saved = session.save_checkpoint();
                 let output = &mut at.state["output"];
                 let bytes = output["content"].as_str().unwrap().len();
@@ -151,11 +151,11 @@ impl Documented for Sessions {
                     output["tokens"] = (output["tokens"].as_u64().unwrap() + 1).into();
                 }
             }
-            AnyStreamSession::Retrying(session) if lot % 4 == 0 => {
+            AnyStreamSession::Retrying(session) if lot.is_multiple_of(4) => {
                 assert_eq!(session.drop_checkpoint(), !at.state["output"]["checkpoint"].is_null());
                 at.state["output"]["checkpoint"] = Value::Null;
             }
-            AnyStreamSession::FallingBack(session) if lot % 4 == 0 => {
+            AnyStreamSession::FallingBack(session) if lot.is_multiple_of(4) => {
                 assert_eq!(session.drop_checkpoint(), !at.state["output"]["checkpoint"].is_null());
                 at.state["output"]["checkpoint"] = Value::Null;
             }
