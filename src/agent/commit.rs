@@ -19,7 +19,7 @@ pub trait StateCommitter<State: ?Sized> {
 /// ```
 /// use runstate::agent::{NoCommitter, commit};
 /// use runstate::run::{Run, RunRecord};
-/// use runstate::run_flow::{Begin, Commit, FlowRecord, RunFlow};
+/// use runstate::run_flow::{Begin, Close, Commit, Fail, FlowRecord, RunFlow, WindUp};
 ///
 /// let run = Run::new(RunRecord::new("r1"));
 /// let flow = RunFlow::new(FlowRecord::new(&run, 0)).begin(Begin);
@@ -28,9 +28,14 @@ pub trait StateCommitter<State: ?Sized> {
 /// let flow = flow.commit(Commit::new(receipt))?;
 ///
 /// // A receipt for another commit is refused, and the activation stays where it is.
-/// let other = RunFlow::new(FlowRecord::new(&run, 0)).begin(Begin);
-/// let receipt = commit(&mut NoCommitter, other.due(), &run)?;
-/// # let _ = (flow, receipt);
+/// let other = RunFlow::new(FlowRecord::new(&run, 0)).fail(Fail::new("no disk")).wind_up(WindUp).close(Close);
+/// let receipt = commit(&mut NoCommitter, flow_at_start(&run).due(), &run)?;
+/// let (other, wrong) = other.committed(&receipt).unwrap_err();
+/// assert_eq!(wrong.to_string(), "the receipt is for commit 1 (UserMessage), where commit 1 (RunFinished) is due");
+/// # let _ = (flow, other);
+/// # fn flow_at_start(run: &Run<runstate::run::Running>) -> RunFlow<runstate::run_flow::CommitUser> {
+/// #     RunFlow::new(FlowRecord::new(run, 0)).begin(Begin)
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,21 +2,15 @@
 
 use serde_json::Value;
 
+use crate::snapshot::nests_deeper;
 use crate::tool_result::ToolResult;
 
 /// The most levels of arguments, outputs and results. A reader of JSON takes 127, of which a stored run has up to 8
 /// around such a value; some are left for what stores it inside of its own.
 pub(super) const MOST_LEVELS: usize = 96;
 
-/// Does the value nest deeper than it may? It is looked at no deeper than that.
+/// Does the value nest deeper than it may?
 pub(super) fn is_too_deep(value: &Value) -> bool {
-    fn nests_deeper(value: &Value, than: usize) -> bool {
-        match value {
-            Value::Array(items) => than == 0 || items.iter().any(|item| nests_deeper(item, than - 1)),
-            Value::Object(fields) => than == 0 || fields.values().any(|field| nests_deeper(field, than - 1)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        }
-    }
     nests_deeper(value, MOST_LEVELS)
 }
 

@@ -86,7 +86,7 @@ impl StoredRun {
         serde_json::from_slice(bytes).map_err(|e| StateError::Syntax {
             line: e.line(),
             column: e.column(),
-            message: shortened(crate::snapshot::without_place(&e)),
+            message: crate::snapshot::without_place(&e),
         })
     }
 
@@ -168,16 +168,6 @@ impl StoredRun {
             .map_err(|Contradiction { path, what }| StateError::Contradiction { path, what })?;
         Ok(state)
     }
-}
-
-/// What the reader says, without the whole of a text that it quotes.
-fn shortened(mut message: String) -> String {
-    const MOST: usize = 200;
-    if let Some((end, _)) = message.char_indices().nth(MOST) {
-        message.truncate(end);
-        message.push('…');
-    }
-    message
 }
 
 /// Why a run could not be written or read.

@@ -34,6 +34,13 @@ pub enum SnapshotError {
         /// What the serializer says.
         message: String,
     },
+    /// The record or the state nests so deep that a reader of JSON would not take it back.
+    TooDeep {
+        /// Which of the two.
+        part: Part,
+        /// The most levels.
+        most: usize,
+    },
     /// The bytes are not a snapshot's JSON.
     Syntax {
         /// The line, from 1.
@@ -50,6 +57,9 @@ impl fmt::Display for SnapshotError {
         match self {
             SnapshotError::Unwritable { part, message } => {
                 write!(f, "the {part} has no form in JSON: {message}")
+            }
+            SnapshotError::TooDeep { part, most } => {
+                write!(f, "the {part} nests deeper than {most} levels, and could not be read back")
             }
             SnapshotError::Syntax { line, column, message } => {
                 write!(f, "line {line}, column {column}: not a snapshot: {message}")
@@ -153,11 +163,21 @@ impl fmt::Display for RestoreError {
 
 impl Error for RestoreError {}
 
-/// What `serde_json` says, less the place that it appends.
+/// What `serde_json` says, less the place that it appends and the whole of a text that it quotes.
 pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rfind(" at line ") {
+    shortened(match text.rfind(" at line ") {
         Some(end) => text[..end].to_owned(),
         None => text,
+    })
+}
+
+/// What the reader says, without the whole of a text that it quotes.
+pub(super) fn shortened(mut message: String) -> String {
+    const MOST: usize = 200;
+    if let Some((end, _)) = message.char_indices().nth(MOST) {
+        message.truncate(end);
+        message.push('…');
     }
+    message
 }

@@ -14,10 +14,14 @@ use serde_json::Value;
 
 use crate::kernel::{Machine, Persist, Rehydration, Status, status_from_name};
 
-pub(crate) use canonical::digest;
+pub(crate) use canonical::{digest, nests_deeper};
+use error::shortened;
 pub(crate) use error::without_place;
 pub use error::{Part, RestoreError, SnapshotError};
 pub use migration::{Migration, Stored};
+
+/// The most levels of a record or a state. A reader of JSON takes 127; some are left for what a snapshot is stored in.
+const MOST_LEVELS: usize = 110;
 
 /// A machine at rest.
 ///
@@ -55,7 +59,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`SnapshotError::Unwritable`] when the record or the state has no form in JSON, such as a map with keys that are
-    /// no text.
+    /// no text; [`SnapshotError::TooDeep`] when one of them nests deeper than 110 levels.
     pub fn of<P: Persist>(machine: &P) -> Result<Snapshot, SnapshotError>
     where
         P::Record: Serialize,
@@ -63,13 +67,21 @@ impl Snapshot {
         let unwritable = |part| {
             move |error: serde_json::Error| SnapshotError::Unwritable { part, message: error.to_string() }
         };
+        let record = serde_json::to_value(machine.record()).map_err(unwritable(Part::Record))?;
+        let state =
+            machine.serialize_state(serde_json::value::Serializer).map_err(unwritable(Part::State))?;
+        for (part, value) in [(Part::Record, &record), (Part::State, &state)] {
+            if nests_deeper(value, MOST_LEVELS) {
+                return Err(SnapshotError::TooDeep { part, most: MOST_LEVELS });
+            }
+        }
         let mut snapshot = Snapshot {
             lifecycle: P::GRAPH.name.to_owned(),
             version: P::GRAPH.version,
             fingerprint: fingerprint_text(P::GRAPH.fingerprint()),
             status: machine.status().name().to_owned(),
-            record: serde_json::to_value(machine.record()).map_err(unwritable(Part::Record))?,
-            state: machine.serialize_state(serde_json::value::Serializer).map_err(unwritable(Part::State))?,
+            record,
+            state,
             digest: String::new(),
         };
         snapshot.reseal();
@@ -209,9 +221,10 @@ where
 {
     let status: M::Status = status_from_name(&stored.status).map_err(RestoreError::Status)?;
     let shape = |part: Part, message: String| RestoreError::Shape { status: status.name(), part, message };
-    let record = M::Record::deserialize(&stored.record).map_err(|e| shape(Part::Record, e.to_string()))?;
+    let record =
+        M::Record::deserialize(&stored.record).map_err(|e| shape(Part::Record, shortened(e.to_string())))?;
     let machine = M::rehydrate(Rehydration::permit(), status, record, &stored.state)
-        .map_err(|e: serde_json::Error| shape(Part::State, e.to_string()))?;
+        .map_err(|e: serde_json::Error| shape(Part::State, shortened(e.to_string())))?;
     // What the types did not read, such as a field they do not know, shows when they write themselves again.
     let again = Snapshot::of(&machine).map_err(|e| shape(Part::State, e.to_string()))?;
     for (part, was, is) in
