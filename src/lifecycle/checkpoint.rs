@@ -36,13 +36,43 @@ impl fmt::Display for Trigger {
 }
 
 /// A commit that a state owes: the state has no way on but with the [`Receipt`] for it, or a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+///
+/// It can be read from a state that owes it and from nowhere else: what could be made up could be given a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
     trigger: Trigger,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     gate: Option<u64>,
     number: u64,
+}
+
+/// A [`Due`] within the stored data of its state, which alone may be written and read.
+pub(super) mod stored {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Due, Trigger};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct StoredDue {
+        trigger: Trigger,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gate: Option<u64>,
+        number: u64,
+    }
+
+    pub(in crate::lifecycle) fn serialize<S: Serializer>(
+        due: &Due,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        StoredDue { trigger: due.trigger, gate: due.gate, number: due.number }.serialize(serializer)
+    }
+
+    pub(in crate::lifecycle) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Due, D::Error> {
+        let StoredDue { trigger, gate, number } = StoredDue::deserialize(deserializer)?;
+        Ok(Due { trigger, gate, number })
+    }
 }
 
 impl Due {

@@ -72,7 +72,7 @@ impl<S: Subject> Search<'_, S> {
         while let Some((state, way)) = ways.pop_front() {
             for &event in <S::Machine as Machine>::Event::NAMES {
                 for _ in 0..PAYLOADS {
-                    let Some(machine) = self.follow(&way, state) else { break };
+                    let Some(machine) = self.follow(&way, state) else { continue };
                     let Some((_, step)) = self.step(machine, event) else { continue };
                     let Verdict::Taken(to) = step.verdict else { continue };
                     if self.matrix.reach(to) {

@@ -185,8 +185,14 @@ impl Matrix {
             }
             _ => {}
         }
-        for state in self.unreached() {
+        let unreached = self.unreached();
+        for state in &unreached {
             lines.push(format!("no legal walk reached {state}"));
+        }
+        for (from, event, cell) in self.cells() {
+            if !cell.was_tried() && !unreached.contains(&from) {
+                lines.push(format!("{from} was reached, and never given '{event}'"));
+            }
         }
         for edge in graph.edges {
             let Some(i) = self.place(edge.from, edge.event) else {
@@ -205,7 +211,7 @@ impl Matrix {
                     "{edge} is declared, and its guard refused every payload: let the subject give one that passes"
                 )),
                 Cell { no_edge: true, .. } => lines.push(format!("{edge} is declared, and it is refused")),
-                // Its state was not reached, or it is in the faults.
+                // It was never tried, or it is in the faults.
                 Cell { .. } => {}
             }
         }

@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use runstate::agent::{NoCommitter, commit};
-use runstate::checkpoint::{Due, Receipt};
+use runstate::checkpoint::Receipt;
 use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
+use runstate::run::{Run, RunRecord};
+use runstate::run_flow::{AnyRunFlow, Begin, FlowRecord, RunFlow};
+use runstate::snapshot::Snapshot;
 use runstate::termination::{StoppedReason, TerminationReason};
 use serde_json::{Value, json};
 
@@ -63,10 +66,16 @@ pub(super) fn reasons() -> impl Strategy<Value = TerminationReason> {
     ])
 }
 
-/// The receipt for a commit, due or not.
+/// The receipt for a commit, due or not: a flow that owes it is stored, changed by hand and sealed anew.
 pub(super) fn receipt(due: &Value) -> Receipt {
-    let due: Due = serde_json::from_value(due.clone()).unwrap();
-    commit(&mut NoCommitter, due, &()).unwrap()
+    let run = Run::new(RunRecord::new("r1"));
+    let flow = RunFlow::new(FlowRecord::new(&run, 0)).begin(Begin);
+    let mut stored = serde_json::to_value(Snapshot::of(&flow).unwrap()).unwrap();
+    stored["state"]["due"] = due.clone();
+    let mut stored: Snapshot = serde_json::from_value(stored).unwrap();
+    stored.reseal();
+    let AnyRunFlow::CommitUser(flow) = stored.restore().unwrap() else { unreachable!() };
+    commit(&mut NoCommitter, flow.due(), &()).unwrap()
 }
 
 /// The commit that is due; one time in four another one, by trigger, gate or number.

@@ -7,6 +7,7 @@ use runstate::resume_tool_call::{
     AnyResumeToolCall, Approve, Clear, Close, Compare, Deny, Execute, FindNothing, GateRecord, MatchCall,
     Persist, Resolve, ResumeToolCallEvent, ResumeToolCallStatus, Settle, Suspend,
 };
+use runstate::snapshot::Snapshot;
 use runstate::testing::Subject;
 use runstate::tool_call::ToolCallStatus;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ impl Subject for Passes {
             "persist" => {
                 let due = match pass {
                     AnyResumeToolCall::PersistResumeDecision(pass) => {
-                        serde_json::to_value(pass.due()).unwrap()
+                        Snapshot::of(pass).unwrap().state()["due"].clone()
                     }
                     _ => json!({ "trigger": "DecisionAccepted", "gate": 3, "number": 1 }),
                 };

@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::LazyJust;
+use runstate::agent::{NoCommitter, commit};
 use runstate::kernel::Observer;
 use runstate::resume_tool_call::{self as gate, Drained, GateRecord, NothingReplayed};
 use runstate::run::{Run, RunRecord};
@@ -60,7 +61,7 @@ fn one_replayed(number: u64) -> Drained {
     let decision = Decision::new("dec-1", "sus-1", DecisionAction::Cancel);
     let pass = gate::ResumeToolCall::new(GateRecord::new(number));
     let pass = pass.match_call(gate::MatchCall::new("call_1", decision)).resolve(gate::Resolve);
-    let receipt = payload::receipt(&serde_json::to_value(pass.due()).unwrap());
+    let receipt = commit(&mut NoCommitter, pass.due(), &()).unwrap();
     let pass = pass.persist(gate::Persist::new(receipt)).unwrap().deny(gate::Deny).unwrap();
     let pass = pass.clear(gate::Clear).compare(gate::Compare::new(true)).close(gate::Close);
     pass.drain_on(Observer::default()).find_nothing(gate::FindNothing).drained()
@@ -350,7 +351,7 @@ impl Documented for Flows {
                 AnyRunFlow::ResumeAfterTool(flow) => flow.calls_started(),
                 _ => return,
             };
-            assert_eq!(serde_json::to_value(owed).unwrap(), due(at, "CallsStarted"));
+            assert_eq!(payload::proven(&facts::of(&Some(owed))), due(at, "CallsStarted"));
             return;
         }
         let reason = || TerminationReason::Stopped(StoppedReason::new(lot.to_string(), None).unwrap());

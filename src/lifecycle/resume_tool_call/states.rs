@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::checkpoint::Due;
+use super::super::checkpoint::{Due, stored};
 use super::super::decision::{Decision, Suspension};
 use super::super::tool_call::ToolCallStatus;
 use super::ResumeToolCall;
@@ -53,6 +53,7 @@ decided_states!(
 #[serde(deny_unknown_fields)]
 pub struct PersistResumeDecision {
     pub(super) decided: Decided,
+    #[serde(with = "stored")]
     pub(super) due: Due,
 }
 

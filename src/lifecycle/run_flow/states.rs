@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::checkpoint::Due;
+use super::super::checkpoint::{Due, stored};
 use super::super::run::some_calls;
 use super::super::termination::TerminationReason;
 use super::super::tool_call::ToolCallStatus;
@@ -21,11 +21,11 @@ macro_rules! states {
 
 states! {
     /// The start must be committed.
-    CommitUser { due: Due }
+    CommitUser { #[serde(with = "stored")] due: Due }
     /// The resume gate at the start, by its number.
     ResumeReplay0 { gate: u64 }
     /// What was replayed at the start must be committed.
-    CommitReplay0 { due: Due }
+    CommitReplay0 { #[serde(with = "stored")] due: Due }
     /// The resume gate before a step, by its number.
     ResumeToolCall { gate: u64 }
     /// The model is asked for the answer of this step, counted from 1.
@@ -33,11 +33,11 @@ states! {
     /// The model answered this.
     AfterInference { turn: Turn }
     /// The answer must be committed.
-    CommitAssistant { turn: Turn, due: Due }
+    CommitAssistant { turn: Turn, #[serde(with = "stored")] due: Due }
     /// The calls of this answer are gated and executed.
     ToolRound { turn: Turn }
     /// The results of the round must be committed.
-    CommitTool { outcomes: Vec<CallOutcome>, due: Due }
+    CommitTool { outcomes: Vec<CallOutcome>, #[serde(with = "stored")] due: Due }
     /// The resume gate after a round, by its number, and how the calls of the round stood before it.
     ResumeAfterTool { outcomes: Vec<CallOutcome>, gate: u64 }
     /// Something asked for the end.
@@ -52,7 +52,7 @@ states! {
     /// The activation winds up, for this reason; these calls wait.
     RunEnd { reason: TerminationReason, calls: Vec<String> }
     /// The end must be committed.
-    CommitFinished { reason: TerminationReason, calls: Vec<String>, due: Due }
+    CommitFinished { reason: TerminationReason, calls: Vec<String>, #[serde(with = "stored")] due: Due }
 }
 
 /// How a call of a round stands.
