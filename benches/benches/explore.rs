@@ -68,5 +68,10 @@ fn main() {
         rates[rates.len() / 2]
     };
     let (ours, theirs) = (median(&mut ours), median(&mut theirs));
-    println!("run x {calls} calls: runstate {:.2} M states/s, stateright {:.2} M states/s, {:.1}x", ours / 1e6, theirs / 1e6, ours / theirs);
+    println!(
+        "run x {calls} calls: runstate {:.2} M states/s, stateright {:.2} M states/s, {:.1}x",
+        ours / 1e6,
+        theirs / 1e6,
+        ours / theirs
+    );
 }

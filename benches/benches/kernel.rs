@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::trace::Recorder;
 use runstate_benches::by_hand;
 use runstate_benches::parcel::{buffered, observed, plain};
@@ -25,7 +26,8 @@ fn moves(c: &mut Criterion) {
     });
     group.bench_function("typed", |b| {
         b.iter(|| {
-            let mut parcel = plain::Parcel::new(plain::Label::default()).start(plain::Start { to: black_box(1) });
+            let mut parcel =
+                plain::Parcel::new(plain::Label::default()).start(plain::Start { to: black_box(1) });
             for why in 0..MOVES {
                 parcel = black_box(black_box(parcel.hold(plain::Hold { why })).free(plain::Free));
             }
@@ -38,7 +40,13 @@ fn moves(c: &mut Criterion) {
 macro_rules! applies {
     ($b:ident, $module:ident, $label:expr, $clear:expr) => {
         $b.iter_batched_ref(
-            || Some(black_box($module::AnyParcel::new($label)).apply($module::Start { to: 1 }.into()).expect("starts")),
+            || {
+                Some(
+                    black_box($module::AnyParcel::new($label))
+                        .apply($module::Start { to: 1 }.into())
+                        .expect("starts"),
+                )
+            },
             |slot| {
                 let mut parcel = slot.take().expect("one a batch");
                 for why in 0..MOVES {
@@ -75,7 +83,8 @@ fn apply(c: &mut Criterion) {
     });
     group.bench_function("AnyParcel", |b| applies!(b, plain, plain::Label::default(), |_: &_| ()));
     group.bench_function("AnyParcel, into a buffer", |b| {
-        let label = || buffered::Label { taken: Vec::with_capacity(2 * MOVES as usize + 1), ..Default::default() };
+        let label =
+            || buffered::Label { taken: Vec::with_capacity(2 * MOVES as usize + 1), ..Default::default() };
         applies!(b, buffered, label(), |_: &_| ());
     });
     group.bench_function("AnyParcel, an observer that is off", |b| {
@@ -99,10 +108,75 @@ fn apply(c: &mut Criterion) {
             }
         }
         let observer = runstate::kernel::Observer::new(Arc::new(Counter(0.into())), 0);
-        applies!(b, observed, observed::Label { observer: observer.clone(), ..Default::default() }, |_: &_| ());
+        applies!(
+            b,
+            observed,
+            observed::Label { observer: observer.clone(), ..Default::default() },
+            |_: &_| ()
+        );
     });
     group.finish();
 }
 
-criterion_group!(benches, moves, apply);
+/// A call is suspended, resumed and started again, many times.
+fn call(c: &mut Criterion) {
+    use runstate::tool_call::{AnyToolCall, CallRecord, Resume, Start, Suspend};
+    use runstate_benches::call_by_hand::{Call, Event};
+
+    let suspension = || Suspension::new("", "", "");
+    let decision = || Decision::new("", "", DecisionAction::Resume);
+    let mut group = c.benchmark_group("apply, a tool call");
+    group.throughput(criterion::Throughput::Elements(3 * MOVES));
+    group.bench_function("by hand", |b| {
+        b.iter_batched_ref(
+            || Some(Call::new("call_1", "read_file").apply(Event::Start).expect("starts")),
+            |slot| {
+                let mut call = slot.take().expect("one a batch");
+                for _ in 0..MOVES {
+                    call = black_box(call).apply(black_box(Event::Suspend(suspension()))).expect("waits");
+                    call = black_box(call).apply(black_box(Event::Resume(decision()))).expect("goes on");
+                    call = black_box(call).apply(black_box(Event::Start)).expect("starts again");
+                }
+                *slot = Some(call);
+            },
+            criterion::BatchSize::PerIteration,
+        );
+    });
+    let mut bench = |name: &str, observer: runstate::kernel::Observer, clear: &dyn Fn()| {
+        group.bench_function(name, |b| {
+            b.iter_batched_ref(
+                || {
+                    clear();
+                    let record = CallRecord::new("call_1", "read_file", serde_json::Value::Null);
+                    Some(
+                        AnyToolCall::new(record.observed(observer.clone()))
+                            .apply(Start.into())
+                            .expect("starts"),
+                    )
+                },
+                |slot| {
+                    let mut call = slot.take().expect("one a batch");
+                    for _ in 0..MOVES {
+                        call = black_box(call)
+                            .apply(black_box(Suspend::new(suspension()).into()))
+                            .expect("waits");
+                        call = black_box(call)
+                            .apply(black_box(Resume::new(decision()).into()))
+                            .expect("goes on");
+                        call = black_box(call).apply(black_box(Start.into())).expect("starts again");
+                    }
+                    *slot = Some(call);
+                },
+                criterion::BatchSize::PerIteration,
+            );
+        });
+    };
+    bench("AnyToolCall", runstate::kernel::Observer::default(), &|| ());
+    let recorder = Recorder::builder("r1").capacity(3 * MOVES as usize + 2).build();
+    let observer = recorder.observer("call_1");
+    bench("AnyToolCall, into a recorder", observer, &|| recorder.drain(|_| ()));
+    group.finish();
+}
+
+criterion_group!(benches, moves, apply, call);
 criterion_main!(benches);

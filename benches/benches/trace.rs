@@ -34,7 +34,8 @@ fn checks(c: &mut Criterion) {
     let events = of_tool_calls(100_000);
     let book = Rulebook::of([<AnyRun as Persist>::GRAPH, <AnyToolCall as Persist>::GRAPH]);
     assert_ne!(check(&events, &book).verdict, Verdict::Violates);
-    let edges: Vec<_> = <AnyToolCall as Persist>::GRAPH.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    let edges: Vec<_> =
+        <AnyToolCall as Persist>::GRAPH.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     assert_eq!(naive_replay(&events, &edges), Ok(2));
 
     let mut group = c.benchmark_group("check in memory");
@@ -56,12 +57,15 @@ fn checks(c: &mut Criterion) {
     });
     group.bench_function("serde_json alone, into values", |b| {
         b.iter(|| {
-            let parsed = black_box(&lines).lines().map(|line| serde_json::from_str::<serde_json::Value>(line));
+            let parsed =
+                black_box(&lines).lines().map(|line| serde_json::from_str::<serde_json::Value>(line));
             parsed.filter(Result::is_ok).count()
         });
     });
     group.bench_function("check_jsonl", |b| {
-        b.iter(|| check_jsonl(JsonlReader::new(black_box(lines.as_bytes())), &book).expect("well-formed lines"));
+        b.iter(|| {
+            check_jsonl(JsonlReader::new(black_box(lines.as_bytes())), &book).expect("well-formed lines")
+        });
     });
     group.finish();
 }

@@ -1,5 +1,6 @@
 //! What both the benchmarks and the counted programs measure: the same small machine, by the macro and by hand.
 
 pub mod by_hand;
+pub mod call_by_hand;
 pub mod parcel;
 pub mod traces;

@@ -18,7 +18,8 @@ pub fn of_tool_calls(events: usize) -> Vec<Event<'static>> {
                 AnyToolCall::new(CallRecord::new(name, "read", serde_json::Value::Null).observed(observer))
             })
             .collect();
-        let running: Vec<_> = calls.into_iter().map(|call| call.apply(Start.into()).expect("new calls start")).collect();
+        let running: Vec<_> =
+            calls.into_iter().map(|call| call.apply(Start.into()).expect("new calls start")).collect();
         for call in running {
             let _done = call.apply(Succeed::new(1).into()).expect("running calls succeed");
         }
@@ -34,7 +35,8 @@ pub fn lines(events: &[Event<'_>]) -> String {
 /// What one writes in an afternoon: a state by instance, a count by pair, all keyed by text, and no diagnosis.
 pub fn naive_replay(events: &[Event<'_>], edges: &[(&str, &str)]) -> Result<usize, usize> {
     let mut states: HashMap<(String, String), String> = HashMap::new();
-    let mut counts: HashMap<(String, String), u64> = edges.iter().map(|(a, b)| ((a.to_string(), b.to_string()), 0)).collect();
+    let mut counts: HashMap<(String, String), u64> =
+        edges.iter().map(|(a, b)| ((a.to_string(), b.to_string()), 0)).collect();
     for (line, event) in events.iter().enumerate() {
         let instance = (event.lifecycle.to_string(), event.instance.to_string());
         let state = states.entry(instance).or_default();

@@ -23,7 +23,15 @@ fn a_hundred_thousand_levels_are_read() {
 }
 
 #[test]
-fn ten_megabytes_are_read_whatever_they_hold() {
+fn a_label_of_ten_megabytes_is_read() {
+    let label = "x".repeat(10 << 20);
+    let diagram = parse(&format!("stateDiagram-v2\nA --> B : {label}\n")).unwrap();
+    let graph = StateGraph::from_diagram(&diagram, "x").unwrap();
+    assert_eq!(graph.edges[0].label.as_deref(), Some(label.as_str()));
+}
+
+#[test]
+fn big_input_is_read_whatever_it_holds() {
     // Without optimization a part of it has to do.
     let size = if cfg!(debug_assertions) { 256 << 10 } else { 10 << 20 };
     let many = |piece: &str| piece.repeat(size / piece.len());
