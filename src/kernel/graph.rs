@@ -123,6 +123,19 @@ const fn hash(mut state: u64, text: &str) -> u64 {
     state
 }
 
+/// A number for a text and a number, the same in each process.
+#[cfg(feature = "lifecycles")]
+pub(crate) const fn identity(text: &str, number: u32) -> u64 {
+    let bytes = number.to_le_bytes();
+    let mut state = hash_byte(hash(HASH_START, text), 0xff);
+    let mut i = 0;
+    while i < bytes.len() {
+        state = hash_byte(state, bytes[i]);
+        i += 1;
+    }
+    scatter(state)
+}
+
 /// Spreads a hash over all bits before it is summed, so that sums of different sets differ.
 const fn scatter(mut h: u64) -> u64 {
     h ^= h >> 32;

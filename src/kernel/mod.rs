@@ -18,6 +18,8 @@ pub mod witness;
 
 #[doc(hidden)]
 pub use graph::build;
+#[cfg(feature = "lifecycles")]
+pub(crate) use graph::identity;
 pub use graph::{Edge, Graph, StateInfo};
 #[doc(hidden)]
 pub use machine::Rehydration;

@@ -40,6 +40,8 @@ impl fmt::Display for Trigger {
 /// It can be read from a state that owes it and from nowhere else: what could be made up could be given a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
+    /// Of which activation of which run; 0 in stored data, whose record says it.
+    flow: u64,
     trigger: Trigger,
     gate: Option<u64>,
     number: u64,
@@ -71,19 +73,24 @@ pub(super) mod stored {
         deserializer: D,
     ) -> Result<Due, D::Error> {
         let StoredDue { trigger, gate, number } = StoredDue::deserialize(deserializer)?;
-        Ok(Due { trigger, gate, number })
+        Ok(Due { flow: 0, trigger, gate, number })
     }
 }
 
 impl Due {
     /// The commit of that number that the flow itself owes.
     pub(super) fn of_flow(trigger: Trigger, number: u64) -> Self {
-        Due { trigger, gate: None, number }
+        Due { flow: 0, trigger, gate: None, number }
     }
 
     /// The commit of that number that a gate owes; gates are counted from 1.
     pub(super) fn of_gate(trigger: Trigger, gate: u64, number: u64) -> Self {
-        Due { trigger, gate: Some(gate), number }
+        Due { flow: 0, trigger, gate: Some(gate), number }
+    }
+
+    /// The same, owed by that activation.
+    pub(super) fn within(self, flow: u64) -> Self {
+        Due { flow, ..self }
     }
 
     /// What made it due.
@@ -134,7 +141,8 @@ pub struct WrongReceipt {
 
 impl fmt::Display for WrongReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the receipt is for {}, where {} is due", self.got, self.expected)
+        let of = if self.got.flow == self.expected.flow { "" } else { " of another activation" };
+        write!(f, "the receipt is for {}{of}, where {} is due", self.got, self.expected)
     }
 }
 

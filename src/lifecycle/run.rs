@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::decision::Decision;
 use super::termination::TerminationReason;
-use crate::kernel::{Begin, Enter, Guard, Observer, Record};
+use crate::kernel::{Begin, Enter, Guard, Observer, Record, identity};
 use crate::lifecycle;
 
 lifecycle! {
@@ -295,7 +295,7 @@ impl Run<Done> {
     /// The commit of an end outside an activation, as that of a run that was cancelled while it waited. The commits of
     /// activations are counted from 1, so that no receipt for the one is taken for the other.
     pub fn due(&self) -> Due {
-        Due::of_flow(Trigger::RunFinished, 0)
+        Due::of_flow(Trigger::RunFinished, 0).within(identity(&self.record().id, self.record().activations))
     }
 
     /// Takes the receipt for [`due`](Self::due).

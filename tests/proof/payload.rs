@@ -5,8 +5,10 @@ use proptest::sample::select;
 use runstate::agent::{NoCommitter, commit};
 use runstate::checkpoint::Receipt;
 use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
+use runstate::kernel::Persist;
+use runstate::resume_tool_call::GateRecord;
 use runstate::run::{Run, RunRecord};
-use runstate::run_flow::{AnyRunFlow, Begin, FlowRecord, RunFlow};
+use runstate::run_flow::{AnyRunFlow, Begin, Commit, CommitUser, FlowRecord, RunFlow};
 use runstate::snapshot::Snapshot;
 use runstate::termination::{StoppedReason, TerminationReason};
 use serde_json::{Value, json};
@@ -66,16 +68,34 @@ pub(super) fn reasons() -> impl Strategy<Value = TerminationReason> {
     ])
 }
 
-/// The receipt for a commit, due or not: a flow that owes it is stored, changed by hand and sealed anew.
+/// The receipt for a commit of the activation, due or not.
 pub(super) fn receipt(due: &Value) -> Receipt {
-    let run = Run::new(RunRecord::new("r1"));
-    let flow = RunFlow::new(FlowRecord::new(&run, 0)).begin(Begin);
+    let AnyRunFlow::CommitUser(flow) = changed(started(), "due", due.clone()) else { unreachable!() };
+    commit(&mut NoCommitter, flow.due(), &()).unwrap()
+}
+
+/// The record of the gate of that number of the activation.
+pub(super) fn gate(number: u64) -> GateRecord {
+    let due = started().due();
+    let flow = started().commit(Commit::new(commit(&mut NoCommitter, due, &()).unwrap())).unwrap();
+    let AnyRunFlow::ResumeReplay0(flow) = changed(flow, "gate", number.into()) else { unreachable!() };
+    flow.gate()
+}
+
+fn started() -> RunFlow<CommitUser> {
+    RunFlow::new(FlowRecord::new(&Run::new(RunRecord::new("r1")), 0)).begin(Begin)
+}
+
+/// The activation, stored, changed by hand in one place and sealed anew.
+fn changed<S>(flow: RunFlow<S>, place: &str, value: Value) -> AnyRunFlow
+where
+    RunFlow<S>: Persist<Record = FlowRecord>,
+{
     let mut stored = serde_json::to_value(Snapshot::of(&flow).unwrap()).unwrap();
-    stored["state"]["due"] = due.clone();
+    stored["state"][place] = value;
     let mut stored: Snapshot = serde_json::from_value(stored).unwrap();
     stored.reseal();
-    let AnyRunFlow::CommitUser(flow) = stored.restore().unwrap() else { unreachable!() };
-    commit(&mut NoCommitter, flow.due(), &()).unwrap()
+    stored.restore().unwrap()
 }
 
 /// The commit that is due; one time in four another one, by trigger, gate or number.
@@ -94,9 +114,12 @@ pub(super) fn dues(due: &Value) -> impl Strategy<Value = Value> + use<> {
     prop_oneof![3 => Just(due.clone()), 1 => select(others)]
 }
 
-/// The commit that a receipt is for: one of a gate names it, one of the flow names none.
+/// The commit that a receipt is for, as it is stored where it is due: one of a gate names it, one of the flow names none.
+/// Its activation is not stored with it; the record says that.
 pub(super) fn proven(receipt: &Value) -> Value {
-    without_null(facts::json(receipt))
+    let mut due = without_null(facts::json(receipt));
+    due.as_object_mut().unwrap().remove("flow");
+    due
 }
 
 /// A suspension at rest: names in snake case, and nothing for what is not set.

@@ -19,11 +19,14 @@ use super::payload;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passes;
 
+/// The first activation of run `r1`, as its gates name it.
+const FLOW: u64 = 8_831_645_318_670_555_932;
+
 impl Subject for Passes {
     type Machine = AnyResumeToolCall;
 
     fn record(&self) -> GateRecord {
-        GateRecord::new(3)
+        payload::gate(3)
     }
 
     fn event(&self, pass: &AnyResumeToolCall, name: &'static str) -> BoxedStrategy<ResumeToolCallEvent> {
@@ -120,7 +123,7 @@ impl Documented for Passes {
     }
 
     fn begin() -> (Value, Value) {
-        (json!({ "gate": 3, "pass": 1, "replayed": false }), Value::Null)
+        (json!({ "flow": FLOW, "gate": 3, "pass": 1, "replayed": false }), Value::Null)
     }
 
     fn enter(pass: &mut At, event: &str, with: &Value) -> Option<Value> {

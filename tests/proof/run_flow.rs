@@ -8,7 +8,7 @@ use proptest::sample::{select, subsequence};
 use proptest::strategy::LazyJust;
 use runstate::agent::{NoCommitter, commit};
 use runstate::kernel::Observer;
-use runstate::resume_tool_call::{self as gate, Drained, GateRecord, NothingReplayed};
+use runstate::resume_tool_call::{self as gate, Drained, NothingReplayed};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
 use runstate::termination::{StoppedReason, TerminationReason};
@@ -48,7 +48,7 @@ impl Subject for Answering {
 }
 
 fn nothing_replayed(number: u64) -> NothingReplayed {
-    match gate::ResumeToolCall::new(GateRecord::new(number)).find_nothing(gate::FindNothing).drained() {
+    match gate::ResumeToolCall::new(payload::gate(number)).find_nothing(gate::FindNothing).drained() {
         Drained::Nothing(nothing) => nothing,
         Drained::Replayed(replayed) => unreachable!("nothing came in: {replayed:?}"),
     }
@@ -59,7 +59,7 @@ fn one_replayed(number: u64) -> Drained {
     use runstate::decision::{Decision, DecisionAction};
 
     let decision = Decision::new("dec-1", "sus-1", DecisionAction::Cancel);
-    let pass = gate::ResumeToolCall::new(GateRecord::new(number));
+    let pass = gate::ResumeToolCall::new(payload::gate(number));
     let pass = pass.match_call(gate::MatchCall::new("call_1", decision)).resolve(gate::Resolve);
     let receipt = commit(&mut NoCommitter, pass.due(), &()).unwrap();
     let pass = pass.persist(gate::Persist::new(receipt)).unwrap().deny(gate::Deny).unwrap();
@@ -275,23 +275,22 @@ impl Documented for Flows {
     fn enter(flow: &mut At, event: &str, with: &Value) -> Option<Value> {
         let at = flow.state.clone();
         let is_committed = || payload::proven(&with["receipt"]) == at["due"];
-        let is_passed = |gate: &Value| gate["gate"] == at["gate"];
+        let is_passed = |proof: &Value| proof["gate"] == at["gate"];
         let some_wait = || with["calls"] != json!([]);
         let has_calls = || at["turn"]["calls"] != json!([]);
         match (flow.status, event) {
             ("RunStart", "begin") => Some(json!({ "due": due(flow, "UserMessage") })),
             ("CommitUser", "commit") => is_committed().then(|| json!({ "gate": flow.count("gates") })),
             // What is left of a drained gate names the gate, whether something was replayed or nothing.
-            ("ResumeReplay0", "replay") => {
-                is_passed(&with["drained"]["0"]).then(|| json!({ "due": due(flow, "ToolResultsCommitted") }))
-            }
-            ("ResumeReplay0", "skip_replay") => is_passed(&with["nothing"]).then_some(Value::Null),
+            ("ResumeReplay0", "replay") => is_passed(gate_of(&with["drained"]["0"]))
+                .then(|| json!({ "due": due(flow, "ToolResultsCommitted") })),
+            ("ResumeReplay0", "skip_replay") => is_passed(&with["nothing"]["0"]).then_some(Value::Null),
             ("CommitReplay0", "commit") => is_committed().then_some(Value::Null),
             ("CommitReplay0", "stay") => {
                 (some_wait() && is_committed()).then(|| json!({ "calls": with["calls"] }))
             }
             ("LoopTop", _) => Some(json!({ "gate": flow.count("gates") })),
-            ("ResumeToolCall", "pass") => is_passed(&with["gate"]).then_some(Value::Null),
+            ("ResumeToolCall", "pass") => is_passed(&with["gate"]["0"]).then_some(Value::Null),
             // "run_action=Terminate", and the first to ask is heard.
             ("StepPrepare", "stop") => Some(json!({ "reason": stopping(flow, with) })),
             ("StepPrepare", "infer") => {
@@ -319,9 +318,9 @@ impl Documented for Flows {
                 is_committed().then(|| json!({ "outcomes": at["outcomes"], "gate": flow.count("gates") }))
             }
             ("ResumeAfterTool", "park") => {
-                (some_wait() && is_passed(&with["gate"])).then(|| json!({ "calls": with["calls"] }))
+                (some_wait() && is_passed(&with["gate"]["0"])).then(|| json!({ "calls": with["calls"] }))
             }
-            ("ResumeAfterTool", "next") => is_passed(&with["gate"]).then_some(Value::Null),
+            ("ResumeAfterTool", "next") => is_passed(&with["gate"]["0"]).then_some(Value::Null),
             ("Terminate", _) => Some(json!({ "reason": at["reason"], "calls": [] })),
             ("NaturalEnd", _) => Some(json!({ "reason": "natural_end", "calls": [] })),
             ("Suspended", _) => Some(json!({ "reason": "suspended", "calls": at["calls"] })),
@@ -371,6 +370,11 @@ impl Documented for Flows {
             at.record["stopping"] = json!({ "stopped": { "code": lot.to_string() } });
         }
     }
+}
+
+/// Which gate a drained one was: that of a proof that nothing was replayed, or that something was.
+fn gate_of(proof: &Value) -> &Value {
+    proof.get("of").unwrap_or(&proof["0"])
 }
 
 /// The next commit that the activation owes.

@@ -42,8 +42,8 @@ impl Error for NotSettled {}
 
 impl Guard<PersistResumeDecision, Persist> for Replay {
     type Error = WrongReceipt;
-    fn check(from: &PersistResumeDecision, event: &Persist, _: &GateRecord) -> Result<(), WrongReceipt> {
-        from.due.is_met_by(&event.receipt)
+    fn check(from: &PersistResumeDecision, event: &Persist, gate: &GateRecord) -> Result<(), WrongReceipt> {
+        from.due.within(gate.flow).is_met_by(&event.receipt)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::lifecycle;
 
 pub use events::{Compare, MatchCall, Persist, Settle, Suspend};
 pub use guards::{NotSettled, OtherAction};
+pub(super) use proofs::GateOf;
 pub use proofs::{Drained, GatePassed, NothingReplayed, Replayed};
 pub use states::{
     ClearResolved, CommitReplay, ExecuteReplayedTool, PersistResumeDecision, Replay, ReplayCancel,
@@ -105,6 +106,8 @@ lifecycle! {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateRecord {
+    #[serde(default, skip_serializing_if = "is_of_no_flow")]
+    flow: u64,
     gate: u64,
     pass: u64,
     replayed: bool,
@@ -113,9 +116,19 @@ pub struct GateRecord {
 }
 
 impl GateRecord {
-    /// The record of the first pass through the gate of that number; the run flow counts its gates from 1.
+    /// The record of the first pass through a gate by itself. The gate of an activation, whose proof that activation takes,
+    /// has its record from [`RunFlow::gate`](crate::run_flow::RunFlow::gate).
     pub fn new(gate: u64) -> Self {
-        GateRecord { gate, pass: 1, replayed: false, observer: Observer::default() }
+        Self::of_flow(0, gate)
+    }
+
+    pub(super) fn of_flow(flow: u64, gate: u64) -> Self {
+        GateRecord { flow, gate, pass: 1, replayed: false, observer: Observer::default() }
+    }
+
+    /// Which gate of which activation it is.
+    pub(super) fn of(&self) -> GateOf {
+        GateOf { flow: self.flow, gate: self.gate }
     }
 
     /// The same, with someone told of each transition.
@@ -134,6 +147,11 @@ impl GateRecord {
     pub fn pass(&self) -> u64 {
         self.pass
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_of_no_flow(flow: &u64) -> bool {
+    *flow == 0
 }
 
 impl Record for GateRecord {

@@ -14,7 +14,7 @@ impl ResumeToolCall<CommitReplay> {
     /// The next pass through the same gate, which remembers that something was replayed.
     pub fn drain_on(self, observer: Observer) -> ResumeToolCall<DrainDecisionChannel> {
         let (record, _) = self.into_parts();
-        ResumeToolCall::new(GateRecord { gate: record.gate, pass: record.pass + 1, replayed: true, observer })
+        ResumeToolCall::new(GateRecord { pass: record.pass + 1, replayed: true, observer, ..record })
     }
 }
 
@@ -24,11 +24,18 @@ impl ResumeToolCall<NoDecision> {
         let (record, NoDecision) = self.into_parts();
         if record.replayed {
             let due = Due::of_gate(Trigger::ToolResultsCommitted, record.gate, record.pass);
-            Drained::Replayed(Replayed { gate: record.gate, due })
+            Drained::Replayed(Replayed { of: record.of(), due: due.within(record.flow) })
         } else {
-            Drained::Nothing(NothingReplayed { gate: record.gate })
+            Drained::Nothing(NothingReplayed(record.of()))
         }
     }
+}
+
+/// Which gate of which activation a proof is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lifecycle) struct GateOf {
+    pub(in crate::lifecycle) flow: u64,
+    pub(in crate::lifecycle) gate: u64,
 }
 
 /// A gate whose last pass found nothing.
@@ -44,9 +51,13 @@ pub enum Drained {
 impl Drained {
     /// The number of the gate.
     pub fn gate(&self) -> u64 {
+        self.of().gate
+    }
+
+    pub(in crate::lifecycle) fn of(&self) -> GateOf {
         match self {
-            Drained::Nothing(nothing) => nothing.gate,
-            Drained::Replayed(replayed) => replayed.gate,
+            Drained::Nothing(nothing) => nothing.0,
+            Drained::Replayed(replayed) => replayed.of,
         }
     }
 }
@@ -54,15 +65,13 @@ impl Drained {
 /// Proof that a gate was drained and that nothing was replayed in it.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
-pub struct NothingReplayed {
-    pub(in crate::lifecycle) gate: u64,
-}
+pub struct NothingReplayed(pub(in crate::lifecycle) GateOf);
 
 /// Proof that a gate was drained, with effects that are to be committed.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the effects of the replay wait to be committed"]
 pub struct Replayed {
-    pub(super) gate: u64,
+    of: GateOf,
     due: Due,
 }
 
@@ -78,7 +87,7 @@ impl Replayed {
     /// [`WrongReceipt`], with the proof, when the receipt is for another commit.
     pub fn committed(self, receipt: Receipt) -> Result<GatePassed, (Self, WrongReceipt)> {
         match self.due.is_met_by(&receipt) {
-            Ok(()) => Ok(GatePassed { gate: self.gate }),
+            Ok(()) => Ok(GatePassed(self.of)),
             Err(wrong) => Err((self, wrong)),
         }
     }
@@ -87,12 +96,10 @@ impl Replayed {
 /// Proof that a gate was drained and what it replayed was committed.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the run flow waits at its gate for this proof"]
-pub struct GatePassed {
-    pub(in crate::lifecycle) gate: u64,
-}
+pub struct GatePassed(pub(in crate::lifecycle) GateOf);
 
 impl From<NothingReplayed> for GatePassed {
     fn from(nothing: NothingReplayed) -> Self {
-        GatePassed { gate: nothing.gate }
+        GatePassed(nothing.0)
     }
 }

@@ -99,7 +99,7 @@ impl ResumeToolCall<PersistResumeDecision> {
 
     /// The commit that makes the decision durable.
     pub fn due(&self) -> Due {
-        self.state().due
+        self.state().due.within(self.record().flow)
     }
 
     /// The decision.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::super::checkpoint::{Due, Receipt, WrongReceipt};
+use super::super::resume_tool_call::GateOf;
 use super::super::termination::TerminationReason;
 use super::super::tool_call::ToolCallStatus;
 use super::events::{CallTools, Commit, Complete, Finish, Halt, Next, Park, Pass, Replay, SkipReplay, Stay};
@@ -27,6 +28,8 @@ pub enum Unmet {
         /// The number of the gate that the activation stands at.
         expected: u64,
     },
+    /// The proof is of a gate of another activation, or of none.
+    OtherActivation,
     /// No call was named that waits.
     NothingWaits,
     /// The answer has no calls.
@@ -51,6 +54,7 @@ impl fmt::Display for Unmet {
             Unmet::Gate { got, expected } => {
                 write!(f, "the proof is of gate {got}, where the activation stands at gate {expected}")
             }
+            Unmet::OtherActivation => f.write_str("the proof is of a gate of another activation"),
             Unmet::NothingWaits => f.write_str("no call was named that waits"),
             Unmet::NoCalls => f.write_str("the model's answer has no calls: it is finished, not executed"),
             Unmet::HasCalls => f.write_str("the model's answer has calls: they are executed before the end"),
@@ -63,12 +67,16 @@ impl fmt::Display for Unmet {
 
 impl Error for Unmet {}
 
-fn proven(due: Due, receipt: &Receipt) -> Result<(), Unmet> {
-    due.is_met_by(receipt).map_err(Unmet::Receipt)
+fn proven(flow: &FlowRecord, due: Due, receipt: &Receipt) -> Result<(), Unmet> {
+    due.within(flow.identity()).is_met_by(receipt).map_err(Unmet::Receipt)
 }
 
-fn passed(expected: u64, got: u64) -> Result<(), Unmet> {
-    if got == expected { Ok(()) } else { Err(Unmet::Gate { got, expected }) }
+fn passed(flow: &FlowRecord, expected: u64, got: GateOf) -> Result<(), Unmet> {
+    match got {
+        GateOf { gate, .. } if gate != expected => Err(Unmet::Gate { got: gate, expected }),
+        GateOf { flow: other, .. } if other != flow.identity() => Err(Unmet::OtherActivation),
+        GateOf { .. } => Ok(()),
+    }
 }
 
 fn some_wait(calls: &[String]) -> Result<(), Unmet> {
@@ -90,39 +98,39 @@ macro_rules! guards {
 }
 
 guards! {
-    ResumeReplay0: CommitUser, |from, event: Commit, _| proven(from.due, &event.receipt);
-    CommitReplay0: ResumeReplay0, |from, event: Replay, _| passed(from.gate, event.drained.gate());
-    LoopTop: ResumeReplay0, |from, event: SkipReplay, _| passed(from.gate, event.nothing.gate);
-    LoopTop: CommitReplay0, |from, event: Commit, _| proven(from.due, &event.receipt);
-    Suspended: CommitReplay0, |from, event: Stay, _| {
+    ResumeReplay0: CommitUser, |from, event: Commit, flow| proven(flow, from.due, &event.receipt);
+    CommitReplay0: ResumeReplay0, |from, event: Replay, flow| passed(flow, from.gate, event.drained.of());
+    LoopTop: ResumeReplay0, |from, event: SkipReplay, flow| passed(flow, from.gate, event.nothing.0);
+    LoopTop: CommitReplay0, |from, event: Commit, flow| proven(flow, from.due, &event.receipt);
+    Suspended: CommitReplay0, |from, event: Stay, flow| {
         some_wait(&event.calls)?;
-        proven(from.due, &event.receipt)
+        proven(flow, from.due, &event.receipt)
     };
-    StepPrepare: ResumeToolCall, |from, event: Pass, _| passed(from.gate, event.gate.gate);
+    StepPrepare: ResumeToolCall, |from, event: Pass, flow| passed(flow, from.gate, event.gate.0);
     LlmCall: StepPrepare, |_, _event: Infer, flow| match &flow.stopping {
         Some(reason) => Err(Unmet::Stopping(reason.clone())),
         None => Ok(()),
     };
-    Terminate: CommitAssistant, |from, event: Halt, _| proven(from.due, &event.receipt);
-    NaturalEnd: CommitAssistant, |from, event: Finish, _| {
+    Terminate: CommitAssistant, |from, event: Halt, flow| proven(flow, from.due, &event.receipt);
+    NaturalEnd: CommitAssistant, |from, event: Finish, flow| {
         if !from.turn.calls.is_empty() {
             return Err(Unmet::HasCalls);
         }
-        proven(from.due, &event.receipt)
+        proven(flow, from.due, &event.receipt)
     };
-    ToolRound: CommitAssistant, |from, event: CallTools, _| {
+    ToolRound: CommitAssistant, |from, event: CallTools, flow| {
         if from.turn.calls.is_empty() {
             return Err(Unmet::NoCalls);
         }
-        proven(from.due, &event.receipt)
+        proven(flow, from.due, &event.receipt)
     };
     CommitTool: ToolRound, |from, event: Complete, _| complete(from, event);
-    ResumeAfterTool: CommitTool, |from, event: Commit, _| proven(from.due, &event.receipt);
-    Suspended: ResumeAfterTool, |from, event: Park, _| {
+    ResumeAfterTool: CommitTool, |from, event: Commit, flow| proven(flow, from.due, &event.receipt);
+    Suspended: ResumeAfterTool, |from, event: Park, flow| {
         some_wait(&event.calls)?;
-        passed(from.gate, event.gate.gate)
+        passed(flow, from.gate, event.gate.0)
     };
-    LoopTop: ResumeAfterTool, |from, event: Next, _| passed(from.gate, event.gate.gate);
+    LoopTop: ResumeAfterTool, |from, event: Next, flow| passed(flow, from.gate, event.gate.0);
 }
 
 fn complete(round: &ToolRound, event: &Complete) -> Result<(), Unmet> {

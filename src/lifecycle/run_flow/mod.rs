@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::{Due, Trigger};
 use super::run::{Run, Running};
 use super::termination::TerminationReason;
-use crate::kernel::{Observer, Record};
+use crate::kernel::{Observer, Record, identity};
 use crate::lifecycle;
 
 pub use events::*;
@@ -220,6 +220,11 @@ impl FlowRecord {
     /// The reason for which the activation is to end before its next step, if something asked for it.
     pub fn stopping(&self) -> Option<&TerminationReason> {
         self.stopping.as_ref()
+    }
+
+    /// Tells this activation from others, so that their receipts and proofs are not taken for its own.
+    fn identity(&self) -> u64 {
+        identity(&self.run, self.activation)
     }
 
     fn next_due(&mut self, trigger: Trigger) -> Due {

@@ -18,7 +18,7 @@ macro_rules! owing {
         impl RunFlow<$State> {
             /// The commit that is due.
             pub fn due(&self) -> Due {
-                self.state().due
+                self.state().due.within(self.record().identity())
             }
         }
     )+ };
@@ -30,7 +30,7 @@ macro_rules! gated {
         impl RunFlow<$State> {
             /// The record of the first pass through the gate that the activation stands at.
             pub fn gate(&self) -> GateRecord {
-                GateRecord::new(self.state().gate)
+                GateRecord::of_flow(self.record().identity(), self.state().gate)
             }
 
             /// Asks for the end before the next step; the first to ask is heard.
@@ -50,7 +50,7 @@ impl RunFlow<ResumeToolCall> {
     /// [`Unmet::NotStopping`] when nothing asked for the end.
     pub fn pass_to_stop(&self) -> Result<GatePassed, Unmet> {
         match self.record().stopping() {
-            Some(_) => Ok(GatePassed { gate: self.state().gate }),
+            Some(_) => Ok(GatePassed(self.gate().of())),
             None => Err(Unmet::NotStopping),
         }
     }
@@ -191,7 +191,8 @@ macro_rules! starting {
         impl RunFlow<$State> {
             /// The commit that is to be made before an execution, when its tool must not run twice.
             pub fn calls_started(&mut self) -> Due {
-                self.record_mut().next_due(Trigger::CallsStarted)
+                let due = self.record_mut().next_due(Trigger::CallsStarted);
+                due.within(self.record().identity())
             }
 
             /// Takes the receipt for [`calls_started`](Self::calls_started).

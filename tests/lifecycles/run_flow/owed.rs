@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 
 use runstate::checkpoint::Trigger;
+use runstate::decision::{Decision, DecisionAction};
 use runstate::resume_tool_call::{Drained, GateRecord};
+use runstate::run::{Resume, Run, RunRecord, Wait};
 use runstate::run_flow::*;
 use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
@@ -66,6 +68,35 @@ fn each_gate_wants_its_own_proof() {
     refuses(reach::resume_tool_call().into(), Pass::new(other()), &why(2));
     refuses(reach::resume_after_tool().into(), Next::new(other()), &why(3));
     refuses(reach::resume_after_tool().into(), Park::new(other(), waiting()), &why(3));
+}
+
+/// A process that drives several runs may mix them up: the same commit and the same gate of another run, or of another
+/// activation of the same run, prove nothing here.
+#[test]
+fn what_another_activation_proved_proves_nothing() {
+    let again = Run::new(RunRecord::new("r1")).wait(Wait::new(["call_1"])).unwrap();
+    let decision = Decision::new("d1", "s1", DecisionAction::Resume);
+    let again = again.resume(Resume::decided("call_1", &decision));
+    for run in [Run::new(RunRecord::new("r2")), again] {
+        let other = RunFlow::new(FlowRecord::new(&run, 4)).begin(Begin);
+        let due = other.due();
+        refuses(
+            reach::commit_user().into(),
+            Commit::new(receipt(due)),
+            "the receipt is for commit 1 (UserMessage) of another activation, where commit 1 (UserMessage) is due",
+        );
+        let other = other.commit(Commit::new(receipt(due))).unwrap();
+        let why = "the proof is of a gate of another activation";
+        let gate = || nothing_replayed(other.gate());
+        refuses(reach::resume_replay0().into(), SkipReplay::new(gate()), why);
+        refuses(reach::resume_replay0().into(), Replay::new(one_replayed(other.gate())), why);
+    }
+    let of_none = nothing_replayed(GateRecord::new(1));
+    refuses(
+        reach::resume_replay0().into(),
+        SkipReplay::new(of_none),
+        "the proof is of a gate of another activation",
+    );
 }
 
 #[test]
