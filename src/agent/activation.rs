@@ -13,7 +13,7 @@ use crate::run_flow::{
     FlowRecord, LoopTop, OpenGate, Pass, Prepared, Replay, Respond, RunEnd, RunFlow, RunStart, SkipReplay,
     ToolRound, WindUp,
 };
-use crate::termination::{StoppedReason, TerminationReason, UnreadableReason};
+use crate::termination::{FinalReason, StoppedReason, TerminationReason, UnreadableReason};
 use crate::turn::Turn;
 
 /// Where an activation stands between the parts of this driver.
@@ -152,7 +152,7 @@ impl Agent<'_> {
         if interrupted {
             // The crash may have come between the last answer, or the last step that was allowed, and the end.
             if answered_without_calls(state) {
-                flow.request_stop(TerminationReason::NaturalEnd);
+                flow.request_stop(FinalReason::NATURAL_END);
             } else if let Some(reason) = proceed!(flow, self.out_of_steps(state)) {
                 flow.request_stop(reason);
             }
@@ -180,10 +180,10 @@ impl Agent<'_> {
     }
 
     /// The reason for which the run is to end before another step, if it took all that it may.
-    fn out_of_steps(&self, state: &RunState) -> Result<Option<TerminationReason>, UnreadableReason> {
+    fn out_of_steps(&self, state: &RunState) -> Result<Option<FinalReason>, UnreadableReason> {
         let Some(most) = self.max_steps.filter(|most| state.steps >= *most) else { return Ok(None) };
         let detail = format!("{} of {most}", state.steps);
-        StoppedReason::new("max_rounds", Some(&detail)).map(TerminationReason::Stopped).map(Some)
+        StoppedReason::new("max_rounds", Some(&detail)).map(|reason| Some(reason.into()))
     }
 
     /// One step: the gate, the model, its answer.

@@ -106,6 +106,75 @@ impl FromStr for TerminationReason {
     }
 }
 
+/// A reason with which a run is over: any but [`TerminationReason::Suspended`], with which it waits.
+///
+/// ```
+/// use runstate::termination::{FinalReason, TerminationReason};
+///
+/// let reason = FinalReason::try_from(TerminationReason::Blocked("no".to_owned()))?;
+/// assert_eq!(reason.get(), &TerminationReason::Blocked("no".to_owned()));
+///
+/// let error = FinalReason::try_from(TerminationReason::Suspended).unwrap_err();
+/// assert_eq!(error.to_string(), "a run that ends as 'suspended' is not over: it waits for decisions");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "TerminationReason", into = "TerminationReason")]
+pub struct FinalReason(TerminationReason);
+
+impl FinalReason {
+    /// The model's answer had no tool calls.
+    pub const NATURAL_END: FinalReason = FinalReason(TerminationReason::NaturalEnd);
+    /// A plugin asked for the end.
+    pub const BEHAVIOR_REQUESTED: FinalReason = FinalReason(TerminationReason::BehaviorRequested);
+
+    /// The reason.
+    pub fn get(&self) -> &TerminationReason {
+        &self.0
+    }
+}
+
+impl fmt::Display for FinalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<StoppedReason> for FinalReason {
+    fn from(reason: StoppedReason) -> Self {
+        FinalReason(TerminationReason::Stopped(reason))
+    }
+}
+
+impl From<FinalReason> for TerminationReason {
+    fn from(reason: FinalReason) -> Self {
+        reason.0
+    }
+}
+
+impl TryFrom<TerminationReason> for FinalReason {
+    type Error = NotOver;
+
+    fn try_from(reason: TerminationReason) -> Result<Self, NotOver> {
+        match reason.to_run_status() {
+            RunStatus::Done => Ok(FinalReason(reason)),
+            RunStatus::Running | RunStatus::Waiting => Err(NotOver(reason)),
+        }
+    }
+}
+
+/// A reason with which a run is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotOver(TerminationReason);
+
+impl fmt::Display for NotOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a run that ends as '{}' is not over: it waits for decisions", self.0)
+    }
+}
+
+impl Error for NotOver {}
+
 /// Which stop condition fired, and what it measured (document 003, "Stop Conditions").
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "StoredStop", into = "StoredStop")]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use runstate::run::RunStatus;
-use runstate::termination::{StoppedReason, TerminationReason};
+use runstate::termination::{FinalReason, StoppedReason, TerminationReason};
 use serde_json::{Value, json};
 
 fn stopped(code: &str, detail: Option<&str>) -> TerminationReason {
@@ -151,6 +151,30 @@ proptest! {
     fn no_text_is_read_loosely(text in "(natural_end|behavior_requested|stopped|cancelled|blocked|suspended|error)?:?.{0,8}") {
         if let Ok(reason) = text.parse::<TerminationReason>() {
             prop_assert_eq!(reason.to_string(), text);
+        }
+    }
+}
+
+#[test]
+fn a_run_is_over_with_any_reason_but_suspended() {
+    for (reason, ..) in rows() {
+        let status = reason.to_run_status();
+        match FinalReason::try_from(reason.clone()) {
+            Ok(last) => {
+                assert_eq!((last.get(), status), (&reason, RunStatus::Done));
+                let json = serde_json::to_string(&last).unwrap();
+                assert_eq!(json, serde_json::to_string(&reason).unwrap());
+                assert_eq!(serde_json::from_str::<FinalReason>(&json).unwrap(), last);
+            }
+            Err(error) => {
+                assert_eq!(status, RunStatus::Waiting);
+                assert_eq!(
+                    error.to_string(),
+                    "a run that ends as 'suspended' is not over: it waits for decisions"
+                );
+                let error = serde_json::from_str::<FinalReason>(r#""suspended""#).unwrap_err();
+                assert!(error.to_string().contains("is not over"), "{error}");
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use runstate::resume_tool_call::GateRecord;
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, Begin, Commit, CommitUser, FlowRecord, RunFlow};
 use runstate::snapshot::Snapshot;
-use runstate::termination::{StoppedReason, TerminationReason};
+use runstate::termination::{FinalReason, StoppedReason, TerminationReason};
 use serde_json::{Value, json};
 
 use super::facts;
@@ -66,6 +66,11 @@ pub(super) fn reasons() -> impl Strategy<Value = TerminationReason> {
         TerminationReason::Suspended,
         TerminationReason::Error("the executor is gone".into()),
     ])
+}
+
+/// Each of them with which a run is over.
+pub(super) fn final_reasons() -> impl Strategy<Value = FinalReason> {
+    reasons().prop_filter_map("it waits", |reason| reason.try_into().ok())
 }
 
 /// The receipt for a commit of the activation, due or not.

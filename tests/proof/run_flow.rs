@@ -11,7 +11,7 @@ use runstate::kernel::Observer;
 use runstate::resume_tool_call::{self as gate, Drained, NothingReplayed};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
-use runstate::termination::{StoppedReason, TerminationReason};
+use runstate::termination::StoppedReason;
 use runstate::testing::{Matrix, Subject, exhaustive};
 use runstate::tool_call::ToolCallStatus;
 use runstate::turn::{CallRequest, Turn};
@@ -104,11 +104,11 @@ impl Subject for Flows {
                 .boxed(),
             "open_gate" => LazyJust::new(|| OpenGate.into()).boxed(),
             "pass" => gates().prop_map(|gate| Pass::new(nothing_replayed(gate)).into()).boxed(),
-            "stop" => payload::reasons().prop_map(|reason| Stop::new(reason).into()).boxed(),
+            "stop" => payload::final_reasons().prop_map(|reason| Stop::new(reason).into()).boxed(),
             "infer" => LazyJust::new(|| Infer.into()).boxed(),
             "respond" => turns(0..=2).prop_map(|turn| Respond::new(turn).into()).boxed(),
             "accept" => LazyJust::new(|| Accept.into()).boxed(),
-            "halt" => (payload::dues(&due()), payload::reasons())
+            "halt" => (payload::dues(&due()), payload::final_reasons())
                 .prop_map(|(due, reason)| Halt::new(payload::receipt(&due), reason).into())
                 .boxed(),
             "finish" => receipts().prop_map(|receipt| Finish::new(receipt).into()).boxed(),
@@ -353,7 +353,7 @@ impl Documented for Flows {
             assert_eq!(payload::proven(&facts::of(&Some(owed))), due(at, "CallsStarted"));
             return;
         }
-        let reason = || TerminationReason::Stopped(StoppedReason::new(lot.to_string(), None).unwrap());
+        let reason = || StoppedReason::new(lot.to_string(), None).unwrap().into();
         match flow {
             AnyRunFlow::ResumeReplay0(flow) => flow.request_stop(reason()),
             AnyRunFlow::ResumeToolCall(flow) => flow.request_stop(reason()),
@@ -385,5 +385,5 @@ fn due(flow: &mut At, trigger: &str) -> Value {
 /// The reason for the end that was asked for before, or else the event's.
 fn stopping(flow: &mut At, with: &Value) -> Value {
     let asked = flow.record.as_object_mut().unwrap().remove("stopping");
-    asked.unwrap_or_else(|| payload::reason(&with["reason"]))
+    asked.unwrap_or_else(|| payload::reason(&with["reason"]["0"]))
 }

@@ -116,7 +116,7 @@ macro_rules! wind_up {
 }
 
 wind_up! {
-    Terminate => |from| from.reason, Vec::new();
+    Terminate => |from| from.reason.into(), Vec::new();
     NaturalEnd => |_| TerminationReason::NaturalEnd, Vec::new();
     Suspended => |from| TerminationReason::Suspended, from.calls;
     Cancelled => |_| TerminationReason::Cancelled, Vec::new();

@@ -2,7 +2,7 @@
 
 use super::super::checkpoint::Receipt;
 use super::super::resume_tool_call::{Drained, GatePassed, NothingReplayed};
-use super::super::termination::TerminationReason;
+use super::super::termination::FinalReason;
 use super::super::turn::Turn;
 use super::states::CallOutcome;
 
@@ -28,11 +28,11 @@ events! {
     /// The gate before a step was passed.
     Pass { gate: GatePassed }
     /// The activation ends before a step.
-    Stop { reason: TerminationReason }
+    Stop { reason: FinalReason }
     /// The model answered.
     Respond { turn: Turn }
     /// The answer is committed, and the activation ends.
-    Halt { receipt: Receipt, reason: TerminationReason }
+    Halt { receipt: Receipt, reason: FinalReason }
     /// The answer is committed, and it has no calls.
     Finish { receipt: Receipt }
     /// The answer is committed, and it has calls.
@@ -84,7 +84,7 @@ impl Pass {
 
 impl Stop {
     /// End for this reason, unless an earlier one was asked for.
-    pub fn new(reason: TerminationReason) -> Self {
+    pub fn new(reason: FinalReason) -> Self {
         Stop { reason }
     }
 }
@@ -98,7 +98,7 @@ impl Respond {
 
 impl Halt {
     /// Committed, and the end for this reason.
-    pub fn new(receipt: Receipt, reason: TerminationReason) -> Self {
+    pub fn new(receipt: Receipt, reason: FinalReason) -> Self {
         Halt { receipt, reason }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::super::checkpoint::{Due, Receipt, WrongReceipt};
 use super::super::resume_tool_call::GateOf;
-use super::super::termination::TerminationReason;
+use super::super::termination::FinalReason;
 use super::super::tool_call::ToolCallStatus;
 use super::events::{CallTools, Commit, Complete, Finish, Halt, Next, Park, Pass, Replay, SkipReplay, Stay};
 use super::states::{
@@ -42,7 +42,7 @@ pub enum Unmet {
         what: String,
     },
     /// The activation is to end, so the model is not asked.
-    Stopping(TerminationReason),
+    Stopping(FinalReason),
     /// Nothing asked for the end, so the gate is drained before it is passed.
     NotStopping,
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{Due, Trigger};
 use super::run::{Run, Running};
-use super::termination::TerminationReason;
+use super::termination::FinalReason;
 use crate::kernel::{Observer, Record, identity};
 use crate::lifecycle;
 
@@ -174,7 +174,7 @@ pub struct FlowRecord {
     gates: u64,
     commits: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    stopping: Option<TerminationReason>,
+    stopping: Option<FinalReason>,
     #[serde(skip)]
     observer: Observer,
 }
@@ -218,7 +218,7 @@ impl FlowRecord {
     }
 
     /// The reason for which the activation is to end before its next step, if something asked for it.
-    pub fn stopping(&self) -> Option<&TerminationReason> {
+    pub fn stopping(&self) -> Option<&FinalReason> {
         self.stopping.as_ref()
     }
 

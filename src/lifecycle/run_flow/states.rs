@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::checkpoint::{Due, stored};
 use super::super::run::some_calls;
-use super::super::termination::TerminationReason;
+use super::super::termination::{FinalReason, TerminationReason};
 use super::super::tool_call::ToolCallStatus;
 use super::super::turn::Turn;
 
@@ -41,7 +41,7 @@ states! {
     /// The resume gate after a round, by its number, and how the calls of the round stood before it.
     ResumeAfterTool { outcomes: Vec<CallOutcome>, gate: u64 }
     /// Something asked for the end.
-    Terminate { reason: TerminationReason }
+    Terminate { reason: FinalReason }
     /// These calls, as they are named in traces, wait for decisions.
     Suspended {
         #[serde(deserialize_with = "some_calls")]

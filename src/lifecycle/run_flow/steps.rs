@@ -3,7 +3,7 @@
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::super::resume_tool_call::{GatePassed, GateRecord};
-use super::super::termination::TerminationReason;
+use super::super::termination::{FinalReason, TerminationReason};
 use super::super::turn::Turn;
 use super::events::{CallTools, Commit, Finish, Halt, Next, Park, Stay, Stop};
 use super::guards::Unmet;
@@ -34,7 +34,7 @@ macro_rules! gated {
             }
 
             /// Asks for the end before the next step; the first to ask is heard.
-            pub fn request_stop(&mut self, reason: TerminationReason) {
+            pub fn request_stop(&mut self, reason: FinalReason) {
                 self.record_mut().stopping.get_or_insert(reason);
             }
         }
@@ -88,7 +88,7 @@ impl RunFlow<CommitAssistant> {
     pub fn committed(
         self,
         receipt: Receipt,
-        action: Option<TerminationReason>,
+        action: Option<FinalReason>,
     ) -> Result<AfterAssistant, (Self, Unmet)> {
         if let Some(reason) = action {
             return match self.halt(Halt::new(receipt, reason)) {
@@ -158,7 +158,7 @@ impl RunFlow<StepPrepare> {
             Ok(flow) => Prepared::LlmCall(flow),
             Err(rejected) => {
                 let reason = rejected.machine.record().stopping().cloned();
-                let stop = Stop::new(reason.unwrap_or(TerminationReason::BehaviorRequested));
+                let stop = Stop::new(reason.unwrap_or(FinalReason::BEHAVIOR_REQUESTED));
                 Prepared::Terminate(rejected.machine.stop(stop))
             }
         }
@@ -181,7 +181,7 @@ impl RunFlow<ToolRound> {
     }
 
     /// Asks for the end after this round; the first to ask is heard.
-    pub fn request_stop(&mut self, reason: TerminationReason) {
+    pub fn request_stop(&mut self, reason: FinalReason) {
         self.record_mut().stopping.get_or_insert(reason);
     }
 }
@@ -252,7 +252,7 @@ pub enum AfterTools {
 impl RunFlow<Terminate> {
     /// Why the activation ends.
     pub fn reason(&self) -> &TerminationReason {
-        &self.state().reason
+        self.state().reason.get()
     }
 }
 

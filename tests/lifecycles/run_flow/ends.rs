@@ -17,7 +17,7 @@ fn a_committed_answer_goes_on_as_its_calls_and_the_action_say() {
     assert!(matches!(branch(2, None), AfterAssistant::ToolRound(flow) if flow.turn().calls.len() == 2));
     for calls in [0, 2] {
         let reason = TerminationReason::Blocked("no".into());
-        let AfterAssistant::Terminate(flow) = branch(calls, Some(reason.clone())) else {
+        let AfterAssistant::Terminate(flow) = branch(calls, reason.clone().try_into().ok()) else {
             panic!("the action is not heeded")
         };
         assert_eq!(flow.reason(), &reason);

@@ -7,7 +7,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::resume_tool_call::{Drained, GateRecord};
 use runstate::run::{Resume, Run, RunRecord, Wait};
 use runstate::run_flow::*;
-use runstate::termination::TerminationReason;
+use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
 
 use super::super::stored;
@@ -43,7 +43,7 @@ fn each_commit_wants_its_own_receipt() {
     let why = "the receipt is for commit 4 (RunFinished), where commit 2 (AssistantTurnCommitted) is due";
     refuses(reach::commit_assistant(0).into(), Finish::new(wrong()), why);
     refuses(reach::commit_assistant(2).into(), CallTools::new(wrong()), why);
-    refuses(reach::commit_assistant(2).into(), Halt::new(wrong(), TerminationReason::BehaviorRequested), why);
+    refuses(reach::commit_assistant(2).into(), Halt::new(wrong(), FinalReason::BEHAVIOR_REQUESTED), why);
     let why = "the receipt is for commit 4 (RunFinished), where commit 2 (ToolResultsCommitted) is due";
     refuses(reach::commit_replay0().into(), Stay::new(wrong(), waiting()), why);
 }
@@ -152,9 +152,9 @@ fn a_round_is_over_when_each_call_has_an_outcome() {
 fn a_pending_stop_keeps_the_model_from_being_asked() {
     let pending = || {
         let mut flow = reach::resume_tool_call();
-        flow.request_stop(TerminationReason::Blocked("not allowed".into()));
+        flow.request_stop(TerminationReason::Blocked("not allowed".into()).try_into().unwrap());
         // The first to ask is heard.
-        flow.request_stop(TerminationReason::BehaviorRequested);
+        flow.request_stop(FinalReason::BEHAVIOR_REQUESTED);
         let nothing = nothing_replayed(flow.gate());
         flow.pass(Pass::new(nothing)).unwrap()
     };
@@ -163,7 +163,7 @@ fn a_pending_stop_keeps_the_model_from_being_asked() {
     assert_eq!(flow.reason(), &TerminationReason::Blocked("not allowed".into()));
     assert_eq!(flow.record().stopping(), None, "it is taken, not kept");
     // Nor does a later stop displace it.
-    let flow = pending().stop(Stop::new(TerminationReason::BehaviorRequested));
+    let flow = pending().stop(Stop::new(FinalReason::BEHAVIOR_REQUESTED));
     assert_eq!(flow.reason(), &TerminationReason::Blocked("not allowed".into()));
 
     let Prepared::LlmCall(flow) = reach::step_prepare().prepared() else {
@@ -180,7 +180,7 @@ fn a_pending_stop_passes_its_gate_undrained() {
         flow.pass_to_stop().unwrap_err().to_string(),
         "nothing asked for the end: drain the gate to pass it"
     );
-    flow.request_stop(TerminationReason::BehaviorRequested);
+    flow.request_stop(FinalReason::BEHAVIOR_REQUESTED);
     let gate = flow.pass_to_stop().unwrap();
     let flow = flow.pass(Pass::new(gate)).unwrap();
     assert_eq!(
@@ -216,7 +216,7 @@ fn typed_branches_give_the_activation_back() {
     let wrong = || receipt(reach::commit_finished().due());
 
     let why = "the receipt is for commit 4 (RunFinished), where commit 2 (AssistantTurnCommitted) is due";
-    for (calls, action) in [(0, None), (2, None), (2, Some(TerminationReason::BehaviorRequested))] {
+    for (calls, action) in [(0, None), (2, None), (2, Some(FinalReason::BEHAVIOR_REQUESTED))] {
         let flow = back(reach::commit_assistant(calls).committed(wrong(), action), why);
         assert_eq!(flow.turn().calls.len(), calls as usize);
     }

@@ -7,7 +7,7 @@ use runstate::kernel::Observer;
 use runstate::resume_tool_call::{self as gate, Drained, GatePassed, GateRecord, NothingReplayed};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
-use runstate::termination::TerminationReason;
+use runstate::termination::FinalReason;
 use runstate::tool_call::ToolCallStatus;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
@@ -124,7 +124,7 @@ pub(super) fn resume_after_tool() -> RunFlow<ResumeAfterTool> {
 }
 
 pub(super) fn terminate() -> RunFlow<Terminate> {
-    step_prepare().stop(Stop::new(TerminationReason::BehaviorRequested))
+    step_prepare().stop(Stop::new(FinalReason::BEHAVIOR_REQUESTED))
 }
 
 pub(super) fn natural_end() -> RunFlow<NaturalEnd> {
@@ -195,11 +195,11 @@ pub(crate) fn event(flow: &AnyRunFlow, name: &str) -> RunFlowEvent {
         "stay" => Stay::new(fitting_receipt(), waiting()).into(),
         "open_gate" => OpenGate.into(),
         "pass" => Pass::new(nothing_replayed(fitting_gate())).into(),
-        "stop" => Stop::new(TerminationReason::BehaviorRequested).into(),
+        "stop" => Stop::new(FinalReason::BEHAVIOR_REQUESTED).into(),
         "infer" => Infer.into(),
         "respond" => Respond::new(turn_with(2)).into(),
         "accept" => Accept.into(),
-        "halt" => Halt::new(fitting_receipt(), TerminationReason::BehaviorRequested).into(),
+        "halt" => Halt::new(fitting_receipt(), FinalReason::BEHAVIOR_REQUESTED).into(),
         "finish" => Finish::new(fitting_receipt()).into(),
         "call_tools" => CallTools::new(fitting_receipt()).into(),
         "complete" => {

@@ -4,7 +4,7 @@ use runstate::checkpoint::Trigger;
 use runstate::kernel::Machine;
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
-use runstate::termination::TerminationReason;
+use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
 use serde_json::{Value, json};
 
@@ -183,11 +183,14 @@ fn a_stored_activation_does_not_wait_for_nothing() {
 #[test]
 fn a_pending_stop_survives_storage() {
     let mut flow = reach::tool_round();
-    flow.request_stop(TerminationReason::Blocked("no".into()));
+    flow.request_stop(TerminationReason::Blocked("no".into()).try_into().unwrap());
     let AnyRunFlow::ToolRound(flow) = stored::brought_back(flow.into()) else {
         panic!("another state came back")
     };
-    assert_eq!(flow.record().stopping(), Some(&TerminationReason::Blocked("no".into())));
+    assert_eq!(
+        flow.record().stopping().map(FinalReason::get),
+        Some(&TerminationReason::Blocked("no".into()))
+    );
 }
 
 #[test]
