@@ -1,51 +1,15 @@
 //! A diagram without its nesting.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use super::entity::decode;
+use super::flatten_error::FlattenError;
 use super::{GraphEdge, GraphState, Mark, StateGraph};
 use crate::diagram::model::{Diagram, Endpoint, ScopeId, StateId, StateKind, Transition};
 use crate::diagram::source::Span;
 
 /// How many steps choices and composite states may add to the transitions that are written.
 const MOST_STEPS: usize = 300_000;
-
-/// Why a diagram cannot become a [`StateGraph`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlattenError {
-    line: usize,
-    span: Span,
-    message: String,
-}
-
-impl FlattenError {
-    /// The line of the source, from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// The place in the source.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        self.span
-    }
-
-    /// What is wrong there.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-}
-
-impl fmt::Display for FlattenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for FlattenError {}
 
 /// Where a transition ends up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

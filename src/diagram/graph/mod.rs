@@ -2,13 +2,14 @@
 
 mod entity;
 mod flatten;
+mod flatten_error;
 #[cfg(feature = "trace")]
 mod json;
 mod render;
 
 use std::collections::HashMap;
 
-pub use flatten::FlattenError;
+pub use flatten_error::FlattenError;
 #[cfg(feature = "trace")]
 pub use json::JsonError;
 

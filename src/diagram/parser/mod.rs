@@ -1,5 +1,6 @@
 //! Words into statements. The nesting is a list, not recursion: a diagram may be as deep as it is long.
 
+mod cursor;
 mod report;
 
 use report::pseudo_id;
@@ -9,7 +10,7 @@ use super::lexer::Lexer;
 use super::model::{Click, Header, StateKind, StyleRule, Text};
 use super::prepare::Prepared;
 use super::source::Span;
-use super::syntax::{Body, BodyId, Item, Node, Stmt, Syntax};
+use super::syntax::{Body, BodyId, Node, Stmt, Syntax};
 use super::token::{Kind, Token};
 use super::warning::{Warning, WarningKind};
 
@@ -324,79 +325,5 @@ impl<'s> Parser<'s> {
             at += name.len() + 1;
         }
         Ok(StyleRule { names: texts, value: self.text(&value), span })
-    }
-}
-
-/// Scopes.
-impl Parser<'_> {
-    fn close(&mut self, token: &Token) {
-        if let Some(body) = self.open.pop() {
-            self.syntax.bodies[body].span.end = self.span(token).start;
-        }
-        self.previous = None;
-    }
-
-    fn divide(&mut self, token: &Token) {
-        let span = self.span(token);
-        let body = &mut self.syntax.bodies[self.open[self.open.len() - 1]];
-        body.dividers.push(span);
-        body.last_part_used = false;
-        self.previous = None;
-    }
-
-    fn push(&mut self, stmt: Stmt, start: usize) {
-        let id = self.open[self.open.len() - 1];
-        let end = self.last_end.max(start);
-        let body = &mut self.syntax.bodies[id];
-        body.last_part_used = true;
-        let part = body.dividers.len();
-        let span = self.prepared.span(start..end);
-        self.syntax.items.push(Item { stmt, span, body: id, part });
-        self.previous = Some(end);
-    }
-}
-
-/// Words.
-impl Parser<'_> {
-    fn next(&mut self) -> Result<Token, SyntaxError> {
-        let token = match self.peeked.take() {
-            Some(token) => token,
-            None => self.lexer.next()?,
-        };
-        if !matches!(token.kind, Kind::Newline | Kind::End) {
-            self.last_end = token.whole.end;
-        }
-        Ok(token)
-    }
-
-    fn next_if(&mut self, kind: Kind) -> Result<Option<Token>, SyntaxError> {
-        let token = match self.peeked.take() {
-            Some(token) => token,
-            None => self.lexer.next()?,
-        };
-        if token.kind == kind {
-            self.last_end = token.whole.end;
-            return Ok(Some(token));
-        }
-        self.peeked = Some(token);
-        Ok(None)
-    }
-
-    fn expect(&mut self, kind: Kind, expected: &str) -> Result<Token, SyntaxError> {
-        let token = self.next()?;
-        if token.kind == kind { Ok(token) } else { Err(self.unexpected(&token, expected)) }
-    }
-
-    fn text(&self, token: &Token) -> Text {
-        let text = self.prepared.text[token.text.clone()].to_owned();
-        Text { text, span: self.prepared.span(token.text.clone()) }
-    }
-
-    fn nonempty(&self, token: &Token) -> Option<Text> {
-        (!token.text.is_empty()).then(|| self.text(token))
-    }
-
-    fn span(&self, token: &Token) -> Span {
-        self.prepared.span(token.text.clone())
     }
 }

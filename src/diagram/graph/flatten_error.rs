@@ -1,0 +1,41 @@
+//! What cannot be flattened, and where.
+
+use std::fmt;
+
+use crate::diagram::source::Span;
+
+/// Why a diagram cannot become a [`StateGraph`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlattenError {
+    pub(super) line: usize,
+    pub(super) span: Span,
+    pub(super) message: String,
+}
+
+impl FlattenError {
+    /// The line of the source, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The place in the source.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// What is wrong there.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for FlattenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for FlattenError {}
