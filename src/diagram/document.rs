@@ -172,7 +172,7 @@ impl Document {
         let Some(which) = which else {
             return match of_kind[..] {
                 [only] => Ok(only),
-                [] => Err(error(format!("{name} has no state diagram"))),
+                [] => Err(error(format!("{name} has no state diagram, which begins with `stateDiagram-v2`"))),
                 _ => Err(error(format!("{name} has {} state diagrams; name one", of_kind.len()))),
             };
         };

@@ -62,7 +62,10 @@ fn any_other_file_is_a_diagram_itself() {
     let document = Document::read("run.mmd", "stateDiagram-v2\nA --> B");
     assert_eq!(document.diagram(None).unwrap().states.len(), 2);
     let error = Document::read("run.mmd", "pie\n").diagram(None).unwrap_err();
-    assert_eq!(error.to_string(), "run.mmd has no state diagram; it has:\n  #1 line 1: pie");
+    assert_eq!(
+        error.to_string(),
+        "run.mmd has no state diagram, which begins with `stateDiagram-v2`; it has:\n  #1 line 1: pie"
+    );
     let error = Document::from_bytes("run.mmd", b"stateDiagram-v2\nA \xff".to_vec()).unwrap_err();
     assert_eq!(error.to_string(), "run.mmd:2:3: expected UTF-8, got another byte");
 }

@@ -94,7 +94,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let laws = args.rules.laws()?;
     for edge in &args.require_edge {
         if !laws.has_edge(edge.lifecycle.as_deref(), &edge.from, &edge.to) {
-            return Err(Failure::new(format!("there is no edge {edge} that a trace could take")));
+            let failure = Failure::new(format!("there is no edge {edge} that a trace could take"));
+            return Err(failure.with_help(
+                "an edge is FROM:TO or LIFECYCLE/FROM:TO; `runstate diagram NAME` shows those of a built-in lifecycle",
+            ));
         }
     }
     let traces: Vec<Checked> = args.traces.iter().map(|path| check(path, &laws)).collect();
