@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::diagram::source::Span;
 
-/// Why a diagram cannot become a [`StateGraph`].
+/// Why a diagram cannot become a [`StateGraph`](super::StateGraph).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlattenError {
     pub(super) line: usize,
