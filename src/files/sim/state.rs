@@ -1,0 +1,349 @@
+//! Files and folders as they are, as they are durably, and what lies between.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Crash;
+use super::survive::{Coin, Survives};
+
+/// The number of a file, which stays when its name changes.
+pub(super) type Inode = usize;
+
+/// A change of a file's content that no sync has made durable.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    Write { at: usize, bytes: Vec<u8> },
+    Cut { length: usize },
+}
+
+#[derive(Debug, Clone, Default)]
+struct File {
+    now: Vec<u8>,
+    durable: Vec<u8>,
+    pending: Vec<Change>,
+}
+
+/// A change of the names in a folder that no sync has made durable. It names the file itself, so that it makes sense
+/// whatever became of the changes before it.
+#[derive(Debug, Clone)]
+enum Named {
+    Link {
+        name: String,
+        file: Inode,
+    },
+    Unlink {
+        name: String,
+        file: Inode,
+    },
+    /// Within one folder: both names change or neither.
+    Rename {
+        from: String,
+        to: String,
+        file: Inode,
+    },
+}
+
+#[derive(Debug, Clone, Default)]
+struct Folder {
+    now: BTreeMap<String, Inode>,
+    durable: BTreeMap<String, Inode>,
+    pending: Vec<Named>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    files: Vec<File>,
+    folders: BTreeMap<PathBuf, Folder>,
+    locked: BTreeSet<Inode>,
+    operations: usize,
+    crash: Option<Crash>,
+    failure: Option<(usize, io::ErrorKind)>,
+    is_crashed: bool,
+    /// Counts the starts of the machine: files opened before the last are closed.
+    boot: u64,
+}
+
+impl State {
+    pub(super) fn new() -> Self {
+        State {
+            files: Vec::new(),
+            folders: BTreeMap::from([(PathBuf::from("/"), Folder::default())]),
+            locked: BTreeSet::new(),
+            operations: 0,
+            crash: None,
+            failure: None,
+            is_crashed: false,
+            boot: 0,
+        }
+    }
+
+    pub(super) fn operations(&self) -> usize {
+        self.operations
+    }
+
+    pub(super) fn crash_at(&mut self, crash: Crash) {
+        self.crash = Some(crash);
+    }
+
+    pub(super) fn fail_at(&mut self, operation: usize, kind: io::ErrorKind) {
+        self.failure = Some((operation, kind));
+    }
+
+    pub(super) fn is_crashed(&self) -> bool {
+        self.is_crashed
+    }
+
+    fn up(&self) -> io::Result<()> {
+        if self.is_crashed { Err(io::Error::other("the simulated machine has crashed")) } else { Ok(()) }
+    }
+
+    fn up_since(&self, boot: u64) -> io::Result<()> {
+        self.up()?;
+        if boot == self.boot {
+            Ok(())
+        } else {
+            Err(io::Error::other("the file was opened before the last start"))
+        }
+    }
+
+    /// Does one operation that changes something, unless the crash comes first; the crash may come right behind it.
+    fn operation<T>(&mut self, work: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
+        self.up()?;
+        let number = self.operations;
+        self.operations += 1;
+        if self.crash == Some(Crash::Before(number)) {
+            self.is_crashed = true;
+            return Err(self.up().err().unwrap_or_else(|| io::ErrorKind::Other.into()));
+        }
+        if self.failure.is_some_and(|(at, _)| at == number)
+            && let Some((_, kind)) = self.failure.take()
+        {
+            return Err(kind.into());
+        }
+        let done = work(self);
+        if self.crash == Some(Crash::After(number)) {
+            self.is_crashed = true;
+            self.up()?;
+        }
+        done
+    }
+
+    fn folder(&mut self, path: &Path) -> io::Result<(&mut Folder, String)> {
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or(io::ErrorKind::InvalidFilename)?;
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        let folder = self.folders.get_mut(parent).ok_or(io::ErrorKind::NotFound)?;
+        Ok((folder, name.to_owned()))
+    }
+
+    pub(super) fn open(&mut self, path: &Path, how: super::Open) -> io::Result<(Inode, u64)> {
+        use super::Open;
+        self.up()?;
+        if self.folders.contains_key(path) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let boot = self.boot;
+        let (folder, name) = self.folder(path)?;
+        let found = folder.now.get(&name).copied();
+        match (found, how) {
+            (None, Open::Read) => Err(io::ErrorKind::NotFound.into()),
+            (Some(_), Open::New) => Err(io::ErrorKind::AlreadyExists.into()),
+            (Some(file), Open::Read | Open::Append) => Ok((file, boot)),
+            (Some(file), Open::Write) => self.operation(|state| {
+                state.change(file, Change::Cut { length: 0 });
+                Ok((file, boot))
+            }),
+            (None, Open::Write | Open::New | Open::Append) => self.operation(|state| {
+                let file = state.files.len();
+                state.files.push(File::default());
+                let (folder, name) = state.folder(path)?;
+                folder.now.insert(name.clone(), file);
+                folder.pending.push(Named::Link { name, file });
+                Ok((file, boot))
+            }),
+        }
+    }
+
+    pub(super) fn content(&self, file: Inode, boot: u64) -> io::Result<&[u8]> {
+        self.up_since(boot)?;
+        self.files.get(file).map(|file| file.now.as_slice()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn change(&mut self, file: Inode, change: Change) {
+        if let Some(file) = self.files.get_mut(file) {
+            apply(&mut file.now, &change);
+            file.pending.push(change);
+        }
+    }
+
+    pub(super) fn write(&mut self, file: Inode, boot: u64, at: usize, bytes: &[u8]) -> io::Result<()> {
+        self.up_since(boot)?;
+        self.operation(|state| {
+            state.change(file, Change::Write { at, bytes: bytes.to_vec() });
+            Ok(())
+        })
+    }
+
+    pub(super) fn cut(&mut self, file: Inode, boot: u64, length: usize) -> io::Result<()> {
+        self.up_since(boot)?;
+        self.operation(|state| {
+            state.change(file, Change::Cut { length });
+            Ok(())
+        })
+    }
+
+    pub(super) fn sync(&mut self, file: Inode, boot: u64) -> io::Result<()> {
+        self.up_since(boot)?;
+        self.operation(|state| {
+            if let Some(file) = state.files.get_mut(file) {
+                file.durable.clone_from(&file.now);
+                file.pending.clear();
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.operation(|state| {
+            let (source, name) = state.folder(from)?;
+            let file = *source.now.get(&name).ok_or(io::ErrorKind::NotFound)?;
+            state.folder(to)?;
+            let (source, name) = state.folder(from)?;
+            source.now.remove(&name);
+            if from.parent() == to.parent() {
+                let to = to.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+                source.now.insert(to.clone(), file);
+                source.pending.push(Named::Rename { from: name, to, file });
+                return Ok(());
+            }
+            source.pending.push(Named::Unlink { name, file });
+            let (target, name) = state.folder(to)?;
+            target.now.insert(name.clone(), file);
+            target.pending.push(Named::Link { name, file });
+            Ok(())
+        })
+    }
+
+    pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.operation(|state| {
+            let (folder, name) = state.folder(path)?;
+            let file = folder.now.remove(&name).ok_or(io::ErrorKind::NotFound)?;
+            folder.pending.push(Named::Unlink { name, file });
+            Ok(())
+        })
+    }
+
+    /// A folder is durable at once: a machine that forgets folders would be tested for little, and a run that is not there
+    /// at all is not one that is broken.
+    pub(super) fn create_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.operation(|state| {
+            let parent = path.parent().unwrap_or(Path::new("/"));
+            if !state.folders.contains_key(parent) {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            if state.folders.contains_key(path)
+                || state.folder(path).is_ok_and(|(f, n)| f.now.contains_key(&n))
+            {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            state.folders.insert(path.to_path_buf(), Folder::default());
+            Ok(())
+        })
+    }
+
+    pub(super) fn sync_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.operation(|state| {
+            let folder = state.folders.get_mut(path).ok_or(io::ErrorKind::NotFound)?;
+            folder.durable.clone_from(&folder.now);
+            folder.pending.clear();
+            Ok(())
+        })
+    }
+
+    pub(super) fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.up()?;
+        let folder = self.folders.get(path).ok_or(io::ErrorKind::NotFound)?;
+        let below = self.folders.keys().filter(|folder| folder.parent() == Some(path) && *folder != path);
+        let below = below.filter_map(|folder| folder.file_name()?.to_str().map(str::to_owned));
+        let names: BTreeSet<String> = folder.now.keys().cloned().chain(below).collect();
+        Ok(names.into_iter().collect())
+    }
+
+    pub(super) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files = Vec::new();
+        for (path, folder) in &self.folders {
+            for (name, file) in &folder.now {
+                let content = self.files.get(*file).map(|file| file.now.clone()).unwrap_or_default();
+                files.push((path.join(name).display().to_string(), content));
+            }
+        }
+        files.sort();
+        files
+    }
+
+    pub(super) fn take_lock(&mut self, file: Inode, boot: u64) -> io::Result<bool> {
+        self.up_since(boot)?;
+        Ok(self.locked.insert(file))
+    }
+
+    pub(super) fn release(&mut self, file: Inode, boot: u64) {
+        if boot == self.boot {
+            self.locked.remove(&file);
+        }
+    }
+
+    pub(super) fn restart(&mut self, survives: Survives) {
+        let mut coin = Coin::new(survives);
+        for file in &mut self.files {
+            for change in std::mem::take(&mut file.pending) {
+                if let Some(change) = coin.content(change) {
+                    apply(&mut file.durable, &change);
+                }
+            }
+            file.now.clone_from(&file.durable);
+        }
+        for folder in self.folders.values_mut() {
+            for named in std::mem::take(&mut folder.pending) {
+                if coin.name() {
+                    rename(&mut folder.durable, named);
+                }
+            }
+            folder.now.clone_from(&folder.durable);
+        }
+        self.locked.clear();
+        self.crash = None;
+        self.failure = None;
+        self.is_crashed = false;
+        self.boot += 1;
+    }
+}
+
+fn apply(content: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Write { at, bytes } => {
+            let end = at + bytes.len();
+            if content.len() < end {
+                // Where an earlier write was lost, nothing but zeros is there.
+                content.resize(end, 0);
+            }
+            content[*at..end].copy_from_slice(bytes);
+        }
+        Change::Cut { length } => content.resize(*length, 0),
+    }
+}
+
+fn rename(names: &mut BTreeMap<String, Inode>, change: Named) {
+    let mut unlink = |name: &str, file: Inode| {
+        if names.get(name) == Some(&file) {
+            names.remove(name);
+        }
+    };
+    match change {
+        Named::Link { name, file } => drop(names.insert(name, file)),
+        Named::Unlink { name, file } => unlink(&name, file),
+        Named::Rename { from, to, file } => {
+            unlink(&from, file);
+            names.insert(to, file);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The files below the stores, on the machine's disk and on one that forgets.
+
+mod real;
+mod sim;
