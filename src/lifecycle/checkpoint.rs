@@ -119,17 +119,58 @@ impl fmt::Display for Due {
     }
 }
 
-/// Proof that a commit was made: given by [`commit`](crate::agent::commit) alone, used up by the move that needs it, and
-/// not to be copied.
+/// Proof that a commit was made: given by [`commit`] and its two sisters alone, used up by the move that needs it, and not
+/// to be copied.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the state that owed this commit waits for its receipt"]
 pub struct Receipt(Due);
 
-impl Receipt {
-    /// Only a committer's success makes one.
-    pub(crate) fn for_committed(due: Due) -> Self {
-        Receipt(due)
-    }
+/// Makes a commit with `write`, and gives the receipt for it.
+///
+/// ```
+/// use runstate::checkpoint::{commit, without_committer};
+/// use runstate::run::{Run, RunRecord};
+/// use runstate::run_flow::{Begin, Close, Commit, Fail, FlowRecord, RunFlow, WindUp};
+///
+/// let run = Run::new(RunRecord::new("r1"));
+/// let start = || RunFlow::new(FlowRecord::new(&run, 0));
+/// let flow = start().begin(Begin);
+/// // The only way on from here needs the receipt, which a write that fails does not give.
+/// assert_eq!(commit(flow.due(), |_| Err("no disk")), Err("no disk"));
+/// let receipt = commit(flow.due(), |_| Ok::<(), &str>(()))?;
+/// let flow = flow.commit(Commit::new(receipt))?;
+///
+/// // A receipt for another commit is refused, and the activation stays where it is.
+/// let other = start().fail(Fail::new("no disk")).wind_up(WindUp).close(Close);
+/// let receipt = without_committer(start().begin(Begin).due());
+/// let (other, wrong) = other.committed(&receipt).unwrap_err();
+/// assert_eq!(wrong.to_string(), "the receipt is for commit 1 (UserMessage), where commit 1 (RunFinished) is due");
+/// # let _ = (flow, other);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of `write`.
+pub fn commit<E>(due: Due, write: impl FnOnce(Due) -> Result<(), E>) -> Result<Receipt, E> {
+    write(due)?;
+    Ok(Receipt(due))
+}
+
+/// [`commit`] with a write that is awaited.
+///
+/// # Errors
+/// Those of `write`.
+///
+/// # Cancel safety
+/// Dropped, it gives no receipt, and whether the write was made is for the store to know.
+pub async fn commit_async<E>(due: Due, write: impl Future<Output = Result<(), E>>) -> Result<Receipt, E> {
+    write.await?;
+    Ok(Receipt(due))
+}
+
+/// The receipt where nothing is kept: a committer is optional (document 000, "Checkpoint Triggers").
+pub fn without_committer(due: Due) -> Receipt {
+    Receipt(due)
 }
 
 /// A receipt for another commit than the one that is due.

@@ -48,6 +48,25 @@ impl Suspension {
         }
     }
 
+    /// What a tool or a gate asks for: its id is given when the call suspends.
+    pub fn ask(action: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new("", action, message)
+    }
+
+    /// The same, with what a form needs beside the message.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: Value) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// The same, with the JSON Schema of a decision's result.
+    #[must_use]
+    pub fn with_response_schema(mut self, schema: Value) -> Self {
+        self.response_schema = Some(schema);
+        self
+    }
+
     /// The same, with another way to resume.
     #[must_use]
     pub fn resuming_by(mut self, mode: ResumeMode) -> Self {
@@ -86,6 +105,12 @@ pub enum ResumeMode {
 pub struct Decision {
     /// Its own id: the same id again is the same decision.
     pub decision_id: String,
+    /// The run it is for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub run_id: String,
+    /// The call it is on, as it is named in traces.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call: String,
     /// The suspension it answers.
     pub suspension_id: String,
     /// Go on, or give the call up.
@@ -99,6 +124,9 @@ pub struct Decision {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
+    /// The digest of the arguments that were shown to who decided; an approval is for those and no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args_digest: Option<String>,
     /// When, in milliseconds on the run's clock.
     pub decided_at_ms: u64,
 }
@@ -112,11 +140,14 @@ impl Decision {
     ) -> Self {
         Decision {
             decision_id: decision_id.into(),
+            run_id: String::new(),
+            call: String::new(),
             suspension_id: suspension_id.into(),
             action,
             result: Value::Null,
             reason: None,
             actor: None,
+            args_digest: None,
             decided_at_ms: 0,
         }
     }

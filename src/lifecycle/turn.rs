@@ -23,7 +23,25 @@ pub struct CallRequest {
     pub id: String,
     /// The tool it names.
     pub tool: String,
-    /// The arguments it gives.
+    /// The arguments it gives; where they cannot be read, their raw text.
     #[serde(default)]
     pub arguments: Value,
+    /// Why the arguments cannot be read, where they cannot. Such a call fails unexecuted, and the model reads why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+impl CallRequest {
+    /// A call whose arguments could be read.
+    ///
+    /// ```
+    /// use runstate::turn::CallRequest;
+    /// use serde_json::json;
+    ///
+    /// let call = CallRequest::new("call_1", "read_file", json!({ "path": "notes.md" }));
+    /// assert_eq!(call.unreadable, None);
+    /// ```
+    pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: impl Into<Value>) -> Self {
+        CallRequest { id: id.into(), tool: tool.into(), arguments: arguments.into(), unreadable: None }
+    }
 }

@@ -7,6 +7,8 @@
 mod canonical;
 mod error;
 mod migration;
+#[cfg(feature = "agent")]
+mod unsealed;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,8 @@ use error::shortened;
 pub(crate) use error::without_place;
 pub use error::{Part, RestoreError, SnapshotError};
 pub use migration::{Migration, Stored};
+#[cfg(feature = "agent")]
+pub(crate) use unsealed::{Unsealed, UnsealedSnapshot, WrittenUnder};
 
 /// The most levels of a record or a state. A reader of JSON takes 127; some are left for what a snapshot is stored in.
 const MOST_LEVELS: usize = 110;

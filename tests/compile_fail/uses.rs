@@ -49,10 +49,21 @@ uses! {
     flow_a_gate_without_its_proof
     flow_a_receipt_by_hand
     flow_a_receipt_used_twice
+    flow_a_start_by_hand
     flow_a_tool_without_an_open_gate
     flow_a_transition_written_by_hand
+    flow_an_execution_that_is_not_on_record
     flow_an_input_of_ones_own
     flow_the_model_right_after_a_tool_commit
+    governed_a_completed_run_that_goes_on
+    governed_a_forged_pass_of_an_audit
+    governed_a_halted_run_that_goes_on
+    governed_a_plan_made_anew
+    governed_a_rolled_back_run_that_goes_on
+    governed_a_run_that_executes_unplanned
+    governed_an_approval_that_skips_the_execution
+    governed_an_approval_used_twice
+    governed_execution_that_completes_unverified
     the_data_of_a_state_forged
     the_data_of_another_state
     the_parts_of_an_unfinished_machine

@@ -1,6 +1,7 @@
 //! Governed runs.
 use runstate::approval::ApprovalId;
 use runstate::governed_run::*;
+use runstate::snapshot::Snapshot;
 use serde_json::json;
 
 use super::{assert_stored, doctored, round_trips, tables_agree, takes_its_edges};
@@ -348,7 +349,7 @@ mod time {
             assert!(!run.is_expired(T + limit.ms - 1) && run.is_expired(T + limit.ms), "{status}");
             assert!(!run.is_expired(0), "a clock that was set back does not expire anything");
         }
-        assert_eq!(GovernedRunStatus::Init.deadline(u64::MAX), Some(u64::MAX));
+        assert_eq!(TimeLimits::default().deadline(GovernedRunStatus::Init, u64::MAX), Some(u64::MAX));
         let run = verifying();
         assert_eq!(run.deadline(), Some(T + 10 * MINUTE));
         assert!(!run.is_expired(T + 10 * MINUTE - 1) && run.is_expired(T + 10 * MINUTE));
@@ -373,6 +374,69 @@ mod time {
             let reached: Vec<_> =
                 events.into_iter().filter_map(|event| Some(at(status).apply(event).ok()?.status())).collect();
             assert_eq!(reached, [limit.leads_to], "{status}");
+        }
+    }
+
+    /// The table may be configured for a run; the run's guards, deadlines and storage follow.
+    #[test]
+    fn limits_may_be_the_runs_own() {
+        let states = GovernedRunStatus::ALL.iter().copied().filter(|state| !state.is_terminal());
+        let limits = states
+            .clone()
+            .enumerate()
+            .fold(TimeLimits::default(), |limits, (i, state)| limits.with(state, 10 + i as u64).unwrap());
+        let id = || "RUN-PROJECT-20260131-120000".parse().unwrap();
+        let begun = || AnyGovernedRun::from(GovernedRun::new(RunRecord::new(id(), T).limited(limits)));
+        let way: Vec<GovernedRunEvent> = vec![
+            Plan::new(T).into(),
+            Execute::new(Vec::<String>::new(), T).into(),
+            AwaitApproval::new(approval(), T).into(),
+            Approve::new(approval(), T).into(),
+            Verify::new(T).into(),
+            Audit::new(reviewers(), T).into(),
+        ];
+        let mut seen = Vec::new();
+        for steps in 0..=way.len() {
+            let at = || {
+                way[..steps]
+                    .iter()
+                    .map(|event| at_time(event, T))
+                    .fold(begun(), |run, event| run.apply(event).unwrap())
+            };
+            let limit = limits.of(at().status()).unwrap();
+            assert_eq!(at().deadline(), Some(T + limit.ms));
+            assert!(!at().is_expired(T + limit.ms - 1) && at().is_expired(T + limit.ms));
+            if let Some(next) = way.get(steps) {
+                let (early, late) = (at_time(next, T + limit.ms - 1), at_time(next, T + limit.ms));
+                assert!(at().apply(early).is_ok() && at().apply(late).is_err(), "{}", at().status());
+            }
+            let stored = Snapshot::of(&at()).unwrap();
+            let back: AnyGovernedRun = stored.restore().unwrap();
+            assert_eq!(back.record().limits(), &limits);
+            seen.push(at().status());
+        }
+        assert!(states.clone().all(|state| seen.contains(&state)));
+        for state in states {
+            assert_eq!(
+                limits.with(state, 0).unwrap_err().to_string(),
+                format!("a time limit of {state} must be at least 1 ms, got 0")
+            );
+        }
+        let error = TimeLimits::default().with(GovernedRunStatus::RolledBack, 1).unwrap_err();
+        assert_eq!(error.to_string(), "ROLLED_BACK is terminal and has no time limit");
+        assert!(serde_json::from_value::<TimeLimits>(json!({"INIT": 0})).is_err());
+        assert!(serde_json::from_value::<TimeLimits>(json!({"COMPLETE": 5})).is_err());
+    }
+
+    fn at_time(event: &GovernedRunEvent, at: u64) -> GovernedRunEvent {
+        match event {
+            GovernedRunEvent::Plan(_) => Plan::new(at).into(),
+            GovernedRunEvent::Execute(_) => Execute::new(Vec::<String>::new(), at).into(),
+            GovernedRunEvent::AwaitApproval(_) => AwaitApproval::new(approval(), at).into(),
+            GovernedRunEvent::Approve(_) => Approve::new(approval(), at).into(),
+            GovernedRunEvent::Verify(_) => Verify::new(at).into(),
+            GovernedRunEvent::Audit(_) => Audit::new(reviewers(), at).into(),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -529,7 +593,7 @@ mod an_answer {
     fn asked_as(id: &str, run: &str) -> Approval<AwaitingHuman> {
         let request = Request::new("browse", "open the door", Risk::High);
         let record = ApprovalRecord::new(id.parse().unwrap(), run.parse().unwrap(), request, T);
-        Approval::new(record).submit(approval::Submit::new(T, awaiting().state().answer_by()))
+        Approval::new(record).submit(approval::Submit::new(T, awaiting().answer_by()))
     }
 
     fn asked() -> Approval<AwaitingHuman> {

@@ -5,6 +5,7 @@ mod catalog;
 mod checks;
 mod derive;
 mod documented;
+mod examples;
 pub(crate) mod governed_run;
 pub(crate) mod resume_tool_call;
 pub(crate) mod run;

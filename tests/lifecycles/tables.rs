@@ -77,3 +77,20 @@ fn the_edges_from_prose_are_marked() {
         assert_eq!(got, expected, "{}", document.path);
     }
 }
+
+/// Where the source documents are silent or disagree, the document of a lifecycle says what was decided: no question of runs
+/// and calls is left without its answer, and none is numbered that nobody asked.
+#[test]
+fn every_question_has_its_answer() {
+    let mut answered: Vec<u32> = Vec::new();
+    for (_, document) in core() {
+        let (_, decided) = document.text.split_once("## What was decided where").expect("it has that part");
+        for answer in decided.split("\n- **").skip(1) {
+            let (_, numbers) = answer.split_once(" (A").unwrap_or_else(|| panic!("no number: {answer}"));
+            answered.push(numbers.split_once(')').unwrap().0.parse().unwrap());
+        }
+    }
+    answered.sort_unstable();
+    answered.dedup();
+    assert_eq!(answered, (1..=29).collect::<Vec<_>>());
+}

@@ -1,7 +1,9 @@
 //! An execution of a tool call: its states by legal steps, the data each owns, and how it comes out.
 
+use runstate::checkpoint::without_committer;
 use runstate::decision::Suspension;
 use runstate::kernel::Machine;
+use runstate::run_flow::{AnyRunFlow, RunFlowStatus};
 use runstate::tool_call::ToolCallStatus;
 use runstate::tool_execution::*;
 use runstate::tool_result::ToolResult;
@@ -13,8 +15,19 @@ fn gate() -> ToolExecution<BeforeToolExecute> {
     ToolExecution::new(ExecutionRecord::new("call_1", "delete_file"))
 }
 
+/// The proof that a call was begun, from an activation in which it was.
+pub(crate) fn started(call: &str) -> Started {
+    let AnyRunFlow::ToolRound(mut flow) = super::run_flow::at(RunFlowStatus::ToolRound) else {
+        unreachable!("it is asked for a round")
+    };
+    let starting = flow.calls_started([call]);
+    let receipt = without_committer(starting.due());
+    let [started] = starting.committed(receipt).unwrap().try_into().unwrap();
+    started
+}
+
 fn open() -> ToolExecution<ExecuteTool> {
-    gate().allow(Allow::execution())
+    gate().allow(Allow::once(started("call_1"))).unwrap()
 }
 
 fn suspension() -> Suspension {
@@ -47,7 +60,7 @@ pub(crate) fn event(_: &AnyToolExecution, name: &str) -> ToolExecutionEvent {
         "block" => Block::new("not on Sundays").into(),
         "suspend" => Suspend::new(suspension()).into(),
         "reject" => Reject::new("no tool is called drop_table").into(),
-        "allow" => Allow::execution().into(),
+        "allow" => Allow::once(started("call_1")).into(),
         "succeed" => Succeed::new("gone").into(),
         "fail" => Fail::new("disk full").into(),
         "conclude" => Conclude.into(),
@@ -59,7 +72,58 @@ pub(crate) fn event(_: &AnyToolExecution, name: &str) -> ToolExecutionEvent {
 fn before_tool_execute_owns_nothing_beside_what_is_to_be_executed() {
     let execution = gate();
     assert_eq!((execution.record().call(), execution.record().tool()), ("call_1", "delete_file"));
+    assert_eq!(execution.record().effect(), Effect::Once, "of a tool nothing is known until it is said");
     assert_eq!(stored::state(&execution), Value::Null);
+}
+
+#[test]
+fn a_tool_that_must_not_run_twice_waits_for_the_proof_that_it_was_begun() {
+    let rejected = gate().allow(Allow::execution()).unwrap_err();
+    assert_eq!(
+        rejected.error.to_string(),
+        "call_1 must not run twice: commit that it was started, and allow it once"
+    );
+    let rejected = rejected.machine.allow(Allow::once(started("call_2"))).unwrap_err();
+    assert_eq!(
+        rejected.error.to_string(),
+        "the proof is that call_2 was started, where call_1 is to execute"
+    );
+    assert_eq!(rejected.event, Allow::once(started("call_2")), "the proof comes back");
+    let open = rejected.machine.allow(Allow::once(started("call_1"))).unwrap();
+    assert_eq!(open.supplied(), None);
+
+    let refused = AnyToolExecution::from(gate()).apply(Allow::execution().into()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "tool_execution in state BeforeToolExecute refuses 'allow': \
+         call_1 must not run twice: commit that it was started, and allow it once"
+    );
+}
+
+/// A tool that may run twice needs no proof, and takes one; what is supplied executes nothing.
+#[test]
+fn what_may_run_twice_needs_no_proof() {
+    let gate = || {
+        let record = ExecutionRecord::new("call_1", "read_file").with_effect(Effect::Repeatable);
+        ToolExecution::new(record)
+    };
+    let AnyToolExecution::BeforeToolExecute(back) = stored::brought_back(gate().into()) else {
+        panic!("another state came back")
+    };
+    assert_eq!(back.record().effect(), Effect::Repeatable);
+    assert!(back.allow(Allow::execution()).is_ok());
+    assert!(gate().allow(Allow::once(started("call_1"))).is_ok());
+    assert!(gate().allow(Allow::once(started("call_2"))).is_err());
+    assert!(self::gate().allow(Allow::supplying("given")).is_ok());
+}
+
+#[test]
+fn an_effect_is_stored_where_it_is_said() {
+    let stored = |record: &ExecutionRecord| serde_json::to_value(record).unwrap();
+    let record = ExecutionRecord::new("call_1", "read_file");
+    assert_eq!(stored(&record), json!({ "call": "call_1", "tool": "read_file" }));
+    let record = record.with_effect(Effect::Repeatable);
+    assert_eq!(stored(&record), json!({ "call": "call_1", "tool": "read_file", "effect": "repeatable" }));
 }
 
 #[test]
@@ -94,7 +158,7 @@ fn execute_tool_owns_the_result_that_stands_in_for_the_tool() {
     assert_eq!((open().supplied(), stored::state(&open())), (None, json!({})));
     // A supplied null is a result, and must not come back as none.
     for result in [json!("given"), Value::Null] {
-        let execution = gate().allow(Allow::supplying(result.clone()));
+        let execution = gate().allow(Allow::supplying(result.clone())).unwrap();
         assert_eq!(execution.supplied(), Some(&result));
         assert_eq!(stored::state(&execution), json!({ "supplied": result }));
         let AnyToolExecution::ExecuteTool(back) = stored::brought_back(execution.into()) else {

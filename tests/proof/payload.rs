@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use runstate::agent::{NoCommitter, commit};
 use runstate::checkpoint::Receipt;
+use runstate::checkpoint::without_committer;
 use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 use runstate::kernel::Persist;
-use runstate::resume_tool_call::GateRecord;
+use runstate::resume_tool_call::Gate;
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, Begin, Commit, CommitUser, FlowRecord, RunFlow};
 use runstate::snapshot::Snapshot;
@@ -42,9 +42,13 @@ pub(super) fn suspensions() -> impl Strategy<Value = Suspension> {
 pub(super) fn decisions(suspension: &str) -> impl Strategy<Value = Decision> + use<> {
     let id = prop_oneof![3 => Just(suspension.to_owned()), 1 => Just("another".to_owned())];
     let action = prop_oneof![3 => Just(DecisionAction::Resume), 1 => Just(DecisionAction::Cancel)];
-    (0..100_u32, id, action, values(), proptest::option::of(Just("ada".to_owned()))).prop_map(
-        |(n, id, action, result, actor)| {
+    let named = any::<[bool; 3]>();
+    (0..100_u32, id, action, values(), proptest::option::of(Just("ada".to_owned())), named).prop_map(
+        |(n, id, action, result, actor, [run, call, digest])| {
             let mut decision = Decision::new(format!("dec-{n}"), id, action);
+            decision.run_id = if run { "r1".into() } else { String::new() };
+            decision.call = if call { "call_1".into() } else { String::new() };
+            decision.args_digest = digest.then(|| "5f70bf18".into());
             decision.result = result;
             decision.actor = actor;
             decision.decided_at_ms = n.into();
@@ -76,14 +80,14 @@ pub(super) fn final_reasons() -> impl Strategy<Value = FinalReason> {
 /// The receipt for a commit of the activation, due or not.
 pub(super) fn receipt(due: &Value) -> Receipt {
     let AnyRunFlow::CommitUser(flow) = changed(started(), "due", due.clone()) else { unreachable!() };
-    commit(&mut NoCommitter, flow.due(), &()).unwrap()
+    without_committer(flow.due())
 }
 
-/// The record of the gate of that number of the activation.
-pub(super) fn gate(number: u64) -> GateRecord {
+/// The gate of that number of the activation.
+pub(super) fn gate(number: u64) -> Gate {
     let due = started().due();
-    let flow = started().commit(Commit::new(commit(&mut NoCommitter, due, &()).unwrap())).unwrap();
-    let AnyRunFlow::ResumeReplay0(flow) = changed(flow, "gate", number.into()) else { unreachable!() };
+    let flow = started().commit(Commit::new(without_committer(due))).unwrap();
+    let AnyRunFlow::ResumeReplay0(mut flow) = changed(flow, "gate", number.into()) else { unreachable!() };
     flow.gate()
 }
 
@@ -138,6 +142,12 @@ pub(super) fn suspension(fact: &Value) -> Value {
 pub(super) fn decision(fact: &Value) -> Value {
     let mut stored = facts::json(fact);
     stored["action"] = facts::tagged(&fact["action"]);
+    // A decision may name its run and its call, and need not.
+    for name in ["run_id", "call"] {
+        if stored[name] == json!("") {
+            stored[name] = Value::Null;
+        }
+    }
     without_null(stored)
 }
 

@@ -26,7 +26,7 @@ impl Subject for Passes {
     type Machine = AnyResumeToolCall;
 
     fn record(&self) -> GateRecord {
-        payload::gate(3)
+        serde_json::from_value(Self::begin().0).unwrap()
     }
 
     fn event(&self, pass: &AnyResumeToolCall, name: &'static str) -> BoxedStrategy<ResumeToolCallEvent> {
@@ -123,7 +123,7 @@ impl Documented for Passes {
     }
 
     fn begin() -> (Value, Value) {
-        (json!({ "flow": FLOW, "gate": 3, "pass": 1, "replayed": false }), Value::Null)
+        (json!({ "flow": FLOW, "gate": 3, "pass": 1 }), Value::Null)
     }
 
     fn enter(pass: &mut At, event: &str, with: &Value) -> Option<Value> {

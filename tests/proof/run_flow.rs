@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::LazyJust;
-use runstate::agent::{NoCommitter, commit};
+use runstate::checkpoint::without_committer;
 use runstate::kernel::Observer;
 use runstate::resume_tool_call::{self as gate, Drained, NothingReplayed};
 use runstate::run::{Run, RunRecord};
@@ -48,7 +48,9 @@ impl Subject for Answering {
 }
 
 fn nothing_replayed(number: u64) -> NothingReplayed {
-    match gate::ResumeToolCall::new(payload::gate(number)).find_nothing(gate::FindNothing).drained() {
+    let mut gate = payload::gate(number);
+    let look = gate.pass(Observer::default()).find_nothing(gate::FindNothing);
+    match gate.drained(look).unwrap() {
         Drained::Nothing(nothing) => nothing,
         Drained::Replayed(replayed) => unreachable!("nothing came in: {replayed:?}"),
     }
@@ -59,18 +61,24 @@ fn one_replayed(number: u64) -> Drained {
     use runstate::decision::{Decision, DecisionAction};
 
     let decision = Decision::new("dec-1", "sus-1", DecisionAction::Cancel);
-    let pass = gate::ResumeToolCall::new(payload::gate(number));
+    let mut gate = payload::gate(number);
+    let pass = gate.pass(Observer::default());
     let pass = pass.match_call(gate::MatchCall::new("call_1", decision)).resolve(gate::Resolve);
-    let receipt = commit(&mut NoCommitter, pass.due(), &()).unwrap();
+    let receipt = without_committer(pass.due());
     let pass = pass.persist(gate::Persist::new(receipt)).unwrap().deny(gate::Deny).unwrap();
     let pass = pass.clear(gate::Clear).compare(gate::Compare::new(true)).close(gate::Close);
-    pass.drain_on(Observer::default()).find_nothing(gate::FindNothing).drained()
+    gate.rejoin(pass).unwrap();
+    let look = gate.pass(Observer::default()).find_nothing(gate::FindNothing);
+    gate.drained(look).unwrap()
 }
 
 fn turns(calls: RangeInclusive<usize>) -> impl Strategy<Value = Turn> {
-    (calls, payload::values()).prop_map(|(calls, arguments)| {
-        let call =
-            |n| CallRequest { id: format!("call_{n}"), tool: "read".into(), arguments: arguments.clone() };
+    (calls, payload::values(), any::<bool>()).prop_map(|(calls, arguments, readable)| {
+        let call = |n| {
+            let mut call = CallRequest::new(format!("call_{n}"), "read", arguments.clone());
+            call.unreadable = (!readable).then(|| "the text ends early".to_owned());
+            call
+        };
         Turn { text: "let me look".into(), calls: (0..calls).map(call).collect() }
     })
 }
@@ -111,7 +119,9 @@ impl Subject for Flows {
             "halt" => (payload::dues(&due()), payload::final_reasons())
                 .prop_map(|(due, reason)| Halt::new(payload::receipt(&due), reason).into())
                 .boxed(),
-            "finish" => receipts().prop_map(|receipt| Finish::new(receipt).into()).boxed(),
+            "finish" => (payload::dues(&due()), waiting())
+                .prop_map(|(due, calls)| Finish::new(payload::receipt(&due)).while_waiting_for(calls).into())
+                .boxed(),
             "call_tools" => receipts().prop_map(|receipt| CallTools::new(receipt).into()).boxed(),
             "complete" => {
                 let calls = at.state["turn"]["calls"].as_array().map_or(1, Vec::len);
@@ -296,12 +306,21 @@ impl Documented for Flows {
             ("StepPrepare", "infer") => {
                 flow.record.get("stopping").is_none().then(|| json!({ "step": flow.count("step") }))
             }
-            ("LlmCall", "respond") => Some(json!({ "turn": facts::json(&with["turn"]) })),
+            ("LlmCall", "respond") => {
+                let mut turn = facts::json(&with["turn"]);
+                // Why arguments cannot be read is stored where they cannot.
+                for call in turn["calls"].as_array_mut().unwrap() {
+                    call.as_object_mut()
+                        .unwrap()
+                        .retain(|name, value| name != "unreadable" || !value.is_null());
+                }
+                Some(json!({ "turn": turn }))
+            }
             ("AfterInference", "accept") => {
                 Some(json!({ "turn": at["turn"], "due": due(flow, "AssistantTurnCommitted") }))
             }
             ("CommitAssistant", "halt") => is_committed().then(|| json!({ "reason": stopping(flow, with) })),
-            ("CommitAssistant", "finish") => (!has_calls() && is_committed()).then_some(Value::Null),
+            ("CommitAssistant", "finish") => (!has_calls() && is_committed()).then(|| without_none(with)),
             ("CommitAssistant", "call_tools") => {
                 (has_calls() && is_committed()).then(|| json!({ "turn": at["turn"] }))
             }
@@ -322,7 +341,11 @@ impl Documented for Flows {
             }
             ("ResumeAfterTool", "next") => is_passed(&with["gate"]["0"]).then_some(Value::Null),
             ("Terminate", _) => Some(json!({ "reason": at["reason"], "calls": [] })),
-            ("NaturalEnd", _) => Some(json!({ "reason": "natural_end", "calls": [] })),
+            // The loop goes on while a call waits, in another activation.
+            ("NaturalEnd", _) => Some(match at.get("calls") {
+                Some(calls) => json!({ "reason": "suspended", "calls": calls }),
+                None => json!({ "reason": "natural_end", "calls": [] }),
+            }),
             ("Suspended", _) => Some(json!({ "reason": "suspended", "calls": at["calls"] })),
             ("Cancelled", _) => Some(json!({ "reason": "cancelled", "calls": [] })),
             ("Error", _) => Some(json!({ "reason": { "error": at["message"] }, "calls": [] })),
@@ -336,21 +359,32 @@ impl Documented for Flows {
         }
     }
 
-    /// The end is asked for, the commit before an execution becomes due, a plugin takes a call out of an answer.
+    /// The end is asked for, the commit before an execution becomes due, a window opens, a plugin takes a call out of an
+    /// answer.
     fn aside(flow: &mut AnyRunFlow, at: &mut At, lot: u8) {
         // Rare, since a walk that is to end sees less.
         if lot >= 24 {
             return;
         }
+        if lot.is_multiple_of(4) {
+            // A window is a gate of its own.
+            let number = match flow {
+                AnyRunFlow::LlmCall(flow) => flow.window().number(),
+                AnyRunFlow::ToolRound(flow) => flow.window().number(),
+                _ => return,
+            };
+            assert_eq!(number, at.count("gates"));
+            return;
+        }
         if lot.is_multiple_of(2) {
             // Before a tool that must not run twice, in a round and at the gates behind which a waiting call may start.
             let owed = match flow {
-                AnyRunFlow::ToolRound(flow) => flow.calls_started(),
-                AnyRunFlow::ResumeReplay0(flow) => flow.calls_started(),
-                AnyRunFlow::ResumeAfterTool(flow) => flow.calls_started(),
+                AnyRunFlow::ToolRound(flow) => flow.calls_started(["call_1"]),
+                AnyRunFlow::ResumeReplay0(flow) => flow.calls_started(["call_1"]),
+                AnyRunFlow::ResumeAfterTool(flow) => flow.calls_started(["call_1"]),
                 _ => return,
             };
-            assert_eq!(payload::proven(&facts::of(&Some(owed))), due(at, "CallsStarted"));
+            assert_eq!(payload::proven(&facts::of(&Some(owed.due()))), due(at, "CallsStarted"));
             return;
         }
         let reason = || StoppedReason::new(lot.to_string(), None).unwrap().into();
@@ -375,6 +409,11 @@ impl Documented for Flows {
 /// Which gate a drained one was: that of a proof that nothing was replayed, or that something was.
 fn gate_of(proof: &Value) -> &Value {
     proof.get("of").unwrap_or(&proof["0"])
+}
+
+/// The calls that wait, stored where there are some.
+fn without_none(with: &Value) -> Value {
+    if with["calls"] == json!([]) { json!({}) } else { json!({ "calls": with["calls"] }) }
 }
 
 /// The next commit that the activation owes.

@@ -92,7 +92,8 @@ impl Documented for Calls {
         match event {
             "start" => {
                 call.count("attempts");
-                Some(json!({}))
+                // What a replay executes by is kept, so that a call in doubt goes on as it was decided.
+                Some(if call.status == "Resuming" { json!({ "replayed": call.state }) } else { json!({}) })
             }
             "suspend" => {
                 call.count("suspensions");

@@ -1,6 +1,7 @@
 //! `tool_execution`: document 000, "TOOL_CALL Sub-State Machine (Per ToolCall)".
 
 use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::strategy::LazyJust;
 use runstate::testing::Subject;
 use runstate::tool_execution::{
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::model::{At, Documented, Table};
 use super::{facts, payload};
+use crate::lifecycles::tool_execution;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Executions;
@@ -32,6 +34,8 @@ impl Subject for Executions {
             "reject" => text("no tool").prop_map(|error| Reject::new(error).into()).boxed(),
             "allow" => prop_oneof![
                 LazyJust::new(|| Allow::execution().into()),
+                select(vec!["call_1", "call_1", "call_2"])
+                    .prop_map(|call| Allow::once(tool_execution::started(call)).into()),
                 payload::values().prop_map(|result| Allow::supplying(result).into()),
             ]
             .boxed(),
@@ -78,11 +82,11 @@ impl Documented for Executions {
             ("Blocked", "conclude", "AfterToolExecute"),
             ("Suspended", "conclude", "AfterToolExecute"),
         ],
-        guarded: &[],
+        guarded: &[("BeforeToolExecute", "allow")],
     };
 
     fn at(status: ToolExecutionStatus) -> AnyToolExecution {
-        crate::lifecycles::tool_execution::at(status)
+        tool_execution::at(status)
     }
 
     fn begin() -> (Value, Value) {
@@ -90,6 +94,13 @@ impl Documented for Executions {
     }
 
     fn enter(execution: &mut At, event: &str, with: &Value) -> Option<Value> {
+        // What must not run twice is begun durably, and the tool of this execution is not known to be another kind.
+        let is_begun = || {
+            facts::optional(&with["started"]).is_some_and(|proof| proof["call"] == execution.record["call"])
+        };
+        if event == "allow" && facts::optional(&with["supplied"]).is_none() && !is_begun() {
+            return None;
+        }
         Some(match event {
             "suspend" => json!({ "suspension": payload::suspension(&with["suspension"]) }),
             // A supplied null is a result too.

@@ -147,7 +147,7 @@ pub struct Submit {
 
 impl Submit {
     /// A person is asked at `at` and must answer before `deadline` (milliseconds since the Unix epoch), which is
-    /// [that of the run](crate::governed_run::AwaitingApproval::answer_by): the two expire together.
+    /// [that of the run](crate::governed_run::GovernedRun::answer_by): the two expire together.
     pub fn new(at: u64, deadline: u64) -> Self {
         Submit { at, deadline }
     }

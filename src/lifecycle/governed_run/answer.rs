@@ -106,7 +106,7 @@ impl GovernedRun<AwaitingApproval> {
     ///
     /// let request = Request::new("deploy", "push to production", Risk::High);
     /// let record = ApprovalRecord::new("APPROVAL-1".parse()?, run.record().run_id().clone(), request, t);
-    /// let approval = Approval::new(record).submit(Submit::new(t, run.state().answer_by()));
+    /// let approval = Approval::new(record).submit(Submit::new(t, run.answer_by()));
     ///
     /// // A day later it is too late: neither moves, and both come back.
     /// let late = approval::Approve::new("ada", t + 86_400_000);

@@ -39,6 +39,7 @@
 
 mod answer;
 mod audit;
+pub(crate) mod calendar;
 mod error;
 mod events;
 mod moves;
@@ -62,7 +63,7 @@ pub use record::{RunRecord, Visit};
 pub use run_id::{RunId, RunIdError};
 pub use states::{Auditing, AwaitingApproval, Completed, Executing, HaltedUnsafe};
 pub use states::{Init, Planning, RolledBack, Verifying};
-pub use timeout::{TimeLimit, Timed};
+pub use timeout::{TimeLimit, TimeLimitError, TimeLimits, Timed};
 
 lifecycle! {
     /// A governed run: planned, approved where it is risky, verified and audited.
@@ -176,6 +177,13 @@ impl GovernedRun<Executing> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl GovernedRun<AwaitingApproval> {
+    /// When the run expires, in milliseconds since the Unix epoch: by then a person must have answered.
+    pub fn answer_by(&self) -> u64 {
+        self.deadline().unwrap_or(u64::MAX)
     }
 }
 

@@ -1,15 +1,18 @@
 //! How the states of a governed run are entered, and what guards the way.
 
 use super::states::Pending;
+use super::timeout::{deadline, is_past};
 use super::*;
 use crate::kernel::{Begin, Enter, Guard, State};
 
 type Checked = Result<(), GovernedRunError>;
 
 /// Fails when the state had expired at `at`: a deadline beats whatever comes later (B3).
-fn in_time<S: Timed>(from: &S, at: u64) -> Checked {
-    match from.deadline() {
-        Some(deadline) if at >= deadline => Err(GovernedRunError::Expired { state: S::STATUS, deadline, at }),
+fn in_time<S: Timed>(from: &S, at: u64, record: &RunRecord) -> Checked {
+    match deadline(from, record) {
+        Some(deadline) if is_past(Some(deadline), at) => {
+            Err(GovernedRunError::Expired { state: S::STATUS, deadline, at })
+        }
         _ => Ok(()),
     }
 }
@@ -28,8 +31,8 @@ impl Begin for Init {
 impl Guard<Init, Plan> for Planning {
     type Error = GovernedRunError;
 
-    fn check(from: &Init, event: &Plan, _: &RunRecord) -> Checked {
-        in_time(from, event.at)
+    fn check(from: &Init, event: &Plan, record: &RunRecord) -> Checked {
+        in_time(from, event.at, record)
     }
 }
 
@@ -42,8 +45,8 @@ impl Enter<Init, Plan> for Planning {
 impl Guard<Planning, Execute> for Executing {
     type Error = GovernedRunError;
 
-    fn check(from: &Planning, event: &Execute, _: &RunRecord) -> Checked {
-        in_time(from, event.at)
+    fn check(from: &Planning, event: &Execute, record: &RunRecord) -> Checked {
+        in_time(from, event.at, record)
     }
 }
 
@@ -57,8 +60,8 @@ impl Enter<Planning, Execute> for Executing {
 impl Guard<Executing, AwaitApproval> for AwaitingApproval {
     type Error = GovernedRunError;
 
-    fn check(from: &Executing, event: &AwaitApproval, _: &RunRecord) -> Checked {
-        in_time(from, event.at)
+    fn check(from: &Executing, event: &AwaitApproval, record: &RunRecord) -> Checked {
+        in_time(from, event.at, record)
     }
 }
 
@@ -73,12 +76,12 @@ impl Enter<Executing, AwaitApproval> for AwaitingApproval {
 impl Guard<AwaitingApproval, Approve> for Executing {
     type Error = GovernedRunError;
 
-    fn check(from: &AwaitingApproval, event: &Approve, _: &RunRecord) -> Checked {
+    fn check(from: &AwaitingApproval, event: &Approve, record: &RunRecord) -> Checked {
         if event.approval != *from.approval() {
             let (got, expected) = (event.approval.clone(), from.approval().clone());
             return Err(GovernedRunError::OtherApproval { got, expected });
         }
-        in_time(from, event.at)
+        in_time(from, event.at, record)
     }
 }
 
@@ -93,8 +96,8 @@ impl Enter<AwaitingApproval, Approve> for Executing {
 impl Guard<Executing, Verify> for Verifying {
     type Error = GovernedRunError;
 
-    fn check(from: &Executing, event: &Verify, _: &RunRecord) -> Checked {
-        in_time(from, event.at)?;
+    fn check(from: &Executing, event: &Verify, record: &RunRecord) -> Checked {
+        in_time(from, event.at, record)?;
         match from.progress.remaining() {
             [] => Ok(()),
             remaining => Err(GovernedRunError::ToolsRemain(ToolsRemain::new(remaining))),
@@ -112,8 +115,8 @@ impl Enter<Executing, Verify> for Verifying {
 impl Guard<Verifying, Audit> for Auditing {
     type Error = GovernedRunError;
 
-    fn check(from: &Verifying, event: &Audit, _: &RunRecord) -> Checked {
-        in_time(from, event.at)
+    fn check(from: &Verifying, event: &Audit, record: &RunRecord) -> Checked {
+        in_time(from, event.at, record)
     }
 }
 
@@ -127,8 +130,8 @@ impl Enter<Verifying, Audit> for Auditing {
 impl Guard<Auditing, Complete> for Completed {
     type Error = GovernedRunError;
 
-    fn check(from: &Auditing, event: &Complete, _: &RunRecord) -> Checked {
-        in_time(from, event.at)?;
+    fn check(from: &Auditing, event: &Complete, record: &RunRecord) -> Checked {
+        in_time(from, event.at, record)?;
         if event.pass.is_of(&from.reviewers) {
             return Ok(());
         }
@@ -148,49 +151,50 @@ impl Enter<Auditing, Complete> for Completed {
 
 /// A state that a rollback leaves: what caused the rollback, and how far the tools had come.
 pub(super) trait RollsBack: Timed {
-    fn cause(self, at: u64) -> (RollBackCause, Progress);
+    fn cause(self, is_expired: bool) -> (RollBackCause, Progress);
 }
 
 impl RollsBack for Executing {
-    fn cause(self, _: u64) -> (RollBackCause, Progress) {
+    fn cause(self, _: bool) -> (RollBackCause, Progress) {
         let tool = self.progress.current_tool().map(str::to_owned);
         (RollBackCause::ToolFailed { tool }, self.progress)
     }
 }
 
 impl RollsBack for AwaitingApproval {
-    fn cause(self, _: u64) -> (RollBackCause, Progress) {
+    fn cause(self, _: bool) -> (RollBackCause, Progress) {
         (RollBackCause::Rejected { approval: self.approvals_pending.0 }, self.progress)
     }
 }
 
 impl RollsBack for Verifying {
-    fn cause(self, at: u64) -> (RollBackCause, Progress) {
+    fn cause(self, is_expired: bool) -> (RollBackCause, Progress) {
         let timeout = RollBackCause::Timeout { state: Self::STATUS };
-        let cause = if self.is_expired(at) { timeout } else { RollBackCause::VerificationFailed };
+        let cause = if is_expired { timeout } else { RollBackCause::VerificationFailed };
         (cause, Progress::all_completed(self.tools_completed))
     }
 }
 
 impl RollsBack for Auditing {
-    fn cause(self, at: u64) -> (RollBackCause, Progress) {
+    fn cause(self, is_expired: bool) -> (RollBackCause, Progress) {
         let timeout = RollBackCause::Timeout { state: Self::STATUS };
-        let cause = if self.is_expired(at) { timeout } else { RollBackCause::AuditFailed };
+        let cause = if is_expired { timeout } else { RollBackCause::AuditFailed };
         (cause, Progress::all_completed(self.tools_completed))
     }
 }
 
 impl<S: RollsBack> Enter<S, RollBack> for RolledBack {
     fn enter(from: S, event: RollBack, record: &mut RunRecord) -> Self {
+        let is_expired = is_past(deadline(&from, record), event.at);
         let entered_at = leave(&from, event.at, record);
-        let (cause, progress) = from.cause(event.at);
+        let (cause, progress) = from.cause(is_expired);
         RolledBack { entered_at, cause, why: event.why, rollback: event.rollback, progress }
     }
 }
 
 /// EXECUTING and AWAITING_APPROVAL time out to HALTED_UNSAFE, and halt when their rollback fails.
-fn rolls_back_in_time<S: Timed>(from: &S, event: &RollBack) -> Checked {
-    in_time(from, event.at)?;
+fn rolls_back_in_time<S: Timed>(from: &S, event: &RollBack, record: &RunRecord) -> Checked {
+    in_time(from, event.at, record)?;
     match &event.rollback {
         Rollback::Complete => Ok(()),
         Rollback::Incomplete { errors } => {
@@ -202,16 +206,16 @@ fn rolls_back_in_time<S: Timed>(from: &S, event: &RollBack) -> Checked {
 impl Guard<Executing, RollBack> for RolledBack {
     type Error = GovernedRunError;
 
-    fn check(from: &Executing, event: &RollBack, _: &RunRecord) -> Checked {
-        rolls_back_in_time(from, event)
+    fn check(from: &Executing, event: &RollBack, record: &RunRecord) -> Checked {
+        rolls_back_in_time(from, event, record)
     }
 }
 
 impl Guard<AwaitingApproval, RollBack> for RolledBack {
     type Error = GovernedRunError;
 
-    fn check(from: &AwaitingApproval, event: &RollBack, _: &RunRecord) -> Checked {
-        rolls_back_in_time(from, event)
+    fn check(from: &AwaitingApproval, event: &RollBack, record: &RunRecord) -> Checked {
+        rolls_back_in_time(from, event, record)
     }
 }
 
@@ -247,11 +251,11 @@ impl Halts for AwaitingApproval {
 impl<S: Halts> Guard<S, Halt> for HaltedUnsafe {
     type Error = GovernedRunError;
 
-    fn check(from: &S, event: &Halt, _: &RunRecord) -> Checked {
+    fn check(from: &S, event: &Halt, record: &RunRecord) -> Checked {
         if !event.reason.occurs_in(S::STATUS) {
             return Err(GovernedRunError::NoSuchReason { state: S::STATUS, reason: event.reason.clone() });
         }
-        match from.deadline() {
+        match deadline(from, record) {
             Some(deadline) if event.reason == HaltReason::Timeout && event.at < deadline => {
                 Err(GovernedRunError::NotExpired { state: S::STATUS, deadline, at: event.at })
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, GovernedRunStatus, RunId};
+use super::{ApprovalId, GovernedRunStatus, RunId, TimeLimits};
 use crate::kernel::{Observer, Record, Status};
 
 /// What all states of a governed run share (document 001, "RUN_STATE.json Schema").
@@ -16,6 +16,8 @@ pub struct RunRecord {
     updated_at: u64,
     state_history: Vec<Visit>,
     approvals_granted: Vec<ApprovalId>,
+    #[serde(skip_serializing_if = "TimeLimits::are_documented")]
+    limits: TimeLimits,
     #[serde(skip)]
     observer: Observer,
 }
@@ -42,6 +44,7 @@ impl RunRecord {
             updated_at: created_at,
             state_history: Vec::new(),
             approvals_granted: Vec::new(),
+            limits: TimeLimits::default(),
             observer: Observer::default(),
         }
     }
@@ -50,6 +53,17 @@ impl RunRecord {
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
+    }
+
+    /// The same, with time limits other than those of the document.
+    pub fn limited(mut self, limits: TimeLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long the run may stay in its states.
+    pub fn limits(&self) -> &TimeLimits {
+        &self.limits
     }
 
     /// The run's id, which names its project.
@@ -115,6 +129,8 @@ struct Stored {
     updated_at: u64,
     state_history: Vec<Visit>,
     approvals_granted: Vec<ApprovalId>,
+    #[serde(default)]
+    limits: TimeLimits,
 }
 
 impl TryFrom<Stored> for RunRecord {
@@ -151,13 +167,14 @@ impl TryFrom<Stored> for RunRecord {
         if stored.updated_at < last {
             return Err(format!("updated_at is {}, the last change was at {last}", stored.updated_at));
         }
-        let Stored { run_id, created_at, updated_at, state_history, approvals_granted } = stored;
+        let Stored { run_id, created_at, updated_at, state_history, approvals_granted, limits } = stored;
         Ok(RunRecord {
             run_id,
             created_at,
             updated_at,
             state_history,
             approvals_granted,
+            limits,
             observer: Observer::default(),
         })
     }

@@ -6,10 +6,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
+
 const PREFIX: &str = "RUN-";
 /// `-YYYYMMDD-hhmmss`
 const STAMP: usize = 16;
-const DAY_MS: u64 = 86_400_000;
 
 /// The id of a governed run: `RUN-`, the project, a day and a time of day in UTC (document 001, "RUN_STATE.json Schema").
 ///
@@ -148,52 +149,6 @@ fn seconds(stamp: &[u8]) -> Option<u64> {
         return None;
     }
     Some(days_before(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-fn days_in(year: u64, month: u64) -> u64 {
-    match month {
-        2 => 28 + u64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// The days from 1 January of the year 0 to 1 January of `year`.
-fn days_before_year(year: u64) -> u64 {
-    let Some(past) = year.checked_sub(1) else { return 0 };
-    // The year 0 counts as a leap year.
-    year * 365 + 1 + past / 4 - past / 100 + past / 400
-}
-
-fn days_before(year: u64, month: u64, day: u64) -> u64 {
-    days_before_year(year) + (1..month).map(|m| days_in(year, m)).sum::<u64>() + day - 1
-}
-
-/// 1 January 1970, in days from the first day of the year 0.
-const UNIX_DAY: u64 = 719_528;
-
-/// The day that lies `days` after 1 January 1970.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let days = days + UNIX_DAY;
-    // The mean length of a year guesses it, at most one year off.
-    let mut year = days * 400 / 146_097;
-    while days_before_year(year) > days {
-        year -= 1;
-    }
-    while days_before_year(year + 1) <= days {
-        year += 1;
-    }
-    let mut left = days - days_before_year(year);
-    let mut month = 1;
-    while left >= days_in(year, month) {
-        left -= days_in(year, month);
-        month += 1;
-    }
-    (year, month, left + 1)
 }
 
 /// A text that is not the id of a governed run.

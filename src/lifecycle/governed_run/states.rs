@@ -134,11 +134,6 @@ impl AwaitingApproval {
         &self.approvals_pending.0
     }
 
-    /// When the run expires, in milliseconds since the Unix epoch: by then a person must have answered.
-    pub fn answer_by(&self) -> u64 {
-        self.deadline().unwrap_or(u64::MAX)
-    }
-
     /// How far the tools had come: where EXECUTING goes on once the approval is granted.
     pub fn progress(&self) -> &Progress {
         &self.progress

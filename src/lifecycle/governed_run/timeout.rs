@@ -1,5 +1,10 @@
 //! How long a run may stay in a state (document 001, "Timeout Rules"). Pure functions: the time is an argument.
 
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::{AnyGovernedRun, GovernedRun, GovernedRunStatus, RunRecord};
 use crate::kernel::State;
 
@@ -18,7 +23,7 @@ pub struct TimeLimit {
 }
 
 impl GovernedRunStatus {
-    /// The time limit of the state; none in a terminal one.
+    /// The time limit of the state that the document gives; none in a terminal one. A run may have [others](TimeLimits).
     ///
     /// ```
     /// use runstate::governed_run::GovernedRunStatus;
@@ -43,27 +48,121 @@ impl GovernedRunStatus {
         };
         Some(TimeLimit { ms, leads_to })
     }
+}
 
-    /// When a run that entered the state at `entered_at` expires; none in a terminal state.
-    pub fn deadline(self, entered_at: u64) -> Option<u64> {
-        self.time_limit().map(|limit| entered_at.saturating_add(limit.ms))
+/// The time limits of one run: those of the document, but for what was configured otherwise. Where an expired state leads
+/// is not to be configured.
+///
+/// ```
+/// use runstate::governed_run::{GovernedRunStatus, TimeLimits};
+///
+/// let limits = TimeLimits::default().with(GovernedRunStatus::Verifying, 60_000)?;
+/// assert_eq!(limits.deadline(GovernedRunStatus::Verifying, 1_000), Some(61_000));
+/// // A state that must be left before it is entered is a mistake, and a terminal one is never left.
+/// assert!(limits.with(GovernedRunStatus::Auditing, 0).is_err());
+/// assert!(limits.with(GovernedRunStatus::Completed, 1).is_err());
+/// # Ok::<(), runstate::governed_run::TimeLimitError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredLimits", into = "StoredLimits")]
+pub struct TimeLimits([u64; LIMITED.len()]);
+
+/// The states that have a limit, in the order of the document's table.
+const LIMITED: [GovernedRunStatus; 6] = [
+    GovernedRunStatus::Init,
+    GovernedRunStatus::Planning,
+    GovernedRunStatus::Executing,
+    GovernedRunStatus::AwaitingApproval,
+    GovernedRunStatus::Verifying,
+    GovernedRunStatus::Auditing,
+];
+
+/// Milliseconds by the name of the state, as stored.
+type StoredLimits = std::collections::BTreeMap<GovernedRunStatus, u64>;
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        TimeLimits(LIMITED.map(|state| state.time_limit().map_or(u64::MAX, |limit| limit.ms)))
     }
 }
+
+impl TimeLimits {
+    /// The same, with a limit of `ms` milliseconds for `state`.
+    ///
+    /// # Errors
+    /// [`TimeLimitError`] when the state is terminal, and when `ms` is 0.
+    pub fn with(mut self, state: GovernedRunStatus, ms: u64) -> Result<Self, TimeLimitError> {
+        match LIMITED.iter().position(|limited| *limited == state) {
+            Some(at) if ms > 0 => {
+                self.0[at] = ms;
+                Ok(self)
+            }
+            _ => Err(TimeLimitError { state }),
+        }
+    }
+
+    /// The limit of a state; none of a terminal one.
+    pub fn of(&self, state: GovernedRunStatus) -> Option<TimeLimit> {
+        let at = LIMITED.iter().position(|limited| *limited == state)?;
+        state.time_limit().map(|limit| TimeLimit { ms: self.0[at], ..limit })
+    }
+
+    /// When a run that entered the state at `entered_at` expires; none in a terminal state.
+    pub fn deadline(&self, state: GovernedRunStatus, entered_at: u64) -> Option<u64> {
+        self.of(state).map(|limit| entered_at.saturating_add(limit.ms))
+    }
+
+    /// Are they those of the document? Then they need not be stored.
+    pub(super) fn are_documented(&self) -> bool {
+        *self == TimeLimits::default()
+    }
+}
+
+impl From<TimeLimits> for StoredLimits {
+    fn from(limits: TimeLimits) -> Self {
+        LIMITED.into_iter().zip(limits.0).collect()
+    }
+}
+
+impl TryFrom<StoredLimits> for TimeLimits {
+    type Error = TimeLimitError;
+
+    fn try_from(stored: StoredLimits) -> Result<Self, TimeLimitError> {
+        stored.into_iter().try_fold(TimeLimits::default(), |limits, (state, ms)| limits.with(state, ms))
+    }
+}
+
+/// A time limit that no state can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimitError {
+    state: GovernedRunStatus,
+}
+
+impl fmt::Display for TimeLimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.state.time_limit() {
+            Some(_) => write!(f, "a time limit of {} must be at least 1 ms, got 0", self.state),
+            None => write!(f, "{} is terminal and has no time limit", self.state),
+        }
+    }
+}
+
+impl Error for TimeLimitError {}
 
 /// A state of a governed run: it knows when it was entered. All nine are; no other type can be.
 pub trait Timed: State<Record = RunRecord, Status = GovernedRunStatus> + sealed::Sealed {
     /// When the state was entered, in milliseconds since the Unix epoch. A state that is entered again has a new time.
     fn entered_at(&self) -> u64;
+}
 
-    /// When the state expires; none in a terminal state.
-    fn deadline(&self) -> Option<u64> {
-        Self::STATUS.deadline(self.entered_at())
-    }
+/// When the state expires in a run with these limits; none in a terminal state.
+pub(super) fn deadline<S: Timed>(state: &S, record: &RunRecord) -> Option<u64> {
+    record.limits().deadline(S::STATUS, state.entered_at())
+}
 
-    /// Has the state lasted its limit at `now`? To have reached it is enough (B3).
-    fn is_expired(&self, now: u64) -> bool {
-        self.deadline().is_some_and(|deadline| now >= deadline)
-    }
+/// Has a state with that deadline lasted its limit at `now`? To have reached it is enough (B3).
+pub(super) fn is_past(deadline: Option<u64>, now: u64) -> bool {
+    deadline.is_some_and(|deadline| now >= deadline)
 }
 
 pub(super) mod sealed {
@@ -79,12 +178,12 @@ impl<S: Timed> GovernedRun<S> {
 
     /// When the present state expires; none in a terminal state.
     pub fn deadline(&self) -> Option<u64> {
-        self.state().deadline()
+        deadline(self.state(), self.record())
     }
 
     /// Has the present state lasted its limit at `now`?
     pub fn is_expired(&self, now: u64) -> bool {
-        self.state().is_expired(now)
+        is_past(self.deadline(), now)
     }
 }
 
@@ -106,11 +205,11 @@ impl AnyGovernedRun {
 
     /// When the present state expires; none in a terminal state.
     pub fn deadline(&self) -> Option<u64> {
-        self.status().deadline(self.entered_at())
+        self.record().limits().deadline(self.status(), self.entered_at())
     }
 
     /// Has the present state lasted its limit at `now`? What a sweeper asks.
     pub fn is_expired(&self, now: u64) -> bool {
-        self.deadline().is_some_and(|deadline| now >= deadline)
+        is_past(self.deadline(), now)
     }
 }

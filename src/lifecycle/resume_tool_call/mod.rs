@@ -1,11 +1,13 @@
 //! The resume gate: decisions are drained and their calls replayed (document 000, "RESUME_TOOL_CALL Sub-State Machine").
 //!
-//! One machine is one pass: it finds no decision, or resolves one. A gate is passed by draining it: pass after pass until
-//! one finds nothing. What is left in the hand then is the proof that the run flow needs to go on:
-//! [`Drained::Nothing`] when nothing was replayed, [`Drained::Replayed`] when something was and a commit is due.
+//! One machine is one pass: it finds no decision, or resolves one. A [`Gate`] is passed by draining it: pass after pass, or
+//! several at once, until one finds nothing and none is under way. What is left in the hand then is the proof that the run
+//! flow needs to go on: [`Drained::Nothing`] when nothing was replayed, [`Drained::Replayed`] when something was and a
+//! commit is due.
 
 mod entries;
 mod events;
+mod gate;
 mod guards;
 mod proofs;
 mod states;
@@ -17,6 +19,7 @@ use crate::kernel::{Observer, Record};
 use crate::lifecycle;
 
 pub use events::{Compare, MatchCall, Persist, Settle, Suspend};
+pub use gate::{EndedPass, Gate, NotDrained, Undrained};
 pub use guards::{NotSettled, OtherAction};
 pub(super) use proofs::GateOf;
 pub use proofs::{Drained, GatePassed, NothingReplayed, Replayed};
@@ -110,24 +113,25 @@ pub struct GateRecord {
     flow: u64,
     gate: u64,
     pass: u64,
-    replayed: bool,
+    /// By which opening of its gate it was given out; one by itself, or one that comes from storage, by none.
+    #[serde(skip)]
+    opening: u32,
     #[serde(skip)]
     observer: Observer,
 }
 
 impl GateRecord {
-    /// The record of the first pass through a gate by itself. The gate of an activation, whose proof that activation takes,
-    /// has its record from [`RunFlow::gate`](crate::run_flow::RunFlow::gate).
+    /// The record of a first pass by itself. The passes of a gate that is to be drained come from [`Gate::pass`].
     pub fn new(gate: u64) -> Self {
-        Self::of_flow(0, gate)
+        Self::given_out(GateOf { flow: 0, gate }, 1, 0)
     }
 
-    pub(super) fn of_flow(flow: u64, gate: u64) -> Self {
-        GateRecord { flow, gate, pass: 1, replayed: false, observer: Observer::default() }
+    fn given_out(of: GateOf, pass: u64, opening: u32) -> Self {
+        GateRecord { flow: of.flow, gate: of.gate, pass, opening, observer: Observer::default() }
     }
 
     /// Which gate of which activation it is.
-    pub(super) fn of(&self) -> GateOf {
+    fn of(&self) -> GateOf {
         GateOf { flow: self.flow, gate: self.gate }
     }
 

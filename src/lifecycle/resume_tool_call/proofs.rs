@@ -1,9 +1,8 @@
 //! What a drained gate leaves in the hand.
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
+use super::ResumeToolCall;
 use super::states::CommitReplay;
-use super::{DrainDecisionChannel, GateRecord, NoDecision, ResumeToolCall};
-use crate::kernel::Observer;
 
 impl ResumeToolCall<CommitReplay> {
     /// Did the replay change run state?
@@ -11,23 +10,10 @@ impl ResumeToolCall<CommitReplay> {
         self.state().changed
     }
 
-    /// The next pass through the same gate, which remembers that something was replayed.
-    pub fn drain_on(self, observer: Observer) -> ResumeToolCall<DrainDecisionChannel> {
-        let (record, _) = self.into_parts();
-        ResumeToolCall::new(GateRecord { pass: record.pass + 1, replayed: true, observer, ..record })
-    }
-}
-
-impl ResumeToolCall<NoDecision> {
-    /// The gate is drained: the proof of it.
-    pub fn drained(self) -> Drained {
-        let (record, NoDecision) = self.into_parts();
-        if record.replayed {
-            let due = Due::of_gate(Trigger::ToolResultsCommitted, record.gate, record.pass);
-            Drained::Replayed(Replayed { of: record.of(), due: due.within(record.flow) })
-        } else {
-            Drained::Nothing(NothingReplayed(record.of()))
-        }
+    /// The commit of this pass alone, where it is not committed with the rest of its gate.
+    pub fn due(&self) -> Due {
+        let record = self.record();
+        Due::of_gate(Trigger::ToolResultsCommitted, record.gate, record.pass).within(record.flow)
     }
 }
 
@@ -71,8 +57,8 @@ pub struct NothingReplayed(pub(in crate::lifecycle) GateOf);
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the effects of the replay wait to be committed"]
 pub struct Replayed {
-    of: GateOf,
-    due: Due,
+    pub(super) of: GateOf,
+    pub(super) due: Due,
 }
 
 impl Replayed {

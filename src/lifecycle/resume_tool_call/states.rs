@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::super::checkpoint::{Due, stored};
 use super::super::decision::{Decision, Suspension};
 use super::super::tool_call::ToolCallStatus;
-use super::ResumeToolCall;
+use super::super::tool_execution::Started;
+use super::{Execute, ResumeToolCall};
 
 /// A call, as it is named in traces, and the decision on it.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -105,6 +106,15 @@ impl ResumeToolCall<PersistResumeDecision> {
     /// The decision.
     pub fn decision(&self) -> &Decision {
         &self.state().decided.decision
+    }
+}
+
+impl ResumeToolCall<ReplayResume> {
+    /// Executes the call, whose tool must not run twice: with the durable decision it is durable that the call goes on, so
+    /// that a crash leaves it in doubt.
+    pub fn execute_once(self) -> (ResumeToolCall<ExecuteReplayedTool>, Started) {
+        let started = Started::of(self.call().to_owned());
+        (self.execute(Execute), started)
     }
 }
 

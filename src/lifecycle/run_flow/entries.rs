@@ -2,14 +2,13 @@
 
 use super::super::checkpoint::Trigger;
 use super::super::termination::TerminationReason;
-use super::events::{CallTools, Commit, Complete, Fail, Halt, Park, Replay, Respond, Stay, Stop};
+use super::events::{CallTools, Commit, Complete, Fail, Finish, Halt, Park, Replay, Respond, Stay, Stop};
 use super::states::{
     AfterInference, CommitAssistant, CommitFinished, CommitReplay0, CommitTool, CommitUser, Error, LlmCall,
-    ResumeAfterTool, ResumeReplay0, ResumeToolCall, RunEnd, Suspended, Terminate, ToolRound,
+    NaturalEnd, ResumeAfterTool, ResumeReplay0, ResumeToolCall, RunEnd, Suspended, Terminate, ToolRound,
 };
 use super::{
-    Accept, Begin, Cancelled, Close, FlowRecord, Infer, LoopTop, NaturalEnd, OpenGate, RunStart, StepPrepare,
-    WindUp,
+    Accept, Begin, Cancelled, Close, FlowRecord, Infer, LoopTop, OpenGate, RunStart, StepPrepare, WindUp,
 };
 use crate::kernel::Enter;
 
@@ -21,7 +20,7 @@ impl Enter<RunStart, Begin> for CommitUser {
 
 impl Enter<CommitUser, Commit> for ResumeReplay0 {
     fn enter(_: CommitUser, _: Commit, flow: &mut FlowRecord) -> Self {
-        ResumeReplay0 { gate: flow.next_gate() }
+        ResumeReplay0 { gate: flow.next_gate(), openings: 0 }
     }
 }
 
@@ -39,7 +38,7 @@ impl Enter<CommitReplay0, Stay> for Suspended {
 
 impl Enter<LoopTop, OpenGate> for ResumeToolCall {
     fn enter(_: LoopTop, _: OpenGate, flow: &mut FlowRecord) -> Self {
-        ResumeToolCall { gate: flow.next_gate() }
+        ResumeToolCall { gate: flow.next_gate(), openings: 0 }
     }
 }
 
@@ -62,6 +61,12 @@ impl Enter<AfterInference, Accept> for CommitAssistant {
     }
 }
 
+impl Enter<CommitAssistant, Finish> for NaturalEnd {
+    fn enter(_: CommitAssistant, event: Finish, _: &mut FlowRecord) -> Self {
+        NaturalEnd { calls: event.calls }
+    }
+}
+
 impl Enter<CommitAssistant, CallTools> for ToolRound {
     fn enter(from: CommitAssistant, _: CallTools, _: &mut FlowRecord) -> Self {
         ToolRound { turn: from.turn }
@@ -76,7 +81,7 @@ impl Enter<ToolRound, Complete> for CommitTool {
 
 impl Enter<CommitTool, Commit> for ResumeAfterTool {
     fn enter(from: CommitTool, _: Commit, flow: &mut FlowRecord) -> Self {
-        ResumeAfterTool { outcomes: from.outcomes, gate: flow.next_gate() }
+        ResumeAfterTool { outcomes: from.outcomes, gate: flow.next_gate(), openings: 0 }
     }
 }
 
@@ -109,7 +114,8 @@ macro_rules! wind_up {
     ($($From:ident => |$from:pat_param| $reason:expr, $calls:expr;)+) => { $(
         impl Enter<$From, WindUp> for RunEnd {
             fn enter($from: $From, _: WindUp, _: &mut FlowRecord) -> Self {
-                RunEnd { reason: $reason, calls: $calls }
+                let reason = $reason;
+                RunEnd { reason, calls: $calls }
             }
         }
     )+ };
@@ -117,7 +123,12 @@ macro_rules! wind_up {
 
 wind_up! {
     Terminate => |from| from.reason.into(), Vec::new();
-    NaturalEnd => |_| TerminationReason::NaturalEnd, Vec::new();
+    // With calls that wait it is no end of the run (document 000, where the loop goes on while they do).
+    NaturalEnd => |from| if from.calls.is_empty() {
+        TerminationReason::NaturalEnd
+    } else {
+        TerminationReason::Suspended
+    }, from.calls;
     Suspended => |from| TerminationReason::Suspended, from.calls;
     Cancelled => |_| TerminationReason::Cancelled, Vec::new();
     Error => |from| TerminationReason::Error(from.message), Vec::new();

@@ -1,5 +1,7 @@
 //! What happens in an activation, with the proofs that it takes.
 
+use std::sync::Arc;
+
 use super::super::checkpoint::Receipt;
 use super::super::resume_tool_call::{Drained, GatePassed, NothingReplayed};
 use super::super::termination::FinalReason;
@@ -30,11 +32,11 @@ events! {
     /// The activation ends before a step.
     Stop { reason: FinalReason }
     /// The model answered.
-    Respond { turn: Turn }
+    Respond { turn: Arc<Turn> }
     /// The answer is committed, and the activation ends.
     Halt { receipt: Receipt, reason: FinalReason }
     /// The answer is committed, and it has no calls.
-    Finish { receipt: Receipt }
+    Finish { receipt: Receipt, calls: Vec<String> }
     /// The answer is committed, and it has calls.
     CallTools { receipt: Receipt }
     /// The round is over, with these outcomes in the order of its calls.
@@ -91,8 +93,8 @@ impl Stop {
 
 impl Respond {
     /// With this answer.
-    pub fn new(turn: Turn) -> Self {
-        Respond { turn }
+    pub fn new(turn: impl Into<Arc<Turn>>) -> Self {
+        Respond { turn: turn.into() }
     }
 }
 
@@ -106,7 +108,15 @@ impl Halt {
 impl Finish {
     /// Committed.
     pub fn new(receipt: Receipt) -> Self {
-        Finish { receipt }
+        Finish { receipt, calls: Vec::new() }
+    }
+
+    /// The same, while these calls of earlier answers, as they are named in traces, still wait: the activation then ends
+    /// as suspended.
+    #[must_use]
+    pub fn while_waiting_for(mut self, calls: Vec<String>) -> Self {
+        self.calls = calls;
+        self
     }
 }
 

@@ -9,10 +9,10 @@ use super::super::termination::FinalReason;
 use super::super::tool_call::ToolCallStatus;
 use super::events::{CallTools, Commit, Complete, Finish, Halt, Next, Park, Pass, Replay, SkipReplay, Stay};
 use super::states::{
-    CommitAssistant, CommitReplay0, CommitTool, CommitUser, LlmCall, ResumeAfterTool, ResumeReplay0,
-    ResumeToolCall, Suspended, Terminate, ToolRound,
+    CommitAssistant, CommitReplay0, CommitTool, CommitUser, LlmCall, NaturalEnd, ResumeAfterTool,
+    ResumeReplay0, ResumeToolCall, Suspended, Terminate, ToolRound,
 };
-use super::{FlowRecord, Infer, LoopTop, NaturalEnd, StepPrepare};
+use super::{FlowRecord, Infer, LoopTop, StepPrepare};
 use crate::kernel::{Guard, State};
 
 /// What an activation still owes, or what contradicts where it stands.
@@ -30,6 +30,11 @@ pub enum Unmet {
     },
     /// The proof is of a gate of another activation, or of none.
     OtherActivation,
+    /// The gate of that number was opened, so it is drained before it is passed.
+    GateOpened {
+        /// The number of the gate.
+        gate: u64,
+    },
     /// No call was named that waits.
     NothingWaits,
     /// The answer has no calls.
@@ -55,6 +60,7 @@ impl fmt::Display for Unmet {
                 write!(f, "the proof is of gate {got}, where the activation stands at gate {expected}")
             }
             Unmet::OtherActivation => f.write_str("the proof is of a gate of another activation"),
+            Unmet::GateOpened { gate } => write!(f, "gate {gate} was opened: drain it to pass it"),
             Unmet::NothingWaits => f.write_str("no call was named that waits"),
             Unmet::NoCalls => f.write_str("the model's answer has no calls: it is finished, not executed"),
             Unmet::HasCalls => f.write_str("the model's answer has calls: they are executed before the end"),

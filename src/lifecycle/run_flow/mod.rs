@@ -8,6 +8,7 @@
 mod entries;
 mod events;
 mod guards;
+mod starting;
 mod states;
 mod steps;
 
@@ -21,6 +22,7 @@ use crate::lifecycle;
 
 pub use events::*;
 pub use guards::Unmet;
+pub use starting::Starting;
 pub use states::*;
 pub use steps::{AfterAssistant, AfterReplay0, AfterTools, Prepared};
 
@@ -60,7 +62,7 @@ lifecycle! {
         /// Something asked for the end.
         Terminate { .. },
         /// The model asked for no tools: the natural end.
-        NaturalEnd,
+        NaturalEnd { .. },
         /// Calls wait for decisions.
         Suspended { .. },
         /// The run was cancelled.

@@ -1,5 +1,7 @@
 //! What is true in the states of an activation.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::checkpoint::{Due, stored};
@@ -22,26 +24,31 @@ macro_rules! states {
 states! {
     /// The start must be committed.
     CommitUser { #[serde(with = "stored")] due: Due }
-    /// The resume gate at the start, by its number.
-    ResumeReplay0 { gate: u64 }
+    /// The resume gate at the start, by its number, and how often it was opened since it was brought to memory.
+    ResumeReplay0 { gate: u64, #[serde(skip)] openings: u32 }
     /// What was replayed at the start must be committed.
     CommitReplay0 { #[serde(with = "stored")] due: Due }
-    /// The resume gate before a step, by its number.
-    ResumeToolCall { gate: u64 }
+    /// The resume gate before a step, likewise.
+    ResumeToolCall { gate: u64, #[serde(skip)] openings: u32 }
     /// The model is asked for the answer of this step, counted from 1.
     LlmCall { step: u32 }
     /// The model answered this.
-    AfterInference { turn: Turn }
+    AfterInference { turn: Arc<Turn> }
     /// The answer must be committed.
-    CommitAssistant { turn: Turn, #[serde(with = "stored")] due: Due }
+    CommitAssistant { turn: Arc<Turn>, #[serde(with = "stored")] due: Due }
     /// The calls of this answer are gated and executed.
-    ToolRound { turn: Turn }
+    ToolRound { turn: Arc<Turn> }
     /// The results of the round must be committed.
     CommitTool { outcomes: Vec<CallOutcome>, #[serde(with = "stored")] due: Due }
-    /// The resume gate after a round, by its number, and how the calls of the round stood before it.
-    ResumeAfterTool { outcomes: Vec<CallOutcome>, gate: u64 }
+    /// The resume gate after a round, likewise, and how the calls of the round stood before it.
+    ResumeAfterTool { outcomes: Vec<CallOutcome>, gate: u64, #[serde(skip)] openings: u32 }
     /// Something asked for the end.
     Terminate { reason: FinalReason }
+    /// The model asked for no tools; these calls of earlier answers, as they are named in traces, still wait.
+    NaturalEnd {
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<String>
+    }
     /// These calls, as they are named in traces, wait for decisions.
     Suspended {
         #[serde(deserialize_with = "some_calls")]

@@ -1,17 +1,20 @@
 //! Reading the states of an activation, and its branches as sums of their legal successors.
 #![expect(clippy::result_large_err, reason = "a refusal hands the activation back by value")]
 
-use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
-use super::super::resume_tool_call::{GatePassed, GateRecord};
+use std::sync::Arc;
+
+use super::super::checkpoint::{Due, Receipt, WrongReceipt};
+use super::super::resume_tool_call::{Gate, GateOf, GatePassed};
 use super::super::termination::{FinalReason, TerminationReason};
 use super::super::turn::Turn;
 use super::events::{CallTools, Commit, Finish, Halt, Next, Park, Stay, Stop};
 use super::guards::Unmet;
 use super::states::{
     AfterInference, CallOutcome, CommitAssistant, CommitFinished, CommitReplay0, CommitTool, CommitUser,
-    Error, LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall, RunEnd, Suspended, Terminate, ToolRound,
+    Error, LlmCall, NaturalEnd, ResumeAfterTool, ResumeReplay0, ResumeToolCall, RunEnd, Suspended, Terminate,
+    ToolRound,
 };
-use super::{FlowRecord, Infer, LoopTop, NaturalEnd, RunFlow, StepPrepare};
+use super::{FlowRecord, Infer, LoopTop, RunFlow, StepPrepare};
 
 macro_rules! owing {
     ($($State:ident),+) => { $(
@@ -28,9 +31,17 @@ owing!(CommitUser, CommitReplay0, CommitAssistant, CommitTool, CommitFinished);
 macro_rules! gated {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// The record of the first pass through the gate that the activation stands at.
-            pub fn gate(&self) -> GateRecord {
-                GateRecord::of_flow(self.record().identity(), self.state().gate)
+            /// Opens the gate that the activation stands at. The first opening alone can be drained: a later one does not
+            /// know what went through that.
+            pub fn gate(&mut self) -> Gate {
+                let state = self.state_mut();
+                state.openings = state.openings.saturating_add(1);
+                Gate::of_flow(self.record().identity(), self.state().gate, self.state().openings)
+            }
+
+            /// The number of that gate.
+            pub fn gate_number(&self) -> u64 {
+                self.state().gate
             }
 
             /// Asks for the end before the next step; the first to ask is heard.
@@ -43,16 +54,21 @@ macro_rules! gated {
 gated!(ResumeReplay0, ResumeToolCall, ResumeAfterTool);
 
 impl RunFlow<ResumeToolCall> {
-    /// Passes the gate undrained, for an activation that is to end: it replays nothing more, and its only way on from
+    /// Passes the gate unopened, for an activation that is to end: it replays nothing more, and its only way on from
     /// `StepPrepare` is the end.
     ///
     /// # Errors
-    /// [`Unmet::NotStopping`] when nothing asked for the end.
+    /// [`Unmet::NotStopping`] when nothing asked for the end, [`Unmet::GateOpened`] when the gate was opened: what was
+    /// replayed behind it is owed a commit.
     pub fn pass_to_stop(&self) -> Result<GatePassed, Unmet> {
-        match self.record().stopping() {
-            Some(_) => Ok(GatePassed(self.gate().of())),
-            None => Err(Unmet::NotStopping),
+        if self.record().stopping().is_none() {
+            return Err(Unmet::NotStopping);
         }
+        let ResumeToolCall { gate, openings } = *self.state();
+        if openings > 0 {
+            return Err(Unmet::GateOpened { gate });
+        }
+        Ok(GatePassed(GateOf { flow: self.record().identity(), gate }))
     }
 }
 
@@ -65,23 +81,25 @@ impl RunFlow<LlmCall> {
 
 impl RunFlow<AfterInference> {
     /// What the model answered.
-    pub fn turn(&self) -> &Turn {
+    pub fn turn(&self) -> &Arc<Turn> {
         &self.state().turn
     }
 
     /// Changes the answer before it is applied: a plugin may.
     pub fn turn_mut(&mut self) -> &mut Turn {
-        &mut self.state_mut().turn
+        Arc::make_mut(&mut self.state_mut().turn)
     }
 }
 
 impl RunFlow<CommitAssistant> {
     /// What the model answered.
-    pub fn turn(&self) -> &Turn {
+    pub fn turn(&self) -> &Arc<Turn> {
         &self.state().turn
     }
 
     /// Goes on after the answer was committed: to the end if `action` is one or if there are no calls, else to them.
+    /// `waiting` are the calls of earlier answers, as they are named in traces, that still wait; with them the natural
+    /// end is a wait.
     ///
     /// # Errors
     /// [`Unmet`], with the activation, when the receipt is for another commit.
@@ -89,6 +107,7 @@ impl RunFlow<CommitAssistant> {
         self,
         receipt: Receipt,
         action: Option<FinalReason>,
+        waiting: Vec<String>,
     ) -> Result<AfterAssistant, (Self, Unmet)> {
         if let Some(reason) = action {
             return match self.halt(Halt::new(receipt, reason)) {
@@ -97,7 +116,7 @@ impl RunFlow<CommitAssistant> {
             };
         }
         if self.turn().calls.is_empty() {
-            match self.finish(Finish::new(receipt)) {
+            match self.finish(Finish::new(receipt).while_waiting_for(waiting)) {
                 Ok(flow) => Ok(AfterAssistant::NaturalEnd(flow)),
                 Err(rejected) => Err((rejected.machine, rejected.error)),
             }
@@ -176,7 +195,7 @@ pub enum Prepared {
 
 impl RunFlow<ToolRound> {
     /// The answer whose calls these are.
-    pub fn turn(&self) -> &Turn {
+    pub fn turn(&self) -> &Arc<Turn> {
         &self.state().turn
     }
 
@@ -186,27 +205,19 @@ impl RunFlow<ToolRound> {
     }
 }
 
-macro_rules! starting {
+macro_rules! windows {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// The commit that is to be made before an execution, when its tool must not run twice.
-            pub fn calls_started(&mut self) -> Due {
-                let due = self.record_mut().next_due(Trigger::CallsStarted);
-                due.within(self.record().identity())
-            }
-
-            /// Takes the receipt for [`calls_started`](Self::calls_started).
-            ///
-            /// # Errors
-            /// [`WrongReceipt`] when it is for another commit.
-            pub fn started(&self, due: Due, receipt: &Receipt) -> Result<(), WrongReceipt> {
-                due.is_met_by(receipt)
+            /// A gate that opens in the middle of this state, for decisions that come in while something else is under
+            /// way (document 000, "Stream"). Each of its passes is committed by itself.
+            pub fn window(&mut self) -> Gate {
+                let gate = self.record_mut().next_gate();
+                Gate::of_flow(self.record().identity(), gate, 1)
             }
         }
     )+ };
 }
-// Beside the round itself the two gates behind which calls start that a suspension left of one.
-starting!(ToolRound, ResumeReplay0, ResumeAfterTool);
+windows!(LlmCall, ToolRound);
 
 impl RunFlow<CommitTool> {
     /// How the calls of the round stand.
@@ -253,6 +264,13 @@ impl RunFlow<Terminate> {
     /// Why the activation ends.
     pub fn reason(&self) -> &TerminationReason {
         self.state().reason.get()
+    }
+}
+
+impl RunFlow<NaturalEnd> {
+    /// The calls of earlier answers that still wait, as they are named in traces.
+    pub fn calls(&self) -> &[String] {
+        &self.state().calls
     }
 }
 

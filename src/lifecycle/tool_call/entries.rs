@@ -6,7 +6,7 @@ use std::fmt;
 use super::super::decision::{Decision, DecisionAction, Suspension};
 use super::events::{Cancel, Fail, Resume, Succeed, Suspend};
 use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
-use super::{CallRecord, Start};
+use super::{CallRecord, New, Start};
 use crate::kernel::{Enter, Guard};
 
 /// A decision on another suspension than the call waits for.
@@ -45,10 +45,17 @@ pub(super) fn resumes(suspension: &Suspension, decision: &Decision) -> Result<()
     Err(WrongDecision { got: got.clone(), expected: expected.clone(), cancels })
 }
 
-impl<S> Enter<S, Start> for Running {
-    fn enter(_: S, _: Start, call: &mut CallRecord) -> Self {
+impl Enter<New, Start> for Running {
+    fn enter(_: New, _: Start, call: &mut CallRecord) -> Self {
         call.attempts += 1;
-        Running {}
+        Running { replayed: None }
+    }
+}
+
+impl Enter<Resuming, Start> for Running {
+    fn enter(from: Resuming, _: Start, call: &mut CallRecord) -> Self {
+        call.attempts += 1;
+        Running { replayed: Some(from) }
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::decision::{Decision, ResumeMode, Suspension};
 use super::super::tool_result::ToolResult;
 use super::events::{Fail, Succeed, Suspend};
 use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
-use super::{AnyToolCall, ToolCall};
+use super::{AnyToolCall, CallRecord, ToolCall};
 
 impl ToolCall<Suspended> {
     /// What the call waits for.
@@ -29,10 +29,24 @@ impl ToolCall<Resuming> {
     /// The arguments that a replay executes the tool with, or the result that stands in for it (document 003, "Resume
     /// replay").
     pub fn replay(&self) -> Replay<'_> {
-        match self.state().suspension.resume_mode {
-            ResumeMode::ReplayToolCall => Replay::Execute(self.record().arguments()),
-            ResumeMode::PassDecisionToTool => Replay::Execute(&self.decision().result),
-            ResumeMode::UseDecisionAsToolResult => Replay::Supplied(&self.decision().result),
+        Replay::new(self.suspension(), self.decision(), self.record())
+    }
+}
+
+impl ToolCall<Running> {
+    /// What the call waited for and the decision by which it executes again; none where it executes as it was asked for.
+    pub fn replayed(&self) -> Option<(&Suspension, &Decision)> {
+        self.state().replayed.as_ref().map(|from| (&from.suspension, &from.decision))
+    }
+}
+
+impl<'a> Replay<'a> {
+    /// What that decision on that suspension means for the call of that record (document 003, the table of resume modes).
+    pub fn new(suspension: &Suspension, decision: &'a Decision, record: &'a CallRecord) -> Self {
+        match suspension.resume_mode {
+            ResumeMode::ReplayToolCall => Replay::Execute(record.arguments()),
+            ResumeMode::PassDecisionToTool => Replay::Execute(&decision.result),
+            ResumeMode::UseDecisionAsToolResult => Replay::Supplied(&decision.result),
         }
     }
 }

@@ -9,7 +9,11 @@ use super::entries::{WrongDecision, resumes};
 /// The call is executing.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Running {}
+pub struct Running {
+    /// By what it executes again, on a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replayed: Option<Resuming>,
+}
 
 /// The call waits for a decision on this suspension.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! An activation of a run: its states by legal steps, the data each owns, and what must be proven before it goes on.
 mod ends;
+mod gates;
 mod owed;
 mod reach;
 mod states;

@@ -4,11 +4,12 @@ use std::fmt::Debug;
 
 use runstate::checkpoint::Trigger;
 use runstate::decision::{Decision, DecisionAction};
-use runstate::resume_tool_call::{Drained, GateRecord};
+use runstate::resume_tool_call::{Drained, Gate};
 use runstate::run::{Resume, Run, RunRecord, Wait};
 use runstate::run_flow::*;
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
+use runstate::tool_execution::Started;
 
 use super::super::stored;
 use super::reach::{self, nothing_replayed, one_replayed, outcome, receipt, waiting};
@@ -61,10 +62,10 @@ fn an_old_receipt_does_not_do() {
 
 #[test]
 fn each_gate_wants_its_own_proof() {
-    let other = || nothing_replayed(GateRecord::new(9));
+    let other = || nothing_replayed(Gate::alone(9));
     let why = |at| format!("the proof is of gate 9, where the activation stands at gate {at}");
     refuses(reach::resume_replay0().into(), SkipReplay::new(other()), &why(1));
-    refuses(reach::resume_replay0().into(), Replay::new(one_replayed(GateRecord::new(9))), &why(1));
+    refuses(reach::resume_replay0().into(), Replay::new(one_replayed(Gate::alone(9))), &why(1));
     refuses(reach::resume_tool_call().into(), Pass::new(other()), &why(2));
     refuses(reach::resume_after_tool().into(), Next::new(other()), &why(3));
     refuses(reach::resume_after_tool().into(), Park::new(other(), waiting()), &why(3));
@@ -85,13 +86,15 @@ fn what_another_activation_proved_proves_nothing() {
             Commit::new(receipt(due)),
             "the receipt is for commit 1 (UserMessage) of another activation, where commit 1 (UserMessage) is due",
         );
-        let other = other.commit(Commit::new(receipt(due))).unwrap();
         let why = "the proof is of a gate of another activation";
-        let gate = || nothing_replayed(other.gate());
-        refuses(reach::resume_replay0().into(), SkipReplay::new(gate()), why);
-        refuses(reach::resume_replay0().into(), Replay::new(one_replayed(other.gate())), why);
+        let gate = || {
+            let other = RunFlow::new(FlowRecord::new(&run, 4)).begin(Begin);
+            other.commit(Commit::new(receipt(due))).unwrap().gate()
+        };
+        refuses(reach::resume_replay0().into(), SkipReplay::new(nothing_replayed(gate())), why);
+        refuses(reach::resume_replay0().into(), Replay::new(one_replayed(gate())), why);
     }
-    let of_none = nothing_replayed(GateRecord::new(1));
+    let of_none = nothing_replayed(Gate::alone(1));
     refuses(
         reach::resume_replay0().into(),
         SkipReplay::new(of_none),
@@ -105,7 +108,7 @@ fn nothing_waits_for_no_call() {
     let flow = reach::commit_replay0();
     let due = flow.due();
     refuses(flow.into(), Stay::new(receipt(due), Vec::new()), why);
-    let flow = reach::resume_after_tool();
+    let mut flow = reach::resume_after_tool();
     let gate = nothing_replayed(flow.gate());
     refuses(flow.into(), Park::new(gate, Vec::new()), why);
 }
@@ -189,18 +192,22 @@ fn a_pending_stop_passes_its_gate_undrained() {
     );
 }
 
-/// A round that must not run twice is committed before its first execution.
+/// Calls that must not run twice are committed before they execute, each by itself or several together.
 #[test]
 fn a_round_can_owe_a_commit_before_it_executes() {
     let mut flow = reach::tool_round();
-    let due = flow.calls_started();
-    assert_eq!((due.trigger(), due.number()), (Trigger::CallsStarted, 3));
+    let starting = flow.calls_started(["call_1", "call_2"]);
+    assert_eq!((starting.due().trigger(), starting.due().number()), (Trigger::CallsStarted, 3));
     let wrong = receipt(reach::commit_user().due());
+    let (starting, error) = starting.committed(wrong).unwrap_err();
     assert_eq!(
-        flow.started(due, &wrong).unwrap_err().to_string(),
+        error.to_string(),
         "the receipt is for commit 1 (UserMessage), where commit 3 (CallsStarted) is due"
     );
-    assert_eq!(flow.started(due, &receipt(due)), Ok(()));
+    assert_eq!(starting.calls(), ["call_1", "call_2"]);
+    let right = receipt(starting.due());
+    let started = starting.committed(right).unwrap();
+    assert_eq!(started.iter().map(Started::call).collect::<Vec<_>>(), ["call_1", "call_2"]);
     // The results of the round are the commit after it.
     assert_eq!(flow.complete(Complete::new(reach::outcomes())).unwrap().due().number(), 4);
 }
@@ -217,7 +224,7 @@ fn typed_branches_give_the_activation_back() {
 
     let why = "the receipt is for commit 4 (RunFinished), where commit 2 (AssistantTurnCommitted) is due";
     for (calls, action) in [(0, None), (2, None), (2, Some(FinalReason::BEHAVIOR_REQUESTED))] {
-        let flow = back(reach::commit_assistant(calls).committed(wrong(), action), why);
+        let flow = back(reach::commit_assistant(calls).committed(wrong(), action, waiting()), why);
         assert_eq!(flow.turn().calls.len(), calls as usize);
     }
     let why = "the receipt is for commit 4 (RunFinished), where commit 2 (ToolResultsCommitted) is due";
@@ -227,16 +234,16 @@ fn typed_branches_give_the_activation_back() {
     }
     let why = "the proof is of gate 9, where the activation stands at gate 3";
     for waits in [Vec::new(), waiting()] {
-        let gate = nothing_replayed(GateRecord::new(9)).into();
+        let gate = nothing_replayed(Gate::alone(9)).into();
         let flow = back(reach::resume_after_tool().passed(gate, waits), why);
-        assert_eq!(flow.gate().gate(), 3);
+        assert_eq!(flow.gate_number(), 3);
     }
 }
 
 /// What a gate replayed must be committed before the gate counts as passed.
 #[test]
 fn a_gate_with_effects_is_passed_by_their_commit() {
-    let flow = reach::resume_tool_call();
+    let mut flow = reach::resume_tool_call();
     let Drained::Replayed(replayed) = one_replayed(flow.gate()) else { panic!("nothing was replayed") };
     let receipt = receipt(replayed.due());
     let gate = replayed.committed(receipt).unwrap();

@@ -1,10 +1,10 @@
 //! The states of an activation, reached by legal steps alone.
 
-use runstate::agent::{NoCommitter, commit};
+use runstate::checkpoint::without_committer;
 use runstate::checkpoint::{Due, Receipt};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::kernel::Observer;
-use runstate::resume_tool_call::{self as gate, Drained, GatePassed, GateRecord, NothingReplayed};
+use runstate::resume_tool_call::{self as gate, Drained, Gate, GatePassed, NothingReplayed};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
 use runstate::termination::FinalReason;
@@ -13,36 +13,41 @@ use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
 
 pub(super) fn receipt(due: Due) -> Receipt {
-    commit(&mut NoCommitter, due, &()).unwrap()
+    without_committer(due)
 }
 
 /// Drains a gate that nothing came in for.
-pub(super) fn nothing_replayed(record: GateRecord) -> NothingReplayed {
-    match gate::ResumeToolCall::new(record).find_nothing(gate::FindNothing).drained() {
+pub(super) fn nothing_replayed(mut gate: Gate) -> NothingReplayed {
+    let look = gate.pass(Observer::default()).find_nothing(gate::FindNothing);
+    match gate.drained(look).unwrap() {
         Drained::Nothing(nothing) => nothing,
         Drained::Replayed(replayed) => panic!("a fresh gate replayed something: {replayed:?}"),
     }
 }
 
 /// Drains a gate in which one call is replayed.
-pub(super) fn one_replayed(record: GateRecord) -> Drained {
+pub(super) fn one_replayed(mut gate: Gate) -> Drained {
+    let pass = replayed(gate.pass(Observer::default()));
+    gate.rejoin(pass).unwrap();
+    let look = gate.pass(Observer::default()).find_nothing(gate::FindNothing);
+    gate.drained(look).unwrap()
+}
+
+/// Takes a pass through the replay of a call.
+pub(super) fn replayed(
+    pass: gate::ResumeToolCall<gate::DrainDecisionChannel>,
+) -> gate::ResumeToolCall<gate::CommitReplay> {
     let decision = Decision::new("dec-1", "sus-1", DecisionAction::Resume);
-    let pass = gate::ResumeToolCall::new(record).match_call(gate::MatchCall::new("call_1", decision));
-    let pass = pass.resolve(gate::Resolve);
+    let pass = pass.match_call(gate::MatchCall::new("call_1", decision)).resolve(gate::Resolve);
     let durable = receipt(pass.due());
     let pass = pass.persist(gate::Persist::new(durable)).unwrap();
     let pass = pass.approve(gate::Approve).unwrap().execute(gate::Execute);
     let pass = pass.settle(gate::Settle::new(ToolCallStatus::Succeeded)).unwrap();
-    let next = pass.compare(gate::Compare::new(true)).close(gate::Close).drain_on(Observer::default());
-    next.find_nothing(gate::FindNothing).drained()
+    pass.compare(gate::Compare::new(true)).close(gate::Close)
 }
 
 pub(super) fn turn_with(calls: u32) -> Turn {
-    let call = |i| CallRequest {
-        id: format!("call_{i}"),
-        tool: "read_file".into(),
-        arguments: json!({ "path": "notes.md" }),
-    };
+    let call = |i| CallRequest::new(format!("call_{i}"), "read_file", json!({ "path": "notes.md" }));
     Turn { text: "let me look".into(), calls: (1..=calls).map(call).collect() }
 }
 
@@ -74,13 +79,13 @@ pub(super) fn resume_replay0() -> RunFlow<ResumeReplay0> {
 }
 
 pub(super) fn commit_replay0() -> RunFlow<CommitReplay0> {
-    let flow = resume_replay0();
+    let mut flow = resume_replay0();
     let drained = one_replayed(flow.gate());
     flow.replay(Replay::new(drained)).unwrap()
 }
 
 pub(super) fn loop_top() -> RunFlow<LoopTop> {
-    let flow = resume_replay0();
+    let mut flow = resume_replay0();
     let nothing = nothing_replayed(flow.gate());
     flow.skip_replay(SkipReplay::new(nothing)).unwrap()
 }
@@ -90,7 +95,7 @@ pub(super) fn resume_tool_call() -> RunFlow<ResumeToolCall> {
 }
 
 pub(super) fn step_prepare() -> RunFlow<StepPrepare> {
-    let flow = resume_tool_call();
+    let mut flow = resume_tool_call();
     let nothing = nothing_replayed(flow.gate());
     flow.pass(Pass::new(nothing)).unwrap()
 }
@@ -133,8 +138,14 @@ pub(super) fn natural_end() -> RunFlow<NaturalEnd> {
     flow.finish(Finish::new(receipt)).unwrap()
 }
 
+pub(super) fn natural_end_while_waiting() -> RunFlow<NaturalEnd> {
+    let flow = commit_assistant(0);
+    let receipt = receipt(flow.due());
+    flow.finish(Finish::new(receipt).while_waiting_for(waiting())).unwrap()
+}
+
 pub(super) fn suspended() -> RunFlow<Suspended> {
-    let flow = resume_after_tool();
+    let mut flow = resume_after_tool();
     let nothing = nothing_replayed(flow.gate());
     flow.park(Park::new(nothing, waiting())).unwrap()
 }
@@ -186,7 +197,7 @@ pub(crate) fn ready(status: RunFlowStatus, event: &str) -> AnyRunFlow {
 /// due in it, the proof of the gate that it stands at, outcomes for the calls of its round.
 pub(crate) fn event(flow: &AnyRunFlow, name: &str) -> RunFlowEvent {
     let fitting_receipt = || receipt(due_of(flow).unwrap_or_else(|| commit_user().due()));
-    let fitting_gate = || gate_of(flow).unwrap_or_else(|| GateRecord::new(1));
+    let fitting_gate = || gate_of(flow.status()).unwrap_or_else(|| Gate::alone(1));
     match name {
         "begin" => Begin.into(),
         "commit" => Commit::new(fitting_receipt()).into(),
@@ -232,12 +243,12 @@ fn due_of(flow: &AnyRunFlow) -> Option<Due> {
     }
 }
 
-/// The gate that the activation stands at, if it does.
-fn gate_of(flow: &AnyRunFlow) -> Option<GateRecord> {
-    match flow {
-        AnyRunFlow::ResumeReplay0(flow) => Some(flow.gate()),
-        AnyRunFlow::ResumeToolCall(flow) => Some(flow.gate()),
-        AnyRunFlow::ResumeAfterTool(flow) => Some(flow.gate()),
+/// The gate that an activation in that status stands at, if it does.
+fn gate_of(status: RunFlowStatus) -> Option<Gate> {
+    match at(status) {
+        AnyRunFlow::ResumeReplay0(mut flow) => Some(flow.gate()),
+        AnyRunFlow::ResumeToolCall(mut flow) => Some(flow.gate()),
+        AnyRunFlow::ResumeAfterTool(mut flow) => Some(flow.gate()),
         _ => None,
     }
 }

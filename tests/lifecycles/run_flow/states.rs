@@ -32,7 +32,6 @@ fn states_that_own_nothing_store_nothing() {
     assert_eq!(stored::state(&reach::run_start()), Value::Null);
     assert_eq!(stored::state(&reach::loop_top()), Value::Null);
     assert_eq!(stored::state(&reach::step_prepare()), Value::Null);
-    assert_eq!(stored::state(&reach::natural_end()), Value::Null);
     assert_eq!(stored::state(&reach::llm_call().cancel(Cancel)), Value::Null);
 }
 
@@ -45,11 +44,12 @@ fn commit_user_owns_the_first_commit() {
 
 #[test]
 fn a_gate_is_known_by_its_number() {
-    let flow = reach::resume_replay0();
-    assert_eq!((flow.gate().gate(), flow.gate().pass()), (1, 1));
-    assert_eq!(stored::state(&flow), json!({ "gate": 1 }));
-    let flow = reach::resume_tool_call();
-    assert_eq!((flow.gate().gate(), flow.gate().pass()), (2, 1));
+    let mut flow = reach::resume_replay0();
+    let gate = flow.gate();
+    assert_eq!((flow.gate_number(), gate.number(), gate.next_pass()), (1, 1, 1));
+    assert_eq!(stored::state(&flow), json!({ "gate": 1 }), "that it was opened is not stored");
+    let mut flow = reach::resume_tool_call();
+    assert_eq!((flow.gate_number(), flow.gate().number()), (2, 2));
     assert_eq!(stored::state(&flow), json!({ "gate": 2 }));
 }
 
@@ -71,16 +71,16 @@ fn llm_call_owns_the_number_of_its_step() {
 #[test]
 fn after_inference_owns_an_answer_that_can_still_change() {
     let mut flow = reach::after_inference(2);
-    assert_eq!(flow.turn(), &turn_with(2));
+    assert_eq!(**flow.turn(), turn_with(2));
     assert_eq!(stored::state(&flow), json!({ "turn": turn_with(2) }));
     flow.turn_mut().calls.pop();
-    assert_eq!(flow.accept(Accept).turn(), &turn_with(1));
+    assert_eq!(**flow.accept(Accept).turn(), turn_with(1));
 }
 
 #[test]
 fn commit_assistant_owns_the_answer_and_its_commit() {
     let flow = reach::commit_assistant(1);
-    assert_eq!(flow.turn(), &turn_with(1));
+    assert_eq!(**flow.turn(), turn_with(1));
     assert_eq!((flow.due().trigger(), flow.due().number()), (Trigger::AssistantTurnCommitted, 2));
     assert_eq!(
         stored::state(&flow),
@@ -96,7 +96,7 @@ fn commit_assistant_owns_the_answer_and_its_commit() {
 #[test]
 fn tool_round_owns_the_answer_whose_calls_it_executes() {
     let flow = reach::tool_round();
-    assert_eq!(flow.turn(), &turn_with(2));
+    assert_eq!(**flow.turn(), turn_with(2));
     assert_eq!(stored::state(&flow), json!({ "turn": turn_with(2) }));
 }
 
@@ -119,9 +119,9 @@ fn commit_tool_owns_the_outcomes_and_their_commit() {
 
 #[test]
 fn resume_after_tool_owns_the_outcomes_and_its_gate() {
-    let flow = reach::resume_after_tool();
+    let mut flow = reach::resume_after_tool();
     assert_eq!(flow.outcomes(), outcomes());
-    assert_eq!((flow.gate().gate(), flow.gate().pass()), (3, 1));
+    assert_eq!((flow.gate_number(), flow.gate().number()), (3, 3));
     assert_eq!(stored::state(&flow), json!({ "outcomes": outcomes(), "gate": 3 }));
 }
 
@@ -130,6 +130,15 @@ fn terminate_owns_the_reason() {
     let flow = reach::terminate();
     assert_eq!(flow.reason(), &TerminationReason::BehaviorRequested);
     assert_eq!(stored::state(&flow), json!({ "reason": "behavior_requested" }));
+}
+
+#[test]
+fn natural_end_owns_the_calls_of_earlier_answers_that_still_wait() {
+    let flow = reach::natural_end();
+    assert_eq!((flow.calls().len(), stored::state(&flow)), (0, json!({})));
+    let flow = reach::natural_end_while_waiting();
+    assert_eq!(flow.calls(), ["call_2"]);
+    assert_eq!(stored::state(&flow), json!({ "calls": ["call_2"] }));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use runstate::resume_tool_call::{FindNothing, GateRecord, GatePassed, NothingReplayed, ResumeToolCall};
+use runstate::resume_tool_call::{FindNothing, Gate, GatePassed, NothingReplayed};
 
 #[cfg(illegal)]
 pub fn passed() -> GatePassed {
@@ -10,15 +10,25 @@ pub fn empty() -> NothingReplayed {
     NothingReplayed(1)
 }
 
+#[cfg(illegal)]
+pub fn opened(gate: &Gate) -> Gate {
+    gate.clone()
+}
+
+#[cfg(illegal)]
+pub fn unseen(gate: Gate) {
+    drop(gate.drained(gate.pass(Default::default())));
+}
+
 #[cfg(not(illegal))]
-pub fn drained() -> Option<GatePassed> {
+pub fn drained(mut gate: Gate) -> Option<GatePassed> {
     use runstate::resume_tool_call::Drained;
-    let pass = ResumeToolCall::new(GateRecord::new(1)).find_nothing(FindNothing);
-    match pass.drained() {
-        Drained::Nothing(nothing) => {
+    let look = gate.pass(Default::default()).find_nothing(FindNothing);
+    match gate.drained(look) {
+        Ok(Drained::Nothing(nothing)) => {
             let nothing: NothingReplayed = nothing;
             Some(nothing.into())
         }
-        Drained::Replayed(_) => None,
+        Ok(Drained::Replayed(_)) | Err(_) => None,
     }
 }

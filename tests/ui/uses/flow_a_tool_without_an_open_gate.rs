@@ -1,10 +1,10 @@
-use runstate::agent::{Tool, ToolInput};
+use runstate::agent::{Tool, ToolContext};
 use runstate::tool_execution::{Allow, BeforeToolExecute, ExecuteTool, ToolExecution};
 use runstate::tool_result::ToolResult;
 
 #[cfg(illegal)]
-pub fn with_a_gate_that_is_shut(tool: &mut dyn Tool, gate: &ToolExecution<BeforeToolExecute>) -> ToolResult {
-    tool.call(&ToolInput::new("r1", gate, todo!(), todo!(), None))
+pub async fn with_a_gate_that_is_shut(tool: &dyn Tool, gate: &ToolExecution<BeforeToolExecute>) -> ToolResult {
+    tool.call(&mut ToolContext::new(gate, todo!(), todo!(), todo!(), todo!(), None)).await
 }
 
 #[cfg(illegal)]
@@ -13,12 +13,12 @@ pub fn before_the_gate(gate: ToolExecution<BeforeToolExecute>, result: &ToolResu
 }
 
 #[cfg(not(illegal))]
-pub fn behind_the_gate(
-    tool: &mut dyn Tool,
+pub async fn behind_the_gate(
+    tool: &dyn Tool,
     gate: ToolExecution<BeforeToolExecute>,
-    input: impl Fn(&ToolExecution<ExecuteTool>) -> &ToolInput<'_>,
+    context: impl Fn(&ToolExecution<ExecuteTool>) -> ToolContext,
 ) {
-    let open = gate.allow(Allow::execution());
-    let result: ToolResult = tool.call(input(&open));
+    let Ok(open) = gate.allow(Allow::execution()) else { return };
+    let result: ToolResult = tool.call(&mut context(&open)).await;
     drop(open.answered(&result));
 }

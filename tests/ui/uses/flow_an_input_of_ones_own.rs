@@ -1,14 +1,14 @@
-use runstate::agent::{Tool, ToolInput};
+use runstate::agent::{Tool, ToolContext};
 use runstate::tool_result::ToolResult;
 use runstate::turn::CallRequest;
 
 #[cfg(illegal)]
-pub fn called(tool: &mut dyn Tool, request: &CallRequest) -> ToolResult {
-    let arguments = &request.arguments;
-    tool.call(&ToolInput { run: "r1", call: "call_1", attempt: 1, arguments, decision: None })
+pub async fn called(tool: &dyn Tool, request: &CallRequest) -> ToolResult {
+    let arguments = request.arguments.clone();
+    tool.call(&mut ToolContext { run: "r1".into(), call: "call_1".into(), attempt: 1, arguments, decision: None }).await
 }
 
 #[cfg(not(illegal))]
-pub fn called(tool: &mut dyn Tool, _: &CallRequest, input: &ToolInput<'_>) -> ToolResult {
-    tool.call(input)
+pub async fn called(tool: &dyn Tool, _: &CallRequest, context: &mut ToolContext) -> ToolResult {
+    tool.call(context).await
 }

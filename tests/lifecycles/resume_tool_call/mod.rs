@@ -1,18 +1,21 @@
-//! One pass of the resume gate: its states by legal steps, the data each owns, what its guards refuse, and the proofs
-//! that a drained gate gives.
+//! One pass of the resume gate: its states by legal steps, the data each owns, what its guards refuse. And what a gate
+//! makes of its passes.
 
-use runstate::agent::{NoCommitter, commit};
+mod gate;
+
+use runstate::checkpoint::without_committer;
 use runstate::checkpoint::{Due, Receipt, Trigger};
 use runstate::decision::{Decision, DecisionAction, Suspension};
-use runstate::kernel::{Machine, Observer};
+use runstate::kernel::Machine;
 use runstate::resume_tool_call::*;
 use runstate::tool_call::ToolCallStatus;
+use runstate::tool_execution::{Allow, ExecutionRecord, ToolExecution};
 use serde_json::{Value, json};
 
 use super::stored;
 
 fn receipt(due: Due) -> Receipt {
-    commit(&mut NoCommitter, due, &()).unwrap()
+    without_committer(due)
 }
 
 fn decision(action: DecisionAction) -> Decision {
@@ -220,6 +223,16 @@ fn a_decision_is_replayed_as_it_says() {
     assert_eq!(stored::form(refused.machine()), stored::form(&at(ResumeToolCallStatus::Replay)));
 }
 
+/// The durable decision is also the proof that the call goes on, for a tool that must not run twice.
+#[test]
+fn a_replay_is_begun_once() {
+    let (pass, started) = durable(DecisionAction::Resume).approve(Approve).unwrap().execute_once();
+    assert_eq!((pass.call(), started.call()), ("call_1", "call_1"));
+    let gate = ToolExecution::new(ExecutionRecord::new("call_1", "delete_file"));
+    assert!(gate.allow(Allow::once(started)).is_ok());
+    assert_eq!(pass.settle(Settle::new(ToolCallStatus::Failed)).unwrap().call(), "call_1");
+}
+
 #[test]
 fn a_replay_settles_in_a_terminal_status_only() {
     for status in ToolCallStatus::ALL.iter().copied() {
@@ -237,50 +250,6 @@ fn a_replay_settles_in_a_terminal_status_only() {
             }
         }
     }
-}
-
-#[test]
-fn a_gate_that_replays_nothing_proves_so() {
-    let drained = drain().find_nothing(FindNothing).drained();
-    assert_eq!(drained.gate(), 3);
-    assert!(matches!(drained, Drained::Nothing(_)), "{drained:?}");
-}
-
-/// Document 000, "Notes" under the sub-state machine: a commit only where a replay executed.
-#[test]
-fn a_gate_that_replayed_owes_a_commit() {
-    let drained = || {
-        let next = settled().compare(Compare::new(true)).close(Close).drain_on(Observer::default());
-        assert_eq!((next.record().gate(), next.record().pass()), (3, 2));
-        match next.find_nothing(FindNothing).drained() {
-            Drained::Replayed(replayed) => replayed,
-            Drained::Nothing(nothing) => panic!("{nothing:?}"),
-        }
-    };
-    let replayed = drained();
-    assert_eq!((replayed.due().trigger(), replayed.due().number()), (Trigger::ToolResultsCommitted, 2));
-
-    // The receipt of the decision does not do for the effects of its replay.
-    let wrong = receipt(matched(DecisionAction::Resume).resolve(Resolve).due());
-    let (replayed, error) = replayed.committed(wrong).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the receipt is for commit 1 (DecisionAccepted) of gate 3, \
-         where commit 2 (ToolResultsCommitted) of gate 3 is due"
-    );
-    let right = receipt(replayed.due());
-    assert!(replayed.committed(right).is_ok());
-    assert_eq!(Drained::Replayed(drained()).gate(), 3);
-}
-
-/// What a pass remembers of earlier ones goes through storage with it.
-#[test]
-fn a_stored_gate_still_owes_its_commit() {
-    let next = settled().compare(Compare::new(true)).close(Close).drain_on(Observer::default());
-    let AnyResumeToolCall::DrainDecisionChannel(next) = stored::brought_back(next.into()) else {
-        panic!("another state came back")
-    };
-    assert!(matches!(next.find_nothing(FindNothing).drained(), Drained::Replayed(_)));
 }
 
 #[test]

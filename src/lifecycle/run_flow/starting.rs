@@ -1,0 +1,68 @@
+//! Calls that must not run twice, before they execute.
+#![expect(clippy::result_large_err, reason = "a refusal hands what was refused back by value")]
+
+use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
+use super::super::tool_execution::Started;
+use super::RunFlow;
+use super::states::{ResumeAfterTool, ResumeReplay0, ToolRound};
+
+/// Calls that are to execute and must not run twice: that they were begun is to be committed first.
+///
+/// ```
+/// use runstate::checkpoint::without_committer;
+/// use runstate::run_flow::{RunFlow, ToolRound};
+/// use runstate::tool_execution::{Allow, BeforeToolExecute, ToolExecution};
+///
+/// fn execute(flow: &mut RunFlow<ToolRound>, gate: ToolExecution<BeforeToolExecute>) {
+///     let starting = flow.calls_started([gate.record().call()]);
+///     let receipt = without_committer(starting.due());
+///     let [started] = starting.committed(receipt).unwrap().try_into().unwrap();
+///     let open = gate.allow(Allow::once(started)).unwrap();
+/// # drop(open);
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the calls do not execute before their commit"]
+pub struct Starting {
+    due: Due,
+    calls: Vec<String>,
+}
+
+impl Starting {
+    /// The commit that is due, with these calls as begun.
+    pub fn due(&self) -> Due {
+        self.due
+    }
+
+    /// The calls, as they are named in traces.
+    pub fn calls(&self) -> &[String] {
+        &self.calls
+    }
+
+    /// Committed: the proof for each call, in order.
+    ///
+    /// # Errors
+    /// [`WrongReceipt`], with the calls, when it is for another commit.
+    pub fn committed(self, receipt: Receipt) -> Result<Vec<Started>, (Self, WrongReceipt)> {
+        match self.due.is_met_by(&receipt) {
+            Ok(()) => Ok(self.calls.into_iter().map(Started::of).collect()),
+            Err(wrong) => Err((self, wrong)),
+        }
+    }
+}
+
+macro_rules! starting {
+    ($($State:ident),+) => { $(
+        impl RunFlow<$State> {
+            /// Begins calls, as they are named in traces, whose tools must not run twice: a commit is due before they
+            /// execute. Several that are to execute at once can share it.
+            pub fn calls_started(&mut self, calls: impl IntoIterator<Item = impl Into<String>>) -> Starting {
+                let due = self.record_mut().next_due(Trigger::CallsStarted);
+                let due = due.within(self.record().identity());
+                Starting { due, calls: calls.into_iter().map(Into::into).collect() }
+            }
+        }
+    )+ };
+}
+// Beside the round itself the two gates behind which calls start that a suspension left of one.
+starting!(ToolRound, ResumeReplay0, ResumeAfterTool);

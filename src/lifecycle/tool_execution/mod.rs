@@ -1,0 +1,126 @@
+//! One execution of one tool call, gate and all (document 000, "TOOL_CALL Sub-State Machine").
+
+mod entries;
+mod events;
+mod reading;
+mod started;
+mod states;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::{Observer, Record};
+use crate::lifecycle;
+
+pub use events::{Allow, Block, Fail, Reject, Succeed, Suspend};
+pub use started::{Effect, NotStarted, Started};
+pub use states::{AfterToolExecute, Blocked, ExecuteTool, Failed, Succeeded, Suspended, ToolCallOutcome};
+
+lifecycle! {
+    /// One execution of one tool call: the gate before it, the tool, what follows.
+    pub mod tool_execution: ToolExecution(ExecutionRecord), AnyToolExecution;
+    version 1;
+    diagram "../../../docs/lifecycles/tool-execution.md";
+
+    status ToolExecutionStatus {
+        /// The gate: plugins, scope, the tool itself and its arguments are looked at.
+        BeforeToolExecute,
+        /// A plugin blocked the call.
+        Blocked { .. },
+        /// The call waits for a decision.
+        Suspended { .. },
+        /// The call has an error.
+        Failed { .. },
+        /// The gate is open: the tool executes, or a supplied result stands in for it.
+        ExecuteTool { .. },
+        /// The tool gave a result.
+        Succeeded { .. },
+        /// The outcome is known, and plugins may look at it.
+        AfterToolExecute { .. },
+    }
+    event ToolExecutionEvent {
+        /// A plugin blocks the call.
+        Block { .. },
+        /// A plugin, or the tool, wants a decision first.
+        Suspend { .. },
+        /// The tool is out of scope or missing, or its arguments are wrong.
+        Reject { .. },
+        /// The gate opens.
+        Allow { .. },
+        /// The tool succeeded.
+        Succeed { .. },
+        /// The tool failed.
+        Fail { .. },
+        /// The outcome is handed on.
+        Conclude,
+    }
+
+    [*]               --> BeforeToolExecute;
+    BeforeToolExecute --> Blocked          : block(Block);
+    BeforeToolExecute --> Suspended        : suspend(Suspend);
+    BeforeToolExecute --> Failed           : reject(Reject);
+    BeforeToolExecute --> ExecuteTool      : allow(Allow) else NotStarted;
+    ExecuteTool       --> Succeeded        : succeed(Succeed);
+    ExecuteTool       --> Failed           : fail(Fail);
+    ExecuteTool       --> Suspended        : suspend(Suspend);
+    Succeeded         --> AfterToolExecute : conclude(Conclude);
+    Failed            --> AfterToolExecute : conclude(Conclude);
+    Blocked           --> AfterToolExecute : conclude(Conclude);
+    Suspended         --> AfterToolExecute : conclude(Conclude);
+    AfterToolExecute  --> [*];
+}
+
+/// What all states of an execution share.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutionRecord {
+    call: String,
+    tool: String,
+    #[serde(default, skip_serializing_if = "Effect::is_once")]
+    effect: Effect,
+    #[serde(skip)]
+    observer: Observer,
+}
+
+impl ExecutionRecord {
+    /// The record of an execution of the call, as it is named in traces, by a tool that must not run twice.
+    pub fn new(call: impl Into<String>, tool: impl Into<String>) -> Self {
+        let (effect, observer) = Default::default();
+        ExecutionRecord { call: call.into(), tool: tool.into(), effect, observer }
+    }
+
+    /// The same, with what executing the tool again does.
+    #[must_use]
+    pub fn with_effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+
+    /// The same, with someone told of each transition.
+    #[must_use]
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The call, as it is named in traces.
+    pub fn call(&self) -> &str {
+        &self.call
+    }
+
+    /// The tool it names.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What executing the tool again does.
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+}
+
+impl Record for ExecutionRecord {
+    #[inline]
+    fn observer(&mut self) -> Option<&mut Observer> {
+        Some(&mut self.observer)
+    }
+}
