@@ -1,84 +1,132 @@
-//! The messages of a run.
+//! What was said: the messages of a thread, as a model reads them.
+
+use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::state::RunState;
-use crate::tool_call::AnyToolCall;
+use crate::tool_call::CallKey;
 use crate::turn::Turn;
 
-/// A message as it is stored. The results of calls are not among them: they are data of the calls.
+/// A message of a thread. Messages are shared, never copied: cloning one copies a pointer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
     /// What the user wrote.
-    User(String),
+    User(Arc<str>),
     /// What the model answered.
-    Assistant(Turn),
+    Assistant(Arc<Turn>),
+    /// The one result of a call of an answer.
+    Result(Arc<CallResult>),
+    /// In the place of a result that is not there yet. Never stored: the request to the model has it.
+    #[serde(skip)]
+    Open(OpenCall),
+}
+
+/// The result of a call, as the model reads it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallResult {
+    /// The call's place in its run.
+    pub key: CallKey,
+    /// The id that the model gave the call.
+    pub id: String,
+    /// What came of it.
+    pub content: ResultContent,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ResultContent {
+    /// What the tool gave.
+    Output {
+        /// The output.
+        value: Value,
+        /// What there is to know about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        warning: Option<String>,
+    },
+    /// Why there is no output: it failed, was cancelled, or was never executed.
+    Error(String),
+}
+
+/// A call without a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenCall {
+    pub(super) turn: Arc<Turn>,
+    pub(super) ordinal: u32,
+    pub(super) why: &'static str,
+}
+
+impl OpenCall {
+    pub(super) fn new(turn: Arc<Turn>, ordinal: u32, why: &'static str) -> Self {
+        OpenCall { turn, ordinal, why }
+    }
+
+    /// The id that the model gave the call.
+    pub fn id(&self) -> &str {
+        &self.turn.calls[self.ordinal as usize].id
+    }
+
+    /// Why there is none yet.
+    pub fn why(&self) -> &'static str {
+        self.why
+    }
 }
 
 impl Message {
-    pub(super) fn answer(&self) -> Option<&Turn> {
+    /// The answer, if it is one.
+    pub fn answer(&self) -> Option<&Arc<Turn>> {
         match self {
             Message::Assistant(turn) => Some(turn),
-            Message::User(_) => None,
+            Message::User(_) | Message::Result(_) | Message::Open(_) => None,
         }
     }
 }
 
-/// A line of the history that the model reads.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Entry<'a> {
-    /// What the user wrote.
-    User(&'a str),
-    /// What the model answered.
-    Assistant(&'a Turn),
-    /// The one result of a call of that answer, in the order of its calls.
-    Output {
-        /// The id that the model gave the call.
-        id: &'a str,
-        /// What the tool gave.
-        output: &'a Value,
-        /// What there is to know about it.
-        warning: Option<&'a str>,
-    },
-    /// The same, for a call that has no output: it failed, was cancelled, waits, or was never executed.
-    Error {
-        /// The id that the model gave the call.
-        id: &'a str,
-        /// Why there is none.
-        error: &'a str,
-    },
+/// The messages of a thread in the order in which a model reads them: behind each answer exactly one result for each of
+/// its calls, in their order.
+///
+/// Cloning shares it. A clone that is kept while the run goes on costs one copy of the list, not of the messages.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct History {
+    messages: Arc<Vec<Message>>,
 }
 
-impl RunState {
-    /// What the model reads: messages in order, and behind each answer exactly one result for each of its calls.
-    pub fn history(&self) -> impl Iterator<Item = Entry<'_>> {
-        let mut step = 0;
-        self.messages.iter().flat_map(move |message| {
-            let (entry, calls) = match message {
-                Message::User(text) => (Entry::User(text), 0),
-                Message::Assistant(turn) => {
-                    step += 1;
-                    (Entry::Assistant(turn), turn.calls.len())
-                }
-            };
-            let of_step = step;
-            let results = self.calls_of_step(of_step).take(calls).map(|(_, call)| result(call));
-            std::iter::once(entry).chain(results)
-        })
+impl Deref for History {
+    type Target = [Message];
+
+    fn deref(&self) -> &[Message] {
+        &self.messages
     }
 }
 
-fn result(call: &AnyToolCall) -> Entry<'_> {
-    let id = call.record().id();
-    match call {
-        AnyToolCall::Succeeded(call) => Entry::Output { id, output: call.output(), warning: call.warning() },
-        AnyToolCall::Failed(call) => Entry::Error { id, error: call.error() },
-        AnyToolCall::Cancelled(call) => Entry::Error { id, error: call.reason() },
-        AnyToolCall::Suspended(_) | AnyToolCall::Resuming(_) => {
-            Entry::Error { id, error: "waiting for a decision" }
-        }
-        AnyToolCall::New(_) | AnyToolCall::Running(_) => Entry::Error { id, error: "not executed" },
+impl History {
+    /// Changes what one request shows: a plugin may. The thread is not changed.
+    pub fn edit(&mut self) -> &mut Vec<Message> {
+        Arc::make_mut(&mut self.messages)
+    }
+
+    /// Adds a message; says at which place.
+    pub(super) fn push(&mut self, message: Message) -> usize {
+        let messages = self.edit();
+        messages.push(message);
+        messages.len() - 1
+    }
+
+    pub(super) fn set(&mut self, place: usize, message: Message) {
+        self.edit()[place] = message;
+    }
+
+    /// Is there no result at the place yet?
+    pub(super) fn is_open(&self, place: usize) -> bool {
+        matches!(self.messages.get(place), Some(Message::Open(_)))
+    }
+
+    /// What is stored of it.
+    pub(super) fn stored(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(|message| !matches!(message, Message::Open(_)))
     }
 }

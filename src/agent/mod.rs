@@ -1,43 +1,85 @@
-//! The driver of a run: it asks models, tools, decisions and stores, and hands what they give to typed values.
+//! The driver of runs: it asks models, tools, people and stores, and hands what they give to typed values (documents 000
+//! and 003).
 //!
-//! [`Agent::start`] begins a run, [`Agent::resume`] goes on with one that waits or that a crash left behind. Each is one
-//! activation of document 000's "Run Execution Flow", non-stream. The order of things is not decided here: the states of
-//! [`run_flow`](crate::run_flow) offer no other.
+//! An [`Agent`] is what runs are driven with, a [`RunState`] is a run. [`run_loop`] drives one and gives its [`Outcome`];
+//! [`run_loop_stream`] gives its events while it goes on, and takes decisions in as they come. The order of things is not
+//! decided here: the states of [`run_flow`](crate::run_flow) offer no other.
+//!
+//! ```
+//! use runstate::agent::answer::{FinishReason, ModelEvent};
+//! use runstate::agent::{Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop};
+//! use runstate::termination::TerminationReason;
+//!
+//! struct Polite;
+//!
+//! impl Model for Polite {
+//!     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+//!         let text = format!("hello in step {}", request.step);
+//!         Box::pin(futures_util::stream::iter([ModelEvent::Text(text), ModelEvent::Finish(FinishReason::Stop)]))
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let agent = Agent::builder(Polite).build()?;
+//! let mut state = RunState::new("r1");
+//! let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new()).await?;
+//! assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+//! assert_eq!(state.thread().last_answer().unwrap().text, "hello in step 1");
+//!
+//! // A run that is over is not started again.
+//! let error = run_loop(&agent, &mut state, Input::message("again"), Io::new()).await.unwrap_err();
+//! assert_eq!(error.to_string(), "the run is Done: it is over; start a new run, on its thread if it is to go on from there");
+//! # Ok(())
+//! # }
+//! ```
 
-mod activation;
-mod cancel;
+pub mod answer;
 mod commit;
-mod decisions;
+mod config;
+mod decide;
 mod depth;
-mod doubt;
-mod gate;
+mod drive;
+pub mod event;
 mod history;
-mod leftovers;
+pub mod keys;
 mod model;
-mod outcome;
-mod replay;
-mod round;
-mod sound;
+mod plugin;
+mod schema;
 mod state;
-mod stored;
+pub mod stop;
+mod thread;
 mod tool;
 
 use crate::kernel::Observer;
 
-pub use commit::{CommitError, NoCommitter, StateCommitter, commit};
-pub use decisions::{DecisionSource, Incoming, NoDecisions, Pending, Reply};
-pub use gate::{AllowAll, Gate, Verdict};
-pub use history::{Entry, Message};
-pub use model::{Model, ModelError};
-pub use outcome::{ActivationError, Outcome, Unfinished};
-pub use state::RunState;
-pub use stored::{StateError, StoredRun};
-pub use tool::{Effect, Tool, ToolInput};
+pub use async_trait::async_trait;
+pub use tokio_util::sync::CancellationToken;
+
+pub use crate::tool_execution::Effect;
+pub use commit::{CommitError, Delta, FileCommitter, FileError, MemoryCommitter, StateCommitter, read_run};
+pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
+pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
+pub use drive::{
+    ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
+};
+pub use history::{CallResult, History, Message, OpenCall, ResultContent};
+pub use model::{InferenceRequest, Model, ModelError, ModelStream};
+pub use plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
+pub use schema::{SchemaCheck, Unchecked};
+pub use state::{Pending, RunState, StateError, StoredDelta, StoredRun};
+pub use thread::Thread;
+pub use tool::{Tool, ToolContext, ToolSpec};
 
 /// Who watches the machines of a run: a recorder gives each an [`Observer`].
-pub trait Watch {
+pub trait Watch: Sync {
     /// The observer of the machine of that lifecycle which traces call `instance`.
     fn observer(&self, lifecycle: &'static str, instance: &str) -> Observer;
+
+    /// Does anybody watch? If not, no names are made for those that nobody sees.
+    fn is_watching(&self) -> bool {
+        true
+    }
 }
 
 /// Nobody watches.
@@ -48,58 +90,10 @@ impl Watch for Unwatched {
     fn observer(&self, _: &'static str, _: &str) -> Observer {
         Observer::default()
     }
-}
 
-/// What a run is driven with.
-///
-/// ```
-/// use runstate::agent::*;
-/// use runstate::termination::TerminationReason;
-/// use runstate::turn::Turn;
-///
-/// struct Polite;
-/// impl Model for Polite {
-///     fn infer(&mut self, step: u32, _: &RunState) -> Result<Turn, ModelError> {
-///         Ok(Turn { text: format!("hello in step {step}"), calls: vec![] })
-///     }
-/// }
-///
-/// let mut state = RunState::new("r1");
-/// let mut agent = Agent {
-///     model: &mut Polite,
-///     tools: &mut [],
-///     gate: &AllowAll,
-///     decisions: &mut NoDecisions,
-///     committer: &mut NoCommitter,
-///     watch: &Unwatched,
-///     cancelled: &|| false,
-///     max_steps: Some(10),
-/// };
-/// let outcome = agent.start(&mut state, "hi")?;
-/// assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
-///
-/// // A run that is over is not started again.
-/// assert!(matches!(agent.start(&mut state, "again"), Err(ActivationError::NotStartable { .. })));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[expect(missing_debug_implementations, reason = "its parts are trait objects of the caller's")]
-pub struct Agent<'a> {
-    /// Answers.
-    pub model: &'a mut dyn Model,
-    /// Can be called.
-    pub tools: &'a mut [Box<dyn Tool>],
-    /// Looks at each call before its tool executes.
-    pub gate: &'a dyn Gate,
-    /// Where decisions come in.
-    pub decisions: &'a mut dyn DecisionSource,
-    /// Makes state durable.
-    pub committer: &'a mut dyn StateCommitter<RunState>,
-    /// Records transitions.
-    pub watch: &'a dyn Watch,
-    /// Was the run cancelled? Asked at each place where the flow may be cancelled.
-    pub cancelled: &'a dyn Fn() -> bool,
-    /// The most steps of a run; reached, it ends as `stopped:max_rounds` (document 003, "Stop Conditions").
-    pub max_steps: Option<u32>,
+    fn is_watching(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(feature = "trace")]

@@ -1,95 +1,239 @@
 //! What can be called.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
+use async_trait::async_trait;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
+use super::keys::{Key, KeyError, Patches, StateView};
 use crate::decision::Decision;
-use crate::tool_call::CallRecord;
-use crate::tool_execution::{ExecuteTool, ToolExecution};
+use crate::tool_call::{CallKey, CallRecord};
+use crate::tool_execution::{Effect, ExecuteTool, ToolExecution};
 use crate::tool_result::ToolResult;
 
 /// A tool.
-pub trait Tool {
-    /// The name by which the model calls it.
-    fn name(&self) -> &str;
-
-    /// May it run twice? After a crash, a call that may have run is repeated only if its tool says so.
-    fn effect(&self) -> Effect {
-        Effect::Once
-    }
+///
+/// ```
+/// use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
+/// use runstate::tool_result::ToolResult;
+///
+/// struct Double(ToolSpec);
+///
+/// #[async_trait]
+/// impl Tool for Double {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+///         match cx.arguments()["n"].as_i64() {
+///             Some(n) => ToolResult::Success((2 * n).into()),
+///             // The model reads the error, and the loop goes on.
+///             None => ToolResult::Error("expected a number in `n`".to_owned()),
+///         }
+///     }
+/// }
+///
+/// let double = Double(ToolSpec::new("double", "Doubles a number.").repeatable());
+/// assert_eq!(double.spec().name(), "double");
+/// ```
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What the model is told of it. Asked once, when the agent is built.
+    fn spec(&self) -> &ToolSpec;
 
     /// Executes it. A panic is a failed call, and so is a result that nests deeper than 96 levels.
-    fn call(&mut self, input: &ToolInput<'_>) -> ToolResult;
+    ///
+    /// # Cancel safety
+    /// The future is dropped when the run is cancelled, wherever it stands. What must not be cut off belongs in a task of
+    /// its own.
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult;
 }
 
-/// What executing a tool again does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing new: it reads, or doing it twice is doing it once.
-    Repeatable,
-    /// It may do it twice.
-    Once,
+/// What is known of a tool without calling it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    name: String,
+    description: String,
+    schema: Option<Value>,
+    effect: Effect,
+}
+
+impl ToolSpec {
+    /// A tool of that name. Until it says otherwise it must not run twice.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        ToolSpec { name: name.into(), description: description.into(), schema: None, effect: Effect::Once }
+    }
+
+    /// The same, with the JSON Schema of its arguments, against which they are checked before it executes.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Value) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
+    /// The same, for a tool that only reads, or that does the same when it is called twice with one idempotency key.
+    #[must_use]
+    pub fn repeatable(mut self) -> Self {
+        self.effect = Effect::Repeatable;
+        self
+    }
+
+    /// The name by which the model calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it does, for the model.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The JSON Schema of its arguments.
+    pub fn schema(&self) -> Option<&Value> {
+        self.schema.as_ref()
+    }
+
+    /// May it run twice?
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
 }
 
 /// What a tool is executed with. Only an execution whose gate is open makes one.
 #[derive(Debug)]
-pub struct ToolInput<'a> {
-    run: &'a str,
-    call: &'a str,
+pub struct ToolContext {
+    run: Arc<str>,
+    thread: Arc<str>,
+    call: Arc<str>,
+    key: CallKey,
     attempt: u32,
-    arguments: &'a Value,
-    decision: Option<&'a Decision>,
+    arguments: Value,
+    decision: Option<Decision>,
+    cancelled: CancellationToken,
+    progress: mpsc::Sender<Progress>,
+    view: StateView,
+    patches: Patches,
 }
 
-impl<'a> ToolInput<'a> {
+/// What a tool says while it executes.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) call: Arc<str>,
+    pub(super) value: Value,
+}
+
+/// What the executions of one run have in common.
+pub(super) struct Shared<'a> {
+    pub(super) run: &'a Arc<str>,
+    pub(super) thread: &'a Arc<str>,
+    pub(super) cancelled: &'a CancellationToken,
+    pub(super) progress: &'a mpsc::Sender<Progress>,
+    pub(super) view: StateView,
+}
+
+impl ToolContext {
+    /// `execution` is the proof that the gate is open.
     pub(super) fn new(
-        run: &'a str,
-        execution: &'a ToolExecution<ExecuteTool>,
+        _execution: &ToolExecution<ExecuteTool>,
+        shared: Shared<'_>,
+        call: Arc<str>,
         record: &CallRecord,
-        arguments: &'a Value,
-        decision: Option<&'a Decision>,
+        arguments: Value,
+        decision: Option<Decision>,
     ) -> Self {
-        ToolInput { run, call: execution.record().call(), attempt: record.attempts(), arguments, decision }
+        ToolContext {
+            run: Arc::clone(shared.run),
+            thread: Arc::clone(shared.thread),
+            call,
+            key: record.key(),
+            attempt: record.attempts(),
+            arguments,
+            decision,
+            cancelled: shared.cancelled.clone(),
+            progress: shared.progress.clone(),
+            view: shared.view,
+            patches: Patches::default(),
+        }
     }
 
     /// The run's id.
     pub fn run(&self) -> &str {
-        self.run
+        &self.run
+    }
+
+    /// The thread's id.
+    pub fn thread(&self) -> &str {
+        &self.thread
     }
 
     /// The call, as it is named in traces.
     pub fn call(&self) -> &str {
-        self.call
+        &self.call
+    }
+
+    /// The call's place in the run.
+    pub fn key(&self) -> CallKey {
+        self.key
     }
 
     /// What the tool is called with: the model's arguments, or a decision's result in their place.
     pub fn arguments(&self) -> &Value {
-        self.arguments
+        &self.arguments
     }
 
     /// The decision that let the call go on, on a replay.
     pub fn decision(&self) -> Option<&Decision> {
-        self.decision
+        self.decision.as_ref()
     }
 
     /// The same for the same execution, in this process or after a crash: `run/call/attempt`.
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}/{}", self.run, self.call, self.attempt)
     }
-}
 
-/// Executes the tool, with a panic turned into an error.
-pub(super) fn execute(tool: &mut dyn Tool, input: &ToolInput<'_>) -> ToolResult {
-    match catch_unwind(AssertUnwindSafe(|| tool.call(input))) {
-        Ok(result) => result,
-        Err(panic) => {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            ToolResult::Error(format!(
-                "the tool panicked: {}",
-                text.as_deref().unwrap_or("without a message")
-            ))
-        }
+    /// Cancelled with the run. A tool that does not look at it is dropped all the same.
+    pub fn cancelled(&self) -> &CancellationToken {
+        &self.cancelled
+    }
+
+    /// Tells those who watch how far it is. Waits while many such values are on their way.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, the value is not sent.
+    pub async fn progress(&self, value: impl Into<Value>) {
+        let progress = Progress { call: Arc::clone(&self.call), value: value.into() };
+        // It fails only when the run is being torn down, and then nobody listens.
+        self.progress.send(progress).await.ok();
+    }
+
+    /// What is kept under the key, this call's own changes included. Others of the same round do not show.
+    ///
+    /// # Errors
+    /// [`KeyError`] when the value under the key is no `T`.
+    pub fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Result<Option<T>, KeyError> {
+        self.patches.get(key, &self.view)
+    }
+
+    /// Keeps a value under the key, once the result of this call is taken in. It must not be set to something else by
+    /// another call of the same round: that ends the run with an error that names both.
+    ///
+    /// # Errors
+    /// [`KeyError`] when the value has no form in JSON or nests deeper than 96 levels.
+    pub fn set<T: Serialize + DeserializeOwned>(&mut self, key: &Key<T>, value: &T) -> Result<(), KeyError> {
+        self.patches.set(key, value)
+    }
+
+    /// Keeps nothing under the key any more.
+    pub fn remove<T>(&mut self, key: &Key<T>) {
+        self.patches.remove(key);
+    }
+
+    pub(super) fn into_patches(self) -> Patches {
+        self.patches
     }
 }

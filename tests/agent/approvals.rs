@@ -13,27 +13,33 @@ fn two_writes() -> World {
     World::new(&[&[("call_1", "write"), ("call_2", "write"), ("call_3", "read")]])
 }
 
-#[test]
-fn a_run_waits_in_storage_and_goes_on_when_each_call_is_decided() {
+#[tokio::test(start_paused = true)]
+async fn a_run_waits_in_storage_and_goes_on_when_each_call_is_decided() {
     let mut world = two_writes();
     let mut state = world.state();
-    let outcome = world.start(&mut state);
+    let outcome = world.start(&mut state).await;
     assert_eq!(outcome.reason, TerminationReason::Suspended);
     assert_eq!(outcome.waiting, ["call_1", "call_2"]);
     assert_eq!(statuses(&state), ["call_1 Suspended", "call_2 Suspended", "call_3 Succeeded"]);
-    assert_eq!(world.kept.triggers, [UserMessage, AssistantTurnCommitted, ToolResultsCommitted, RunFinished]);
+    assert_eq!(
+        world.kept.triggers(),
+        [UserMessage, AssistantTurnCommitted, ToolResultsCommitted, RunFinished]
+    );
 
     // Only the bytes survive.
     let mut state = world.restored();
-    assert_eq!(world.resume(&mut state).waiting, ["call_1", "call_2"]);
+    assert_eq!(world.resume(&mut state).await.waiting, ["call_1", "call_2"]);
 
-    world.kept.triggers.clear();
-    let outcome = world.decide(&mut state, &[("call_2", Resume)]);
+    let before = world.kept.triggers().len();
+    let outcome = world.decide(&mut state, &[("call_2", Resume)]).await;
     assert_eq!(outcome.waiting, ["call_1"]);
     assert_eq!(statuses(&state), ["call_1 Suspended", "call_2 Succeeded", "call_3 Succeeded"]);
-    assert_eq!(world.kept.triggers, [UserMessage, DecisionAccepted, ToolResultsCommitted, RunFinished]);
+    assert_eq!(
+        world.kept.triggers()[before..],
+        [UserMessage, DecisionAccepted, ToolResultsCommitted, RunFinished]
+    );
 
-    let outcome = world.decide(&mut state, &[("call_1", Cancel)]);
+    let outcome = world.decide(&mut state, &[("call_1", Cancel)]).await;
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["call_1 Cancelled", "call_2 Succeeded", "call_3 Succeeded"]);
     assert_eq!(state.run().status(), RunStatus::Done);
@@ -41,45 +47,44 @@ fn a_run_waits_in_storage_and_goes_on_when_each_call_is_decided() {
     world.assert_trace("approvals");
 }
 
-#[test]
-fn an_approved_call_executes_and_the_model_reads_its_result() {
+#[tokio::test(start_paused = true)]
+async fn an_approved_call_executes_and_the_model_reads_its_result() {
     let mut world = World::new(&[&[("call_1", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
+    world.start(&mut state).await;
     assert!(world.done().is_empty(), "nothing executes before the approval");
-    let outcome = world.decide(&mut state, &[("call_1", Resume)]);
+    let outcome = world.decide(&mut state, &[("call_1", Resume)]).await;
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.done(), ["r1/call_1/1"]);
-    assert_eq!(world.script.seen[1], ["user: tidy up", "assistant: [write call_1]", "call_1: \"written\""]);
+    assert_eq!(world.script.seen()[1], ["user: tidy up", "assistant: [write call_1]", "call_1: \"written\""]);
     world.assert_trace("approve");
 }
 
-#[test]
-fn a_denied_call_never_executes_and_the_model_reads_why() {
+#[tokio::test(start_paused = true)]
+async fn a_denied_call_never_executes_and_the_model_reads_why() {
     let mut world = World::new(&[&[("call_1", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    world.queue.put(&[("call_1", Cancel)]);
-    world.queue.incoming[0].reason = Some("the file is still needed".into());
-    let outcome = world.resume(&mut state);
+    world.start(&mut state).await;
+    world.put(&[("call_1", Cancel)]);
+    world.incoming[0].reason = Some("the file is still needed".into());
+    let outcome = world.resume(&mut state).await;
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert!(world.done().is_empty());
     assert_eq!(statuses(&state), ["call_1 Cancelled"]);
-    assert_eq!(world.script.seen[1][2], "call_1: error: the file is still needed");
+    assert_eq!(world.script.seen()[1][2], "call_1: error: the file is still needed");
     world.assert_trace("deny");
 }
 
-#[test]
-fn decisions_that_came_during_the_round_are_replayed_behind_it_in_the_same_activation() {
+#[tokio::test(start_paused = true)]
+async fn decisions_that_came_during_the_round_are_replayed_behind_it_in_the_same_activation() {
     let mut world = two_writes();
-    world.queue.patient = true;
-    world.queue.put(&[("call_1", Resume), ("call_2", Cancel)]);
+    world.put_patiently(&[("call_1", Resume), ("call_2", Cancel)]);
     let mut state = world.state();
-    let outcome = world.start(&mut state);
+    let outcome = world.start(&mut state).await;
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["call_1 Succeeded", "call_2 Cancelled", "call_3 Succeeded"]);
     assert_eq!(
-        world.kept.triggers,
+        world.kept.triggers(),
         [
             UserMessage,
             AssistantTurnCommitted,

@@ -1,5 +1,7 @@
 //! Decisions: the first wins, all others change nothing, and each gets its reply.
 
+use std::time::Duration;
+
 use runstate::agent::{Incoming, Reply, StoredRun};
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::termination::TerminationReason;
@@ -12,15 +14,15 @@ fn on(id: &str, call: &str, suspension: Option<&str>) -> Incoming {
     incoming
 }
 
-#[test]
-fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
+#[tokio::test(start_paused = true)]
+async fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
     let mut world = World::new(&[&[("a", "write"), ("b", "write_twice"), ("c", "read"), ("d", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    world.decide(&mut state, &[("a", Resume), ("b", Resume)]);
+    world.start(&mut state).await;
+    world.decide(&mut state, &[("a", Resume), ("b", Resume)]).await;
     assert_eq!(statuses(&state), ["a Succeeded", "b Suspended", "c Succeeded", "d Suspended"]);
     let (stored, done, events) = (StoredRun::of(&state).unwrap(), world.done(), world.recorder.len());
-    let commits = world.kept.triggers.len();
+    let commits = world.kept.triggers().len();
 
     for (incoming, reply) in [
         (on("d-a", "a", Some("r1/a/1")), Reply::Duplicate),
@@ -33,70 +35,82 @@ fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
         (on("d5", "c", None), Reply::Unknown),
         (on("d6", "z", Some("r1/z/1")), Reply::Unknown),
     ] {
-        world.queue.replies.clear();
-        world.queue.incoming.push_back(incoming.clone());
-        let outcome = world.resume(&mut state);
+        drop(world.replies());
+        world.incoming.push(incoming.clone());
+        let outcome = world.resume(&mut state).await;
         assert_eq!(outcome.waiting, ["b", "d"]);
-        assert_eq!(world.queue.replies, [(incoming.decision_id.clone(), reply)], "{incoming:?}");
+        assert_eq!(world.replies(), [(incoming.decision_id.clone(), reply)], "{incoming:?}");
         assert_eq!(StoredRun::of(&state).unwrap(), stored, "{incoming:?} changed the run");
     }
     assert_eq!((world.done(), world.recorder.len()), (done, events));
-    assert_eq!(world.kept.triggers.len(), commits, "nothing was committed for what changed nothing");
+    assert_eq!(world.kept.triggers().len(), commits, "nothing was committed for what changed nothing");
 }
 
-#[test]
-fn what_is_not_the_answer_does_not_keep_the_answer_from_being_found() {
+#[tokio::test(start_paused = true)]
+async fn what_is_not_the_answer_does_not_keep_the_answer_from_being_found() {
     let mut world = World::new(&[&[("a", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    world.queue.incoming.extend([on("d1", "z", None), on("d2", "a", Some("other")), on("d3", "a", None)]);
-    world.queue.incoming.extend([on("d3", "a", None), on("d4", "a", Some("r1/a/1"))]);
-    assert_eq!(world.resume(&mut state).reason, TerminationReason::NaturalEnd);
-    let replies: Vec<_> = world.queue.replies.iter().map(|(_, reply)| *reply).collect();
+    world.start(&mut state).await;
+    world.incoming.extend([on("d1", "z", None), on("d2", "a", Some("other")), on("d3", "a", None)]);
+    world.incoming.extend([on("d3", "a", None), on("d4", "a", Some("r1/a/1"))]);
+    assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
+    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply).collect();
     assert_eq!(replies, [Reply::Unknown, Reply::Stale, Reply::Accepted, Reply::Duplicate, Reply::Conflict]);
     assert_eq!(world.done(), ["r1/a/1"]);
 }
 
-#[test]
-fn a_decision_after_its_suspension_lapsed_is_expired() {
-    let mut world = World::new(&[&[("a", "lapsing")]]);
-    let mut state = world.state();
-    world.start(&mut state);
-    let mut late = on("d1", "a", None);
-    late.decided_at_ms = 1_000;
-    world.queue.incoming.push_back(late.clone());
-    assert_eq!(world.resume(&mut state).waiting, ["a"]);
-    assert_eq!(world.queue.replies, [("d1".to_owned(), Reply::Expired)]);
-    late.decided_at_ms = 999;
-    world.queue.incoming.push_back(late);
-    assert_eq!(world.resume(&mut state).reason, TerminationReason::NaturalEnd);
+#[tokio::test(start_paused = true)]
+async fn a_decision_counts_until_its_suspension_lapses_and_not_at_that_time() {
+    for (at_ms, named) in [(999, false), (999, true), (1_000, false), (1_000, true), (5_000, true)] {
+        let mut world = World::new(&[&[("a", "lapsing")]]);
+        let mut state = world.state();
+        world.start(&mut state).await;
+        tokio::time::advance(Duration::from_millis(at_ms)).await;
+        world.incoming.push(on("d1", "a", named.then_some("soon")));
+        assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
+        if at_ms < 1_000 {
+            assert_eq!(world.replies(), [("d1".to_owned(), Reply::Accepted)]);
+            assert_eq!(world.script.seen()[1][2], "a: \"in time\"");
+        } else {
+            assert_eq!(world.replies(), [("d1".to_owned(), Reply::Expired)], "at {at_ms}, named: {named}");
+            assert_eq!(statuses(&state), ["a Cancelled"]);
+            assert_eq!(world.script.seen()[1][2], "a: error: nobody decided in time");
+            let stored = world.kept.memory.stored().unwrap().to_json();
+            assert!(
+                stored.contains(r#""decision_id": "expiry:soon""#)
+                    && stored.contains(r#""actor": "runstate""#)
+            );
+        }
+    }
 }
 
-#[test]
-fn a_decision_is_told_accepted_only_once_it_is_durable() {
+#[tokio::test(start_paused = true)]
+async fn a_decision_is_told_accepted_only_once_it_is_durable() {
     let mut world = World::new(&[&[("a", "write"), ("b", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    let before = world.kept.triggers.len();
-    world.decide(&mut state, &[("a", Resume), ("b", Cancel)]);
+    world.start(&mut state).await;
+    let before = world.kept.triggers().len();
+    world.decide(&mut state, &[("a", Resume), ("b", Cancel)]).await;
     // Behind the commit of the start and that of the decision; the second decision has a commit of its own.
-    assert_eq!(world.queue.told_after, [before + 2, before + 3]);
+    let told_after: Vec<usize> =
+        world.replies.lock().unwrap().iter().map(|(_, _, commits)| *commits).collect();
+    assert_eq!(told_after, [before + 2, before + 3]);
 
     let mut world = World::new(&[&[("a", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    world.kept.fail_at = Some(world.kept.triggers.len() + 1);
-    let outcome = world.decide(&mut state, &[("a", Resume)]);
+    world.start(&mut state).await;
+    world.kept.fail_at = Some(world.kept.triggers().len() + 1);
+    let outcome = world.decide(&mut state, &[("a", Resume)]).await;
     assert!(matches!(outcome.reason, TerminationReason::Error(_)));
-    assert!(world.queue.replies.is_empty(), "the decision was not made durable: {:?}", world.queue.replies);
+    assert_eq!(world.replies(), [], "the decision was not made durable");
     assert!(world.done().is_empty());
 }
 
-#[test]
-fn a_decision_on_a_call_that_does_not_wait_yet_is_unknown() {
+#[tokio::test(start_paused = true)]
+async fn a_decision_on_a_call_that_does_not_wait_yet_is_unknown() {
     let mut world = World::new(&[&[("a", "write")]]);
-    world.queue.put(&[("a", Resume)]);
+    world.put(&[("a", Resume)]);
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).waiting, ["a"]);
-    assert_eq!(world.queue.replies, [("d-a".to_owned(), Reply::Unknown)]);
+    assert_eq!(world.start(&mut state).await.waiting, ["a"]);
+    assert_eq!(world.replies(), [("d-a".to_owned(), Reply::Unknown)]);
 }

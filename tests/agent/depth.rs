@@ -3,82 +3,91 @@
 use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction::Resume;
 use runstate::termination::TerminationReason;
+use runstate::turn::CallRequest;
 use serde_json::{Value, json};
 
-use super::parts::{World, history, statuses};
+use super::parts::{Bit, World, history, statuses};
+use super::script::asks;
 use super::tools::nested;
 
 /// The deepest that is taken.
 const MOST: usize = 96;
 
 fn world(tool: &str, arguments: Value) -> World {
-    let mut world = World::new(&[&[("a", tool)]]);
-    world.script.turns[0].calls[0].arguments = arguments;
-    world
+    World::of([asks([CallRequest::new("a", tool, arguments)])])
 }
 
-fn decide(world: &mut World, state: &mut runstate::agent::RunState, id: &str, result: Value) {
+async fn decide(world: &mut World, state: &mut runstate::agent::RunState, id: &str, result: Value) {
     let mut incoming = Incoming::new(id, "a", Resume);
     incoming.result = result;
-    world.queue.incoming.push_back(incoming);
-    world.resume(state);
+    world.incoming.push(incoming);
+    world.resume(state).await;
 }
 
-#[test]
-fn what_nests_as_deep_as_it_may_is_stored_and_read_again() {
+#[tokio::test(start_paused = true)]
+async fn what_nests_as_deep_as_it_may_is_stored_and_read_again() {
     let mut world = world("ask_arguments", nested(MOST));
     let mut state = world.state();
-    world.start(&mut state);
+    world.start(&mut state).await;
     let mut state = world.restored();
-    decide(&mut world, &mut state, "d1", nested(MOST));
-    assert_eq!(world.queue.replies, [("d1".to_owned(), Reply::Accepted)]);
+    decide(&mut world, &mut state, "d1", nested(MOST)).await;
+    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Accepted)]);
     assert_eq!(statuses(&state), ["a Succeeded"]);
     assert_eq!(history(&world.restored()), history(&state));
 }
 
-#[test]
-fn an_answer_with_deeper_arguments_ends_the_run() {
-    let mut world = world("read", nested(MOST + 1));
-    let mut state = world.state();
-    let outcome = world.start(&mut state);
-    assert_eq!(
-        outcome.reason.to_string(),
-        "error:the model did not answer: the arguments of call \"a\" nest deeper than 96 levels"
-    );
-    assert_eq!(history(&world.restored()), ["user: tidy up"]);
+#[tokio::test(start_paused = true)]
+async fn a_call_with_deeper_arguments_fails_and_the_model_reads_why() {
+    for levels in [MOST + 1, 200, 100_000] {
+        let mut world = World::with(vec![vec![
+            Bit::Call(0, "a".into(), "read".into()),
+            Bit::Arguments(0, "[".repeat(levels)),
+            Bit::Arguments(0, "]".repeat(levels)),
+            Bit::Finish,
+        ]]);
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
+        assert_eq!(statuses(&world.restored()), ["a Failed"]);
+        assert_eq!(
+            world.script.seen()[1][2],
+            "a: error: the arguments cannot be read: the arguments nest deeper than 96 levels"
+        );
+        assert!(world.done().is_empty());
+    }
 }
 
-#[test]
-fn a_tool_with_a_deeper_output_fails_its_call() {
+#[tokio::test(start_paused = true)]
+async fn a_tool_with_a_deeper_output_fails_its_call() {
     for tool in ["deep", "deep_question"] {
         let mut world = world(tool, json!({}));
         let mut state = world.state();
-        assert_eq!(world.start(&mut state).reason, TerminationReason::NaturalEnd);
+        assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
         assert_eq!(statuses(&world.restored()), ["a Failed"]);
         let what = if tool == "deep" { "output" } else { "suspension" };
         assert_eq!(
-            world.script.seen[1][2],
+            world.script.seen()[1][2],
             format!("a: error: the {what} of the tool nests deeper than 96 levels")
         );
     }
 }
 
-#[test]
-fn a_result_of_the_gate_that_is_deeper_fails_its_call() {
+#[tokio::test(start_paused = true)]
+async fn a_result_of_the_gate_that_is_deeper_fails_its_call() {
     let mut world = world("deep_gate", json!({}));
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&world.restored()), ["a Failed"]);
 }
 
-#[test]
-fn a_decision_with_a_deeper_result_is_not_taken() {
+#[tokio::test(start_paused = true)]
+async fn a_decision_with_a_deeper_result_is_not_taken() {
     let mut world = world("ask_arguments", json!({}));
     let mut state = world.state();
-    world.start(&mut state);
-    decide(&mut world, &mut state, "d1", nested(MOST + 1));
-    assert_eq!(world.queue.replies, [("d1".to_owned(), Reply::TooDeep)]);
+    world.start(&mut state).await;
+    decide(&mut world, &mut state, "d1", nested(MOST + 1)).await;
+    let invalid = Reply::Invalid("the result nests deeper than 96 levels".into());
+    assert_eq!(world.replies(), [("d1".to_owned(), invalid)]);
     assert_eq!(statuses(&world.restored()), ["a Suspended"]);
-    decide(&mut world, &mut state, "d1", json!("flat"));
+    decide(&mut world, &mut state, "d1", json!("flat")).await;
     assert_eq!(statuses(&world.restored()), ["a Succeeded"]);
 }

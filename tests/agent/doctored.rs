@@ -4,15 +4,17 @@ use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::trace::{Event, Report, Verdict, check};
 use serde_json::Value;
 
-use super::parts::{World, book};
+use super::parts::{World, book, paused};
 
 /// The trace of a run with a round, an approval and a denial, one JSON object an event.
 fn trace() -> Vec<Value> {
-    let mut world = World::new(&[&[("a", "write"), ("b", "read"), ("c", "write")]]);
-    let mut state = world.state();
-    world.start(&mut state);
-    world.decide(&mut state, &[("a", Resume), ("c", Cancel)]);
-    world.recorder.events().iter().map(|event| serde_json::from_str(&event.to_json()).unwrap()).collect()
+    paused(async {
+        let mut world = World::new(&[&[("a", "write"), ("b", "read"), ("c", "write")]]);
+        let mut state = world.state();
+        world.start(&mut state).await;
+        world.decide(&mut state, &[("a", Resume), ("c", Cancel)]).await;
+        world.recorder.events().iter().map(|event| serde_json::from_str(&event.to_json()).unwrap()).collect()
+    })
 }
 
 fn checked(trace: &[Value]) -> Report {

@@ -1,31 +1,31 @@
 //! Ids that the model, or a tool, uses more than once.
 
-use runstate::agent::{Incoming, Reply};
+use runstate::agent::{Incoming, Outcome, Reply, RunState};
 use runstate::decision::DecisionAction::Resume;
 use runstate::termination::TerminationReason;
 
 use super::parts::{World, statuses};
 
-#[test]
-fn the_second_of_two_calls_with_one_id_is_refused_and_the_first_is_unaffected() {
+#[tokio::test(start_paused = true)]
+async fn the_second_of_two_calls_with_one_id_is_refused_and_the_first_is_unaffected() {
     let mut world = World::new(&[&[("call_1", "read"), ("call_1", "note"), ("call_2", "read")]]);
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["call_1 Succeeded", "call_1#2 Failed", "call_2 Succeeded"]);
     assert_eq!(
-        world.script.seen[1][3],
+        world.script.seen()[1][3],
         "call_1: error: an earlier call of this answer has the same id; give each call its own"
     );
     assert_eq!(world.done(), ["r1/call_1/1", "r1/call_2/1"]);
     world.assert_trace("twins");
 }
 
-#[test]
-fn an_id_that_comes_back_is_another_call_which_an_old_decision_never_approves() {
+#[tokio::test(start_paused = true)]
+async fn an_id_that_comes_back_is_another_call_which_an_old_decision_never_approves() {
     let mut world = World::new(&[&[("call_1", "write")], &[("call_1", "write")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    assert_eq!(world.decide(&mut state, &[("call_1", Resume)]).waiting, ["call_1#2"]);
+    world.start(&mut state).await;
+    assert_eq!(world.decide(&mut state, &[("call_1", Resume)]).await.waiting, ["call_1#2"]);
     assert_eq!(statuses(&state), ["call_1 Succeeded", "call_1#2 Suspended"]);
     assert_eq!(state.pending()[0].suspension.id, "r1/call_1#2/1");
 
@@ -33,32 +33,32 @@ fn an_id_that_comes_back_is_another_call_which_an_old_decision_never_approves() 
     named.suspension_id = Some("r1/call_1/1".into());
     let mut to_the_new_one = Incoming::new("d-old-2", "call_1#2", Resume);
     to_the_new_one.suspension_id = Some("r1/call_1/1".into());
-    world.queue.replies.clear();
-    world.queue.incoming.extend([
+    drop(world.replies());
+    world.incoming.extend([
         Incoming::new("d-call_1", "call_1", Resume),
         Incoming::new("d-unnamed", "call_1", Resume),
         named,
         to_the_new_one,
         Incoming::new("d-call_1", "call_1#2", Resume),
     ]);
-    assert_eq!(world.resume(&mut state).waiting, ["call_1#2"], "nothing approves the new call");
-    let replies: Vec<_> = world.queue.replies.iter().map(|(_, reply)| *reply).collect();
+    assert_eq!(world.resume(&mut state).await.waiting, ["call_1#2"], "nothing approves the new call");
+    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply).collect();
     assert_eq!(
         replies,
         [Reply::Duplicate, Reply::Unknown, Reply::Conflict, Reply::Conflict, Reply::Duplicate]
     );
     assert_eq!(world.done(), ["r1/call_1/1"]);
 
-    world.decide(&mut state, &[("call_1#2", Resume)]);
+    world.decide(&mut state, &[("call_1#2", Resume)]).await;
     assert_eq!(world.done(), ["r1/call_1/1", "r1/call_1#2/1"]);
     world.assert_trace("id_reused");
 }
 
-#[test]
-fn an_id_that_looks_like_another_life_does_not_take_its_name() {
+#[tokio::test(start_paused = true)]
+async fn an_id_that_looks_like_another_life_does_not_take_its_name() {
     let mut world = World::new(&[&[("a", "read"), ("a#2", "read")], &[("a", "read"), ("a#2", "note")]]);
     let mut state = world.state();
-    world.start(&mut state);
+    world.start(&mut state).await;
     let names: Vec<_> = state.calls().map(|(name, _)| name.to_owned()).collect();
     let mut distinct = names.clone();
     distinct.sort();
@@ -68,21 +68,20 @@ fn an_id_that_looks_like_another_life_does_not_take_its_name() {
     world.assert_conforms();
 }
 
-#[test]
-fn a_tool_that_always_gives_the_same_suspension_id_can_be_answered_each_time() {
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_always_gives_the_same_suspension_id_can_be_answered_each_time() {
     let mut world = World::new(&[&[("a", "careless")], &[("b", "careless")]]);
     let mut state = world.state();
-    world.start(&mut state);
+    world.start(&mut state).await;
     assert_eq!(state.pending()[0].suspension.id, "always the same");
-    let answer = |world: &mut World, state: &mut _, call: &str, id: &str| {
-        let mut incoming = Incoming::new(format!("d-{call}"), call, Resume);
-        incoming.suspension_id = Some(id.to_owned());
-        world.queue.incoming.push_back(incoming);
-        world.resume(state)
-    };
-    assert_eq!(answer(&mut world, &mut state, "a", "always the same").waiting, ["b"]);
+    assert_eq!(answer(&mut world, &mut state, "a", "always the same").await.waiting, ["b"]);
     let second = state.pending()[0].suspension.id.clone();
     assert_ne!(second, "always the same", "an old decision on it must not count for the new one");
-    let outcome = answer(&mut world, &mut state, "b", &second);
-    assert_eq!(outcome.reason, TerminationReason::NaturalEnd, "{:?}", world.queue.replies);
+    let outcome = answer(&mut world, &mut state, "b", &second).await;
+    assert_eq!(outcome.reason, TerminationReason::NaturalEnd, "{:?}", world.replies());
+}
+
+async fn answer(world: &mut World, state: &mut RunState, call: &str, id: &str) -> Outcome {
+    world.incoming.push(Incoming::new(format!("d-{call}"), call, Resume).on(id));
+    world.resume(state).await
 }

@@ -9,17 +9,17 @@ fn ask_in_the_middle() -> World {
     World::new(&[&[("a", "read"), ("b", "ask"), ("c", "read"), ("d", "note")]])
 }
 
-#[test]
-fn the_calls_behind_one_that_asks_stay_new_and_run_after_the_resume() {
+#[tokio::test(start_paused = true)]
+async fn the_calls_behind_one_that_asks_stay_new_and_run_after_the_resume() {
     for action in [Resume, Cancel] {
         let mut world = ask_in_the_middle();
         let mut state = world.state();
-        assert_eq!(world.start(&mut state).waiting, ["b"]);
+        assert_eq!(world.start(&mut state).await.waiting, ["b"]);
         assert_eq!(statuses(&state), ["a Succeeded", "b Suspended", "c New", "d New"]);
         assert_eq!(world.done(), ["r1/a/1", "r1/b/1"]);
 
         let mut state = world.restored();
-        let outcome = world.decide(&mut state, &[("b", action)]);
+        let outcome = world.decide(&mut state, &[("b", action)]).await;
         assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
         assert_eq!(statuses(&state)[2..], ["c Succeeded", "d Succeeded"]);
         assert_eq!(world.done().last().unwrap(), "r1/d/1");
@@ -30,60 +30,61 @@ fn the_calls_behind_one_that_asks_stay_new_and_run_after_the_resume() {
     }
 }
 
-#[test]
-fn the_calls_behind_one_that_asks_run_when_its_decision_comes_in_the_same_activation() {
+#[tokio::test(start_paused = true)]
+async fn the_calls_behind_one_that_asks_run_when_its_decision_comes_in_the_same_activation() {
     let mut world = ask_in_the_middle();
-    world.queue.patient = true;
-    world.queue.put(&[("b", Resume)]);
+    world.put_patiently(&[("b", Resume)]);
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["a Succeeded", "b Succeeded", "c Succeeded", "d Succeeded"]);
-    assert_eq!(world.script.seen[1][5], r#"d: {"noted":{"for":"d"}}"#);
+    assert_eq!(world.script.seen()[1][5], r#"d: {"noted":{"for":"d"}}"#);
     world.abandoned = vec!["c.1", "d.1"];
     world.assert_conforms();
 }
 
-#[test]
-fn a_leftover_may_ask_in_its_turn() {
+#[tokio::test(start_paused = true)]
+async fn a_leftover_may_ask_in_its_turn() {
     let mut world = World::new(&[&[("a", "ask"), ("b", "ask"), ("c", "read")]]);
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).waiting, ["a"]);
-    assert_eq!(world.decide(&mut state, &[("a", Resume)]).waiting, ["b"]);
+    assert_eq!(world.start(&mut state).await.waiting, ["a"]);
+    assert_eq!(world.decide(&mut state, &[("a", Resume)]).await.waiting, ["b"]);
     assert_eq!(statuses(&state), ["a Succeeded", "b Suspended", "c New"]);
-    world.decide(&mut state, &[("b", Resume)]);
+    world.decide(&mut state, &[("b", Resume)]).await;
     assert_eq!(statuses(&state), ["a Succeeded", "b Succeeded", "c Succeeded"]);
-    world.abandoned = vec!["b.1", "c.1"];
+    world.abandoned = vec!["b.1", "c.1", "c.2"];
     world.assert_conforms();
 }
 
-#[test]
-fn leftovers_wait_for_the_call_that_asked_and_for_no_other() {
+#[tokio::test(start_paused = true)]
+async fn leftovers_wait_for_the_call_that_asked_and_for_no_other() {
     let mut world = World::new(&[&[("a", "write"), ("b", "ask"), ("c", "read")]]);
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).waiting, ["a", "b"]);
+    assert_eq!(world.start(&mut state).await.waiting, ["a", "b"]);
     // The other call is decided: `c` stays behind `b`.
-    assert_eq!(world.decide(&mut state, &[("a", Resume)]).waiting, ["b"]);
+    assert_eq!(world.decide(&mut state, &[("a", Resume)]).await.waiting, ["b"]);
     assert_eq!(statuses(&state), ["a Succeeded", "b Suspended", "c New"]);
 
     let mut world = World::new(&[&[("a", "write"), ("b", "ask"), ("c", "read")]]);
     let mut state = world.state();
-    world.start(&mut state);
+    world.start(&mut state).await;
     // The call that asked is decided: `c` runs, whatever `a` waits for.
-    assert_eq!(world.decide(&mut state, &[("b", Resume)]).waiting, ["a"]);
+    assert_eq!(world.decide(&mut state, &[("b", Resume)]).await.waiting, ["a"]);
     assert_eq!(statuses(&state), ["a Suspended", "b Succeeded", "c Succeeded"]);
 }
 
-#[test]
-fn a_cancelled_run_executes_no_leftovers() {
-    let mut world = ask_in_the_middle();
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_executes_no_leftovers() {
+    let mut world = World::new(&[&[("a", "read"), ("b", "ask"), ("c", "hang"), ("d", "note")]]);
     let mut state = world.state();
-    world.start(&mut state);
-    // Asked before a decision is taken, before the gate at the start, then before each leftover.
-    world.asked.set(0);
-    world.cancelled_at = Some(2);
-    let outcome = world.decide(&mut state, &[("b", Resume)]);
+    world.start(&mut state).await;
+    let token = world.token.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    let outcome = world.decide(&mut state, &[("b", Resume)]).await;
     assert_eq!(outcome.reason, TerminationReason::Cancelled);
-    assert_eq!(statuses(&state)[2..], ["c New", "d New"]);
-    world.abandoned = vec!["c.1", "d.1"];
+    assert_eq!(statuses(&state)[2..], ["c Cancelled", "d New"]);
+    world.abandoned = vec!["c.1", "d.1", "c.2", "d.2"];
     world.assert_conforms();
 }

@@ -1,18 +1,30 @@
 //! The driver of runs.
 
+mod acts;
 mod approvals;
 mod cancels;
 mod decisions;
 mod depth;
 mod doctored;
 mod doubt;
+mod drops;
 mod failures;
+mod files;
 mod ids;
 mod leftovers;
 mod messages;
 mod modes;
 mod outcomes;
+mod outside;
 mod parts;
-mod random;
+mod phases;
+mod polls;
+mod protocol;
+mod rounds;
+mod script;
+mod sharing;
+mod stops;
 mod stored;
+mod streams;
 mod tools;
+mod values;

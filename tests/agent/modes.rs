@@ -8,61 +8,61 @@ use serde_json::json;
 use super::parts::{World, statuses};
 
 /// One call of that tool, which asks; the answer to it is `true`.
-fn asked(tool: &str) -> World {
+async fn asked(tool: &str) -> World {
     let mut world = World::new(&[&[("call_1", tool)]]);
     let mut state = world.state();
-    assert_eq!(world.start(&mut state).waiting, ["call_1"]);
+    assert_eq!(world.start(&mut state).await.waiting, ["call_1"]);
     assert_eq!(state.pending()[0].suspension.id, "ask/r1/call_1/1");
     let mut state = world.restored();
     let mut incoming = Incoming::new("d1", "call_1", Resume);
     incoming.result = json!(true);
-    world.queue.incoming.push_back(incoming);
-    assert_eq!(world.resume(&mut state).reason, TerminationReason::NaturalEnd);
+    world.incoming.push(incoming);
+    assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["call_1 Succeeded"]);
     world
 }
 
-#[test]
-fn a_replayed_call_executes_with_the_arguments_of_the_model() {
-    let world = asked("ask");
+#[tokio::test(start_paused = true)]
+async fn a_replayed_call_executes_with_the_arguments_of_the_model() {
+    let world = asked("ask").await;
     assert_eq!(world.done(), ["r1/call_1/1", "r1/call_1/2"]);
-    assert_eq!(world.script.seen[1][2], r#"call_1: {"for":"call_1"}"#);
+    assert_eq!(world.script.seen()[1][2], r#"call_1: {"for":"call_1"}"#);
     world.assert_trace("tool_asks");
 }
 
-#[test]
-fn a_decision_that_is_the_result_stands_in_for_the_tool() {
-    let world = asked("ask_result");
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_is_the_result_stands_in_for_the_tool() {
+    let world = asked("ask_result").await;
     assert_eq!(world.done(), ["r1/call_1/1"], "it executed once, to ask");
-    assert_eq!(world.script.seen[1][2], "call_1: true");
+    assert_eq!(world.script.seen()[1][2], "call_1: true");
     world.assert_trace("decision_is_result");
 }
 
-#[test]
-fn a_decision_that_is_passed_on_replaces_the_arguments() {
-    let world = asked("ask_arguments");
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_is_passed_on_replaces_the_arguments() {
+    let world = asked("ask_arguments").await;
     assert_eq!(world.done(), ["r1/call_1/1", "r1/call_1/2"]);
-    assert_eq!(world.script.seen[1][2], "call_1: true");
+    assert_eq!(world.script.seen()[1][2], "call_1: true");
     world.assert_conforms();
 }
 
-#[test]
-fn a_replay_may_ask_again_and_each_asking_is_a_suspension_of_its_own() {
+#[tokio::test(start_paused = true)]
+async fn a_replay_may_ask_again_and_each_asking_is_a_suspension_of_its_own() {
     for (tool, ids) in [
         ("ask_twice", ["ask/r1/call_1/1", "ask/r1/call_1/2"]),
         ("write_twice", ["r1/call_1/1", "r1/call_1/2"]),
     ] {
         let mut world = World::new(&[&[("call_1", tool)]]);
         let mut state = world.state();
-        world.start(&mut state);
+        world.start(&mut state).await;
         assert_eq!(state.pending()[0].suspension.id, ids[0]);
 
-        let outcome = world.decide(&mut state, &[("call_1", Resume)]);
+        let outcome = world.decide(&mut state, &[("call_1", Resume)]).await;
         assert_eq!(outcome.waiting, ["call_1"], "{tool} asks again");
         assert_eq!(state.pending()[0].suspension.id, ids[1]);
 
-        world.queue.incoming.push_back(Incoming::new("d2", "call_1", Resume));
-        assert_eq!(world.resume(&mut state).reason, TerminationReason::NaturalEnd);
+        world.incoming.push(Incoming::new("d2", "call_1", Resume));
+        assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
         assert_eq!(statuses(&state), ["call_1 Succeeded"]);
         world.assert_trace(&format!("asked_again_by_{tool}"));
     }

@@ -1,162 +1,58 @@
-//! Parts to drive a run with: a scripted model, decisions in a queue, a committer that fails when told, a recorder.
+//! Parts to drive a run with: a scripted model, decisions from other tasks, a committer that fails when told, a recorder.
+//! Time is virtual: it stands still while something can go on.
 
-use std::cell::Cell;
-use std::collections::VecDeque;
-use std::rc::Rc;
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use futures_util::StreamExt;
+use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
-    ActivationError, Agent, CommitError, DecisionSource, Entry, Incoming, Model, ModelError, Outcome,
-    Pending, Reply, RunState, StateCommitter, StoredRun, Tool,
+    ActivationError, Agent, CancellationToken, DecisionHandle, ExecutionMode, Inbox, Incoming, Input, Io,
+    Outcome, Plugin, Reply, RunState, SuspensionPolicy, Tool, WhenSuspended, cancel_run, inbox, run_loop,
+    run_loop_stream,
 };
-use runstate::checkpoint::{Due, Trigger};
+use runstate::clock::{Clock, TokioClock};
 use runstate::decision::DecisionAction;
-use runstate::run::RunStatus;
 use runstate::trace::{Event, Recorder, Report, Rulebook, Verdict, check, to_text};
-use runstate::turn::{CallRequest, Turn};
-use serde_json::json;
+use runstate::turn::Turn;
 
+use super::outside::{Kept, NoSecrets, Told, TypeOnly};
+pub use super::script::{Bit, Script, bits, turn, written};
 use super::tools::{Ledger, Rules, tools};
 
-/// Answers step by step; an empty answer once the script is over. What it reads is checked each time.
-#[derive(Default)]
-pub struct Script {
-    pub turns: Vec<Turn>,
-    /// At this step there is no answer.
-    pub fails_at: Option<u32>,
-    /// What it read, step by step.
-    pub seen: Vec<Vec<String>>,
-}
-
-impl Model for Script {
-    fn infer(&mut self, step: u32, state: &RunState) -> Result<Turn, ModelError> {
-        assert_ready_for_the_model(state);
-        self.seen.push(state.history().map(|entry| written(&entry)).collect());
-        if self.fails_at == Some(step) {
-            return Err(ModelError::new("the line is dead"));
-        }
-        Ok(self.turns.get(step as usize - 1).cloned().unwrap_or_default())
-    }
-}
-
-/// Exactly one result behind each answer for each of its calls, in their order, and none of them waits or executes.
-pub fn assert_ready_for_the_model(state: &RunState) {
-    let mut owed = VecDeque::new();
-    for entry in state.history() {
-        match entry {
-            Entry::User(_) => assert_eq!(owed, [""; 0], "results are missing before the user's message"),
-            Entry::Assistant(turn) => {
-                assert_eq!(owed, [""; 0], "results are missing before the next answer");
-                owed.extend(turn.calls.iter().map(|call| call.id.as_str()));
-            }
-            Entry::Output { id, .. } | Entry::Error { id, .. } => {
-                assert_eq!(owed.pop_front(), Some(id), "a result that no call asked for");
-            }
-        }
-    }
-    assert_eq!(owed, [""; 0], "results are missing at the end");
-    assert_eq!(state.projection(), RunStatus::Done, "a call waits or executes while the model is asked");
-}
-
-/// An entry in a few words.
-pub fn written(entry: &Entry<'_>) -> String {
-    match entry {
-        Entry::User(text) => format!("user: {text}"),
-        Entry::Assistant(turn) => {
-            let calls: Vec<_> = turn.calls.iter().map(|call| format!("{} {}", call.tool, call.id)).collect();
-            format!("assistant: {}[{}]", turn.text, calls.join(", "))
-        }
-        Entry::Output { id, output, warning: None } => format!("{id}: {output}"),
-        Entry::Output { id, output, warning: Some(warning) } => format!("{id}: {output} ({warning})"),
-        Entry::Error { id, error } => format!("{id}: error: {error}"),
-    }
-}
-
-/// An answer that asks for these calls, each an id and a tool.
-pub fn turn(calls: &[(&str, &str)]) -> Turn {
-    let request = |(id, tool): &(&str, &str)| CallRequest {
-        id: (*id).to_owned(),
-        tool: (*tool).to_owned(),
-        arguments: json!({ "for": id }),
-    };
-    Turn { text: String::new(), calls: calls.iter().map(request).collect() }
-}
-
-/// Decisions in a queue, and the replies to them.
-#[derive(Default)]
-pub struct Queue {
-    pub incoming: VecDeque<Incoming>,
-    pub replies: Vec<(String, Reply)>,
-    /// The commits made so far, as each reply was given.
-    pub told_after: Vec<usize>,
-    /// A decision comes in once its call waits, and not before.
-    pub patient: bool,
-    commits: Rc<Cell<usize>>,
-}
-
-impl Queue {
-    /// A decision on each of the calls, with the id `d-` and its name.
-    pub fn put(&mut self, decisions: &[(&str, DecisionAction)]) {
-        for (call, action) in decisions {
-            self.incoming.push_back(Incoming::new(format!("d-{call}"), *call, *action));
-        }
-    }
-}
-
-impl DecisionSource for Queue {
-    fn next(&mut self, pending: &[Pending<'_>]) -> Option<Incoming> {
-        let first = self.incoming.front()?;
-        if self.patient && pending.iter().all(|pending| pending.call != first.call) {
-            return None;
-        }
-        self.incoming.pop_front()
-    }
-
-    fn replied(&mut self, incoming: &Incoming, reply: Reply) {
-        self.replies.push((incoming.decision_id.clone(), reply));
-        self.told_after.push(self.commits.get());
-    }
-}
-
-/// Keeps what was committed, as bytes.
-#[derive(Default)]
-pub struct Kept {
-    pub triggers: Vec<Trigger>,
-    pub json: String,
-    /// This commit fails, counted from 0.
-    pub fail_at: Option<usize>,
-    /// And all after it.
-    pub fail_on: bool,
-    tries: usize,
-    commits: Rc<Cell<usize>>,
-}
-
-impl StateCommitter<RunState> for Kept {
-    fn commit(&mut self, due: Due, state: &RunState) -> Result<(), CommitError> {
-        self.tries += 1;
-        if self.fail_at.is_some_and(|at| at + 1 == self.tries || self.fail_on && at < self.tries) {
-            return Err(CommitError::new("the disk is full"));
-        }
-        self.triggers.push(due.trigger());
-        self.commits.set(self.triggers.len());
-        self.json = StoredRun::of(state).unwrap().to_json();
-        Ok(())
-    }
-}
+/// A decision's id, the reply to it, and the commits made by then.
+pub type Replies = Arc<Mutex<Vec<(String, Reply, usize)>>>;
 
 /// All of it, with a recorder.
 pub struct World {
     pub script: Script,
-    pub tools: Vec<Box<dyn Tool>>,
-    pub queue: Queue,
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Behind the rules.
+    pub plugins: Vec<Arc<dyn Plugin>>,
+    pub mode: ExecutionMode,
+    pub policy: SuspensionPolicy,
+    pub when_suspended: WhenSuspended,
+    pub stop: Vec<StopConditionSpec>,
     pub kept: Kept,
+    pub handle: DecisionHandle,
+    pub inbox: Inbox,
+    pub replies: Replies,
+    /// Decisions that are sent before the loop begins.
+    pub incoming: Vec<Incoming>,
+    /// Decisions that are sent as soon as their call waits.
+    pub patient: Vec<Incoming>,
     pub recorder: Recorder,
+    pub told: Told,
     pub ledger: Ledger,
-    /// From this asking on the run is cancelled, counted from 0.
-    pub cancelled_at: Option<usize>,
-    /// How often it was asked.
-    pub asked: Cell<usize>,
-    pub max_steps: Option<u32>,
-    /// Executions whose gate is open when their round is left: for a call that asked, or since the run was cancelled.
+    pub token: CancellationToken,
+    pub clock: TokioClock,
+    /// Is the run driven as a stream?
+    pub stream: bool,
+    /// Are secrets taken out of events?
+    pub redacts: bool,
+    /// Executions that have passed their gate when their round is left: for a call that asked, or since the run was cancelled.
     /// They are abandoned, and their calls are executed anew later, if at all.
     pub abandoned: Vec<&'static str>,
 }
@@ -164,52 +60,185 @@ pub struct World {
 impl World {
     /// With a script of answers, each a list of calls by id and tool.
     pub fn new(turns: &[&[(&str, &str)]]) -> Self {
+        Self::of(turns.iter().map(|calls| turn(calls)))
+    }
+
+    /// With these answers.
+    pub fn of(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self::with(turns.into_iter().map(|turn| bits(&turn)).collect())
+    }
+
+    /// With answers in these pieces.
+    pub fn with(answers: Vec<Vec<Bit>>) -> Self {
         let ledger = Ledger::default();
-        let commits = Rc::new(Cell::new(0));
+        let clock = TokioClock::starting_at(0);
+        let (handle, inbox) = inbox();
         World {
-            script: Script { turns: turns.iter().map(|calls| turn(calls)).collect(), ..Script::default() },
+            script: Script::new(answers),
             tools: tools(&ledger),
-            queue: Queue { commits: Rc::clone(&commits), ..Queue::default() },
-            kept: Kept { commits, ..Kept::default() },
-            recorder: Recorder::new("r1"),
+            plugins: Vec::new(),
+            mode: ExecutionMode::Sequential,
+            policy: SuspensionPolicy::WaitForAll,
+            when_suspended: WhenSuspended::Park,
+            stop: Vec::new(),
+            kept: Kept::default(),
+            handle,
+            inbox,
+            replies: Replies::default(),
+            incoming: Vec::new(),
+            patient: Vec::new(),
+            recorder: Recorder::builder("r1").clock(move || clock.now_ms()).build(),
+            told: Told::default(),
             ledger,
-            cancelled_at: None,
-            asked: Cell::new(0),
-            max_steps: Some(20),
+            token: CancellationToken::new(),
+            clock,
+            stream: false,
+            redacts: false,
             abandoned: Vec::new(),
         }
     }
 
-    pub fn drive<T>(&mut self, drive: impl FnOnce(&mut Agent<'_>) -> T) -> T {
-        let (asked, at) = (&self.asked, self.cancelled_at);
-        drive(&mut Agent {
-            model: &mut self.script,
-            tools: &mut self.tools,
-            gate: &Rules,
-            decisions: &mut self.queue,
-            committer: &mut self.kept,
-            watch: &self.recorder,
-            cancelled: &|| at.is_some_and(|at| asked.replace(asked.get() + 1) >= at),
-            max_steps: self.max_steps,
+    pub fn max_rounds(&mut self, rounds: u32) {
+        self.stop = vec![StopConditionSpec::MaxRounds { rounds }];
+    }
+
+    pub fn agent(&self) -> Agent {
+        let agent = Agent::builder(self.script.clone())
+            .tools(self.tools.iter().cloned())
+            .plugin(Rules)
+            .plugins(self.plugins.iter().cloned())
+            .stop(StopConditions::new(self.stop.clone()).unwrap())
+            .mode(self.mode)
+            .policy(self.policy)
+            .when_suspended(self.when_suspended)
+            .schemas(TypeOnly)
+            .clock(self.clock);
+        let agent = if self.redacts { agent.redact(NoSecrets) } else { agent };
+        agent.build().unwrap()
+    }
+
+    /// A decision on each of the calls, with the id `d-` and its name.
+    pub fn put(&mut self, decisions: &[(&str, DecisionAction)]) {
+        self.incoming.extend(incoming(decisions));
+    }
+
+    /// The same, once its call waits and not before.
+    pub fn put_patiently(&mut self, decisions: &[(&str, DecisionAction)]) {
+        self.patient.extend(incoming(decisions));
+    }
+
+    /// Sends a decision from a task of its own.
+    pub fn send(&self, incoming: Incoming) {
+        let (handle, replies) = (self.handle.clone(), Arc::clone(&self.replies));
+        let commits = Arc::clone(&self.kept.commits);
+        tokio::spawn(async move {
+            let id = incoming.decision_id.clone();
+            if let Ok(reply) = handle.decide(incoming).await {
+                replies.lock().unwrap().push((id, reply, commits.load(Ordering::SeqCst)));
+            }
+        });
+    }
+
+    /// Sends a decision at that time.
+    pub fn send_at(&self, at_ms: u64, incoming: Incoming) {
+        let (handle, replies) = (self.handle.clone(), Arc::clone(&self.replies));
+        let (clock, commits) = (self.clock, Arc::clone(&self.kept.commits));
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(at_ms.saturating_sub(clock.now_ms()))).await;
+            let id = incoming.decision_id.clone();
+            if let Ok(reply) = handle.decide(incoming).await {
+                replies.lock().unwrap().push((id, reply, commits.load(Ordering::SeqCst)));
+            }
+        });
+    }
+
+    /// Tasks that decide as soon as their call waits.
+    pub async fn start_senders(&mut self) -> Vec<tokio::task::JoinHandle<()>> {
+        let send = |incoming: Incoming| {
+            let (mut handle, replies) = (self.handle.clone(), Arc::clone(&self.replies));
+            let commits = Arc::clone(&self.kept.commits);
+            tokio::spawn(async move {
+                while handle.pending().iter().all(|pending| *pending.call != *incoming.call) {
+                    if handle.pending_changed().await.is_err() {
+                        return;
+                    }
+                }
+                let id = incoming.decision_id.clone();
+                if let Ok(reply) = handle.decide(incoming).await {
+                    replies.lock().unwrap().push((id, reply, commits.load(Ordering::SeqCst)));
+                }
+            })
+        };
+        let senders = std::mem::take(&mut self.patient).into_iter().map(send).collect();
+        settled().await;
+        senders
+    }
+
+    async fn send_all(&mut self) {
+        for incoming in std::mem::take(&mut self.incoming) {
+            self.send(incoming);
+        }
+        drop(self.start_senders().await);
+    }
+
+    /// The loop over a run, as a future that borrows all of it.
+    pub fn drive<'w>(
+        &'w mut self,
+        state: &'w mut RunState,
+        input: Input,
+    ) -> Pin<Box<dyn Future<Output = Result<Outcome, ActivationError>> + Send + 'w>> {
+        let agent = self.agent();
+        let io = Io::new()
+            .committer(&mut self.kept)
+            .inbox(&mut self.inbox)
+            .events(&self.told)
+            .watch(&self.recorder)
+            .cancelled_by(self.token.clone());
+        let stream = self.stream;
+        Box::pin(async move {
+            if !stream {
+                return run_loop(&agent, state, input, io).await;
+            }
+            let mut stream = run_loop_stream(&agent, state, input, io);
+            while stream.next().await.is_some() {}
+            stream.into_outcome().unwrap()
         })
     }
 
-    pub fn start(&mut self, state: &mut RunState) -> Outcome {
-        self.drive(|agent| agent.start(state, "tidy up")).unwrap()
+    pub async fn try_drive(
+        &mut self,
+        state: &mut RunState,
+        input: Input,
+    ) -> Result<Outcome, ActivationError> {
+        self.send_all().await;
+        let outcome = self.drive(state, input).await;
+        settled().await;
+        outcome
     }
 
-    pub fn try_start(&mut self, state: &mut RunState) -> Result<Outcome, ActivationError> {
-        self.drive(|agent| agent.start(state, "tidy up"))
+    pub async fn start(&mut self, state: &mut RunState) -> Outcome {
+        self.try_drive(state, Input::message("tidy up")).await.unwrap()
     }
 
-    pub fn resume(&mut self, state: &mut RunState) -> Outcome {
-        self.drive(|agent| agent.resume(state)).unwrap()
+    pub async fn write(&mut self, state: &mut RunState, text: &str) -> Outcome {
+        self.try_drive(state, Input::message(text)).await.unwrap()
     }
 
-    /// Puts decisions in, and resumes.
-    pub fn decide(&mut self, state: &mut RunState, decisions: &[(&str, DecisionAction)]) -> Outcome {
-        self.queue.put(decisions);
-        self.resume(state)
+    pub async fn resume(&mut self, state: &mut RunState) -> Outcome {
+        self.try_drive(state, Input::Resume).await.unwrap()
+    }
+
+    /// Cancels a run that waits.
+    pub async fn cancel(&mut self, state: &mut RunState) -> Result<Outcome, ActivationError> {
+        let agent = self.agent();
+        let io = Io::new().committer(&mut self.kept).inbox(&mut self.inbox).watch(&self.recorder);
+        cancel_run(&agent, state, io.events(&self.told)).await
+    }
+
+    /// Sends decisions, and resumes.
+    pub async fn decide(&mut self, state: &mut RunState, decisions: &[(&str, DecisionAction)]) -> Outcome {
+        self.put(decisions);
+        self.resume(state).await
     }
 
     pub fn state(&self) -> RunState {
@@ -218,14 +247,24 @@ impl World {
 
     /// The run as another process finds it: from the bytes of the last commit.
     pub fn restored(&self) -> RunState {
-        let mut state = StoredRun::from_json(self.kept.json.as_bytes()).unwrap().restore().unwrap();
+        let mut state = self.kept.memory.restore().unwrap();
         state.watch(&self.recorder);
         state
     }
 
     /// What tools did so far.
     pub fn done(&self) -> Vec<String> {
-        self.ledger.borrow().clone()
+        self.ledger.lock().unwrap().clone()
+    }
+
+    /// How often the tool of the call executed.
+    pub fn executions(&self, call: &str) -> usize {
+        self.done().iter().filter(|key| key.starts_with(&format!("r1/{call}/"))).count()
+    }
+
+    /// The replies to decisions so far, which are forgotten.
+    pub fn replies(&self) -> Vec<(String, Reply)> {
+        self.replies.lock().unwrap().drain(..).map(|(id, reply, _)| (id, reply)).collect()
     }
 
     /// The trace, held against all diagrams.
@@ -236,13 +275,7 @@ impl World {
     /// The trace conforms, and is this one.
     pub fn assert_trace(&self, name: &str) {
         self.assert_conforms();
-        insta::with_settings!({
-            snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"),
-            prepend_module_to_snapshot => false,
-            omit_expression => true,
-        }, {
-            insta::assert_snapshot!(format!("agent__{name}"), to_text(&self.recorder.events()));
-        });
+        assert_golden(name, &to_text(&self.recorder.events()));
     }
 
     /// The trace conforms to the diagrams, and nothing is unfinished but what a run that waits, or is over, leaves so: the
@@ -254,12 +287,43 @@ impl World {
         for it in &report.unfinished {
             match (it.lifecycle.as_str(), it.state.as_str()) {
                 ("run", "Waiting") | ("tool_call", "Suspended" | "New") => {}
-                ("tool_execution", "ExecuteTool") => abandoned.push(it.instance.as_str()),
+                ("tool_execution", "BeforeToolExecute" | "ExecuteTool") => {
+                    abandoned.push(it.instance.as_str())
+                }
                 _ => panic!("{}", report.summary()),
             }
         }
         assert_eq!(abandoned, self.abandoned, "{}", report.summary());
     }
+}
+
+fn incoming(decisions: &[(&str, DecisionAction)]) -> Vec<Incoming> {
+    let decision = |(call, action): &(&str, _)| Incoming::new(format!("d-{call}"), *call, *action);
+    decisions.iter().map(decision).collect()
+}
+
+/// Lets all other tasks go on until they wait.
+pub async fn settled() {
+    for _ in 0..8 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Runs a test's part that is no test of its own, in virtual time.
+pub fn paused<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.unwrap().block_on(test)
+}
+
+/// The text is as it is in the file of that name.
+pub fn assert_golden(name: &str, text: &str) {
+    insta::with_settings!({
+        snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"),
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(format!("agent__{name}"), text);
+    });
 }
 
 /// The built-in diagrams.
@@ -274,7 +338,7 @@ pub fn statuses(state: &RunState) -> Vec<String> {
 
 /// What the model reads.
 pub fn history(state: &RunState) -> Vec<String> {
-    state.history().map(|entry| written(&entry)).collect()
+    state.history().iter().map(written).collect()
 }
 
 /// The events of one lifecycle, each with its instance.

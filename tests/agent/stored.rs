@@ -5,23 +5,25 @@ use runstate::agent::{Incoming, RunState, StateError, StoredRun};
 use runstate::decision::DecisionAction::Resume;
 use serde_json::{Value, json};
 
-use super::parts::World;
+use super::parts::{World, paused};
 
 /// A run that waits, with a call in nearly every status: decided, decided again and waiting, asked and waiting, new.
 fn waiting() -> String {
-    let mut world = World::new(&[
-        &[("a", "write"), ("a", "read"), ("b", "fail"), ("c", "warn")],
-        &[("a", "write_twice"), ("d", "ask_arguments"), ("e", "note")],
-    ]);
-    let mut state = world.state();
-    world.start(&mut state);
-    let mut incoming = Incoming::new("d1", "a", Resume);
-    (incoming.reason, incoming.actor) = (Some("it is fine".into()), Some("ann".into()));
-    world.queue.incoming.push_back(incoming);
-    world.resume(&mut state);
-    world.decide(&mut state, &[("a#3", Resume)]);
-    assert_eq!(state.pending().len(), 2, "{:?}", super::parts::statuses(&state));
-    world.kept.json.clone()
+    paused(async {
+        let mut world = World::new(&[
+            &[("a", "write"), ("a", "read"), ("b", "fail"), ("c", "warn")],
+            &[("a", "write_twice"), ("d", "ask_arguments"), ("e", "note")],
+        ]);
+        let mut state = world.state();
+        world.start(&mut state).await;
+        let mut incoming = Incoming::new("d1", "a", Resume);
+        (incoming.reason, incoming.actor) = (Some("it is fine".into()), Some("ann".into()));
+        world.incoming.push(incoming);
+        world.resume(&mut state).await;
+        world.decide(&mut state, &[("a#3", Resume)]).await;
+        assert_eq!(state.pending().len(), 2, "{:?}", super::parts::statuses(&state));
+        StoredRun::of(&state).unwrap().to_json()
+    })
 }
 
 fn restored(json: &[u8]) -> Result<RunState, StateError> {
@@ -119,14 +121,22 @@ fn a_damaged_place_that_is_sealed_anew_gives_what_is_stored_or_an_error() {
             }
             Err(error) => {
                 refused += 1;
-                assert!(
-                    error.to_string().starts_with("__") || error.to_string().starts_with("steps: "),
-                    "{error}"
-                );
+                let places = ["__", "steps: ", "messages: ", "base: ", "values: "];
+                assert!(places.iter().any(|place| error.to_string().starts_with(place)), "{what}: {error}");
             }
         }
     }
     assert!(read > 20 && refused > 200, "{read} read, {refused} refused");
+}
+
+fn first_result(run: &Value) -> usize {
+    let messages = run["messages"].as_array().unwrap();
+    messages.iter().position(|message| message.get("result").is_some()).unwrap()
+}
+
+fn second_answer(run: &Value) -> usize {
+    let messages = run["messages"].as_array().unwrap();
+    messages.iter().rposition(|message| message.get("assistant").is_some()).unwrap()
 }
 
 #[test]
@@ -166,10 +176,31 @@ fn each_contradiction_has_its_words() {
     });
     contradict("a step is missing", |run| run["steps"] = json!(1));
     contradict("an answer is missing", |run| {
-        run["messages"].as_array_mut().unwrap().pop();
+        let place = second_answer(run);
+        run["messages"].as_array_mut().unwrap().truncate(place);
+    });
+    contradict("a result is not what its call came to", |run| {
+        let place = first_result(run);
+        run["messages"][place]["result"]["content"] = json!({ "error": "no" });
+    });
+    contradict("a result has another id than its call", |run| {
+        let place = first_result(run);
+        run["messages"][place]["result"]["id"] = json!("z");
+    });
+    contradict("a call that is over has no result", |run| {
+        let place = first_result(run);
+        run["messages"].as_array_mut().unwrap().remove(place);
+    });
+    contradict("a call that waits has a result", |run| {
+        let place = first_result(run);
+        let mut result = run["messages"][place].clone();
+        let key = run["__tool_call_states"]["d"]["snapshot"]["record"]["key"].clone();
+        result["result"]["key"] = key;
+        run["messages"].as_array_mut().unwrap().push(result);
     });
     contradict("a call was not asked for", |run| {
-        run["messages"][2]["assistant"]["calls"].as_array_mut().unwrap().pop();
+        let place = second_answer(run);
+        run["messages"][place]["assistant"]["calls"].as_array_mut().unwrap().pop();
     });
     contradict("a call has another tool than was asked for", |run| {
         run["__tool_call_states"]["e"]["snapshot"]["record"]["tool"] = json!("delete_file");
@@ -233,7 +264,7 @@ fn any_bytes_that_are_no_stored_run_are_an_error() {
         (b"null", "line 1, column 4: not a stored run: invalid type: null, expected struct StoredRun"),
         (
             b"[]",
-            "line 1, column 2: not a stored run: invalid length 0, expected struct StoredRun with 8 elements",
+            "line 1, column 2: not a stored run: invalid length 0, expected struct StoredRun with 14 elements",
         ),
         (deep.as_bytes(), "line 1, column 2: not a stored run: "),
         (huge.as_bytes(), "line 1, column 10000011: not a stored run: "),

@@ -1,49 +1,67 @@
 //! Tools that keep a ledger, and the gate before them.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use runstate::agent::{Effect, Gate, Tool, ToolInput, Verdict};
-use runstate::decision::{Decision, ResumeMode, Suspension};
-use runstate::tool_call::CallRecord;
+use futures_util::future::BoxFuture;
+use runstate::agent::{
+    Effect, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict,
+    async_trait,
+};
+use runstate::decision::{ResumeMode, Suspension};
 use runstate::tool_result::ToolResult;
 use serde_json::{Value, json};
 
 /// What tools did, outside of the run: the idempotency key of each execution.
-pub type Ledger = Rc<RefCell<Vec<String>>>;
+pub type Ledger = Arc<Mutex<Vec<String>>>;
+
+/// What a tool does.
+type Does = Box<dyn for<'c> Fn(&'c mut ToolContext) -> BoxFuture<'c, ToolResult> + Send + Sync>;
 
 /// A tool that writes into the ledger and answers as it was told.
 struct Noted {
-    name: &'static str,
-    effect: Effect,
-    answer: fn(&ToolInput<'_>) -> ToolResult,
+    spec: ToolSpec,
+    does: Does,
     ledger: Ledger,
 }
 
+#[async_trait]
 impl Tool for Noted {
-    fn name(&self) -> &str {
-        self.name
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
-    fn effect(&self) -> Effect {
-        self.effect
-    }
-
-    fn call(&mut self, input: &ToolInput<'_>) -> ToolResult {
-        self.ledger.borrow_mut().push(input.idempotency_key());
-        (self.answer)(input)
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        self.ledger.lock().unwrap().push(cx.idempotency_key());
+        (self.does)(cx).await
     }
 }
 
-/// A tool by its name: how it may be repeated, and what it answers.
-pub type Kind = (&'static str, Effect, fn(&ToolInput<'_>) -> ToolResult);
+/// A tool that does this.
+pub fn tool<F>(ledger: &Ledger, spec: ToolSpec, does: F) -> Arc<dyn Tool>
+where
+    F: for<'c> Fn(&'c mut ToolContext) -> BoxFuture<'c, ToolResult> + Send + Sync + 'static,
+{
+    Arc::new(Noted { spec, does: Box::new(does), ledger: Arc::clone(ledger) })
+}
 
-/// All tools that tests call.
+pub fn once(name: &str) -> ToolSpec {
+    ToolSpec::new(name, "")
+}
+
+pub fn repeatable(name: &str) -> ToolSpec {
+    ToolSpec::new(name, "").repeatable()
+}
+
+/// A tool by its name: how it may be repeated, and what it answers.
+pub type Kind = (&'static str, Effect, fn(&ToolContext) -> ToolResult);
+
+/// The tools that answer at once.
 pub const KINDS: [Kind; 20] = [
-    ("read", Effect::Repeatable, |input| ToolResult::Success(input.arguments().clone())),
+    ("read", Effect::Repeatable, |cx| ToolResult::Success(cx.arguments().clone())),
     ("write", Effect::Once, |_| ToolResult::Success(json!("written"))),
     ("write_twice", Effect::Once, |_| ToolResult::Success(json!("written at last"))),
-    ("note", Effect::Once, |input| ToolResult::Success(json!({ "noted": input.arguments() }))),
+    ("note", Effect::Once, |cx| ToolResult::Success(json!({ "noted": cx.arguments() }))),
     ("fail", Effect::Repeatable, |_| ToolResult::Error("no such file".into())),
     ("panic", Effect::Repeatable, |_| std::panic::resume_unwind(Box::new("out of paper"))),
     ("warn", Effect::Repeatable, |_| ToolResult::Warning {
@@ -60,16 +78,16 @@ pub const KINDS: [Kind; 20] = [
         ToolResult::Pending(suspension)
     }),
     ("deep_gate", Effect::Repeatable, |_| panic!("the gate gives the result")),
-    ("ask", Effect::Repeatable, |input| ask(input, ResumeMode::ReplayToolCall, 1)),
-    ("ask_once", Effect::Once, |input| ask(input, ResumeMode::ReplayToolCall, 1)),
-    ("ask_twice", Effect::Repeatable, |input| ask(input, ResumeMode::ReplayToolCall, 2)),
-    ("ask_result", Effect::Once, |input| ask(input, ResumeMode::UseDecisionAsToolResult, 1)),
-    ("ask_arguments", Effect::Once, |input| ask(input, ResumeMode::PassDecisionToTool, 1)),
-    ("lapsing", Effect::Repeatable, |input| match input.decision() {
+    ("ask", Effect::Repeatable, |cx| ask(cx, ResumeMode::ReplayToolCall, 1)),
+    ("ask_once", Effect::Once, |cx| ask(cx, ResumeMode::ReplayToolCall, 1)),
+    ("ask_twice", Effect::Repeatable, |cx| ask(cx, ResumeMode::ReplayToolCall, 2)),
+    ("ask_result", Effect::Once, |cx| ask(cx, ResumeMode::UseDecisionAsToolResult, 1)),
+    ("ask_arguments", Effect::Once, |cx| ask(cx, ResumeMode::PassDecisionToTool, 1)),
+    ("lapsing", Effect::Repeatable, |cx| match cx.decision() {
         None => ToolResult::Pending(Suspension::new("soon", "ask", "quick!").expiring_at(1_000)),
         Some(_) => ToolResult::Success(json!("in time")),
     }),
-    ("careless", Effect::Repeatable, |input| match input.decision() {
+    ("careless", Effect::Repeatable, |cx| match cx.decision() {
         None => ToolResult::Pending(Suspension::new("always the same", "ask", "may I?")),
         Some(_) => ToolResult::Success(json!("thank you")),
     }),
@@ -82,38 +100,71 @@ pub fn nested(levels: usize) -> Value {
 }
 
 /// Asks that often, once an execution.
-fn ask(input: &ToolInput<'_>, mode: ResumeMode, times: u32) -> ToolResult {
-    let key = input.idempotency_key();
+fn ask(cx: &ToolContext, mode: ResumeMode, times: u32) -> ToolResult {
+    let key = cx.idempotency_key();
     let attempt: u32 = key.rsplit('/').next().unwrap().parse().unwrap();
-    if input.decision().is_none() || attempt <= times {
+    if cx.decision().is_none() || attempt <= times {
         return ToolResult::Pending(Suspension::new(format!("ask/{key}"), "ask", "which?").resuming_by(mode));
     }
-    ToolResult::Success(input.arguments().clone())
+    ToolResult::Success(cx.arguments().clone())
 }
 
-pub fn tools(ledger: &Ledger) -> Vec<Box<dyn Tool>> {
-    let tool = |(name, effect, answer): &Kind| -> Box<dyn Tool> {
-        Box::new(Noted { name, effect: *effect, answer: *answer, ledger: Rc::clone(ledger) })
+/// All tools that tests call by name. `slow` and `approved` take as many milliseconds as their argument `ms` says; `hang` never ends.
+pub fn tools(ledger: &Ledger) -> Vec<Arc<dyn Tool>> {
+    let of_kind = |(name, effect, answer): &Kind| {
+        let spec = if *effect == Effect::Once { once(name) } else { repeatable(name) };
+        let answer = *answer;
+        tool(ledger, spec, move |cx| {
+            Box::pin(async move {
+                tokio::task::yield_now().await;
+                answer(cx)
+            })
+        })
     };
-    KINDS.iter().map(tool).collect()
+    let mut tools: Vec<_> = KINDS.iter().map(of_kind).collect();
+    for spec in [repeatable("slow"), once("approved"), once("slow_once")] {
+        tools.push(tool(ledger, spec, |cx| {
+            Box::pin(async move {
+                let ms = cx.arguments()["ms"].as_u64().unwrap_or(0);
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+                ToolResult::Success(json!(ms))
+            })
+        }));
+    }
+    tools.push(tool(ledger, repeatable("hang"), |_| Box::pin(std::future::pending())));
+    tools
 }
 
 /// The gate, by the tool's name.
 pub struct Rules;
 
-impl Gate for Rules {
-    fn check(&self, call: &CallRecord, decision: Option<&Decision>) -> Verdict {
-        let asked =
-            || Verdict::Suspend { action: "approve".into(), message: format!("execute {}?", call.tool()) };
-        match call.tool() {
-            "write" if decision.is_none() => asked(),
-            "revoked" if decision.is_some() => Verdict::Block("the permission was withdrawn".into()),
-            "revoked" => asked(),
-            "write_twice" if call.suspensions() < 2 => asked(),
-            "blocked" => Verdict::Block("not in this folder".into()),
-            "deep_gate" => Verdict::SetResult(nested(200)),
-            "fixed" => Verdict::SetResult(json!("from the gate")),
+#[async_trait]
+impl Plugin for Rules {
+    fn name(&self) -> &str {
+        "rules"
+    }
+
+    fn phases(&self) -> Phases {
+        Phases::of(&[Phase::BeforeToolExecute])
+    }
+
+    async fn before_tool_execute(
+        &self,
+        _: &mut PhaseContext<'_>,
+        call: &GateCall<'_>,
+    ) -> Result<Verdict, PluginError> {
+        tokio::task::yield_now().await;
+        let asked = || Verdict::Suspend(Suspension::ask("approve", format!("execute {}?", call.tool())));
+        Ok(match (call.tool(), call.decision()) {
+            ("write" | "approved", None) => asked(),
+            ("revoked", Some(_)) => Verdict::Block("the permission was withdrawn".into()),
+            ("revoked", None) => asked(),
+            ("write_twice", None) => asked(),
+            ("write_twice", Some(decision)) if decision.suspension_id.ends_with("/1") => asked(),
+            ("blocked", _) => Verdict::Block("not in this folder".into()),
+            ("deep_gate", _) => Verdict::SetResult(nested(200)),
+            ("fixed", _) => Verdict::SetResult(json!("from the gate")),
             _ => Verdict::Allow,
-        }
+        })
     }
 }

@@ -1,0 +1,115 @@
+//! The whole loop: a scripted model, a tool that a person must approve, a run that survives its process.
+//!
+//! `cargo run --example agent_loop`
+
+use std::error::Error;
+
+use runstate::agent::answer::{FinishReason, ModelEvent};
+use runstate::agent::stop::{StopConditionSpec, StopConditions};
+use runstate::agent::{
+    Agent, GateCall, Incoming, InferenceRequest, Input, Io, MemoryCommitter, Message, Model, ModelStream,
+    Phase, PhaseContext, Phases, Plugin, PluginError, ResultContent, RunState, Tool, ToolContext, ToolSpec,
+    Verdict, async_trait, inbox, run_loop,
+};
+use runstate::decision::{DecisionAction, Suspension};
+use runstate::termination::TerminationReason;
+use runstate::tool_result::ToolResult;
+
+/// Asks for one call, and says what came of it.
+struct Script;
+
+impl Model for Script {
+    fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+        let result = request.history.iter().rev().find_map(|message| match message {
+            Message::Result(result) => Some(match &result.content {
+                ResultContent::Output { value, .. } => format!("Done: {value}."),
+                ResultContent::Error(error) => format!("It was not done: {error}."),
+            }),
+            _ => None,
+        });
+        let events = match result {
+            Some(text) => vec![ModelEvent::Text(text), ModelEvent::Finish(FinishReason::Stop)],
+            None => vec![
+                ModelEvent::CallStart { index: 0, id: "call_1".to_owned(), tool: "delete".to_owned() },
+                ModelEvent::Arguments { index: 0, delta: r#"{"path": "notes.tmp"}"#.to_owned() },
+                ModelEvent::Finish(FinishReason::ToolCalls),
+            ],
+        };
+        Box::pin(futures_util::stream::iter(events))
+    }
+}
+
+/// Stands in for a tool with an effect.
+struct Delete(ToolSpec);
+
+#[async_trait]
+impl Tool for Delete {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        match cx.arguments()["path"].as_str() {
+            Some(path) => ToolResult::Success(format!("{path} is gone").into()),
+            None => ToolResult::Error("expected a text in `path`".to_owned()),
+        }
+    }
+}
+
+/// Asks a person before anything is deleted.
+struct Ask;
+
+#[async_trait]
+impl Plugin for Ask {
+    fn name(&self) -> &str {
+        "ask"
+    }
+
+    fn phases(&self) -> Phases {
+        Phases::of(&[Phase::BeforeToolExecute])
+    }
+
+    async fn before_tool_execute(
+        &self,
+        _: &mut PhaseContext<'_>,
+        call: &GateCall<'_>,
+    ) -> Result<Verdict, PluginError> {
+        Ok(match call.decision() {
+            Some(_) => Verdict::Allow,
+            None => {
+                Verdict::Suspend(Suspension::ask("approve", format!("delete {}?", call.arguments()["path"])))
+            }
+        })
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let delete = Delete(ToolSpec::new("delete", "Deletes a file."));
+    let stop = StopConditions::new(vec![StopConditionSpec::MaxRounds { rounds: 10 }])?;
+    let agent = Agent::builder(Script).tool(delete).plugin(Ask).stop(stop).build()?;
+
+    for action in [DecisionAction::Resume, DecisionAction::Cancel] {
+        // The first process: it ends with the run waiting.
+        let mut committer = MemoryCommitter::default();
+        let mut state = RunState::new("r1");
+        let io = Io::new().committer(&mut committer);
+        let outcome = run_loop(&agent, &mut state, Input::message("tidy up"), io).await?;
+        assert_eq!(outcome.reason, TerminationReason::Suspended);
+        for pending in state.pending() {
+            println!("{} waits: {}", pending.call, pending.suspension.message);
+        }
+        drop(state);
+
+        // Another one, later: only what was committed is left.
+        let mut state = committer.restore()?;
+        let (_handle, mut decisions) = inbox();
+        decisions.put(Incoming::new("decision-1", "call_1", action));
+        let io = Io::new().committer(&mut committer).inbox(&mut decisions);
+        let outcome = run_loop(&agent, &mut state, Input::Resume, io).await?;
+        assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+        let answer = state.thread().last_answer().map(|turn| turn.text.clone());
+        println!("{action:?}: {}", answer.unwrap_or_default());
+    }
+    Ok(())
+}

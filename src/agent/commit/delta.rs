@@ -1,0 +1,167 @@
+//! What changed since the last commit.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::super::history::Message;
+use super::super::keys::Scope;
+use super::super::state::{Call, Head, RunState};
+use crate::decision::Decision;
+use crate::run::AnyRun;
+use crate::snapshot::Unsealed;
+use crate::tool_call::AnyToolCall;
+
+/// What changed since the last commit. It costs what it holds, however long the run is.
+///
+/// Serialized it is what [`StoredDelta`](super::super::StoredDelta) reads.
+pub struct Delta<'a> {
+    state: &'a RunState,
+}
+
+impl<'a> Delta<'a> {
+    pub(in crate::agent) fn of(state: &'a RunState) -> Self {
+        Delta { state }
+    }
+
+    /// The whole, for a store that writes all of it each time.
+    pub fn state(&self) -> &'a RunState {
+        self.state
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> &'a str {
+        self.state.id()
+    }
+
+    /// The thread's id.
+    pub fn thread_id(&self) -> &'a str {
+        self.state.thread().id()
+    }
+
+    /// The number of this commit, from 1: the version that is stored is one less.
+    pub fn version(&self) -> u64 {
+        self.state.commits + 1
+    }
+
+    /// The run.
+    pub fn run(&self) -> &'a AnyRun {
+        self.state.run()
+    }
+
+    /// The messages that were added to the thread, in the order in which they came.
+    pub fn messages(&self) -> &'a [Message] {
+        &self.state.unsaved
+    }
+
+    /// The messages that the thread had before the run, in its first commit; none in later ones. A store that keeps
+    /// threads for themselves has them already.
+    pub fn earlier_messages(&self) -> &'a [Message] {
+        let earlier = if self.state.commits == 0 { self.state.base } else { 0 };
+        &self.state.thread().history[..earlier]
+    }
+
+    /// The calls that were made or that moved, each with its name in traces.
+    pub fn calls(&self) -> impl Iterator<Item = (&'a str, &'a AnyToolCall)> {
+        self.state.calls.changed().map(|call| (&*call.name, call.machine.get()))
+    }
+
+    /// The decisions that were accepted.
+    pub fn decisions(&self) -> impl Iterator<Item = &'a Decision> {
+        self.state.decided.unsaved()
+    }
+
+    /// The persistent keys that changed, each with its scope and its value; none when it was removed.
+    pub fn values(&self) -> impl Iterator<Item = (Scope, &'a str, Option<&'a serde_json::Value>)> {
+        self.state.changed_values.to_store()
+    }
+}
+
+impl fmt::Debug for Delta<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls: Vec<_> = self.calls().map(|(name, _)| name).collect();
+        f.debug_struct("Delta")
+            .field("run", &self.run_id())
+            .field("version", &self.version())
+            .field("messages", &self.messages().len())
+            .field("calls", &calls)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is empty is left out, and what never changes is written once by each process that goes on with the run: most deltas
+/// are one answer or one result.
+impl Serialize for Delta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let state = self.state;
+        map.serialize_entry("version", &self.version())?;
+        if !state.head_saved {
+            map.serialize_entry("head", &Head::of(state))?;
+        }
+        if state.run_changed {
+            map.serialize_entry("__run", &Unsealed(state.run.get()))?;
+        }
+        map.serialize_entry("steps", &state.steps)?;
+        map.serialize_entry("flows", &state.flows)?;
+        map.serialize_entry("events", &(state.events + state.following))?;
+        map.serialize_entry("counters", &state.counters)?;
+        if self.calls().next().is_some() {
+            map.serialize_entry("__tool_call_states", &Calls(self))?;
+        }
+        if self.decisions().next().is_some() {
+            map.serialize_entry("__resume_decisions", &Decisions(self))?;
+        }
+        if self.messages().len() + self.earlier_messages().len() > 0 {
+            map.serialize_entry("messages", &Messages(self))?;
+        }
+        if self.values().next().is_some() {
+            map.serialize_entry("values", &Values(self))?;
+        }
+        map.end()
+    }
+}
+
+struct Calls<'a>(&'a Delta<'a>);
+
+impl Serialize for Calls<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.state.calls.changed().map(|call| (&*call.name, OneCall(call))))
+    }
+}
+
+struct OneCall<'a>(&'a Call);
+
+impl Serialize for OneCall<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("executions", &self.0.executions)?;
+        map.serialize_entry("snapshot", &Unsealed(self.0.machine.get()))?;
+        map.end()
+    }
+}
+
+struct Decisions<'a>(&'a Delta<'a>);
+
+impl Serialize for Decisions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.decisions().map(|decision| (&decision.suspension_id, decision)))
+    }
+}
+
+struct Messages<'a>(&'a Delta<'a>);
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.earlier_messages().iter().chain(self.0.messages()))
+    }
+}
+
+struct Values<'a>(&'a Delta<'a>);
+
+impl Serialize for Values<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.values())
+    }
+}

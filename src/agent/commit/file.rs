@@ -1,0 +1,292 @@
+//! Commits in a file, one line of JSON each.
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use async_trait::async_trait;
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use super::super::state::{Fold, StateError, StoredDelta, StoredRun};
+use super::{CommitError, Delta, StateCommitter};
+use crate::checkpoint::Due;
+
+/// Bytes of the digest before each line's JSON: 64 hexadecimal digits and a space.
+const SEAL: usize = 65;
+
+/// Appends each commit to a file, as a line of JSON behind its SHA-256, and syncs it. A step costs the same however long the
+/// file is.
+///
+/// Writing and syncing happen on a thread of its own, so that a slow disk stops no other run.
+#[derive(Debug)]
+pub struct FileCommitter {
+    path: PathBuf,
+    lines: Option<mpsc::Sender<Line>>,
+    writer: Option<JoinHandle<()>>,
+    /// The number of the last commit that is known to be in the file.
+    version: u64,
+    /// Was the one behind it given to the writer, and its loop dropped before it said more? It may be in the file.
+    is_unsure: bool,
+}
+
+/// A line, and who waits for it to be durable.
+struct Line {
+    bytes: Vec<u8>,
+    /// Does it take the place of the line before it, whose loop was dropped while it was written?
+    replaces: bool,
+    done: oneshot::Sender<io::Result<()>>,
+}
+
+/// The file as the writer left it.
+struct Written {
+    file: File,
+    /// Where the next line goes.
+    end: u64,
+    /// Where the last line that was tried begins, as long as it is there.
+    last: Option<u64>,
+    /// Is half a line there that could not be taken back?
+    stuck: Option<io::Error>,
+}
+
+impl FileCommitter {
+    /// Commits a new run into a file that is not there yet.
+    ///
+    /// # Errors
+    /// [`FileError::Io`] when the file is there, or cannot be made.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, FileError> {
+        let path = path.into();
+        let at = |error| FileError::Io { path: path.clone(), error };
+        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(at)?;
+        sync_folder(&path).map_err(at)?;
+        Self::start(path, file, 0)
+    }
+
+    /// Goes on with the file of a run, and says what it holds. A last line that a crash cut off is removed first.
+    ///
+    /// # Errors
+    /// [`FileError`] when the file cannot be read, is that of no run, or is damaged before its last line. Nothing is
+    /// removed then.
+    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, StoredRun), FileError> {
+        let path = path.into();
+        let at = |error| FileError::Io { path: path.clone(), error };
+        let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(at)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(at)?;
+        let (stored, whole) = fold(&path, &bytes)?;
+        if whole < bytes.len() {
+            file.set_len(whole as u64).map_err(at)?;
+            file.sync_all().map_err(at)?;
+        }
+        file.seek(SeekFrom::Start(whole as u64)).map_err(at)?;
+        let version = stored.version();
+        Ok((Self::start(path, file, version)?, stored))
+    }
+
+    fn start(path: PathBuf, mut file: File, version: u64) -> Result<Self, FileError> {
+        let (lines, incoming) = mpsc::channel::<Line>();
+        let end = file.stream_position().map_err(|error| FileError::Io { path: path.clone(), error })?;
+        let mut written = Written { file, end, last: None, stuck: None };
+        let writer = thread::Builder::new().name("runstate-commit".to_owned()).spawn(move || {
+            for line in incoming {
+                let outcome = written.add(&line);
+                // Who waited may be gone, with its run; the line is written all the same.
+                line.done.send(outcome).ok();
+            }
+        });
+        match writer {
+            Ok(writer) => {
+                let (lines, writer) = (Some(lines), Some(writer));
+                Ok(FileCommitter { path, lines, writer, version, is_unsure: false })
+            }
+            Err(error) => Err(FileError::Io { path, error }),
+        }
+    }
+
+    /// Is the commit the next one, and does it take the place of one whose loop was dropped?
+    fn replaces(&mut self, version: u64) -> Result<bool, CommitError> {
+        if self.is_unsure && version == self.version + 2 {
+            // The run was read anew, and that commit was there.
+            (self.version, self.is_unsure) = (self.version + 1, false);
+        }
+        if version == self.version + 1 {
+            return Ok(self.is_unsure);
+        }
+        let (path, next) = (self.path.display(), self.version + 1);
+        Err(CommitError::new(format!(
+            "{path}: it is commit {version} where commit {next} is the next, so another writer was here; read the run anew"
+        )))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Written {
+    /// Adds a line. One that fails by half is taken back, so that the next does not stand behind its remains.
+    fn add(&mut self, line: &Line) -> io::Result<()> {
+        if let Some(error) = &self.stuck {
+            return Err(io::Error::new(error.kind(), error.to_string()));
+        }
+        if self.file.metadata()?.len() != self.end {
+            return Err(io::Error::other("another writer has changed it; read the run anew"));
+        }
+        if let Some(at) = self.last.take().filter(|_| line.replaces) {
+            self.cut(at)?;
+        }
+        match self.file.write_all(&line.bytes).and_then(|()| self.file.sync_data()) {
+            Ok(()) => {
+                self.last = Some(self.end);
+                self.end += line.bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                if let Err(stuck) = self.cut(self.end) {
+                    self.stuck = Some(stuck);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn cut(&mut self, at: u64) -> io::Result<()> {
+        self.file.set_len(at)?;
+        self.file.seek(SeekFrom::Start(at))?;
+        self.end = at;
+        Ok(())
+    }
+}
+
+impl Drop for FileCommitter {
+    fn drop(&mut self) {
+        // The channel is closed first: the thread writes what it has and ends.
+        self.lines = None;
+        if let Some(writer) = self.writer.take() {
+            writer.join().ok();
+        }
+    }
+}
+
+#[async_trait]
+impl StateCommitter for FileCommitter {
+    async fn commit(&mut self, _: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+        let replaces = self.replaces(delta.version())?;
+        let mut bytes = vec![b' '; SEAL];
+        serde_json::to_writer(&mut bytes, delta).map_err(CommitError::new)?;
+        let seal = seal(&bytes[SEAL..]);
+        bytes[..SEAL - 1].copy_from_slice(seal.as_bytes());
+        bytes.push(b'\n');
+        let (done, written) = oneshot::channel();
+        let line = Line { bytes, replaces, done };
+        let stopped = format!("the writer of {} has stopped", self.path.display());
+        let Some(Ok(())) = self.lines.as_ref().map(|lines| lines.send(line)) else {
+            return Err(CommitError::new(stopped));
+        };
+        // Dropped here, what becomes of the line is not known.
+        self.is_unsure = true;
+        let written = written.await.map_err(|_| CommitError::new(stopped))?;
+        self.is_unsure = false;
+        written.map_err(|error| CommitError::new(format!("{}: {error}", self.path.display())))?;
+        self.version += 1;
+        Ok(())
+    }
+}
+
+/// Reads the run that a file holds, and changes nothing.
+///
+/// # Errors
+/// [`FileError`] when the file cannot be read, is that of no run, or is damaged before its last line.
+pub fn read_run(path: impl Into<PathBuf>) -> Result<StoredRun, FileError> {
+    let path = path.into();
+    let bytes = std::fs::read(&path).map_err(|error| FileError::Io { path: path.clone(), error })?;
+    fold(&path, &bytes).map(|(stored, _)| stored)
+}
+
+/// The run that the lines hold, and how many bytes are whole lines.
+fn fold(path: &Path, bytes: &[u8]) -> Result<(StoredRun, usize), FileError> {
+    let mut commits = Fold::default();
+    let mut whole = 0;
+    for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let at = |what: String| FileError::Damaged { path: path.to_owned(), line: number, what };
+        let is_last = whole + line.len() == bytes.len();
+        let Some(text) = line.strip_suffix(b"\n") else { break };
+        let json = match unsealed(text) {
+            Ok(json) => json,
+            // A crash may tear the last line; an earlier one it cannot.
+            Err(_) if is_last => break,
+            Err(what) => return Err(at(what)),
+        };
+        let delta = StoredDelta::from_json(json).map_err(|error| at(error.to_string()))?;
+        commits.add(delta).map_err(|error| at(error.to_string()))?;
+        whole += line.len();
+    }
+    let damaged =
+        |error: StateError| FileError::Damaged { path: path.to_owned(), line: 1, what: error.to_string() };
+    let stored = commits.into_stored().map_err(damaged)?;
+    Ok((stored, whole))
+}
+
+fn unsealed(line: &[u8]) -> Result<&[u8], String> {
+    let Some((got, json)) = line.split_at_checked(SEAL) else {
+        return Err("it is too short for a commit".to_owned());
+    };
+    let (expected, got) = (seal(json), String::from_utf8_lossy(&got[..SEAL - 1]));
+    if expected == got { Ok(json) } else { Err(format!("its digest is {got}, its content's is {expected}")) }
+}
+
+fn seal(json: &[u8]) -> String {
+    let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
+    Sha256::digest(json).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// A new file is durable once its folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Why the file of a run could not be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The system refused.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// How.
+        error: io::Error,
+    },
+    /// A line is no commit, or does not fit those before it.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            FileError::Damaged { path, line, what } => write!(f, "{}, line {line}: {what}", path.display()),
+        }
+    }
+}
+
+impl Error for FileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            FileError::Io { error, .. } => Some(error),
+            FileError::Damaged { .. } => None,
+        }
+    }
+}

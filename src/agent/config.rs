@@ -1,0 +1,324 @@
+//! What runs are driven with: a model, tools, plugins and how they work together.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::event::Redact;
+use super::model::Model;
+use super::plugin::{Phase, Plugin, Plugins};
+use super::schema::{SchemaCheck, Unchecked};
+use super::stop::{StopConditions, StopConfigError};
+use super::tool::{Tool, ToolSpec};
+use crate::clock::{Clock, unix_clock};
+use crate::tool_execution::Effect;
+
+/// How the calls of a round are executed (document 003).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionMode {
+    /// One by one. The first that asks for a decision stops the round; the rest are executed once it was answered.
+    #[default]
+    Sequential,
+    /// All at once. Decisions wait for the gate behind the round.
+    Parallel,
+    /// All at once; a decision on a call that waits is taken in at once, and its replay executes beside the others
+    /// (document 003, "Concurrent Execution Model"). At a gate several replays execute at once.
+    Concurrent,
+}
+
+/// When an activation waits for calls that are suspended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SuspensionPolicy {
+    /// As long as any call waits (document 003).
+    #[default]
+    WaitForAll,
+    /// When all calls of a round wait; if any has a result, the model goes on with that, and reads of the others that
+    /// they wait (document 000).
+    ContinueWhenAny,
+}
+
+/// What happens when an activation has ended because calls wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenSuspended {
+    /// The loop returns. A later one goes on, in this process or another (document 000).
+    #[default]
+    Park,
+    /// The loop waits for a decision, a cancellation or an expiry, and goes on with another activation
+    /// (document 003, `wait_for_resume_or_cancel`).
+    WaitInPlace,
+}
+
+/// What runs are driven with. It holds no state of a run, and drives many at once; cloning it copies a pointer.
+#[derive(Clone)]
+pub struct Agent {
+    pub(super) config: Arc<Config>,
+}
+
+pub(super) struct Config {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) tools: Tools,
+    pub(super) plugins: Plugins,
+    pub(super) stop: StopConditions,
+    pub(super) mode: ExecutionMode,
+    pub(super) policy: SuspensionPolicy,
+    pub(super) when_suspended: WhenSuspended,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) schemas: Arc<dyn SchemaCheck>,
+    pub(super) redact: Option<Arc<dyn Redact>>,
+    pub(super) system: Option<Arc<str>>,
+    pub(super) parameters: Arc<Map<String, Value>>,
+}
+
+/// The tools of an agent.
+#[derive(Default)]
+pub(super) struct Tools {
+    by_name: HashMap<String, (Arc<dyn Tool>, Arc<ToolSpec>)>,
+    pub(super) specs: Arc<[Arc<ToolSpec>]>,
+}
+
+impl Tools {
+    pub(super) fn get(&self, name: &str) -> Option<(&Arc<dyn Tool>, &Arc<ToolSpec>)> {
+        self.by_name.get(name).map(|(tool, spec)| (tool, spec))
+    }
+
+    /// A tool that is not known must not run twice.
+    pub(super) fn effect(&self, name: &str) -> Effect {
+        self.by_name.get(name).map_or(Effect::Once, |(_, spec)| spec.effect())
+    }
+
+    pub(super) fn names(&self) -> String {
+        let names: Vec<_> = self.specs.iter().map(|spec| spec.name()).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+}
+
+impl Config {
+    /// The plugins that want to be asked in the phase.
+    pub(super) fn plugins_of(&self, phase: Phase) -> impl Iterator<Item = &Arc<dyn Plugin>> {
+        self.plugins.iter().filter(move |plugin| plugin.phases().contains(phase))
+    }
+}
+
+impl Agent {
+    /// An agent with this model, and nothing else yet.
+    pub fn builder(model: impl Model + 'static) -> AgentBuilder {
+        AgentBuilder {
+            model: Arc::new(model),
+            tools: Vec::new(),
+            plugins: Vec::new(),
+            stop: StopConditions::default(),
+            mode: ExecutionMode::default(),
+            policy: SuspensionPolicy::default(),
+            when_suspended: WhenSuspended::default(),
+            clock: None,
+            schemas: None,
+            redact: None,
+            system: None,
+            parameters: Map::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plugins: Vec<_> = self.config.plugins.iter().map(|plugin| plugin.name()).collect();
+        f.debug_struct("Agent")
+            .field("tools", &self.config.tools.names())
+            .field("plugins", &plugins)
+            .field("mode", &self.config.mode)
+            .field("policy", &self.config.policy)
+            .field("when_suspended", &self.config.when_suspended)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An [`Agent`] in the making.
+#[must_use = "an agent is made by `build`"]
+pub struct AgentBuilder {
+    model: Arc<dyn Model>,
+    tools: Vec<Arc<dyn Tool>>,
+    plugins: Vec<Arc<dyn Plugin>>,
+    stop: StopConditions,
+    mode: ExecutionMode,
+    policy: SuspensionPolicy,
+    when_suspended: WhenSuspended,
+    clock: Option<Arc<dyn Clock>>,
+    schemas: Option<Arc<dyn SchemaCheck>>,
+    redact: Option<Arc<dyn Redact>>,
+    system: Option<Arc<str>>,
+    parameters: Map<String, Value>,
+}
+
+impl AgentBuilder {
+    /// With a tool more.
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// With tools more.
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// With a plugin more, behind those there are.
+    pub fn plugin(mut self, plugin: impl Plugin + 'static) -> Self {
+        self.plugins.push(Arc::new(plugin));
+        self
+    }
+
+    /// With plugins more.
+    pub fn plugins(mut self, plugins: impl IntoIterator<Item = Arc<dyn Plugin>>) -> Self {
+        self.plugins.extend(plugins);
+        self
+    }
+
+    /// With these stop conditions. Without any a run goes on as long as the model asks for calls.
+    pub fn stop(mut self, conditions: StopConditions) -> Self {
+        self.stop = conditions;
+        self
+    }
+
+    /// Executes the calls of a round like this.
+    pub fn mode(mut self, mode: ExecutionMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Waits for suspended calls like this.
+    pub fn policy(mut self, policy: SuspensionPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Does this once it waits.
+    pub fn when_suspended(mut self, when_suspended: WhenSuspended) -> Self {
+        self.when_suspended = when_suspended;
+        self
+    }
+
+    /// Reads the time here; from the machine's clock if this is not said.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Checks values against JSON Schemas with this.
+    pub fn schemas(mut self, schemas: impl SchemaCheck + 'static) -> Self {
+        self.schemas = Some(Arc::new(schemas));
+        self
+    }
+
+    /// Takes out of events what must not be seen.
+    pub fn redact(mut self, redact: impl Redact + 'static) -> Self {
+        self.redact = Some(Arc::new(redact));
+        self
+    }
+
+    /// The system prompt.
+    pub fn system(mut self, prompt: impl Into<Arc<str>>) -> Self {
+        self.system = Some(prompt.into());
+        self
+    }
+
+    /// One parameter of the model.
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name.into(), value.into());
+        self
+    }
+
+    /// The agent.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for two tools of one name, a tool without a name, and a tool whose schema nothing checks.
+    pub fn build(self) -> Result<Agent, ConfigError> {
+        let mut by_name = HashMap::with_capacity(self.tools.len());
+        let mut specs = Vec::with_capacity(self.tools.len());
+        for tool in self.tools {
+            let spec = Arc::new(tool.spec().clone());
+            let name = spec.name().to_owned();
+            if name.is_empty() {
+                return Err(ConfigError::NamelessTool);
+            }
+            if spec.schema().is_some() && self.schemas.is_none() {
+                return Err(ConfigError::NoSchemaCheck { tool: name });
+            }
+            specs.push(Arc::clone(&spec));
+            if by_name.insert(name.clone(), (tool, spec)).is_some() {
+                return Err(ConfigError::SameName { tool: name });
+            }
+        }
+        let config = Config {
+            model: self.model,
+            tools: Tools { by_name, specs: specs.into() },
+            plugins: self.plugins.into(),
+            stop: self.stop,
+            mode: self.mode,
+            policy: self.policy,
+            when_suspended: self.when_suspended,
+            clock: self.clock.unwrap_or_else(|| Arc::new(unix_clock())),
+            schemas: self.schemas.unwrap_or_else(|| Arc::new(Unchecked)),
+            redact: self.redact,
+            system: self.system,
+            parameters: Arc::new(self.parameters),
+        };
+        Ok(Agent { config: Arc::new(config) })
+    }
+}
+
+impl fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentBuilder").field("tools", &self.tools.len()).finish_non_exhaustive()
+    }
+}
+
+/// Why an agent could not be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A tool has no name.
+    NamelessTool,
+    /// Two tools have one name, so that the model could not tell them apart.
+    SameName {
+        /// The name.
+        tool: String,
+    },
+    /// A tool gives a schema, and nothing was said about who checks it.
+    NoSchemaCheck {
+        /// The tool.
+        tool: String,
+    },
+    /// A stop condition makes no sense.
+    Stop(StopConfigError),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::NamelessTool => f.write_str("a tool has an empty name; give it one"),
+            ConfigError::SameName { tool } => write!(f, "two tools are called {tool:?}; rename one of them"),
+            ConfigError::NoSchemaCheck { tool } => write!(
+                f,
+                "the tool {tool:?} gives a JSON Schema and nothing checks it; give the agent `schemas(…)`, or \
+                 `schemas(Unchecked)` if it is for the model alone"
+            ),
+            ConfigError::Stop(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ConfigError {}
+
+impl From<StopConfigError> for ConfigError {
+    fn from(error: StopConfigError) -> Self {
+        ConfigError::Stop(error)
+    }
+}

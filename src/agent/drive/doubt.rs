@@ -1,0 +1,117 @@
+//! Calls that a crash left `Running` or `Resuming`: whether their tools ran is not known.
+
+use serde_json::{Value, json};
+
+use super::gating::{Opened, Passed};
+use super::replay::{replay_of, replay_on};
+use super::{Drive, Halt};
+use crate::decision::{Decision, Suspension};
+use crate::tool_call::{AnyToolCall, Replay, Suspend};
+use crate::tool_execution::Effect;
+
+/// What is asked for where a call is in doubt.
+pub(super) const IN_DOUBT: &str = "in_doubt";
+/// The parameter that holds what the interrupted execution was called with.
+pub(super) const ARGUMENTS: &str = "arguments";
+
+/// How a call in doubt goes on.
+enum Doubt {
+    /// Its tool may have been executing, with these arguments and, on a replay, by this decision.
+    Executing(Value, Option<Box<Decision>>),
+    /// A decision was its result: no tool was executed, and none is.
+    Supplied,
+}
+
+impl Drive<'_, '_> {
+    /// Settles the calls in doubt. One that may run twice does; of any other a person is asked, so that nothing is executed
+    /// twice in silence. Says whether there were any.
+    pub(super) async fn settle_doubts(&mut self) -> Result<bool, Halt> {
+        let mut found = false;
+        for call in self.state.calls.open().to_vec() {
+            let Some(doubt) = self.doubt(call) else { continue };
+            found = true;
+            match doubt {
+                Doubt::Supplied => {
+                    self.replay_call(call, None, None).await?;
+                }
+                Doubt::Executing(arguments, _) if self.effect_of(call) == Effect::Once => {
+                    self.ask_of(call, &arguments);
+                }
+                Doubt::Executing(arguments, decision) => {
+                    self.execute_again(call, arguments, decision).await?
+                }
+            }
+            if !self.is_concurrent() {
+                self.finish_jobs(None).await?;
+            }
+        }
+        self.finish_jobs(None).await?;
+        Ok(found)
+    }
+
+    fn doubt(&self, call: usize) -> Option<Doubt> {
+        match self.state.calls[call].machine.get() {
+            AnyToolCall::Running(machine) => Some(match machine.replayed() {
+                Some((suspension, decision)) => {
+                    let arguments = match replay_on(suspension, decision, machine.record()) {
+                        Replay::Execute(arguments) | Replay::Supplied(arguments) => arguments.clone(),
+                    };
+                    Doubt::Executing(arguments, Some(Box::new(decision.clone())))
+                }
+                None => Doubt::Executing(machine.record().arguments().clone(), None),
+            }),
+            AnyToolCall::Resuming(machine) => Some(match replay_of(machine) {
+                Replay::Execute(arguments) => {
+                    Doubt::Executing(arguments.clone(), Some(Box::new(machine.decision().clone())))
+                }
+                Replay::Supplied(_) => Doubt::Supplied,
+            }),
+            AnyToolCall::New(_)
+            | AnyToolCall::Suspended(_)
+            | AnyToolCall::Succeeded(_)
+            | AnyToolCall::Failed(_)
+            | AnyToolCall::Cancelled(_) => None,
+        }
+    }
+
+    fn ask_of(&mut self, call: usize, arguments: &Value) {
+        let message = format!(
+            "the run was interrupted while {} may have been executing: resume to execute it again, cancel to give the \
+             call up",
+            self.state.calls[call].record().tool()
+        );
+        // A name of its own: what the call itself was about to ask when it was interrupted may have been shown to somebody,
+        // and an answer to that is none to this.
+        let doubted = &self.state.calls[call];
+        let next = doubted.record().suspensions() + 1;
+        let id = format!("{}/{}/{next}/{IN_DOUBT}", self.state.id, doubted.name);
+        let mut suspension = Suspension::new(self.state.suspension_id(call, id), IN_DOUBT, message);
+        suspension.parameters = json!({ ARGUMENTS: arguments });
+        let suspend = Suspend::new(suspension);
+        self.state.step_call(call, |machine| match machine {
+            AnyToolCall::Running(call) => call.suspend(suspend).into(),
+            AnyToolCall::Resuming(call) => call.suspend(suspend).into(),
+            other => other,
+        });
+        self.note_settled(call);
+    }
+
+    async fn execute_again(
+        &mut self,
+        call: usize,
+        arguments: Value,
+        decision: Option<Box<Decision>>,
+    ) -> Result<(), Halt> {
+        if matches!(self.state.calls[call].machine.get(), AnyToolCall::Resuming(_)) {
+            return self.replay_call(call, None, None).await.map(|_| ());
+        }
+        // Its gate was passed before the crash.
+        match Passed::execution(self.open_execution(call)).open(None)? {
+            Opened::Execute(execution) => {
+                self.execute(call, execution, arguments, decision.map(|it| *it), None)
+            }
+            Opened::Supplied(..) => unreachable!("nothing was supplied"),
+        }
+        Ok(())
+    }
+}

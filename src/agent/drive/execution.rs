@@ -1,0 +1,197 @@
+//! Calls that start, execute and settle.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::super::plugin::{ExecutedCall, Phase};
+use super::super::tool::{Shared, ToolContext};
+use super::gating::{Opened, Passed};
+use super::jobs::{Finished, Job};
+use super::{Drive, Halt};
+use crate::decision::Decision;
+use crate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
+use crate::run_flow::{ResumeAfterTool, ResumeReplay0, RunFlow, Starting, ToolRound};
+use crate::tool_call::{AnyToolCall, Start, Suspend};
+use crate::tool_execution::{AfterToolExecute, Effect, ExecuteTool, ToolExecution};
+use crate::tool_result::ToolResult;
+
+/// A state of the flow in which calls start.
+pub(super) trait Starts: Send {
+    /// Begins calls whose tools must not run twice.
+    fn starting(&mut self, calls: Vec<String>) -> Starting;
+}
+
+macro_rules! starts {
+    ($($State:ident),+) => { $(
+        impl Starts for RunFlow<$State> {
+            fn starting(&mut self, calls: Vec<String>) -> Starting {
+                self.calls_started(calls)
+            }
+        }
+    )+ };
+}
+starts!(ToolRound, ResumeReplay0, ResumeAfterTool);
+
+impl Drive<'_, '_> {
+    /// Starts `New` calls that passed their gates. That tools were started which must not run twice is durable before the
+    /// first of them executes.
+    ///
+    /// # Errors
+    /// When that commit failed. Nothing of these calls was executed.
+    pub(super) async fn start_calls(
+        &mut self,
+        flow: &mut dyn Starts,
+        passed: impl IntoIterator<Item = (usize, Passed)> + Send,
+    ) -> Result<(), Halt> {
+        let passed: Vec<_> = passed.into_iter().collect();
+        let mut once = Vec::new();
+        for (call, passed) in &passed {
+            // One whose result its gate gave starts when it has it: found `Running` after a crash, its tool would be executed.
+            if passed.executes() {
+                self.start_call(*call);
+            }
+            if passed.is_once() {
+                once.push(self.state.calls[*call].name.to_string());
+            }
+        }
+        let mut started = Vec::new();
+        if !once.is_empty() {
+            let starting = flow.starting(once);
+            let receipt = self.commit(starting.due()).await?;
+            started = starting.committed(receipt).map_err(|(_, wrong)| Halt::failed(wrong))?;
+        }
+        let mut started = started.into_iter();
+        for (call, passed) in passed {
+            let proof = if passed.is_once() { started.next() } else { None };
+            match passed.open(proof)? {
+                Opened::Supplied(execution, result) => self.supply(call, execution, result).await?,
+                Opened::Execute(execution) => {
+                    let arguments = self.state.calls[call].record().arguments().clone();
+                    self.execute(call, execution, arguments, None, None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn effect_of(&self, call: usize) -> Effect {
+        self.config.tools.effect(self.state.calls[call].record().tool())
+    }
+
+    pub(super) fn start_call(&mut self, call: usize) {
+        self.state.step_call(call, |machine| match machine {
+            AnyToolCall::New(call) => call.start(Start).into(),
+            AnyToolCall::Resuming(call) => call.start(Start).into(),
+            other => other,
+        });
+    }
+
+    /// Executes the tool of a `Running` call, beside whatever else executes.
+    pub(super) fn execute(
+        &mut self,
+        call: usize,
+        execution: ToolExecution<ExecuteTool>,
+        arguments: Value,
+        decision: Option<Decision>,
+        replay: Option<ResumeToolCall<ExecuteReplayedTool>>,
+    ) {
+        let view = self.view.get_or_insert_with(|| self.state.view()).clone();
+        let called = &self.state.calls[call];
+        let record = called.record();
+        let Some((tool, _)) = self.config.tools.get(record.tool()) else {
+            unreachable!("a gate opens only for tools that there are");
+        };
+        let shared = Shared {
+            run: &self.state.id,
+            thread: &self.state.thread.id,
+            cancelled: &self.io.cancelled,
+            progress: &self.progress,
+            view,
+        };
+        let name = Arc::clone(&called.name);
+        let cx = ToolContext::new(&execution, shared, name, record, arguments, decision);
+        self.jobs.start(Job { call, execution, replay }, Arc::clone(tool), cx);
+    }
+
+    /// Settles a call with a result that stands in for its tool.
+    pub(super) async fn supply(
+        &mut self,
+        call: usize,
+        execution: ToolExecution<ExecuteTool>,
+        result: Value,
+    ) -> Result<(), Halt> {
+        let result = ToolResult::Success(result);
+        self.settle(call, &execution.answered(&result), result).await
+    }
+
+    /// Takes in what a tool answered; gives back the pass that replayed the call, if one did.
+    pub(super) async fn take_result(
+        &mut self,
+        finished: Finished,
+    ) -> Result<Option<(usize, ResumeToolCall<ExecuteReplayedTool>)>, Halt> {
+        let Finished { job: Job { call, execution, replay }, mut result, patches } = finished;
+        self.tell_progressed();
+        if let ToolResult::Pending(suspension) = &mut result {
+            suspension.id = self.state.suspension_id(call, std::mem::take(&mut suspension.id));
+        }
+        if !patches.is_empty() {
+            self.patches.push((Arc::clone(&self.state.calls[call].name), patches));
+        }
+        self.settle(call, &execution.answered(&result), result).await?;
+        Ok(replay.map(|pass| (call, pass)))
+    }
+
+    /// Takes a call to where its execution came out (document 000, "Outcome-to-status mapping").
+    pub(super) async fn settle(
+        &mut self,
+        call: usize,
+        execution: &ToolExecution<AfterToolExecute>,
+        result: ToolResult,
+    ) -> Result<(), Halt> {
+        let asks = self.config.plugins_of(Phase::AfterToolExecute).next().is_some();
+        let seen = asks.then(|| result.clone());
+        self.state.step_call(call, |machine| match (machine, result) {
+            (AnyToolCall::New(call), ToolResult::Pending(suspension)) => {
+                call.suspend(Suspend::new(suspension)).into()
+            }
+            // No edge leads from `New` to `Failed`: the call is started, and fails unexecuted.
+            (AnyToolCall::New(call), result) => call.start(Start).answered(result).into(),
+            (AnyToolCall::Running(call), result) => call.answered(result).into(),
+            (AnyToolCall::Resuming(call), result) => call.answered(result).into(),
+            (settled, _) => settled,
+        });
+        debug_assert_eq!(self.state.status_of(call), execution.outcome().to_status());
+        self.note_settled(call);
+        if let Some(result) = seen {
+            let called = &self.state.calls[call];
+            let (name, step) = (Arc::clone(&called.name), called.record().key().step);
+            let output = match &result {
+                ToolResult::Success(output) | ToolResult::Warning { output, .. } => Ok(output),
+                ToolResult::Pending(suspension) => Err(suspension.message.as_str()),
+                ToolResult::Error(error) => Err(error.as_str()),
+            };
+            let (tool, outcome) = (execution.record().tool(), execution.outcome());
+            let executed = ExecutedCall { name: &name, tool, outcome, output };
+            self.after_tool_execute(step, &executed).await?;
+        }
+        Ok(())
+    }
+
+    /// A call waits or is over: it is counted, told, and what was held for it is released.
+    pub(super) fn note_settled(&mut self, call: usize) {
+        let called = self.state.calls[call].machine.get();
+        match called {
+            AnyToolCall::Succeeded(done) => self.state.counters.result(done.record().tool(), false),
+            AnyToolCall::Failed(done) => self.state.counters.result(done.record().tool(), true),
+            AnyToolCall::New(_)
+            | AnyToolCall::Running(_)
+            | AnyToolCall::Suspended(_)
+            | AnyToolCall::Resuming(_)
+            | AnyToolCall::Cancelled(_) => {}
+        }
+        self.tell_settled(call);
+        self.release_held(call);
+        self.publish();
+    }
+}

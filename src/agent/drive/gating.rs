@@ -1,0 +1,206 @@
+//! The gate of a call (document 000, "BeforeToolExecute").
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::super::depth::{MOST_LEVELS, is_too_deep};
+use super::super::plugin::{GateCall, Verdict};
+use super::{Drive, Halt};
+use crate::decision::Decision;
+use crate::termination::{FinalReason, TerminationReason};
+use crate::tool_call::ToolCallStatus;
+use crate::tool_execution::{
+    AfterToolExecute, Allow, BeforeToolExecute, Block, Conclude, Effect, ExecuteTool, ExecutionRecord,
+    Reject, Started, Suspend as SuspendExecution, ToolExecution,
+};
+use crate::tool_result::ToolResult;
+
+/// What the gate made of a call.
+pub(super) enum Gated {
+    /// Its tool may execute, or has a result that stands in for it.
+    Passed(Passed),
+    /// It waits, or has an error: the execution is over, with this result.
+    Closed(ToolExecution<AfterToolExecute>, ToolResult),
+}
+
+/// An execution that nothing stands against. Its gate opens when it begins: with the proof that this is durable, if its tool
+/// must not run twice.
+pub(super) struct Passed {
+    execution: ToolExecution<BeforeToolExecute>,
+    supplied: Option<Value>,
+}
+
+/// An execution that has begun.
+pub(super) enum Opened {
+    /// The tool executes.
+    Execute(ToolExecution<ExecuteTool>),
+    /// This result stands in for it.
+    Supplied(ToolExecution<ExecuteTool>, Value),
+}
+
+impl Passed {
+    pub(super) fn execution(execution: ToolExecution<BeforeToolExecute>) -> Self {
+        Passed { execution, supplied: None }
+    }
+
+    pub(super) fn supplied(execution: ToolExecution<BeforeToolExecute>, result: Value) -> Self {
+        Passed { execution, supplied: Some(result) }
+    }
+
+    /// Does the tool execute?
+    pub(super) fn executes(&self) -> bool {
+        self.supplied.is_none()
+    }
+
+    /// Must it be durable that it was begun?
+    pub(super) fn is_once(&self) -> bool {
+        self.executes() && self.execution.record().effect() == Effect::Once
+    }
+
+    /// Opens the gate.
+    pub(super) fn open(self, started: Option<Started>) -> Result<Opened, Halt> {
+        let Passed { execution, supplied } = self;
+        let allow = match (&supplied, started) {
+            (Some(result), _) => Allow::supplying(result.clone()),
+            (None, Some(started)) => Allow::once(started),
+            (None, None) => Allow::execution(),
+        };
+        let open = execution.allow(allow).map_err(|rejected| Halt::failed(rejected.error))?;
+        Ok(match supplied {
+            Some(result) => Opened::Supplied(open, result),
+            None => Opened::Execute(open),
+        })
+    }
+}
+
+impl Gated {
+    fn refused(execution: ToolExecution<BeforeToolExecute>, error: String) -> Self {
+        let execution = execution.reject(Reject::new(&error)).conclude(Conclude);
+        Gated::Closed(execution, ToolResult::Error(error))
+    }
+}
+
+impl Drive<'_, '_> {
+    /// Takes a `New` call through its gate; gives the execution back when it may execute.
+    pub(super) async fn gate_new_call(&mut self, call: usize) -> Result<Option<Passed>, Halt> {
+        if self.state.status_of(call) != ToolCallStatus::New {
+            return Ok(None);
+        }
+        let execution = self.open_execution(call);
+        let gated = match self.unfit_request(call) {
+            Some(error) => Gated::refused(execution, error),
+            None => {
+                let arguments = self.state.calls[call].record().arguments().clone();
+                self.gate_call(call, execution, &arguments, None).await?
+            }
+        };
+        match gated {
+            Gated::Passed(passed) => Ok(Some(passed)),
+            Gated::Closed(execution, result) => {
+                self.settle(call, &execution, result).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) fn open_execution(&mut self, call: usize) -> ToolExecution<BeforeToolExecute> {
+        let number = self.state.calls.begin_execution(call);
+        let observer =
+            self.observer("tool_execution", |state| format!("{}.{number}", state.calls[call].name));
+        let effect = self.effect_of(call);
+        let call = &self.state.calls[call];
+        let record = ExecutionRecord::new(&*call.name, call.record().tool()).with_effect(effect);
+        ToolExecution::new(record.observed(observer))
+    }
+
+    /// Takes an execution through its gate, with the arguments that the tool would be called with.
+    pub(super) async fn gate_call(
+        &mut self,
+        call: usize,
+        execution: ToolExecution<BeforeToolExecute>,
+        arguments: &Value,
+        decision: Option<&Decision>,
+    ) -> Result<Gated, Halt> {
+        if let Some(error) = self.unfit_call(execution.record().tool(), arguments) {
+            return Ok(Gated::refused(execution, error));
+        }
+        let verdict = self.verdict(call, execution.record().tool(), arguments, decision).await?;
+        Ok(match verdict {
+            Verdict::Allow => Gated::Passed(Passed::execution(execution)),
+            Verdict::SetResult(result) if is_too_deep(&result) => {
+                let error = format!("the result of the gate nests deeper than {MOST_LEVELS} levels");
+                Gated::refused(execution, error)
+            }
+            Verdict::SetResult(result) => Gated::Passed(Passed::supplied(execution, result)),
+            Verdict::Suspend(suspension) if is_too_deep(&suspension.parameters) => {
+                let error = format!("what the gate asks for nests deeper than {MOST_LEVELS} levels");
+                Gated::refused(execution, error)
+            }
+            Verdict::Suspend(mut suspension) => {
+                suspension.id = self.state.suspension_id(call, std::mem::take(&mut suspension.id));
+                let execution =
+                    execution.suspend(SuspendExecution::new(suspension.clone())).conclude(Conclude);
+                Gated::Closed(execution, ToolResult::Pending(suspension))
+            }
+            Verdict::Block(reason) => {
+                let execution = execution.block(Block::new(&reason)).conclude(Conclude);
+                Gated::Closed(execution, ToolResult::Error(reason))
+            }
+            Verdict::BlockRun(reason) => {
+                let execution = execution.block(Block::new(&reason)).conclude(Conclude);
+                if let Ok(stop) = FinalReason::try_from(TerminationReason::Blocked(reason.clone())) {
+                    self.stop = Some(stop);
+                }
+                Gated::Closed(execution, ToolResult::Error(reason))
+            }
+        })
+    }
+
+    async fn verdict(
+        &mut self,
+        call: usize,
+        tool: &str,
+        arguments: &Value,
+        decision: Option<&Decision>,
+    ) -> Result<Verdict, Halt> {
+        let config = self.config;
+        if config.plugins.is_empty() {
+            return Ok(Verdict::Allow);
+        }
+        let name = Arc::clone(&self.state.calls[call].name);
+        let record = self.state.calls[call].record();
+        let (id, key) = (record.id().to_owned(), record.key());
+        let call = GateCall { name: &name, id: &id, key, tool, arguments, decision };
+        self.before_tool_execute(key.step, &call).await
+    }
+
+    /// Why a call as the model asked for it cannot be executed.
+    fn unfit_request(&self, call: usize) -> Option<String> {
+        let record = self.state.calls[call].record();
+        let key = record.key();
+        let first = self.state.calls.of_step(key.step).start;
+        // The second of two calls of one answer that have one id is refused; the first is unaffected. An id that names its
+        // call alone has none before it.
+        let reused = *self.state.calls[call].name != *record.id();
+        if reused && (first..call).any(|earlier| self.state.calls[earlier].record().id() == record.id()) {
+            return Some("an earlier call of this answer has the same id; give each call its own".to_owned());
+        }
+        let why = self.state.unreadable(call)?;
+        Some(format!("the arguments cannot be read: {why}"))
+    }
+
+    /// Why the tool cannot be called with the arguments.
+    fn unfit_call(&self, name: &str, arguments: &Value) -> Option<String> {
+        let Some((_, spec)) = self.config.tools.get(name) else {
+            return Some(format!("there is no tool {name:?}; there is {}", self.config.tools.names()));
+        };
+        let out_of_scope =
+            |offered: &Arc<[_]>| !offered.iter().any(|tool: &Arc<super::ToolSpec>| tool.name() == name);
+        if self.offered.as_ref().is_some_and(out_of_scope) {
+            return Some(format!("the tool {name:?} is not offered in this step"));
+        }
+        let fits = self.config.schemas.check(spec.schema()?, arguments);
+        fits.err().map(|why| format!("the arguments do not fit the tool's schema: {why}"))
+    }
+}

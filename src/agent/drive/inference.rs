@@ -1,0 +1,63 @@
+//! Asking the model (document 000, "LLM_CALL").
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use futures_util::{FutureExt, StreamExt};
+
+use super::super::answer::{Answer, ModelEvent, TurnBuilder};
+use super::super::event::EventKind;
+use super::super::model::{InferenceRequest, ModelStream};
+use super::jobs::panicked;
+use super::replay::Passes;
+use super::tell::StreamedCalls;
+use super::{Drive, Halt};
+use crate::run_flow::{LlmCall, RunFlow};
+
+impl Drive<'_, '_> {
+    /// The model's answer. Where decisions are taken in at once, they are while it speaks; the replays that begin beside it
+    /// end before its answer is taken in.
+    pub(super) async fn infer(
+        &mut self,
+        flow: &mut RunFlow<LlmCall>,
+        request: InferenceRequest,
+    ) -> Result<Answer, Halt> {
+        let step = flow.step();
+        self.tell(|_| EventKind::InferenceStarted { step });
+        let mut gate = self.live.then(|| flow.window());
+        let mut streamed = StreamedCalls::default();
+        let mut answer = TurnBuilder::new();
+        {
+            let model = &self.config.model;
+            let asked = catch_unwind(AssertUnwindSafe(|| model.infer(request)));
+            let mut stream = asked.map_err(|panic| panic_of_model(&*panic))?;
+            let cancelled = self.io.cancelled.clone();
+            loop {
+                let said = tokio::select! {
+                    biased;
+                    () = cancelled.cancelled() => return Err(Halt::Cancelled),
+                    said = next(&mut stream) => said?,
+                    beside = self.beside(true), if gate.is_some() => {
+                        self.handle(beside?, gate.as_mut().map(Passes::each_committed)).await?;
+                        continue;
+                    }
+                };
+                let Some(event) = said else { break };
+                self.tell_said(step, &event, &mut streamed);
+                answer.push(event).map_err(Halt::failed)?;
+            }
+        }
+        self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;
+        let answer = answer.finish().map_err(Halt::failed)?;
+        let (usage, finish) = (answer.usage, &answer.finish);
+        self.tell(|_| EventKind::InferenceFinished { step, usage, finish: finish.clone() });
+        Ok(answer)
+    }
+}
+
+async fn next(stream: &mut ModelStream<'_>) -> Result<Option<ModelEvent>, Halt> {
+    AssertUnwindSafe(stream.next()).catch_unwind().await.map_err(|panic| panic_of_model(&*panic))
+}
+
+fn panic_of_model(panic: &(dyn std::any::Any + Send)) -> Halt {
+    Halt::Failed(format!("the model panicked: {}", panicked(panic)))
+}

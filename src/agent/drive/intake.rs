@@ -1,0 +1,136 @@
+//! Decisions that come in.
+
+use std::time::Duration;
+
+use super::super::decide::{Accepted, Envelope, PendingCall, Reply, Resolved};
+use super::super::tool::Progress;
+use super::jobs::Finished;
+use super::{Drive, Halt};
+use crate::snapshot::digest;
+use crate::tool_call::{AnyToolCall, ToolCallStatus};
+
+/// A decision that is the answer, and who is told once it is durable.
+pub(super) struct Taken {
+    pub(super) accepted: Accepted,
+    pub(super) envelope: Envelope,
+}
+
+/// What happens beside the thing that is awaited.
+#[expect(clippy::large_enum_variant, reason = "it is handed on at once, and never kept")]
+pub(super) enum Beside {
+    /// A tool answered.
+    Finished(Finished),
+    /// A tool says how far it is.
+    Progress(Progress),
+    /// A decision came in, or a suspension lapsed.
+    Decision,
+}
+
+impl Drive<'_, '_> {
+    /// The next thing that happens. Where several do at once the order is always this one.
+    pub(super) async fn beside(&mut self, decisions: bool) -> Result<Beside, Halt> {
+        let lapse = if decisions { self.next_lapse() } else { None };
+        let inbox = self.io.inbox.as_deref_mut().filter(|_| decisions);
+        tokio::select! {
+            biased;
+            () = self.io.cancelled.cancelled() => Err(Halt::Cancelled),
+            Some(progress) = self.progressed.recv() => Ok(Beside::Progress(progress)),
+            finished = self.jobs.next() => Ok(Beside::Finished(finished)),
+            () = ready(inbox) => Ok(Beside::Decision),
+            () = lapsed(lapse) => Ok(Beside::Decision),
+        }
+    }
+
+    /// How long until the next suspension lapses.
+    pub(super) fn next_lapse(&self) -> Option<Duration> {
+        let at_ms = self.state.next_expiry_ms()?;
+        Some(Duration::from_millis(at_ms.saturating_sub(self.config.clock.now_ms())))
+    }
+
+    /// The next decision that is the answer. Those that change nothing are told so.
+    pub(super) fn next_accepted(&mut self) -> Option<Taken> {
+        let now_ms = self.config.clock.now_ms();
+        loop {
+            if let Some((incoming, accepted)) = self.state.lapsed(now_ms) {
+                return Some(Taken { accepted, envelope: Envelope::unasked(incoming) });
+            }
+            let envelope = self.io.inbox.as_mut()?.take()?;
+            match self.state.resolve(&envelope.incoming, now_ms, self.config.schemas.as_ref()) {
+                Resolved::Accept(accepted) => return Some(Taken { accepted, envelope }),
+                Resolved::Hold => {
+                    self.held.push(Envelope::unasked(envelope.incoming.clone()));
+                    envelope.answer(Reply::Held);
+                }
+                Resolved::Refuse(reply) => envelope.answer(reply),
+            }
+        }
+    }
+
+    /// A call moved: what was held for it counts now, or never.
+    pub(super) fn release_held(&mut self, call: usize) {
+        self.pending_changed = true;
+        if self.held.is_empty() {
+            return;
+        }
+        let call = &self.state.calls[call];
+        let is_for_it = |held: &mut Envelope| *held.incoming.call == *call.name;
+        match call.status() {
+            ToolCallStatus::New | ToolCallStatus::Running | ToolCallStatus::Resuming => {}
+            ToolCallStatus::Suspended => {
+                let mut released: Vec<_> = self.held.extract_if(.., is_for_it).collect();
+                while let Some(held) = released.pop() {
+                    if let Some(inbox) = &mut self.io.inbox {
+                        inbox.put_first(held);
+                    }
+                }
+            }
+            ToolCallStatus::Succeeded | ToolCallStatus::Failed | ToolCallStatus::Cancelled => {
+                self.held.retain_mut(|held| !is_for_it(held));
+            }
+        }
+    }
+
+    /// No activation began: what was held is for the next one, and waits for it where it came from.
+    pub(super) fn keep_held(&mut self) {
+        if let Some(inbox) = &mut self.io.inbox {
+            while let Some(held) = self.held.pop() {
+                inbox.put_first(held);
+            }
+        }
+    }
+
+    /// Lists what waits for those who hold a handle.
+    pub(super) fn publish(&mut self) {
+        if !std::mem::take(&mut self.pending_changed) {
+            return;
+        }
+        let Some(inbox) = self.io.inbox.as_deref().filter(|inbox| inbox.is_watched()) else { return };
+        let pending = self.state.calls.suspended().filter_map(|call| {
+            let call = &self.state.calls[call];
+            let AnyToolCall::Suspended(machine) = call.machine.get() else { return None };
+            let record = machine.record();
+            Some(PendingCall {
+                call: call.name.clone(),
+                tool: record.tool().to_owned(),
+                arguments: self.redactor.arguments(record.tool(), &call.name, record.arguments()),
+                args_digest: digest(&[record.arguments()]),
+                suspension: self.redactor.suspension(record.tool(), &call.name, machine.suspension()),
+            })
+        });
+        inbox.publish(pending.collect());
+    }
+}
+
+async fn ready(inbox: Option<&mut super::super::decide::Inbox>) {
+    match inbox {
+        Some(inbox) => inbox.decision_ready().await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) async fn lapsed(after: Option<Duration>) {
+    match after {
+        Some(after) => tokio::time::sleep(after).await,
+        None => std::future::pending().await,
+    }
+}

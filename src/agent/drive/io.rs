@@ -1,0 +1,112 @@
+//! What a loop is connected to.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::super::commit::StateCommitter;
+use super::super::decide::Inbox;
+use super::super::event::EventSink;
+use super::super::{Unwatched, Watch};
+
+/// What a loop begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// The user wrote: a new run begins; one that waits goes on with it, and the calls it waited for are given up.
+    Message(Arc<str>),
+    /// A run that waits goes on with the next decision; one that was interrupted goes on from where it was.
+    Resume,
+}
+
+impl Input {
+    /// The user wrote this.
+    pub fn message(text: impl Into<Arc<str>>) -> Self {
+        Input::Message(text.into())
+    }
+}
+
+/// What a loop is connected to: all of it is optional.
+///
+/// ```
+/// use runstate::agent::{CancellationToken, Io, MemoryCommitter, inbox};
+///
+/// let (handle, mut inbox) = inbox();
+/// let mut committer = MemoryCommitter::default();
+/// let token = CancellationToken::new();
+/// let io = Io::new().committer(&mut committer).inbox(&mut inbox).cancelled_by(token.clone());
+/// # drop((io, handle));
+/// ```
+pub struct Io<'a> {
+    pub(super) committer: Option<&'a mut dyn StateCommitter>,
+    pub(super) inbox: Option<&'a mut Inbox>,
+    pub(super) events: Option<&'a dyn EventSink>,
+    pub(super) cancelled: CancellationToken,
+    pub(super) watch: &'a dyn Watch,
+}
+
+impl<'a> Io<'a> {
+    /// Connected to nothing.
+    pub fn new() -> Self {
+        Io {
+            committer: None,
+            inbox: None,
+            events: None,
+            cancelled: CancellationToken::new(),
+            watch: &Unwatched,
+        }
+    }
+
+    /// Makes state durable with this.
+    #[must_use]
+    pub fn committer(mut self, committer: &'a mut dyn StateCommitter) -> Self {
+        self.committer = Some(committer);
+        self
+    }
+
+    /// Takes decisions from here.
+    #[must_use]
+    pub fn inbox(mut self, inbox: &'a mut Inbox) -> Self {
+        self.inbox = Some(inbox);
+        self
+    }
+
+    /// Tells events to this.
+    #[must_use]
+    pub fn events(mut self, events: &'a dyn EventSink) -> Self {
+        self.events = Some(events);
+        self
+    }
+
+    /// Cancels the run when this is cancelled: whatever is awaited then is dropped, but a commit.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+        self.cancelled = token;
+        self
+    }
+
+    /// Tells transitions to this.
+    #[must_use]
+    pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+}
+
+impl Default for Io<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Io<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Io")
+            .field("committer", &self.committer.is_some())
+            .field("inbox", &self.inbox.is_some())
+            .field("events", &self.events.is_some())
+            .field("cancelled", &self.cancelled.is_cancelled())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! Tools that execute.
+
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, Either, FutureExt, select};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use super::super::depth::checked;
+use super::super::keys::Patches;
+use super::super::tool::{Tool, ToolContext};
+use crate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
+use crate::tool_execution::{ExecuteTool, ToolExecution};
+use crate::tool_result::ToolResult;
+
+/// A call that executes, with the typed values that wait for its result. They travel with it: dropped together, none is
+/// left behind.
+pub(super) struct Job {
+    pub(super) call: usize,
+    pub(super) execution: ToolExecution<ExecuteTool>,
+    /// The pass of the gate that replays it, if one does.
+    pub(super) replay: Option<ResumeToolCall<ExecuteReplayedTool>>,
+}
+
+/// A call whose tool answered.
+pub(super) struct Finished {
+    pub(super) job: Job,
+    pub(super) result: ToolResult,
+    pub(super) patches: Patches,
+}
+
+/// The tools that execute now. They are polled by the loop and by nobody else: dropped with it, they stop.
+#[derive(Default)]
+pub(super) struct Jobs {
+    running: FuturesUnordered<BoxFuture<'static, Finished>>,
+    /// Those that finished while something else was awaited.
+    finished: VecDeque<Finished>,
+}
+
+impl Jobs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty() && self.finished.is_empty()
+    }
+
+    pub(super) fn start(&mut self, job: Job, tool: Arc<dyn Tool>, cx: ToolContext) {
+        self.running.push(Box::pin(execute(job, tool, cx)));
+    }
+
+    /// The next that finishes; for ever none while nothing executes.
+    pub(super) async fn next(&mut self) -> Finished {
+        if let Some(finished) = self.finished.pop_front() {
+            return finished;
+        }
+        match self.running.next().await {
+            Some(finished) => finished,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Awaits something else while tools execute.
+    pub(super) async fn beside<T>(&mut self, other: impl Future<Output = T>) -> T {
+        let mut other = std::pin::pin!(other);
+        while !self.running.is_empty() {
+            match select(other.as_mut(), self.running.next()).await {
+                Either::Left((value, _)) => return value,
+                Either::Right((finished, _)) => self.finished.extend(finished),
+            }
+        }
+        other.await
+    }
+
+    /// Drops all that executes.
+    pub(super) fn drop_all(&mut self) {
+        self.running.clear();
+        self.finished.clear();
+    }
+}
+
+async fn execute(job: Job, tool: Arc<dyn Tool>, mut cx: ToolContext) -> Finished {
+    match AssertUnwindSafe(tool.call(&mut cx)).catch_unwind().await {
+        Ok(result) => {
+            let result = checked(result);
+            let patches = match result {
+                // One that failed changes nothing.
+                ToolResult::Error(_) => Patches::new(),
+                ToolResult::Success(_) | ToolResult::Warning { .. } | ToolResult::Pending(_) => {
+                    cx.into_patches()
+                }
+            };
+            Finished { job, result, patches }
+        }
+        Err(panic) => {
+            let result = ToolResult::Error(format!("the tool panicked: {}", panicked(&*panic)));
+            Finished { job, result, patches: Patches::new() }
+        }
+    }
+}
+
+/// What a panic said.
+pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}

@@ -1,0 +1,178 @@
+//! The phases, and the plugins that are asked in them (document 003, "Phase Enum").
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+
+use super::super::answer::Usage;
+use super::super::event::EventKind;
+use super::super::keys::Patches;
+use super::super::model::InferenceRequest;
+use super::super::plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict};
+use super::jobs::panicked;
+use super::{Drive, Halt};
+use crate::termination::{FinalReason, TerminationReason};
+use crate::turn::Turn;
+
+/// Asks each plugin that wants to be asked in the phase; each sees what those before it wrote.
+macro_rules! each_plugin {
+    ($self:ident, $phase:expr, $step:expr, |$plugin:ident, $cx:ident| $ask:expr) => {{
+        let (phase, step, config) = ($phase, $step, $self.config);
+        for $plugin in config.plugins_of(phase) {
+            let mut cx = $self.context(phase, step);
+            let $cx = &mut cx;
+            let answer = AssertUnwindSafe($ask);
+            let answer = $self.io.cancelled.run_until_cancelled(answer.catch_unwind()).await;
+            let (patches, stop) = (cx.patches, cx.stop);
+            let answer = read($plugin.as_ref(), phase, answer)?;
+            $self.heed($plugin.as_ref(), patches, stop)?;
+            answer
+        }
+    }};
+}
+
+type Answer<T> = Result<Result<T, PluginError>, Box<dyn std::any::Any + Send>>;
+
+/// What a plugin answered, or why the run does not go on.
+fn read<T>(plugin: &dyn Plugin, phase: Phase, answer: Option<Answer<T>>) -> Result<T, Halt> {
+    let name = plugin.name();
+    match answer {
+        None => Err(Halt::Cancelled),
+        Some(Ok(Ok(answer))) => Ok(answer),
+        Some(Ok(Err(error))) => Err(Halt::Failed(format!("plugin {name:?} failed in {phase}: {error}"))),
+        Some(Err(panic)) => {
+            Err(Halt::Failed(format!("plugin {name:?} panicked in {phase}: {}", panicked(&*panic))))
+        }
+    }
+}
+
+impl Drive<'_, '_> {
+    fn context(&self, phase: Phase, step: u32) -> PhaseContext<'_> {
+        PhaseContext {
+            phase,
+            run: self.state.id(),
+            thread: self.state.thread().id(),
+            activation: self.state.run.get().record().activations(),
+            step,
+            now_ms: self.config.clock.now_ms(),
+            history: self.state.history(),
+            view: self.state.view(),
+            patches: Patches::new(),
+            stop: None,
+            cancelled: &self.io.cancelled,
+        }
+    }
+
+    /// Does what a plugin asked for beside its answer.
+    fn heed(&mut self, plugin: &dyn Plugin, patches: Patches, stop: Option<FinalReason>) -> Result<(), Halt> {
+        if !patches.is_empty() {
+            let changed =
+                self.state.apply(&[(Arc::from(plugin.name()), patches)], 0).map_err(Halt::failed)?;
+            self.tell_changed(&changed);
+        }
+        if self.stop.is_none() {
+            self.stop = stop;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn run_start(&mut self) -> Result<(), Halt> {
+        let step = self.state.steps;
+        each_plugin!(self, Phase::RunStart, step, |plugin, cx| plugin.run_start(cx));
+        Ok(())
+    }
+
+    /// The request of a step, as the plugins want it.
+    pub(super) async fn prepare(&mut self, step: u32) -> Result<InferenceRequest, Halt> {
+        self.tell(|_| EventKind::StepStarted { step });
+        each_plugin!(self, Phase::StepStart, step, |plugin, cx| plugin.step_start(cx));
+        let mut request = InferenceRequest {
+            run: Arc::clone(&self.state.id),
+            thread: Arc::clone(&self.state.thread.id),
+            step,
+            system: self.config.system.clone(),
+            history: self.state.history().clone(),
+            tools: Arc::clone(&self.config.tools.specs),
+            parameters: Arc::clone(&self.config.parameters),
+            cancelled: self.io.cancelled.clone(),
+        };
+        each_plugin!(self, Phase::BeforeInference, step, |plugin, cx| plugin
+            .before_inference(cx, &mut request));
+        self.offered =
+            (!Arc::ptr_eq(&request.tools, &self.config.tools.specs)).then(|| Arc::clone(&request.tools));
+        Ok(request)
+    }
+
+    pub(super) async fn after_inference<'t>(
+        &mut self,
+        step: u32,
+        turn: impl FnOnce() -> &'t mut Turn,
+        usage: &Usage,
+    ) -> Result<(), Halt> {
+        if self.config.plugins_of(Phase::AfterInference).next().is_none() {
+            return Ok(());
+        }
+        let turn = turn();
+        each_plugin!(self, Phase::AfterInference, step, |plugin, cx| plugin.after_inference(cx, turn, usage));
+        Ok(())
+    }
+
+    /// The strongest verdict of all plugins on a call.
+    pub(super) async fn before_tool_execute(
+        &mut self,
+        step: u32,
+        call: &GateCall<'_>,
+    ) -> Result<Verdict, Halt> {
+        let mut strongest = Verdict::Allow;
+        let (phase, config) = (Phase::BeforeToolExecute, self.config);
+        for plugin in config.plugins_of(phase) {
+            let mut cx = self.context(phase, step);
+            let answer = AssertUnwindSafe(plugin.before_tool_execute(&mut cx, call)).catch_unwind();
+            let answer = self.io.cancelled.run_until_cancelled(answer).await;
+            let (patches, stop) = (cx.patches, cx.stop);
+            let verdict = read(plugin.as_ref(), phase, answer)?;
+            self.heed(plugin.as_ref(), patches, stop)?;
+            strongest = strongest.and(verdict);
+        }
+        Ok(strongest)
+    }
+
+    pub(super) async fn after_tool_execute(
+        &mut self,
+        step: u32,
+        call: &ExecutedCall<'_>,
+    ) -> Result<(), Halt> {
+        each_plugin!(self, Phase::AfterToolExecute, step, |plugin, cx| plugin.after_tool_execute(cx, call));
+        Ok(())
+    }
+
+    pub(super) async fn step_end(&mut self, step: u32) -> Result<(), Halt> {
+        each_plugin!(self, Phase::StepEnd, step, |plugin, cx| plugin.step_end(cx));
+        self.tell(|_| EventKind::StepFinished { step });
+        Ok(())
+    }
+
+    /// Nothing ends a run that ends: what goes wrong here is told, and the run ends as it does.
+    pub(super) async fn run_end(&mut self, reason: &TerminationReason) {
+        let (phase, config) = (Phase::RunEnd, self.config);
+        for plugin in config.plugins_of(phase) {
+            let mut cx = self.context(phase, self.state.steps);
+            let answer = AssertUnwindSafe(plugin.run_end(&mut cx, reason)).catch_unwind().await;
+            let patches = cx.patches;
+            let heard = read(plugin.as_ref(), phase, Some(answer))
+                .and_then(|()| self.heed(plugin.as_ref(), patches, None));
+            if let Err(Halt::Failed(problem)) = heard {
+                self.tell(|_| EventKind::Error { message: problem.clone() });
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    /// The stop condition that holds, as the reason to end. `ends_anyway` says that the answer has no calls.
+    pub(super) fn condition(&self, ends_anyway: bool) -> Option<FinalReason> {
+        let turn = self.state.thread().last_answer()?;
+        let now_ms = self.config.clock.now_ms();
+        self.config.stop.check(&self.state.counters, now_ms, turn, ends_anyway).map(FinalReason::from)
+    }
+}

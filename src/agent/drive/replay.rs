@@ -1,0 +1,228 @@
+//! The resume gate: decisions are drained, and their calls replayed (document 000, "RESUME_TOOL_CALL").
+
+use serde_json::Value;
+
+use super::super::decide::{Accepted, Reply};
+use super::doubt::{ARGUMENTS, IN_DOUBT};
+use super::gating::{Gated, Opened, Passed};
+use super::intake::Taken;
+use super::{Drive, Halt};
+use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::resume_tool_call::{
+    Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
+    Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
+};
+use crate::tool_call::{AnyToolCall, CallRecord, Cancel, Replay, Resume, Resuming, ToolCall};
+use crate::tool_execution::{Effect, Started};
+
+/// The passes through a gate, and how they are committed.
+pub(super) struct Passes<'g> {
+    gate: &'g mut Gate,
+    each: bool,
+}
+
+impl<'g> Passes<'g> {
+    /// Committed together, once the gate is drained.
+    fn together(gate: &'g mut Gate) -> Self {
+        Passes { gate, each: false }
+    }
+
+    /// Each committed by itself: those that a window lets through.
+    pub(super) fn each_committed(gate: &'g mut Gate) -> Self {
+        Passes { gate, each: true }
+    }
+
+    pub(super) fn again(&mut self) -> Passes<'_> {
+        Passes { gate: self.gate, each: self.each }
+    }
+}
+
+impl Drive<'_, '_> {
+    /// Drains the gate: pass after pass until one finds no decision; where several replays execute at once, all that are
+    /// there and that come in meanwhile. `first` was accepted before the activation began.
+    ///
+    /// # Errors
+    /// When a decision could not be made durable. It is not replayed then.
+    pub(super) async fn drain(&mut self, mut gate: Gate, first: Option<Taken>) -> Result<Drained, Halt> {
+        let mut next = first;
+        loop {
+            let mut passes = Passes::together(&mut gate);
+            while let Some(taken) = next.take().or_else(|| self.next_accepted()) {
+                self.begin_replay(&mut passes, taken).await?;
+                if !self.is_concurrent() {
+                    self.finish_jobs_of_gate(&mut passes).await?;
+                }
+            }
+            if self.jobs.is_empty() {
+                break;
+            }
+            let beside = self.beside(true).await?;
+            self.handle(beside, Some(passes)).await?;
+        }
+        let pass = gate.pass(self.observer_of_pass(&gate));
+        gate.drained(pass.find_nothing(FindNothing)).map_err(|(_, _, error)| Halt::failed(error))
+    }
+
+    /// Waits for the one replay that executes, and takes no decision in meanwhile.
+    async fn finish_jobs_of_gate(&mut self, passes: &mut Passes<'_>) -> Result<(), Halt> {
+        while !self.jobs.is_empty() {
+            let beside = self.beside(false).await?;
+            self.handle(beside, Some(passes.again())).await?;
+        }
+        Ok(())
+    }
+
+    fn observer_of_pass(&self, gate: &Gate) -> crate::kernel::Observer {
+        let (number, pass) = (gate.number(), gate.next_pass());
+        self.observer("resume_tool_call", |state| format!("gate_{}.{number}.{pass}", state.flows))
+    }
+
+    /// One pass that found a decision: the decision is made durable, and its call is given up or executes.
+    pub(super) async fn begin_replay(&mut self, passes: &mut Passes<'_>, taken: Taken) -> Result<(), Halt> {
+        let Taken { accepted: Accepted { call, decision }, envelope } = taken;
+        let observer = self.observer_of_pass(passes.gate);
+        let pass = passes.gate.pass(observer);
+        let pass = pass.match_call(MatchCall::new(&*self.state.calls[call].name, decision.clone()));
+        self.state.decided.accept(decision.clone());
+        let resumes = decision.action == DecisionAction::Resume;
+        let reason = decision.reason.clone().unwrap_or_else(|| "denied".to_owned());
+        let resume = Resume::new(decision.clone());
+        // A decision to resume moves its call before the commit, so that a crash in its replay leaves it in doubt.
+        self.state.step_call(call, |machine| match machine {
+            AnyToolCall::Suspended(call) if resumes => match call.resume(resume) {
+                Ok(call) => call.into(),
+                Err(rejected) => unreachable!("an accepted decision fits: {}", rejected.error),
+            },
+            AnyToolCall::Suspended(call) => call.cancel(Cancel::new(reason)).into(),
+            other => unreachable!("an accepted decision is on a suspended call, not on {}", other.status()),
+        });
+        self.pending_changed = true;
+        let pass = pass.resolve(Resolve);
+        let receipt = self.commit(pass.due()).await?;
+        self.publish();
+        envelope.answer(Reply::Accepted);
+        self.tell_resumed(call, &decision);
+        let pass = pass.persist(Persist::new(receipt)).map_err(|rejected| Halt::failed(rejected.error))?;
+        match pass.approve(Approve) {
+            Ok(pass) if self.effect_of(call) == Effect::Once => {
+                let (pass, started) = pass.execute_once();
+                self.replay(passes, call, pass, Some(started)).await
+            }
+            Ok(pass) => self.replay(passes, call, pass.execute(Execute), None).await,
+            Err(rejected) => match rejected.machine.deny(Deny) {
+                Ok(pass) => {
+                    self.note_settled(call);
+                    self.close_pass(passes, pass.clear(Clear)).await
+                }
+                Err(rejected) => unreachable!("a decision is to resume or to cancel: {}", rejected.error),
+            },
+        }
+    }
+
+    /// Replays a `Resuming` call through the whole pipeline, gate and all (document 003, "Resume replay").
+    async fn replay(
+        &mut self,
+        passes: &mut Passes<'_>,
+        call: usize,
+        pass: ResumeToolCall<ExecuteReplayedTool>,
+        started: Option<Started>,
+    ) -> Result<(), Halt> {
+        match self.replay_call(call, Some(pass), started).await? {
+            Some(pass) => self.end_replay(passes, call, pass).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The same without a pass, for a call in doubt. Gives the pass back when the call has settled; else it travels with
+    /// the tool that executes.
+    pub(super) async fn replay_call(
+        &mut self,
+        call: usize,
+        pass: Option<ResumeToolCall<ExecuteReplayedTool>>,
+        started: Option<Started>,
+    ) -> Result<Option<ResumeToolCall<ExecuteReplayedTool>>, Halt> {
+        let AnyToolCall::Resuming(machine) = self.state.calls[call].machine.get() else { return Ok(pass) };
+        let decision = machine.decision().clone();
+        let replay = match replay_of(machine) {
+            Replay::Execute(arguments) => Ok(arguments.clone()),
+            Replay::Supplied(result) => Err(result.clone()),
+        };
+        let execution = self.open_execution(call);
+        let (gated, arguments) = match replay {
+            Ok(arguments) => {
+                let gated = self.gate_call(call, execution, &arguments, Some(&decision)).await?;
+                (gated, arguments)
+            }
+            Err(result) => (Gated::Passed(Passed::supplied(execution, result)), Value::Null),
+        };
+        match gated {
+            Gated::Passed(passed) => match passed.open(started)? {
+                // A supplied result settles the call where it is; only a tool that executes makes it `Running` again.
+                Opened::Supplied(execution, result) => {
+                    self.supply(call, execution, result).await?;
+                    Ok(pass)
+                }
+                Opened::Execute(execution) => {
+                    self.start_call(call);
+                    self.execute(call, execution, arguments, Some(decision), pass);
+                    Ok(None)
+                }
+            },
+            Gated::Closed(execution, result) => {
+                self.settle(call, &execution, result).await?;
+                Ok(pass)
+            }
+        }
+    }
+
+    /// The replayed call has settled, or waits again.
+    pub(super) async fn end_replay(
+        &mut self,
+        passes: &mut Passes<'_>,
+        call: usize,
+        pass: ResumeToolCall<ExecuteReplayedTool>,
+    ) -> Result<(), Halt> {
+        let pass = match self.state.calls[call].machine.get() {
+            AnyToolCall::Suspended(again) => {
+                pass.suspend(Suspend::new(again.suspension().clone())).clear(Clear)
+            }
+            settled => match pass.settle(Settle::new(settled.status())) {
+                Ok(pass) => pass,
+                Err(rejected) => unreachable!("an executed call has settled: {}", rejected.error),
+            },
+        };
+        self.close_pass(passes, pass).await
+    }
+
+    async fn close_pass(
+        &mut self,
+        passes: &mut Passes<'_>,
+        pass: ResumeToolCall<ClearResolved>,
+    ) -> Result<(), Halt> {
+        let changed = self.apply_patches()?;
+        let pass = pass.compare(Compare::new(changed)).close(Close);
+        if passes.each {
+            // A window's pass has no gate behind it whose commit would hold what it did.
+            let receipt = self.commit(pass.due()).await?;
+            return passes.gate.rejoin_committed(pass, &receipt).map_err(|(_, error)| Halt::failed(error));
+        }
+        passes.gate.rejoin(pass).map_err(|(_, error)| Halt::failed(error))
+    }
+}
+
+/// What replaying a call means.
+pub(super) fn replay_of(call: &ToolCall<Resuming>) -> Replay<'_> {
+    replay_on(call.suspension(), call.decision(), call.record())
+}
+
+/// What a decision on that suspension means. A call in doubt goes on with the arguments that its interrupted execution had.
+pub(super) fn replay_on<'c>(
+    suspension: &'c Suspension,
+    decision: &'c Decision,
+    record: &'c CallRecord,
+) -> Replay<'c> {
+    match suspension.parameters.get(ARGUMENTS) {
+        Some(arguments) if suspension.action == IN_DOUBT => Replay::Execute(arguments),
+        Some(_) | None => Replay::new(suspension, decision, record),
+    }
+}

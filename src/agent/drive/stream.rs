@@ -1,0 +1,134 @@
+//! The loop as a stream of its events.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use futures_util::future::BoxFuture;
+
+use super::super::config::Agent;
+use super::super::event::{AgentEvent, EventSink};
+use super::super::state::RunState;
+use super::{ActivationError, Drive, Input, Io, Outcome};
+
+/// Drives a run as [`run_loop`](super::run_loop) does, and gives its events while it goes on (document 000,
+/// `run_loop_stream`). Decisions are taken in as they come: while the model speaks, and while tools execute.
+///
+/// The stream drives the run: it goes on while somebody asks for events, and no faster. Those who must not hold it up give a
+/// [`ReconnectableEventSink`](super::super::event::ReconnectableEventSink) to [`run_loop`](super::run_loop).
+///
+/// # Cancel safety
+/// As `run_loop`: dropped, the run is an interrupted one.
+pub fn run_loop_stream<'a>(
+    agent: &Agent,
+    state: &'a mut RunState,
+    input: Input,
+    mut io: Io<'a>,
+) -> RunStream<'a> {
+    let told = Arc::new(Told::default());
+    let also = io.events.take();
+    let sink = Arc::clone(&told);
+    // Its own, so that the stream need not be gone before the agent is.
+    let agent = agent.clone();
+    let drive = async move {
+        let tee = Tee { told: &sink, also };
+        Drive::new(&agent, state, io, Some(&tee), true).run(input).await
+    };
+    RunStream { told, drive: Some(Box::pin(drive)), ended: None }
+}
+
+/// The events of a run while it is driven; then its outcome.
+#[must_use = "the run goes on while the stream is asked for events"]
+pub struct RunStream<'a> {
+    told: Arc<Told>,
+    drive: Option<BoxFuture<'a, Result<Outcome, ActivationError>>>,
+    ended: Option<Result<Outcome, ActivationError>>,
+}
+
+/// Events that were told and not yet given on. They are as many as the loop tells between two of its awaits: it is not
+/// polled before they are gone.
+#[derive(Default)]
+struct Told {
+    events: Mutex<VecDeque<Arc<AgentEvent>>>,
+    /// Nobody asks for events any more.
+    is_deaf: AtomicBool,
+}
+
+impl Told {
+    fn pop(&self) -> Option<Arc<AgentEvent>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+struct Tee<'a> {
+    told: &'a Told,
+    also: Option<&'a dyn EventSink>,
+}
+
+impl EventSink for Tee<'_> {
+    fn emit(&self, event: &Arc<AgentEvent>) {
+        if !self.told.is_deaf.load(Ordering::Relaxed) {
+            let mut events = self.told.events.lock().unwrap_or_else(PoisonError::into_inner);
+            events.push_back(Arc::clone(event));
+        }
+        if let Some(also) = self.also {
+            also.emit(event);
+        }
+    }
+}
+
+impl RunStream<'_> {
+    /// How the run ended, once the stream has: none while it has events to give.
+    pub fn into_outcome(self) -> Option<Result<Outcome, ActivationError>> {
+        self.ended
+    }
+
+    /// Drives the run to its end, without looking at further events.
+    ///
+    /// # Errors
+    /// Those of [`run_loop`](super::run_loop).
+    ///
+    /// # Cancel safety
+    /// As `run_loop`.
+    pub async fn outcome(mut self) -> Result<Outcome, ActivationError> {
+        if let Some(ended) = self.ended.take() {
+            return ended;
+        }
+        self.told.is_deaf.store(true, Ordering::Relaxed);
+        match self.drive.take() {
+            Some(drive) => drive.await,
+            None => unreachable!("a loop that is not driven any more has ended"),
+        }
+    }
+}
+
+impl Stream for RunStream<'_> {
+    type Item = Arc<AgentEvent>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Arc<AgentEvent>>> {
+        if let Some(event) = self.told.pop() {
+            return Poll::Ready(Some(event));
+        }
+        let Some(drive) = &mut self.drive else { return Poll::Ready(None) };
+        let polled = drive.as_mut().poll(cx);
+        if let Poll::Ready(ended) = polled {
+            self.drive = None;
+            self.ended = Some(ended);
+            return Poll::Ready(self.told.pop());
+        }
+        match self.told.pop() {
+            Some(event) => Poll::Ready(Some(event)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl fmt::Debug for RunStream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunStream").field("ended", &self.ended).finish_non_exhaustive()
+    }
+}

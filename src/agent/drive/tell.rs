@@ -1,0 +1,179 @@
+//! What those who listen are told.
+
+use std::sync::Arc;
+
+use super::super::answer::ModelEvent;
+use super::super::event::{AgentEvent, CallOutcome, EventKind, Interrupt, StateKey};
+use super::super::keys::Changed;
+use super::super::state::RunState;
+use super::super::tool::Progress;
+use super::Drive;
+use crate::decision::Decision;
+use crate::kernel::Observer;
+use crate::snapshot::digest;
+use crate::tool_call::AnyToolCall;
+
+/// The calls that a model has begun in the answer it is giving, with the names that they will have.
+#[derive(Default)]
+pub(super) struct StreamedCalls(Vec<(u32, Arc<str>)>);
+
+impl Drive<'_, '_> {
+    /// Tells what happened, if anybody listens.
+    pub(super) fn tell(&mut self, kind: impl FnOnce(&Self) -> EventKind) {
+        let Some(events) = self.events else { return };
+        let kind = kind(self);
+        self.state.events += 1;
+        let event = AgentEvent::new(
+            self.state.events,
+            self.config.clock.now_ms(),
+            Arc::clone(&self.state.id),
+            Arc::clone(&self.state.thread.id),
+            self.state.run.get().record().activations(),
+            kind,
+        );
+        events.emit(&Arc::new(event));
+    }
+
+    /// The observer of a machine, which has its name only if somebody watches.
+    pub(super) fn observer(
+        &self,
+        lifecycle: &'static str,
+        instance: impl FnOnce(&RunState) -> String,
+    ) -> Observer {
+        if self.io.watch.is_watching() {
+            self.io.watch.observer(lifecycle, &instance(self.state))
+        } else {
+            Observer::default()
+        }
+    }
+
+    pub(super) fn tell_said(&mut self, step: u32, event: &ModelEvent, streamed: &mut StreamedCalls) {
+        if self.events.is_none() {
+            return;
+        }
+        match event {
+            ModelEvent::Text(text) => {
+                self.tell(|_| EventKind::TextDelta { step, text: text.clone() });
+            }
+            ModelEvent::CallStart { index, id, tool } => {
+                let taken = streamed.0.iter().map(|(_, name)| name);
+                let name = self.state.calls.next_name(id, taken);
+                streamed.0.push((*index, Arc::clone(&name)));
+                self.tell(|_| EventKind::ToolCallStart {
+                    step,
+                    call: name.to_string(),
+                    id: id.clone(),
+                    tool: tool.clone(),
+                });
+            }
+            ModelEvent::Arguments { index, delta } if !self.redactor.withholds_deltas() => {
+                let call = streamed.0.iter().find(|(of, _)| of == index).map(|(_, name)| name.to_string());
+                if let Some(call) = call {
+                    self.tell(|_| EventKind::ToolCallArguments { call, delta: delta.clone() });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The calls of an answer are complete.
+    pub(super) fn tell_ready(&mut self, step: u32) {
+        if self.events.is_none() {
+            return;
+        }
+        for call in self.state.calls.of_step(step) {
+            self.tell(|drive| {
+                let unreadable = drive.state.unreadable(call).map(str::to_owned);
+                let call = &drive.state.calls[call];
+                let record = call.record();
+                EventKind::ToolCallReady {
+                    unreadable,
+                    call: call.name.to_string(),
+                    tool: record.tool().to_owned(),
+                    arguments: drive.redactor.arguments(record.tool(), &call.name, record.arguments()),
+                }
+            });
+        }
+    }
+
+    pub(super) fn tell_changed(&mut self, changed: &Changed) {
+        if !changed.is_empty() {
+            self.tell(|_| EventKind::StateSnapshot { changed: changed.iter().map(StateKey::from).collect() });
+        }
+    }
+
+    /// Tells all that tools said of how far they are.
+    pub(super) fn tell_progressed(&mut self) {
+        while let Ok(progress) = self.progressed.try_recv() {
+            self.tell_progress(&progress);
+        }
+    }
+
+    pub(super) fn tell_progress(&mut self, progress: &Progress) {
+        self.tell(|drive| {
+            let tool = drive.state.calls.position(&progress.call);
+            let tool = tool.map_or("", |call| drive.state.calls[call].record().tool());
+            EventKind::ToolCallProgress {
+                call: progress.call.to_string(),
+                progress: drive.redactor.progress(tool, &progress.call, &progress.value),
+            }
+        });
+    }
+
+    pub(super) fn tell_resumed(&mut self, call: usize, decision: &Decision) {
+        self.tell(|drive| EventKind::ToolCallResumed {
+            call: drive.state.calls[call].name.to_string(),
+            suspension_id: decision.suspension_id.clone(),
+            decision_id: decision.decision_id.clone(),
+            action: decision.action,
+            actor: decision.actor.clone(),
+        });
+    }
+
+    /// A call waits, or is over.
+    pub(super) fn tell_settled(&mut self, call: usize) {
+        if self.events.is_none() {
+            return;
+        }
+        let called = &self.state.calls[call];
+        let outcome = match called.machine.get() {
+            AnyToolCall::Suspended(_) => {
+                if let Some(interrupt) = self.interrupt(call) {
+                    self.tell(|_| EventKind::ToolCallSuspended { interrupt });
+                }
+                return;
+            }
+            AnyToolCall::Succeeded(done) => CallOutcome::Succeeded {
+                output: done.output().clone(),
+                warning: done.warning().map(str::to_owned),
+            },
+            AnyToolCall::Failed(done) => CallOutcome::Failed { error: done.error().to_owned() },
+            AnyToolCall::Cancelled(done) => CallOutcome::Cancelled { reason: done.reason().to_owned() },
+            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => return,
+        };
+        let outcome = self.redactor.outcome(called.record().tool(), &called.name, outcome);
+        self.tell(|drive| EventKind::ToolCallDone {
+            call: drive.state.calls[call].name.to_string(),
+            outcome,
+        });
+    }
+
+    fn interrupt(&self, call: usize) -> Option<Interrupt> {
+        let called = &self.state.calls[call];
+        let (record, suspension) = (called.record(), self.state.suspension(call)?);
+        Some(Interrupt {
+            call: called.name.to_string(),
+            tool: record.tool().to_owned(),
+            args_digest: digest(&[record.arguments()]),
+            suspension: self.redactor.suspension(record.tool(), &called.name, suspension),
+        })
+    }
+
+    /// All that waits.
+    pub(super) fn interrupts(&self) -> Vec<Interrupt> {
+        if self.events.is_none() {
+            return Vec::new();
+        }
+        self.state.calls.suspended().filter_map(|call| self.interrupt(call)).collect()
+    }
+}

@@ -1,0 +1,173 @@
+//! A run that waits (document 003, `wait_for_resume_or_cancel`).
+
+use std::sync::Arc;
+
+use super::super::commit::CommitError;
+use super::super::event::EventKind;
+use super::super::history::Message;
+use super::intake::{Taken, lapsed};
+use super::{ActivationError, Drive, Outcome};
+use crate::checkpoint::Due;
+use crate::run::{AnyRun, Finish, Resume};
+use crate::termination::TerminationReason;
+
+/// What ends a wait.
+enum Awaited {
+    Cancelled,
+    Something,
+}
+
+impl Drive<'_, '_> {
+    /// Can anything end the wait but a cancellation?
+    pub(super) fn can_wait(&self) -> bool {
+        self.io.inbox.is_some() || self.next_lapse().is_some()
+    }
+
+    /// Waits for what lets the run go on, and goes on. A decision on one of several calls replays that one, and the run waits
+    /// for the others again.
+    pub(super) async fn wait_and_go_on(&mut self) -> Result<Outcome, ActivationError> {
+        loop {
+            self.publish();
+            if self.is_cancelled() {
+                return self.cancel_waiting().await;
+            }
+            if let Some(taken) = self.next_accepted() {
+                return self.resume(taken).await;
+            }
+            if let Some(text) = self.io.inbox.as_mut().and_then(|inbox| inbox.take_message()) {
+                return self.supersede(text).await;
+            }
+            match self.awaited().await {
+                Awaited::Cancelled => return self.cancel_waiting().await,
+                Awaited::Something => {}
+            }
+        }
+    }
+
+    async fn awaited(&mut self) -> Awaited {
+        let lapse = self.next_lapse();
+        let inbox = self.io.inbox.as_deref_mut();
+        let ready = async {
+            match inbox {
+                Some(inbox) => inbox.ready().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.io.cancelled.cancelled() => Awaited::Cancelled,
+            () = ready => Awaited::Something,
+            () = lapsed(lapse) => Awaited::Something,
+        }
+    }
+
+    /// The next activation, which begins with an accepted decision.
+    pub(super) async fn resume(&mut self, taken: Taken) -> Result<Outcome, ActivationError> {
+        let resume = Resume::decided(&*self.state.calls[taken.accepted.call].name, &taken.accepted.decision);
+        self.resume_run(resume);
+        self.activate(Some(taken)).await
+    }
+
+    /// The next activation, which begins with what the user wrote: the calls that wait are given up (A20).
+    pub(super) async fn supersede(&mut self, text: Arc<str>) -> Result<Outcome, ActivationError> {
+        self.give_up_calls("superseded by a new message");
+        self.state.say(Message::User(text));
+        self.resume_run(Resume::user_message());
+        self.activate(None).await
+    }
+
+    fn resume_run(&mut self, resume: Resume) {
+        self.state.step_run(|run| match run {
+            AnyRun::Waiting(run) => run.resume(resume).into(),
+            other => other,
+        });
+    }
+
+    /// Gives up all calls that wait or execute, and tells of it.
+    pub(super) fn give_up_calls(&mut self, reason: &str) {
+        for call in self.state.cancel_open_calls(reason) {
+            self.note_settled(call);
+        }
+    }
+
+    /// Cancels a run that waits, and its calls, in one commit (A17).
+    pub(super) async fn cancel_waiting(&mut self) -> Result<Outcome, ActivationError> {
+        let status = self.state.run.get().status();
+        let refused = |hint| Err(ActivationError::NotStartable { status, hint });
+        let due = match self.state.run.get() {
+            AnyRun::Running(_) => return refused("it executes; cancel the token of its loop"),
+            AnyRun::Waiting(_) => {
+                self.give_up_calls(&format!("the run ended: {}", TerminationReason::Cancelled));
+                self.state.step_run(|run| match run {
+                    AnyRun::Waiting(run) => match run.finish(Finish::new(TerminationReason::Cancelled)) {
+                        Ok(run) => run.into(),
+                        Err(rejected) => {
+                            unreachable!("a run that waits may be cancelled: {}", rejected.error)
+                        }
+                    },
+                    other => other,
+                });
+                self.due_of_end()
+            }
+            AnyRun::Done(run) if *run.reason() == TerminationReason::Cancelled => self.due_of_end(),
+            AnyRun::Done(_) => {
+                return refused("it is over; start a new run, on its thread if it is to go on from there");
+            }
+        };
+        let Some(due) = due else { return refused("it is over") };
+        self.commit_end_due(due, TerminationReason::Cancelled).await
+    }
+
+    /// Commits the end of a run whose loop was dropped while it did.
+    pub(super) async fn commit_end(&mut self) -> Result<Outcome, ActivationError> {
+        let AnyRun::Done(run) = self.state.run.get() else {
+            unreachable!("a run that does not end has no end to commit")
+        };
+        let (due, reason) = (run.due(), run.reason().clone());
+        self.commit_end_due(due, reason).await
+    }
+
+    async fn commit_end_due(
+        &mut self,
+        due: Due,
+        reason: TerminationReason,
+    ) -> Result<Outcome, ActivationError> {
+        let receipt = self.write(due).await.map_err(ActivationError::NotCommitted)?;
+        if let AnyRun::Done(run) = self.state.run.get() {
+            run.committed(&receipt)
+                .map_err(|wrong| ActivationError::NotCommitted(CommitError::new(wrong)))?;
+        }
+        self.state.interrupted = false;
+        self.publish();
+        self.tell_finished(&reason);
+        let problems = std::mem::take(&mut self.problems);
+        Ok(Outcome { reason, waiting: Vec::new(), problems })
+    }
+
+    fn due_of_end(&self) -> Option<Due> {
+        match self.state.run.get() {
+            AnyRun::Done(run) => Some(run.due()),
+            AnyRun::Running(_) | AnyRun::Waiting(_) => None,
+        }
+    }
+
+    /// What belongs to one activation alone.
+    pub(super) fn reset(&mut self) {
+        self.stop = None;
+        self.offered = None;
+        self.forget_patches();
+    }
+}
+
+impl Drive<'_, '_> {
+    /// Tells the end of an activation.
+    pub(super) fn tell_finished(&mut self, reason: &TerminationReason) {
+        let waiting = self.interrupts();
+        self.tell(|drive| EventKind::RunFinished {
+            reason: reason.clone(),
+            status: drive.state.run.get().status(),
+            waiting,
+            usage: drive.state.counters.usage(),
+        });
+    }
+}

@@ -1,0 +1,57 @@
+//! What happens in a run, told while it happens (document 000, "Run Execution Flow", stream mode; document 003, "Protocol Adapter:
+//! SSE Reconnection").
+//!
+//! A run numbers its [`AgentEvent`]s and gives them to an [`EventSink`], which never blocks and never fails: what a receiver
+//! does not take, it is told of, and the run goes on. [`channel`] is a bounded channel to one receiver; [`FanOut`] gives to
+//! several sinks; a [`ReconnectableEventSink`] keeps the last events, so that a front end that comes back gets those it
+//! missed. A [`Redactor`] hides what must not reach events.
+//!
+//! ```
+//! use runstate::agent::event::*;
+//! use std::num::NonZeroUsize;
+//! use std::sync::Arc;
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # runtime.block_on(async {
+//! let sink = ReconnectableEventSink::new(NonZeroUsize::new(2).unwrap());
+//! let tell = |seq, text: &str| {
+//!     let kind = EventKind::TextDelta { step: 1, text: text.into() };
+//!     sink.emit(&Arc::new(AgentEvent::new(seq, 40, "r1", "t1", 1, kind)));
+//! };
+//! tell(1, "let ");
+//! tell(2, "me ");
+//! let mut page = sink.reconnect(Some(1)); // it saw the first event
+//! let Some(Delivery::Event(event)) = page.recv().await else { panic!() };
+//! assert_eq!(event.seq, 2);
+//!
+//! // It reads no more, and the two events that are kept are soon others: it is told first.
+//! (3..=6).for_each(|seq| tell(seq, "…"));
+//! assert_eq!(page.recv().await, Some(Delivery::Gap(Gap { after: Some(2), missed: Some(2) })));
+//! let Some(Delivery::Event(event)) = page.recv().await else { panic!() };
+//! assert_eq!(event.seq, 5);
+//! # });
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod agent_event;
+mod arc_text;
+mod bytes;
+mod channel;
+mod delivery;
+mod fan_out;
+mod kind;
+mod receiver;
+mod reconnect;
+mod redact;
+mod replay_buffer;
+mod sink;
+
+pub use agent_event::AgentEvent;
+pub use channel::{ChannelReceiver, ChannelSink, channel};
+pub use delivery::{Delivery, Gap};
+pub use fan_out::FanOut;
+pub use kind::{CallOutcome, EventKind, Interrupt, StateKey};
+pub use receiver::EventReceiver;
+pub use reconnect::ReconnectableEventSink;
+pub use redact::{Redact, Redacted, Redactor, Which};
+pub use sink::{EventSink, NoEvents};

@@ -1,0 +1,100 @@
+//! The last events of a run.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::agent_event::AgentEvent;
+use super::delivery::Gap;
+
+/// The last events, bounded. The newest is always there, so that a bound in bytes which is less than one event is a bound
+/// of one event.
+///
+/// A place is a count of events from the first on, whatever their numbers: places have no holes.
+#[derive(Debug)]
+pub(super) struct ReplayBuffer {
+    kept: VecDeque<Kept>,
+    /// The place of the oldest that is kept.
+    oldest: u64,
+    bytes: usize,
+    most_events: NonZeroUsize,
+    most_bytes: Option<NonZeroUsize>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    event: Arc<AgentEvent>,
+    bytes: usize,
+}
+
+/// Where a receiver begins.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) at: u64,
+    /// What it is told first.
+    pub(super) gap: Option<Gap>,
+}
+
+impl ReplayBuffer {
+    pub(super) fn new(most_events: NonZeroUsize) -> Self {
+        ReplayBuffer { kept: VecDeque::new(), oldest: 0, bytes: 0, most_events, most_bytes: None }
+    }
+
+    pub(super) fn bound_bytes(&mut self, most: NonZeroUsize) {
+        self.most_bytes = Some(most);
+    }
+
+    /// Takes the next event, so many bytes long. What it has no room for any more is given back, to be dropped where nobody waits.
+    #[must_use]
+    pub(super) fn push(&mut self, event: &Arc<AgentEvent>, bytes: usize) -> Vec<Arc<AgentEvent>> {
+        let mut gone = Vec::new();
+        let starts_over = self.kept.back().is_some_and(|newest| event.seq <= newest.event.seq);
+        self.kept.push_back(Kept { event: Arc::clone(event), bytes });
+        self.bytes = self.bytes.saturating_add(bytes);
+        while self.kept.len() > 1 && (starts_over || self.is_over()) {
+            if let Some(kept) = self.kept.pop_front() {
+                self.bytes -= kept.bytes;
+                self.oldest += 1;
+                gone.push(kept.event);
+            }
+        }
+        gone
+    }
+
+    fn is_over(&self) -> bool {
+        self.kept.len() > self.most_events.get()
+            || self.most_bytes.is_some_and(|most| self.bytes > most.get())
+    }
+
+    /// The place of the oldest event that is kept.
+    pub(super) fn oldest(&self) -> u64 {
+        self.oldest
+    }
+
+    pub(super) fn at(&self, place: u64) -> Option<&Arc<AgentEvent>> {
+        let index = usize::try_from(place.checked_sub(self.oldest)?).ok()?;
+        self.kept.get(index).map(|kept| &kept.event)
+    }
+
+    /// Where a receiver begins that saw events up to this number, or none.
+    pub(super) fn after(&self, last_seen: Option<u64>) -> Start {
+        let Some(seen) = last_seen else {
+            // From the very first on: if that is gone, it is behind like any other that is slow.
+            return Start { at: 0, gap: None };
+        };
+        let missing = |missed| Some(Gap { after: Some(seen), missed });
+        let (Some(oldest), Some(newest)) = (self.kept.front(), self.kept.back()) else {
+            return Start { at: self.oldest, gap: missing(None) };
+        };
+        let (oldest, newest) = (oldest.event.seq, newest.event.seq);
+        if seen > newest {
+            return Start { at: self.oldest, gap: missing(None) };
+        }
+        if seen < oldest {
+            let missed = oldest - seen - 1;
+            return Start { at: self.oldest, gap: missing(Some(missed)).filter(|_| missed > 0) };
+        }
+        let index = self.kept.partition_point(|kept| kept.event.seq <= seen);
+        Start { at: self.oldest + u64::try_from(index).unwrap_or(u64::MAX), gap: None }
+    }
+}

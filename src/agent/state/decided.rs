@@ -1,0 +1,51 @@
+//! The decisions that were accepted.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::decision::Decision;
+
+/// Decisions that were accepted, found by suspension and by their own id.
+#[derive(Debug, Default)]
+pub(in crate::agent) struct Decided {
+    by_suspension: BTreeMap<String, Decision>,
+    /// From a decision's id to its suspension's.
+    by_id: HashMap<String, String>,
+    /// Suspensions whose decisions are not committed yet.
+    unsaved: Vec<String>,
+}
+
+impl Decided {
+    /// Takes in one that was read from storage.
+    pub(in crate::agent) fn restore(&mut self, decision: Decision) {
+        self.by_id.insert(decision.decision_id.clone(), decision.suspension_id.clone());
+        self.by_suspension.insert(decision.suspension_id.clone(), decision);
+    }
+
+    /// Takes in one that was accepted.
+    pub(in crate::agent) fn accept(&mut self, decision: Decision) {
+        self.unsaved.push(decision.suspension_id.clone());
+        self.restore(decision);
+    }
+
+    /// The decision on a suspension.
+    pub(in crate::agent) fn on(&self, suspension_id: &str) -> Option<&Decision> {
+        self.by_suspension.get(suspension_id)
+    }
+
+    /// The decision of that id.
+    pub(in crate::agent) fn by_id(&self, decision_id: &str) -> Option<&Decision> {
+        self.by_suspension.get(self.by_id.get(decision_id)?)
+    }
+
+    pub(in crate::agent) fn all(&self) -> &BTreeMap<String, Decision> {
+        &self.by_suspension
+    }
+
+    pub(in crate::agent) fn unsaved(&self) -> impl Iterator<Item = &Decision> {
+        self.unsaved.iter().filter_map(|id| self.by_suspension.get(id))
+    }
+
+    pub(in crate::agent) fn committed(&mut self) {
+        self.unsaved.clear();
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a run could not be written or read.
+
+use std::error::Error;
+use std::fmt;
+
+use super::super::keys::StoreError;
+use super::sound::Contradiction;
+use crate::snapshot::{RestoreError, SnapshotError};
+
+/// Why a run could not be written or read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Nothing was committed.
+    Nothing,
+    /// Something has no form in JSON.
+    Unwritable(SnapshotError),
+    /// The bytes are no stored run.
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A machine, or the whole, did not come back.
+    Machine {
+        /// Where it stands in the file.
+        path: String,
+        /// What is wrong with it.
+        error: RestoreError,
+    },
+    /// A value of the run's or the thread's state is no value.
+    Value(StoreError),
+    /// Two parts contradict each other.
+    Contradiction {
+        /// Where.
+        path: String,
+        /// How.
+        what: String,
+    },
+}
+
+impl From<Contradiction> for StateError {
+    fn from(Contradiction { path, what }: Contradiction) -> Self {
+        StateError::Contradiction { path, what }
+    }
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateError::Nothing => f.write_str("nothing was committed"),
+            StateError::Unwritable(error) => error.fmt(f),
+            StateError::Syntax { line, column, message } => {
+                write!(f, "line {line}, column {column}: not a stored run: {message}")
+            }
+            StateError::Machine { path, error } => write!(f, "{path}: {error}"),
+            StateError::Value(error) => write!(f, "values: {error}"),
+            StateError::Contradiction { path, what } => write!(f, "{path}: {what}"),
+        }
+    }
+}
+
+impl Error for StateError {}

@@ -1,0 +1,386 @@
+//! What a run is, between and during activations.
+
+mod calls;
+mod decided;
+mod error;
+mod pending;
+mod sound;
+mod stored;
+
+use std::sync::Arc;
+
+use super::answer::Usage;
+use super::history::{CallResult, History, Message, OpenCall, ResultContent};
+use super::keys::{Changed, Conflict, Key, KeyError, KeyState, Patches, StateView, Values};
+use super::stop::StopCounters;
+use super::thread::Thread;
+use super::{Unwatched, Watch};
+use crate::decision::Suspension;
+use crate::kernel::Slot;
+use crate::run::{AnyRun, RunRecord, RunStatus};
+use crate::tool_call::{AnyToolCall, CallKey, Cancel, ToolCallStatus};
+use crate::turn::Turn;
+
+pub(super) use calls::{Call, Calls};
+pub(super) use decided::Decided;
+pub use error::StateError;
+pub use pending::Pending;
+pub(super) use stored::{Fold, Head};
+pub use stored::{StoredDelta, StoredRun};
+
+/// A run with its thread, its calls and the decisions that were made: all that an activation reads and changes.
+///
+/// Between activations it is at rest, in memory or [stored](StoredRun). One that was left in the middle of an activation,
+/// by a crash or because its loop was dropped, goes on from there.
+#[derive(Debug)]
+pub struct RunState {
+    pub(super) id: Arc<str>,
+    pub(super) run: Slot<AnyRun>,
+    /// Does the store have what this run has once and for all, from this process?
+    pub(super) head_saved: bool,
+    /// Did the run move since the last commit?
+    pub(super) run_changed: bool,
+    pub(super) calls: Calls,
+    pub(super) thread: Thread,
+    /// How many messages the thread had when the run began.
+    pub(super) base: usize,
+    pub(super) values: Values,
+    pub(super) decided: Decided,
+    pub(super) counters: StopCounters,
+    /// Steps taken, over all activations.
+    pub(super) steps: u32,
+    /// Flows begun, those that a crash cut off included: their names in traces are never used twice.
+    pub(super) flows: u32,
+    /// The number of the last event that was told.
+    pub(super) events: u64,
+    /// Events that a commit which is under way will be followed by: their numbers are taken once it is made.
+    pub(super) following: u64,
+    /// Commits made, over all activations.
+    pub(super) commits: u64,
+    /// Was it left in the middle of an activation?
+    pub(super) interrupted: bool,
+    /// Messages that are not committed yet, in the order in which they came.
+    pub(super) unsaved: Vec<Message>,
+    pub(super) changed_values: Changed,
+}
+
+impl RunState {
+    /// A new run on a thread of its own, which has the run's id.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self::watched(id, &Unwatched)
+    }
+
+    /// A new run on a thread of its own, whose transitions are told from the first on.
+    pub fn watched(id: impl Into<String>, watch: &dyn Watch) -> Self {
+        let id = id.into();
+        let thread = Thread::new(id.as_str());
+        Self::on_thread_watched(id, thread, watch)
+    }
+
+    /// A new run on a thread that earlier runs may have left.
+    pub fn on_thread(id: impl Into<String>, thread: Thread) -> Self {
+        Self::on_thread_watched(id, thread, &Unwatched)
+    }
+
+    /// The same, with transitions told from the first on.
+    pub fn on_thread_watched(id: impl Into<String>, thread: Thread, watch: &dyn Watch) -> Self {
+        let record = RunRecord::new(id);
+        let id: Arc<str> = record.id().into();
+        let observer = watch.observer("run", &id);
+        RunState {
+            run: Slot::new(AnyRun::new(record.observed(observer))),
+            head_saved: false,
+            run_changed: true,
+            id,
+            calls: Calls::default(),
+            base: thread.history.len(),
+            unsaved: Vec::new(),
+            thread,
+            values: Values::default(),
+            decided: Decided::default(),
+            counters: StopCounters::new(0),
+            steps: 0,
+            flows: 0,
+            events: 0,
+            following: 0,
+            commits: 0,
+            interrupted: false,
+            changed_values: Changed::default(),
+        }
+    }
+
+    /// Tells `watch` of all transitions from now on: for a run that was read from storage.
+    pub fn watch(&mut self, watch: &dyn Watch) {
+        let observer = watch.observer("run", &self.id);
+        self.run.get_mut().observe(observer);
+        self.calls.watch(watch);
+    }
+
+    /// The run.
+    pub fn run(&self) -> &AnyRun {
+        self.run.get()
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The calls in the order of their making, each with its name in traces.
+    pub fn calls(&self) -> impl Iterator<Item = (&str, &AnyToolCall)> {
+        self.calls.iter().map(|call| (&*call.name, call.machine.get()))
+    }
+
+    /// The thread that the run is on.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// Gives the thread back, once the run is over.
+    ///
+    /// # Errors
+    /// The run itself, when it is not over.
+    #[expect(clippy::result_large_err, reason = "a run that is not over is handed back by value")]
+    pub fn into_thread(self) -> Result<Thread, Self> {
+        match self.run.get().status() {
+            RunStatus::Done => Ok(self.thread),
+            RunStatus::Running | RunStatus::Waiting => Err(self),
+        }
+    }
+
+    /// What the model reads: messages in order, and behind each answer exactly one result for each of its calls.
+    pub fn history(&self) -> &History {
+        &self.thread.history
+    }
+
+    /// Steps taken, over all activations.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Commits made, over all activations: the version of what is stored.
+    pub fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// Tokens used, over all activations.
+    pub fn usage(&self) -> Usage {
+        self.counters.usage()
+    }
+
+    /// What is kept under the key.
+    ///
+    /// # Errors
+    /// [`KeyError`] when the value under the key is no `T`.
+    pub fn get<T: serde::de::DeserializeOwned>(&self, key: &Key<T>) -> Result<Option<T>, KeyError> {
+        self.view().get(key)
+    }
+
+    /// What waits for a decision.
+    pub fn pending(&self) -> Vec<Pending<'_>> {
+        let pending = self.calls.suspended().filter_map(|call| {
+            let call = &self.calls[call];
+            match call.machine.get() {
+                AnyToolCall::Suspended(machine) => Some(Pending {
+                    call: &call.name,
+                    record: machine.record(),
+                    suspension: machine.suspension(),
+                }),
+                _ => None,
+            }
+        });
+        pending.collect()
+    }
+
+    /// What the calls say of the run (document 003, "RunStatus Derived from ToolCall States").
+    pub fn projection(&self) -> RunStatus {
+        self.calls.projection()
+    }
+
+    pub(super) fn view(&self) -> StateView {
+        StateView::new(self.values.clone(), self.thread.values.clone())
+    }
+
+    /// Applies what is behind the first `applied` of a round's patches, unless two of all of them contradict each other.
+    pub(super) fn apply(
+        &mut self,
+        round: &[(Arc<str>, Patches)],
+        applied: usize,
+    ) -> Result<Changed, Conflict> {
+        let mut keys = KeyState {
+            run: std::mem::take(&mut self.values),
+            thread: std::mem::take(&mut self.thread.values),
+        };
+        let changed = keys.apply_after(applied, round);
+        KeyState { run: self.values, thread: self.thread.values } = keys;
+        let changed = changed?;
+        self.changed_values.extend(&changed);
+        Ok(changed)
+    }
+
+    /// A new run begins, with what the user wrote.
+    pub(super) fn begin(&mut self, now_ms: u64, message: Arc<str>) {
+        self.counters = StopCounters::new(now_ms);
+        self.say(Message::User(message));
+    }
+
+    /// Why the arguments of a call cannot be read.
+    pub(super) fn unreadable(&self, call: usize) -> Option<&str> {
+        match self.thread.history.get(self.calls[call].place)? {
+            Message::Open(open) => open.turn.calls.get(open.ordinal as usize)?.unreadable.as_deref(),
+            Message::User(_) | Message::Assistant(_) | Message::Result(_) => None,
+        }
+    }
+
+    /// The names of the calls that wait.
+    pub(super) fn waiting(&self) -> Vec<String> {
+        self.calls.suspended().map(|call| self.calls[call].name.to_string()).collect()
+    }
+
+    pub(super) fn suspension(&self, call: usize) -> Option<&Suspension> {
+        match self.calls[call].machine.get() {
+            AnyToolCall::Suspended(machine) => Some(machine.suspension()),
+            _ => None,
+        }
+    }
+
+    /// Adds a message that is no result.
+    pub(super) fn say(&mut self, message: Message) {
+        self.unsaved.push(message.clone());
+        self.thread.history.push(message);
+    }
+
+    /// Takes an answer in: its message, its calls, and places for their results.
+    pub(super) fn answered(&mut self, step: u32, turn: &Arc<Turn>, watch: &dyn Watch) {
+        self.steps = step;
+        self.say(Message::Assistant(Arc::clone(turn)));
+        for (ordinal, request) in (0..).zip(&turn.calls) {
+            let open = OpenCall::new(Arc::clone(turn), ordinal, NOT_EXECUTED);
+            let place = self.thread.history.push(Message::Open(open));
+            self.calls.add(CallKey { step, ordinal }, request, place, watch);
+        }
+    }
+
+    /// Moves a call on with typed code, and what the model reads of it.
+    pub(super) fn step_call(&mut self, call: usize, step: impl FnOnce(AnyToolCall) -> AnyToolCall) {
+        self.calls.step(call, step);
+        let moved = &self.calls[call];
+        match moved.machine.get() {
+            AnyToolCall::Succeeded(_) | AnyToolCall::Failed(_) | AnyToolCall::Cancelled(_) => {
+                if let Some(content) = content_of(moved.machine.get()) {
+                    self.settle(call, content);
+                }
+            }
+            AnyToolCall::Suspended(_) => self.explain(call, WAITING),
+            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => {}
+        }
+    }
+
+    fn settle(&mut self, call: usize, content: ResultContent) {
+        let call = &self.calls[call];
+        if !self.thread.history.is_open(call.place) {
+            return;
+        }
+        let record = call.record();
+        let result = CallResult { key: record.key(), id: record.id().to_owned(), content };
+        let message = Message::Result(Arc::new(result));
+        self.unsaved.push(message.clone());
+        self.thread.history.set(call.place, message);
+    }
+
+    fn explain(&mut self, call: usize, why: &'static str) {
+        let place = self.calls[call].place;
+        if let Some(Message::Open(open)) = self.thread.history.get(place) {
+            let open = OpenCall { why, ..open.clone() };
+            self.thread.history.set(place, Message::Open(open));
+        }
+    }
+
+    /// The calls that may still be started: those of the last round, and those behind a call that waits.
+    pub(super) fn startable(&self) -> Vec<usize> {
+        let fresh = self.calls.fresh().iter().copied();
+        fresh.filter(|call| self.thread.history.is_open(self.calls[*call].place)).collect()
+    }
+
+    /// The id of the next suspension of a call: the one that its tool wants, unless that was given before, since a
+    /// decision on the one suspension must never count for the other.
+    pub(super) fn suspension_id(&self, call: usize, wanted: String) -> String {
+        let call = &self.calls[call];
+        let next = call.record().suspensions() + 1;
+        let mut id = if wanted.is_empty() || self.knows_suspension(&wanted) {
+            format!("{}/{}/{next}", self.id, call.name)
+        } else {
+            wanted
+        };
+        while self.knows_suspension(&id) {
+            id.push('\'');
+        }
+        id
+    }
+
+    fn knows_suspension(&self, id: &str) -> bool {
+        self.decided.on(id).is_some()
+            || self.calls.suspended().any(|call| self.suspension(call).is_some_and(|of| of.id == id))
+    }
+
+    /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that
+    /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed.
+    pub(super) fn cancel_open_calls(&mut self, reason: &str) -> Vec<usize> {
+        let open = self.calls.open().to_vec();
+        for call in &open {
+            self.step_call(*call, |machine| {
+                let cancel = Cancel::new(reason);
+                match machine {
+                    AnyToolCall::Running(call) => call.cancel(cancel).into(),
+                    AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
+                    AnyToolCall::Resuming(call) => call.cancel(cancel).into(),
+                    other => other,
+                }
+            });
+        }
+        for call in self.startable() {
+            self.settle(call, ResultContent::Error(NOT_EXECUTED.to_owned()));
+        }
+        open
+    }
+
+    /// The calls of a step that are not `New`, and how they stand.
+    pub(super) fn status_of(&self, call: usize) -> ToolCallStatus {
+        self.calls[call].status()
+    }
+
+    /// Moves the run on with typed code.
+    pub(super) fn step_run(&mut self, step: impl FnOnce(AnyRun) -> AnyRun) {
+        self.run.step(|run| (step(run), ()));
+        self.run_changed = true;
+    }
+
+    /// All of it is in the store now.
+    pub(super) fn committed(&mut self) {
+        self.commits += 1;
+        self.head_saved = true;
+        self.run_changed = false;
+        self.calls.committed();
+        self.decided.committed();
+        self.unsaved.clear();
+        self.changed_values = Changed::default();
+    }
+}
+
+const WAITING: &str = "waiting for a decision";
+const NOT_EXECUTED: &str = "not executed";
+
+fn content_of(call: &AnyToolCall) -> Option<ResultContent> {
+    match call {
+        AnyToolCall::Succeeded(call) => Some(ResultContent::Output {
+            value: call.output().clone(),
+            warning: call.warning().map(str::to_owned),
+        }),
+        AnyToolCall::Failed(call) => Some(ResultContent::Error(call.error().to_owned())),
+        AnyToolCall::Cancelled(call) => Some(ResultContent::Error(call.reason().to_owned())),
+        AnyToolCall::New(_)
+        | AnyToolCall::Running(_)
+        | AnyToolCall::Suspended(_)
+        | AnyToolCall::Resuming(_) => None,
+    }
+}

@@ -1,0 +1,97 @@
+//! What is wrong with configured conditions.
+
+use std::error::Error;
+use std::fmt;
+
+use super::patterns::PatternError;
+
+/// What is wrong with the conditions of a run. Each names the condition by its place in the list, from 1, and by its code.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StopConfigError {
+    /// A number is too small: the condition would always hold, or never.
+    TooSmall {
+        /// Its place, from 1.
+        place: usize,
+        /// Its code.
+        code: &'static str,
+        /// The field.
+        field: &'static str,
+        /// What it is.
+        got: u64,
+        /// The least it can be.
+        least: u64,
+    },
+    /// A number is too large: the condition would keep too much.
+    TooLarge {
+        /// Its place, from 1.
+        place: usize,
+        /// Its code.
+        code: &'static str,
+        /// The field.
+        field: &'static str,
+        /// What it is.
+        got: u64,
+        /// The most it can be.
+        most: u64,
+    },
+    /// A text is empty.
+    Empty {
+        /// Its place, from 1.
+        place: usize,
+        /// Its code.
+        code: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// The pattern is none.
+    Pattern {
+        /// Its place, from 1.
+        place: usize,
+        /// The pattern.
+        pattern: String,
+        /// Why.
+        error: PatternError,
+    },
+    /// There is nothing that reads patterns.
+    NoPatterns {
+        /// Its place, from 1.
+        place: usize,
+    },
+}
+
+impl fmt::Display for StopConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopConfigError::TooSmall { place, code, field, got, least } => {
+                write!(f, "stop condition {place}, {code}: `{field}` is {got}; expected at least {least}")
+            }
+            StopConfigError::TooLarge { place, code, field, got, most } => {
+                write!(f, "stop condition {place}, {code}: `{field}` is {got}; expected at most {most}")
+            }
+            StopConfigError::Empty { place, code, field } => {
+                write!(f, "stop condition {place}, {code}: `{field}` is empty")
+            }
+            StopConfigError::Pattern { place, pattern, error } => {
+                write!(f, "stop condition {place}, content_match: {pattern:?} is no pattern: {error}")
+            }
+            StopConfigError::NoPatterns { place } => write!(
+                f,
+                "stop condition {place}, content_match: nothing here reads patterns; enable the feature `regex` of \
+                 `runstate`, or give an engine of your own with `StopConditions::with_patterns`"
+            ),
+        }
+    }
+}
+
+impl Error for StopConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StopConfigError::Pattern { error, .. } => Some(error),
+            StopConfigError::TooSmall { .. }
+            | StopConfigError::TooLarge { .. }
+            | StopConfigError::Empty { .. }
+            | StopConfigError::NoPatterns { .. } => None,
+        }
+    }
+}

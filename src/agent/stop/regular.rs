@@ -1,0 +1,37 @@
+//! Patterns as regular expressions.
+
+use std::sync::Arc;
+
+use regex::{Error, Regex};
+
+use super::patterns::{Matcher, PatternError, Patterns};
+
+/// Patterns are regular expressions of the crate `regex`: linear in the text, without look-around and back-references.
+///
+/// ```
+/// use runstate::agent::stop::{Patterns, RegularExpressions};
+///
+/// let done = RegularExpressions.compile(r"(?i)\btask (done|complete)\b")?;
+/// assert!(done("Task complete."));
+/// assert!(!done("the task is not complete"));
+///
+/// let error = RegularExpressions.compile("(done").err().unwrap();
+/// assert_eq!(error.to_string(), "unclosed group");
+/// # Ok::<(), runstate::agent::stop::PatternError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RegularExpressions;
+
+impl Patterns for RegularExpressions {
+    fn compile(&self, pattern: &str) -> Result<Matcher, PatternError> {
+        match Regex::new(pattern) {
+            Ok(regex) => Ok(Arc::new(move |text| regex.is_match(text))),
+            // It draws the pattern, with a caret below; the last line says what is wrong.
+            Err(Error::Syntax(drawn)) => {
+                let what = drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+                Err(PatternError::new(what))
+            }
+            Err(error) => Err(PatternError::new(error)),
+        }
+    }
+}
