@@ -1,0 +1,216 @@
+//! How a session is made.
+
+use std::fmt;
+use std::future::Future;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use futures_core::Stream;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::drift::DriftDetector;
+use super::guardrail::{Guardrail, Rules};
+use super::retry::{CalculateDelay, DelayContext, RetryQuestion, ShouldRetry};
+use super::session::Session;
+use super::source::{Factory, factory};
+use super::{Callbacks, Continuation, Opening, RetryPolicy, SourceError, StreamEvent, Timeouts};
+use crate::clock::Clock;
+use crate::kernel::Observer;
+
+/// Makes a [`Session`]; see [`Session::builder`].
+pub struct SessionBuilder<C = ()> {
+    config: Config,
+    callbacks: C,
+}
+
+/// All that can be set about a session but who is called.
+pub(super) struct Config {
+    pub(super) stream_id: String,
+    pub(super) meta: Value,
+    pub(super) streams: Vec<Factory>,
+    pub(super) retry: RetryPolicy,
+    pub(super) seed: Option<u64>,
+    pub(super) should_retry: Option<ShouldRetry>,
+    pub(super) calculate_delay: Option<CalculateDelay>,
+    pub(super) rules: Rules,
+    pub(super) drift: Option<DriftDetector>,
+    pub(super) drift_every: Option<NonZeroU32>,
+    pub(super) zero_output: bool,
+    pub(super) continuation: Option<Continuation>,
+    pub(super) timeouts: Timeouts,
+    pub(super) require_complete: bool,
+    pub(super) record: bool,
+    pub(super) clock: Option<Box<dyn Clock>>,
+    pub(super) observer: Observer,
+    pub(super) cancel: Option<CancellationToken>,
+}
+
+impl SessionBuilder {
+    pub(super) fn new(stream_id: String, primary: Factory) -> Self {
+        let config = Config {
+            stream_id,
+            meta: Value::Null,
+            streams: vec![primary],
+            retry: RetryPolicy::default(),
+            seed: None,
+            should_retry: None,
+            calculate_delay: None,
+            rules: Rules::new(),
+            drift: None,
+            drift_every: None,
+            zero_output: true,
+            continuation: None,
+            timeouts: Timeouts::default(),
+            require_complete: false,
+            record: true,
+            clock: None,
+            observer: Observer::default(),
+            cancel: None,
+        };
+        SessionBuilder { config, callbacks: () }
+    }
+}
+
+impl<C: Callbacks> SessionBuilder<C> {
+    /// Adds a stream to fall back to, after those before it.
+    pub fn fallback<F, Fut, S, E, O>(mut self, open: F) -> Self
+    where
+        F: FnMut(Opening) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<S, O>> + Send + 'static,
+        S: Stream<Item = Result<StreamEvent, E>> + Send + 'static,
+        E: Into<SourceError> + 'static,
+        O: Into<SourceError>,
+    {
+        self.config.streams.push(factory(open));
+        self
+    }
+
+    /// Sets how often and when it is tried again.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.config.retry = policy;
+        self
+    }
+
+    /// Sets what the jitter of the back-offs comes from. Without, it comes from the stream's id, so that sessions which fail
+    /// together do not come back together.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.config.seed = Some(seed);
+        self
+    }
+
+    /// Asks before each retry that the policy allows. No means the next fallback, or the end. A hook that panics says yes.
+    pub fn should_retry(mut self, hook: impl FnMut(&RetryQuestion<'_>) -> bool + Send + 'static) -> Self {
+        self.config.should_retry = Some(Box::new(hook));
+        self
+    }
+
+    /// Sets each back-off, whatever the policy and the provider say. A hook that panics leaves it at theirs.
+    pub fn calculate_delay(
+        mut self,
+        hook: impl FnMut(&DelayContext<'_>) -> Duration + Send + 'static,
+    ) -> Self {
+        self.config.calculate_delay = Some(Box::new(hook));
+        self
+    }
+
+    /// Adds a rule that the output is held against.
+    pub fn guardrail(mut self, rule: impl Guardrail + 'static) -> Self {
+        self.config.rules.push(Box::new(rule));
+        self
+    }
+
+    /// Sets the rules that the output is held against, in place of those before.
+    pub fn guardrails(mut self, rules: Rules) -> Self {
+        self.config.rules = rules;
+        self
+    }
+
+    /// Watches for drift. An output that drifts fails its attempt.
+    pub fn drift(mut self, detector: DriftDetector) -> Self {
+        self.config.drift = Some(detector);
+        self
+    }
+
+    /// Shows the drift detector only each `tokens`th token, with all the text since the last time.
+    pub fn drift_every(mut self, tokens: NonZeroU32) -> Self {
+        self.config.drift_every = (tokens.get() > 1).then_some(tokens);
+        self
+    }
+
+    /// Takes a stream without any output for a good one. By default it fails its attempt with `ZERO_OUTPUT`.
+    pub fn allow_zero_output(mut self) -> Self {
+        self.config.zero_output = false;
+        self
+    }
+
+    /// Saves checkpoints, from which later attempts go on.
+    pub fn continuation(mut self, continuation: Continuation) -> Self {
+        self.config.continuation = Some(continuation);
+        self
+    }
+
+    /// Sets how long the session waits for its streams.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.config.timeouts = timeouts;
+        self
+    }
+
+    /// Takes a stream that ends without [`StreamEvent::Complete`] for one that was cut: a network failure.
+    pub fn require_complete(mut self) -> Self {
+        self.config.require_complete = true;
+        self
+    }
+
+    /// Keeps no record. With one, a session holds each token twice.
+    pub fn without_recording(mut self) -> Self {
+        self.config.record = false;
+        self
+    }
+
+    /// Sets the clock of the events. By default it stands at 0 when the session is built, and follows tokio's.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.config.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// Has someone told of the lifecycle's transitions, such as a `trace::Recorder`.
+    pub fn observed(mut self, observer: Observer) -> Self {
+        self.config.observer = observer;
+        self
+    }
+
+    /// Aborts the session when the token is cancelled.
+    pub fn cancelled_by(mut self, token: CancellationToken) -> Self {
+        self.config.cancel = Some(token);
+        self
+    }
+
+    /// Sets what the user wants to find in each event (C12).
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.config.meta = meta;
+        self
+    }
+
+    /// Sets who is called, in place of those before.
+    pub fn callbacks<D: Callbacks>(self, callbacks: D) -> SessionBuilder<D> {
+        SessionBuilder { config: self.config, callbacks }
+    }
+
+    /// The session. Nothing happens until it is polled.
+    ///
+    /// # Panics
+    /// Without a [`clock`](Self::clock) of its own, where tokio's clock is paused, outside of its runtime.
+    pub fn build(self) -> Session<C> {
+        Session::new(self.config, self.callbacks)
+    }
+}
+
+impl<C> fmt::Debug for SessionBuilder<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionBuilder")
+            .field("stream_id", &self.config.stream_id)
+            .field("streams", &self.config.streams.len())
+            .finish_non_exhaustive()
+    }
+}

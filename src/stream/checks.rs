@@ -1,0 +1,245 @@
+//! What an attempt's output is held against.
+
+use std::num::NonZeroU32;
+
+use super::callbacks::Callbacks;
+use super::dispatch::Dispatcher;
+use super::drift::{Drift, DriftDetector};
+use super::event::{EventKind, Phase, RuleResultEvent};
+use super::guardrail::{RuleResult, Rules, Severity, Violation, is_visible};
+use super::panics::guarded;
+use super::{ErrorKind, Failure};
+use crate::stream_session::{Checkpoint, ErrorCode};
+
+/// An attempt that failed, before it is known what follows.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) failure: Failure,
+    /// May another attempt on the same stream do better?
+    pub(super) recoverable: bool,
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Failed { failure, recoverable: true }
+    }
+}
+
+/// Rules, drift, and whether there is any output.
+pub(super) struct Checks {
+    rules: Rules,
+    drift: Option<DriftWatch>,
+    zero_output: bool,
+}
+
+struct DriftWatch {
+    detector: DriftDetector,
+    every: Option<NonZeroU32>,
+    /// Tokens since the detector was asked.
+    unasked: u32,
+    /// How much of the text it has seen, in bytes.
+    seen: usize,
+}
+
+impl Checks {
+    pub(super) fn new(
+        rules: Rules,
+        drift: Option<DriftDetector>,
+        drift_every: Option<NonZeroU32>,
+        zero_output: bool,
+    ) -> Self {
+        let drift = drift.map(|detector| DriftWatch { detector, every: drift_every, unasked: 0, seen: 0 });
+        Checks { rules, drift, zero_output }
+    }
+
+    /// Is there nothing to do at a token?
+    #[inline]
+    pub(super) fn are_idle(&self) -> bool {
+        self.rules.is_empty() && self.drift.is_none()
+    }
+
+    /// An attempt begins, with no text. Why the rules cannot begin, if they panic.
+    pub(super) fn reset(&mut self) -> Result<(), Failed> {
+        guarded(|| {
+            self.rules.reset();
+            if let Some(drift) = &mut self.drift {
+                drift.detector.reset();
+                (drift.unasked, drift.seen) = (0, 0);
+            }
+        })
+        .map_err(panicked)
+    }
+
+    /// An attempt is about to go on from a checkpoint. Why it must not, if so.
+    pub(super) fn resume(&mut self, checkpoint: Checkpoint<'_>) -> Option<String> {
+        let text = checkpoint.content;
+        let looked = guarded(|| {
+            let worst = self.rules.resume(text).into_iter().find(|found| found.severity >= Severity::Error);
+            let drift = self.drift.as_mut().and_then(|drift| {
+                (drift.unasked, drift.seen) = (0, text.len());
+                drift.detector.resume(text)
+            });
+            (worst, drift)
+        });
+        match looked {
+            Ok((None, None)) => None,
+            Ok((Some(violation), _)) => Some(violation.to_string()),
+            Ok((None, Some(drift))) => Some(drifted(&drift)),
+            Err(panic) => Some(format!("a rule panicked: {panic}")),
+        }
+    }
+
+    /// A token of `delta` bytes was put at the end of `content`.
+    pub(super) fn token<C: Callbacks>(
+        &mut self,
+        delta: usize,
+        content: &str,
+        dispatch: &mut Dispatcher<C>,
+    ) -> Option<Failed> {
+        let token = content.get(content.len() - delta..).unwrap_or_default();
+        if !self.rules.is_empty() {
+            let found = match guarded(|| self.rules.streaming(token, content)) {
+                Ok(found) => found,
+                Err(panic) => return Some(panicked(panic)),
+            };
+            if !found.is_empty() {
+                let failed = self.tell_streaming(found, content, dispatch);
+                if failed.is_some() {
+                    return failed;
+                }
+            }
+        }
+        let drift = self.drift.as_mut()?;
+        let looked = guarded(|| drift.token(token, content));
+        tell_drift(looked, content, dispatch)
+    }
+
+    fn tell_streaming<C: Callbacks>(
+        &mut self,
+        found: Vec<Violation>,
+        content: &str,
+        dispatch: &mut Dispatcher<C>,
+    ) -> Option<Failed> {
+        let phase = Phase::Streaming;
+        dispatch.emit(EventKind::GuardrailPhaseStart { phase, rules: self.rules.len() }, content);
+        for violation in &found {
+            let result = RuleResultEvent {
+                rule: violation.rule.clone(),
+                phase,
+                passed: violation.severity < Severity::Error,
+                violations: vec![violation.clone()],
+                told_before: 0,
+            };
+            dispatch.emit(EventKind::GuardrailRuleResult(Box::new(result)), content);
+        }
+        let failed = worst(&found);
+        dispatch.emit(EventKind::GuardrailPhaseEnd { phase, passed: failed.is_none() }, content);
+        failed
+    }
+
+    /// The attempt's output is whole.
+    pub(super) fn complete<C: Callbacks>(
+        &mut self,
+        content: &str,
+        dispatch: &mut Dispatcher<C>,
+    ) -> Option<Failed> {
+        let facts = dispatch.ledger.facts();
+        let zero = self.zero_output && !facts.is_more_than_text() && !content.chars().any(is_visible);
+        let mut failed = None;
+        if !self.rules.is_empty() {
+            match guarded(|| self.rules.complete(content, &facts)) {
+                Ok(results) => failed = tell_complete(results, content, dispatch),
+                Err(panic) => failed = Some(panicked(panic)),
+            }
+        }
+        let fatal = failed.as_ref().is_some_and(|failed| !failed.failure.code.is_recoverable());
+        if zero && !fatal {
+            let message = "the stream ended without any output: no visible text, no tool call, no data";
+            return Some(Failure::new(ErrorCode::ZeroOutput, ErrorKind::ZeroOutput, message).into());
+        }
+        if failed.is_some() {
+            return failed;
+        }
+        let drift = self.drift.as_mut()?;
+        let looked = guarded(|| drift.rest(content));
+        tell_drift(looked, content, dispatch)
+    }
+}
+
+impl DriftWatch {
+    fn token(&mut self, token: &str, content: &str) -> Option<Drift> {
+        let Some(every) = self.every else { return self.detector.token(token) };
+        self.unasked += 1;
+        if self.unasked < every.get() { None } else { self.rest(content) }
+    }
+
+    /// Shows the detector what it has not seen.
+    fn rest(&mut self, content: &str) -> Option<Drift> {
+        self.every?;
+        let unseen = content.get(self.seen..).unwrap_or_default();
+        (self.unasked, self.seen) = (0, content.len());
+        self.detector.token(unseen)
+    }
+}
+
+fn panicked(panic: String) -> Failed {
+    let message = format!("a rule panicked: {panic}");
+    Failed::from(Failure::new(ErrorCode::InvalidStream, ErrorKind::Internal, message))
+}
+
+fn drifted(drift: &Drift) -> String {
+    let kinds: Vec<&str> = drift.kinds.iter().map(|kind| kind.name()).collect();
+    format!("the output drifts: {} (confidence {:.2})", kinds.join(", "), drift.confidence)
+}
+
+fn tell_drift<C: Callbacks>(
+    looked: Result<Option<Drift>, String>,
+    content: &str,
+    dispatch: &mut Dispatcher<C>,
+) -> Option<Failed> {
+    match looked {
+        Ok(None) => None,
+        Err(panic) => Some(panicked(panic)),
+        Ok(Some(drift)) => {
+            let failure = Failure::new(ErrorCode::DriftDetected, ErrorKind::Drift, drifted(&drift));
+            let Drift { kinds, confidence, .. } = drift;
+            dispatch.emit(EventKind::DriftDetected { types: kinds, confidence }, content);
+            Some(failure.into())
+        }
+    }
+}
+
+fn tell_complete<C: Callbacks>(
+    results: Vec<RuleResult>,
+    content: &str,
+    dispatch: &mut Dispatcher<C>,
+) -> Option<Failed> {
+    let phase = Phase::Complete;
+    dispatch.emit(EventKind::GuardrailPhaseStart { phase, rules: results.len() }, content);
+    let mut all = Vec::new();
+    for result in results {
+        let told_before = result.violations.len() - result.fresh().len();
+        let passed = result.passed();
+        all.extend(result.violations.iter().cloned());
+        let RuleResult { rule, violations, .. } = result;
+        let event = RuleResultEvent { rule, phase, passed, violations, told_before };
+        dispatch.emit(EventKind::GuardrailRuleResult(Box::new(event)), content);
+    }
+    let failed = worst(&all);
+    dispatch.emit(EventKind::GuardrailPhaseEnd { phase, passed: failed.is_none() }, content);
+    failed
+}
+
+/// The failure that violations make, if any is more than a warning: the first of the worst speaks for all.
+fn worst(found: &[Violation]) -> Option<Failed> {
+    let severity = found.iter().map(|violation| violation.severity).max()?;
+    let code = match severity {
+        Severity::Warning => return None,
+        Severity::Error => ErrorCode::GuardrailViolation,
+        Severity::Fatal => ErrorCode::FatalGuardrailViolation,
+    };
+    let first = found.iter().find(|violation| violation.severity == severity)?;
+    let failure = Failure::new(code, ErrorKind::Guardrail, first.to_string());
+    let errors = found.iter().filter(|violation| violation.severity >= Severity::Error);
+    Some(Failed { failure, recoverable: errors.into_iter().all(|violation| violation.recoverable) })
+}

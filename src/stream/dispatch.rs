@@ -1,0 +1,90 @@
+//! The one place that events leave a session from (document 002, "Event Dispatcher").
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::callbacks::{self, Callbacks};
+use super::event::{Event, EventKind, Identity};
+use super::record::Log;
+use super::state::Ledger;
+use crate::clock::Clock;
+
+/// The clock of a replay, whose events say their times themselves.
+pub(super) struct Timeless;
+
+impl Clock for Timeless {
+    fn now_ms(&self) -> u64 {
+        0
+    }
+}
+
+/// Numbers events, stamps their time, tells the callbacks, keeps the record and holds what the consumer has not taken yet.
+pub(super) struct Dispatcher<C> {
+    pub(super) callbacks: C,
+    clock: Box<dyn Clock>,
+    identity: Arc<Identity>,
+    seq: u64,
+    at_ms: u64,
+    pub(super) ledger: Ledger,
+    pub(super) log: Option<Log>,
+    waiting: VecDeque<Event>,
+    panics: u64,
+}
+
+impl<C: Callbacks> Dispatcher<C> {
+    pub(super) fn new(callbacks: C, clock: Box<dyn Clock>, identity: Identity, log: Option<Log>) -> Self {
+        Dispatcher {
+            callbacks,
+            clock,
+            identity: Arc::new(identity),
+            seq: 0,
+            at_ms: 0,
+            ledger: Ledger::default(),
+            log,
+            waiting: VecDeque::new(),
+            panics: 0,
+        }
+    }
+
+    /// It happens now. `content` is what the session holds.
+    #[inline]
+    pub(super) fn emit(&mut self, kind: EventKind, content: &str) {
+        let at_ms = self.clock.now_ms();
+        self.emit_at(at_ms, kind, content);
+    }
+
+    /// It happened then: for replays. Times never go back.
+    #[inline]
+    pub(super) fn emit_at(&mut self, at_ms: u64, kind: EventKind, content: &str) {
+        self.at_ms = self.at_ms.max(at_ms);
+        self.seq += 1;
+        self.ledger.apply(self.at_ms, &kind);
+        let event = Event { seq: self.seq, at_ms: self.at_ms, kind, identity: Arc::clone(&self.identity) };
+        self.panics += u64::from(callbacks::call(&mut self.callbacks, &event, content));
+        if let Some(log) = &mut self.log {
+            log.push(&event);
+        }
+        self.waiting.push_back(event);
+    }
+
+    /// The next event that the consumer has not seen.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Event> {
+        self.waiting.pop_front()
+    }
+
+    /// The time of an event that carries a state, which has to be made before it.
+    pub(super) fn now(&mut self) -> u64 {
+        self.ledger.at_ms = self.at_ms.max(self.clock.now_ms());
+        self.ledger.at_ms
+    }
+
+    pub(super) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// How many calls of callbacks panicked.
+    pub(super) fn panics(&self) -> u64 {
+        self.panics
+    }
+}

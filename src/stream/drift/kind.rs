@@ -1,0 +1,72 @@
+//! What can be noticed, and what is told of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// In which way an output drifts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DriftKind {
+    /// The same words come again and again: of the last 120 words, this share stands in groups of three that came before.
+    Repetition,
+    /// The tone is another than at the beginning: of the last eight marks of it, so many more are formal, or casual, than of the
+    /// first eight.
+    ToneShift,
+    /// Lists, headings, tables or data end in plain lines: of the last ten lines, so many fewer are structured than of the first.
+    FormatCollapse,
+    /// The characters of the last 512 bytes are spread more evenly than before: the text turns into noise, or into another script.
+    EntropySpike,
+    /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words it is sure.
+    Hedging,
+}
+
+impl DriftKind {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [DriftKind; 5] = [
+        DriftKind::Repetition,
+        DriftKind::ToneShift,
+        DriftKind::FormatCollapse,
+        DriftKind::EntropySpike,
+        DriftKind::Hedging,
+    ];
+
+    /// The kind as it is written: `entropy_spike`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DriftKind::Repetition => "repetition",
+            DriftKind::ToneShift => "tone_shift",
+            DriftKind::FormatCollapse => "format_collapse",
+            DriftKind::EntropySpike => "entropy_spike",
+            DriftKind::Hedging => "hedging",
+        }
+    }
+}
+
+impl fmt::Display for DriftKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What was noticed: the arguments of `onDrift` (document 002, "Callback Signatures").
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Drift {
+    /// In which ways, in the order of [`DriftKind::ALL`]; at least one.
+    pub kinds: Vec<DriftKind>,
+    /// How sure it is, from 0 to 1: that of the surest kind.
+    pub confidence: f64,
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the output drifts: ")?;
+        for (place, kind) in self.kinds.iter().enumerate() {
+            let comma = if place > 0 { ", " } else { "" };
+            write!(f, "{comma}{kind}")?;
+        }
+        write!(f, " (confidence {:.2})", self.confidence)
+    }
+}

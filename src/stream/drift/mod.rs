@@ -1,0 +1,181 @@
+//! Does the output still look like what it was?
+//!
+//! A model that loses its way does so within one answer: it begins to go round in circles, to hedge, to babble. No rule of what is
+//! allowed catches that; a comparison of the last part of the text with what came before does. Each check looks at a sliding
+//! window, costs the same per token however long the stream is, and gives a confidence.
+
+mod entropy;
+mod format;
+mod hedging;
+mod kind;
+mod marks;
+mod repetition;
+mod tone;
+
+use crate::stream::guardrail::text::{Matcher, Words};
+
+use entropy::Entropy;
+use format::Format;
+use hedging::Hedging;
+use marks::{MARKS, Mark};
+use repetition::Repetition;
+use tone::Tone;
+
+pub use kind::{Drift, DriftKind};
+
+/// Watches one attempt's output.
+///
+/// ```
+/// use runstate::stream::drift::{DriftDetector, DriftKind};
+///
+/// let mut detector = DriftDetector::new();
+/// let sound = "Each of these words is said once and stands for itself, as in any text that somebody means. ";
+/// assert_eq!(detector.token(sound), None);
+///
+/// let drift = (0..50).find_map(|_| detector.token("and then and then we ")).unwrap();
+/// assert_eq!(drift.kinds, [DriftKind::Repetition]);
+/// assert!((0.7..=1.0).contains(&drift.confidence));
+///
+/// // Another attempt is not to blame for it.
+/// detector.reset();
+/// assert_eq!(detector.token("and then we "), None);
+/// ```
+#[derive(Debug, Clone)]
+pub struct DriftDetector {
+    checks: Checks,
+    kinds: Vec<DriftKind>,
+    confidence: f64,
+    told: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Checks {
+    words: Words,
+    matcher: Matcher,
+    repetition: Option<Repetition>,
+    tone: Option<Tone>,
+    format: Option<Format>,
+    entropy: Option<Entropy>,
+    hedging: Option<Hedging>,
+}
+
+/// How sure each kind is at most, within one token.
+#[derive(Debug, Clone, Copy, Default)]
+struct Peaks([f64; DriftKind::ALL.len()]);
+
+impl Peaks {
+    #[inline]
+    fn note(&mut self, kind: DriftKind, confidence: f64) {
+        let peak = &mut self.0[kind as usize];
+        *peak = peak.max(confidence);
+    }
+}
+
+impl DriftDetector {
+    /// Looks for every kind.
+    pub fn new() -> Self {
+        Self::of(DriftKind::ALL)
+    }
+
+    /// Looks for these kinds alone.
+    pub fn of(kinds: impl IntoIterator<Item = DriftKind>) -> Self {
+        let kinds = Vec::from_iter(kinds);
+        DriftDetector { checks: Checks::new(&kinds), kinds, confidence: 0.7, told: false }
+    }
+
+    /// The same, which tells from this confidence on, from 0 to 1; 0.7 without.
+    pub fn from_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// The attempt's next token. Speaks once in an attempt: when a kind first reaches the confidence that is asked for.
+    pub fn token(&mut self, delta: &str) -> Option<Drift> {
+        if self.told {
+            return None;
+        }
+        let mut peaks = Peaks::default();
+        self.checks.read(delta, &mut peaks);
+        let reached = |kind: &DriftKind| {
+            let confidence = peaks.0[*kind as usize];
+            confidence >= self.confidence && confidence > 0.0
+        };
+        if !DriftKind::ALL.iter().any(reached) {
+            return None;
+        }
+        let kinds = DriftKind::ALL.into_iter().filter(reached).collect();
+        self.told = true;
+        Some(Drift { kinds, confidence: peaks.0.into_iter().fold(0.0, f64::max) })
+    }
+
+    /// An attempt begins, with no text.
+    pub fn reset(&mut self) {
+        self.checks = Checks::new(&self.kinds);
+        self.told = false;
+    }
+
+    /// An attempt begins that goes on from `text`: it is what later text is compared with. What is said is about `text` alone.
+    pub fn resume(&mut self, text: &str) -> Option<Drift> {
+        self.reset();
+        self.token(text)
+    }
+}
+
+impl Default for DriftDetector {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Checks {
+    fn new(kinds: &[DriftKind]) -> Self {
+        let mut checks = Checks::default();
+        for kind in kinds {
+            match kind {
+                DriftKind::Repetition => checks.repetition = Some(Repetition::default()),
+                DriftKind::ToneShift => checks.tone = Some(Tone::default()),
+                DriftKind::FormatCollapse => checks.format = Some(Format::default()),
+                DriftKind::EntropySpike => checks.entropy = Some(Entropy::new()),
+                DriftKind::Hedging => checks.hedging = Some(Hedging::default()),
+            }
+        }
+        checks
+    }
+
+    fn read(&mut self, delta: &str, peaks: &mut Peaks) {
+        let Checks { words, matcher, repetition, tone, format, entropy, hedging } = self;
+        let marks = (tone.is_some() || hedging.is_some()).then(|| &*MARKS);
+        let by_word = repetition.is_some() || hedging.is_some();
+        for c in delta.chars() {
+            // A phrase is over with the character that ends its last word, and counts with that word.
+            if let Some(marks) = marks {
+                matcher.char(marks, c, 0, |found| match (Mark::of(found), &mut *tone, &mut *hedging) {
+                    (Mark::Hedge, _, Some(hedging)) => {
+                        peaks.note(DriftKind::Hedging, hedging.hedge());
+                    }
+                    (Mark::Formal, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(true)),
+                    (Mark::Casual, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(false)),
+                    _ => {}
+                });
+            }
+            if by_word {
+                words.char(c, 0, |word| {
+                    if let Some(repetition) = repetition {
+                        peaks.note(DriftKind::Repetition, repetition.word(word));
+                    }
+                    if let Some(hedging) = hedging {
+                        peaks.note(DriftKind::Hedging, hedging.word());
+                    }
+                });
+            }
+            if let Some(format) = format {
+                peaks.note(DriftKind::FormatCollapse, format.char(c));
+            }
+        }
+        if let Some(entropy) = entropy {
+            for byte in delta.bytes() {
+                peaks.note(DriftKind::EntropySpike, entropy.byte(byte));
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What makes no difference to a reader, made no difference.
+
+use crate::stream::guardrail::zero_output::is_ignorable;
+
+/// Folds text for comparison: case, the kind of white space and how much of it, typographic apostrophes and quotes, and
+/// characters that show nothing.
+///
+/// Case is folded by Unicode's lower case, character by character, the same in every language. There is no normalisation of
+/// composed letters: a phrase is found in the composition it was given in.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::stream) struct Fold {
+    spaced: bool,
+}
+
+impl Fold {
+    /// The next character. Gives what it folds to: nothing, or one or more characters.
+    #[inline]
+    pub(in crate::stream) fn char(&mut self, c: char, mut to: impl FnMut(char)) {
+        if c.is_ascii_alphanumeric() {
+            self.spaced = false;
+            return to(c.to_ascii_lowercase());
+        }
+        if c.is_whitespace() {
+            if !self.spaced {
+                to(' ');
+            }
+            self.spaced = true;
+            return;
+        }
+        if c.is_ascii() {
+            self.spaced = false;
+            return to(c);
+        }
+        if is_ignorable(c) {
+            return;
+        }
+        self.spaced = false;
+        match c {
+            '\u{2018}' | '\u{2019}' | '\u{201B}' | '\u{2BC}' | '\u{FF07}' => to('\''),
+            '\u{201C}' | '\u{201D}' | '\u{201F}' | '\u{FF02}' => to('"'),
+            _ => c.to_lowercase().for_each(to),
+        }
+    }
+
+    /// A whole text, without white space at its ends.
+    pub(in crate::stream) fn text(text: &str) -> String {
+        let mut fold = Fold::default();
+        let mut folded = String::with_capacity(text.len());
+        for c in text.trim().chars() {
+            fold.char(c, |c| folded.push(c));
+        }
+        folded
+    }
+}

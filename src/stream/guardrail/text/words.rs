@@ -1,0 +1,75 @@
+//! Words, one after another.
+
+use super::{Fold, is_word, stands_alone};
+
+/// What is longer is taken for several words, so that text without an end of words is compared too.
+const LONGEST: u32 = 32;
+
+/// A word that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::stream) struct Word {
+    /// Words that read alike have the same.
+    pub(in crate::stream) hash: u64,
+    /// Has it a letter?
+    pub(in crate::stream) letters: bool,
+    /// Where it begins, in bytes of the text.
+    pub(in crate::stream) at: usize,
+}
+
+/// Cuts text into words: runs of letters, digits and underscores, with the apostrophes within. A character of a script without
+/// spaces is a word.
+#[derive(Debug, Clone, Default)]
+pub(in crate::stream) struct Words {
+    fold: Fold,
+    word: Option<Word>,
+    chars: u32,
+}
+
+impl Words {
+    /// The text's next character, at that byte. Tells of each word as soon as it is sure to have ended.
+    #[inline]
+    pub(in crate::stream) fn char(&mut self, c: char, at: usize, mut ended: impl FnMut(Word)) {
+        let mut fold = self.fold;
+        fold.char(c, |c| self.step(c, at, &mut ended));
+        self.fold = fold;
+    }
+
+    #[inline]
+    fn step(&mut self, c: char, at: usize, ended: &mut impl FnMut(Word)) {
+        if stands_alone(c) && c.is_alphanumeric() {
+            self.end(ended);
+            ended(Word { hash: mix(SEED, c), letters: c.is_alphabetic(), at });
+        } else if is_word(c) || (c == '\'' && self.word.is_some()) {
+            let word = self.word.get_or_insert(Word { hash: SEED, letters: false, at });
+            word.hash = mix(word.hash, c);
+            word.letters |= c.is_alphabetic();
+            self.chars += 1;
+            if self.chars == LONGEST {
+                self.end(ended);
+            }
+        } else {
+            self.end(ended);
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, ended: &mut impl FnMut(Word)) {
+        self.chars = 0;
+        if let Some(word) = self.word.take() {
+            ended(word);
+        }
+    }
+
+    /// The text ends here: the word that was not over.
+    pub(in crate::stream) fn last(&self) -> Option<Word> {
+        self.word
+    }
+}
+
+const SEED: u64 = 0xCBF2_9CE4_8422_2325;
+
+/// FNV-1a over characters. Whoever builds words that collide has his own output found repetitive.
+#[inline]
+fn mix(hash: u64, c: char) -> u64 {
+    (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3)
+}

@@ -1,0 +1,68 @@
+//! What follows on a failed attempt: one rule for every failure.
+
+use std::time::Duration;
+
+use super::{Recourse, RetryPolicy};
+use crate::stream::ErrorKind;
+use crate::stream::event::GaveUp;
+use crate::stream_session::{ErrorCode, Recovery, Retries};
+
+/// What is known when an attempt has failed.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::stream) struct Question {
+    pub(in crate::stream) code: ErrorCode,
+    pub(in crate::stream) kind: ErrorKind,
+    /// May another attempt on the same stream do better?
+    pub(in crate::stream) recoverable: bool,
+    pub(in crate::stream) retry_after: Option<Duration>,
+    pub(in crate::stream) spent: Retries,
+    pub(in crate::stream) fallbacks_left: u32,
+}
+
+/// What follows, and why there is no retry where there might have been one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::stream) struct Decision {
+    pub(in crate::stream) recovery: Recovery,
+    pub(in crate::stream) gave_up: Option<GaveUp>,
+}
+
+/// Decides; `may_retry` is asked last, and only when all else allows a retry.
+pub(in crate::stream) fn decide(
+    policy: &RetryPolicy,
+    question: Question,
+    may_retry: impl FnOnce() -> bool,
+) -> Decision {
+    let Question { code, kind, fallbacks_left, .. } = question;
+    let recourse = if code.is_recoverable() { policy.table.get(kind) } else { Recourse::Halt };
+    let gave_up = match recourse {
+        Recourse::Retry => match refused(policy, question).or_else(|| (!may_retry()).then_some(GaveUp::Veto))
+        {
+            None => return Decision { recovery: Recovery::Retry(kind.budget()), gave_up: None },
+            refused => refused,
+        },
+        Recourse::FallBack | Recourse::Halt => None,
+    };
+    let recovery = match recourse {
+        Recourse::Retry | Recourse::FallBack if fallbacks_left > 0 => Recovery::Fallback,
+        Recourse::Retry | Recourse::FallBack | Recourse::Halt => Recovery::Halt,
+    };
+    Decision { recovery, gave_up }
+}
+
+fn refused(policy: &RetryPolicy, question: Question) -> Option<GaveUp> {
+    use crate::stream_session::RetryKind;
+    let Question { kind, recoverable, retry_after, spent, .. } = question;
+    if !recoverable {
+        return Some(GaveUp::Unrecoverable);
+    }
+    if kind.budget() == RetryKind::Model && spent.model >= policy.model_retries {
+        return Some(GaveUp::ModelBudget);
+    }
+    if spent.total >= policy.total_retries {
+        return Some(GaveUp::TotalBudget);
+    }
+    if retry_after.is_some_and(|wait| wait > policy.longest_retry_after) {
+        return Some(GaveUp::RetryAfter);
+    }
+    None
+}

@@ -1,0 +1,171 @@
+//! How an attempt begins: from INIT, after a back-off, on the next stream.
+
+use std::sync::Arc;
+
+use super::phase::Phase;
+use super::{Core, Session, millis};
+use crate::stream::checks::Failed;
+use crate::stream::event::EventKind;
+use crate::stream::panics::guarded;
+use crate::stream::{Callbacks, ErrorKind, Failure, Opening, Overlap, TimeoutType};
+use crate::stream_session::{ErrorCode, Open, Output, StreamSession, Streaming};
+
+/// What is wrong with the checkpoint that an attempt would go on from.
+struct Rejected {
+    token_count: u64,
+    content_length: usize,
+    reason: String,
+}
+
+impl<C: Callbacks> Core<C> {
+    /// Shows the checkpoint to those who may refuse it; they know the text from then on.
+    fn rejects(&mut self, output: &Output) -> Option<Rejected> {
+        let checkpoint = output.checkpoint()?;
+        let refused = self.checks.resume(checkpoint);
+        let reason = refused.or_else(|| self.continuation.as_mut()?.refuses(checkpoint))?;
+        Some(Rejected { token_count: checkpoint.tokens, content_length: checkpoint.content.len(), reason })
+    }
+
+    fn tell_rejected(&mut self, rejected: Rejected) {
+        let Rejected { token_count, content_length, reason } = rejected;
+        self.dispatch.emit(EventKind::CheckpointRejected { token_count, content_length, reason }, "");
+    }
+}
+
+impl<C: Callbacks> Session<C> {
+    /// INIT to STREAMING.
+    pub(super) fn begin(&mut self) {
+        match self.phase.take() {
+            Phase::Fresh(session) => {
+                let session = session.open(Open::Stream);
+                self.tell_start(&session);
+                self.open_stream(session, None, None);
+            }
+            other => self.phase = other,
+        }
+    }
+
+    pub(super) fn tell_start(&mut self, session: &StreamSession<Streaming>) {
+        let attempt = session.state().attempt();
+        let start = EventKind::SessionStart {
+            attempt: attempt.number(),
+            is_retry: attempt.is_retry(),
+            is_fallback: attempt.is_fallback(),
+        };
+        self.core.dispatch.emit(start, "");
+    }
+
+    /// RETRYING to STREAMING, after the back-off.
+    pub(super) fn try_again(&mut self) {
+        match self.phase.take() {
+            Phase::BackingOff(mut session, _) => {
+                if let Some(rejected) = self.core.rejects(session.state().output()) {
+                    session.drop_checkpoint();
+                    self.core.tell_rejected(rejected);
+                }
+                let session = session.open(Open::Stream);
+                let attempt = session.state().attempt();
+                let start = EventKind::AttemptStart {
+                    attempt: attempt.number(),
+                    is_retry: attempt.is_retry(),
+                    is_fallback: attempt.is_fallback(),
+                };
+                self.core.dispatch.emit(start, "");
+                self.start_again(session);
+            }
+            other => self.phase = other,
+        }
+    }
+
+    /// FALLBACK to STREAMING.
+    pub(super) fn fall_back(&mut self) {
+        match self.phase.take() {
+            Phase::FallingBack(mut session) => {
+                if let Some(rejected) = self.core.rejects(session.state().output()) {
+                    session.drop_checkpoint();
+                    self.core.tell_rejected(rejected);
+                }
+                let (from, reason) =
+                    (session.state().failed().stream(), self.core.dispatch.ledger.last_kind());
+                let session = session.open(Open::Stream);
+                let start = EventKind::FallbackStart {
+                    from_index: from,
+                    to_index: session.state().attempt().stream(),
+                    reason,
+                };
+                self.core.dispatch.emit(start, "");
+                self.core.delays.restart();
+                self.start_again(session);
+            }
+            other => self.phase = other,
+        }
+    }
+
+    /// Tells what the attempt goes on from, and what of the text is void.
+    fn start_again(&mut self, session: StreamSession<Streaming>) {
+        let core = &mut self.core;
+        let output = session.state().output();
+        let mut resumed = (None, None);
+        if let Some(checkpoint) = output.checkpoint() {
+            let text: Arc<str> = checkpoint.content.into();
+            let token_count = checkpoint.tokens;
+            core.dispatch.emit(EventKind::ResumeStart { checkpoint: Arc::clone(&text), token_count }, "");
+            let prompt = core.continuation.as_mut().and_then(|continuation| continuation.prompt_for(&text));
+            let told = prompt.as_deref().map(Into::into);
+            core.dispatch.emit(EventKind::ContinuationStart { token_count, prompt: told }, "");
+            resumed = (Some(text), prompt);
+        }
+        let (token_count, content_length) = (output.tokens(), output.content().len());
+        core.dispatch.emit(EventKind::ContentReset { token_count, content_length }, "");
+        let (checkpoint, prompt) = resumed;
+        self.open_stream(session, checkpoint, prompt);
+    }
+
+    /// Asks the factory for the attempt's stream, unless the session was aborted.
+    fn open_stream(
+        &mut self,
+        session: StreamSession<Streaming>,
+        checkpoint: Option<Arc<str>>,
+        prompt: Option<String>,
+    ) {
+        let core = &mut self.core;
+        core.any_output = false;
+        core.until_checkpoint = core.continuation.as_ref().map(|continuation| continuation.every.get());
+        core.overlap = checkpoint.as_deref().and_then(|checkpoint| {
+            let characters = core.continuation.as_ref()?.overlap?;
+            Some(Overlap::new(checkpoint).at_least(characters))
+        });
+        // What goes on from a checkpoint has shown it to them.
+        if checkpoint.is_none()
+            && let Err(failed) = core.checks.reset()
+        {
+            return self.attempt_failed(session, failed);
+        }
+        core.wait.limit(core.timeouts.initial);
+        if let Some(limit) = core.timeouts.initial {
+            let start =
+                EventKind::TimeoutStart { timeout_type: TimeoutType::Initial, limit_ms: millis(limit) };
+            core.dispatch.emit(start, "");
+        }
+        // The last moment at which nothing is open.
+        if core.abort.is_aborted() {
+            return self.end_aborted(session, false);
+        }
+        let attempt = session.state().attempt();
+        let opening = Opening { attempt, checkpoint, prompt };
+        let stream = usize::try_from(attempt.stream()).ok().and_then(|index| core.streams.get_mut(index));
+        // The record has as many fallbacks as there are factories behind the first.
+        let opened = stream.map(|open| guarded(|| open(opening)));
+        match opened {
+            Some(Ok(opening)) => self.phase = Phase::Opening(session, opening),
+            Some(Err(panic)) => self.attempt_failed(session, internal("what opens the stream", &panic)),
+            None => self.attempt_failed(session, internal("what opens the stream", "there is none")),
+        }
+    }
+}
+
+/// The fault is on this side.
+pub(super) fn internal(what: &str, panic: &str) -> Failed {
+    let message = format!("{what} panicked: {panic}");
+    Failed::from(Failure::new(ErrorCode::InvalidStream, ErrorKind::Internal, message))
+}

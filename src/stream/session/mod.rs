@@ -1,0 +1,292 @@
+//! One session: the typed lifecycle, and the world that its states ask for.
+
+mod attempt;
+mod end;
+mod phase;
+mod read;
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+
+use super::abort::{AbortHandle, AbortSignal};
+use super::builder::{Config, SessionBuilder};
+use super::checks::Checks;
+use super::dispatch::Dispatcher;
+use super::event::{Event, Identity};
+use super::random::Random;
+use super::record::{Log, Recording};
+use super::retry::{CalculateDelay, Delays, ShouldRetry};
+use super::source::{Factory, factory};
+use super::wait::Wait;
+use super::{
+    Callbacks, Continuation, Opening, Overlap, RetryPolicy, SessionError, SourceError, State, StreamEvent,
+    Timeouts,
+};
+use crate::clock::{Clock, TokioClock};
+use crate::stream_session::{
+    AnyStreamSession, Checkpoint, SessionRecord, StreamSession, StreamSessionStatus,
+};
+use phase::Phase;
+
+/// How many events are told before a session lets others have a turn, when its stream never makes it wait.
+const TURN: u32 = 128;
+
+/// A session with a model's stream, and the stream of its events.
+///
+/// Polled as a [`Stream`], or driven by [`run`](Self::run), it opens streams, reads them, and leads the typed
+/// [`StreamSession`] through its states: it can only do what the state allows. Dropped before its end it is aborted, as by
+/// its [handle](Self::abort_handle).
+///
+/// # Cancel safety
+/// All of a session is in the session: a `next` or [`run`](Self::run) that is dropped loses nothing, and the next one goes on.
+///
+/// # Panics
+/// When it has to wait outside of a tokio runtime with time.
+pub struct Session<C: Callbacks = ()> {
+    phase: Phase,
+    core: Core<C>,
+}
+
+/// What a session has beside its state.
+struct Core<C> {
+    dispatch: Dispatcher<C>,
+    streams: Vec<Factory>,
+    fallbacks: u32,
+    retry: RetryPolicy,
+    delays: Delays,
+    should_retry: Option<ShouldRetry>,
+    calculate_delay: Option<CalculateDelay>,
+    checks: Checks,
+    continuation: Option<Continuation>,
+    /// Tokens until the next checkpoint; none without checkpoints.
+    until_checkpoint: Option<u32>,
+    /// What the resumed stream may say again, until that is known.
+    overlap: Option<Overlap>,
+    timeouts: Timeouts,
+    wait: Wait,
+    /// Did the attempt give any output yet?
+    any_output: bool,
+    require_complete: bool,
+    abort: AbortSignal,
+    /// Events told since the session last waited.
+    told: u32,
+}
+
+impl Session {
+    /// Makes a session whose events carry `stream_id`, and whose primary stream is opened by `open`, once for each attempt.
+    ///
+    /// The factory is async and may fail; the failure takes the same way as one of an open stream.
+    pub fn builder<F, Fut, S, E, O>(stream_id: impl Into<String>, open: F) -> SessionBuilder
+    where
+        F: FnMut(Opening) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<S, O>> + Send + 'static,
+        S: Stream<Item = Result<StreamEvent, E>> + Send + 'static,
+        E: Into<SourceError> + 'static,
+        O: Into<SourceError>,
+    {
+        SessionBuilder::new(stream_id.into(), factory(open))
+    }
+}
+
+impl<C: Callbacks> Session<C> {
+    pub(super) fn new(config: Config, callbacks: C) -> Self {
+        let fallbacks = u32::try_from(config.streams.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let record = SessionRecord::new(config.stream_id.as_str(), fallbacks).observed(config.observer);
+        let clock: Box<dyn Clock> = config.clock.unwrap_or_else(|| Box::new(TokioClock::starting_at(0)));
+        let seed = config.seed.unwrap_or_else(|| Random::seed_of(&config.stream_id));
+        let identity = Identity { stream_id: config.stream_id, meta: config.meta };
+        let until_checkpoint = config.continuation.as_ref().map(|continuation| continuation.every.get());
+        Session {
+            phase: Phase::Fresh(StreamSession::new(record)),
+            core: Core {
+                dispatch: Dispatcher::new(callbacks, clock, identity, config.record.then(Log::default)),
+                streams: config.streams,
+                fallbacks,
+                delays: Delays::new(config.retry.backoff, seed),
+                retry: config.retry,
+                should_retry: config.should_retry,
+                calculate_delay: config.calculate_delay,
+                checks: Checks::new(config.rules, config.drift, config.drift_every, config.zero_output),
+                continuation: config.continuation,
+                until_checkpoint,
+                overlap: None,
+                timeouts: config.timeouts,
+                wait: Wait::default(),
+                any_output: false,
+                require_complete: config.require_complete,
+                abort: AbortSignal::new(AbortHandle::default(), config.cancel),
+                told: 0,
+            },
+        }
+    }
+
+    /// Drives the session to its end. Events go to the callbacks and the record.
+    ///
+    /// # Errors
+    /// Why the session ended without a whole output.
+    ///
+    /// # Panics
+    /// When it has to wait outside of a tokio runtime with time.
+    ///
+    /// # Cancel safety
+    /// As [`Session`]: dropped half way and called again, it goes on.
+    pub async fn run(&mut self) -> Result<Arc<State>, SessionError> {
+        loop {
+            if poll_fn(|cx| self.poll_event(cx)).await.is_none() {
+                return match self.phase.ended() {
+                    Some(Ok(state)) => Ok(Arc::clone(state)),
+                    Some(Err(error)) => Err(error.clone()),
+                    None => panic!("the session lost its state in an earlier panic"),
+                };
+            }
+        }
+    }
+
+    /// What aborts the session, from anywhere.
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.core.abort.handle().clone()
+    }
+
+    /// The end; none before it.
+    pub fn result(&self) -> Option<Result<&Arc<State>, &SessionError>> {
+        self.phase.ended()
+    }
+
+    /// The typed session in its last state; none before the end.
+    pub fn ended(&self) -> Option<&AnyStreamSession> {
+        match &self.phase {
+            Phase::Ended(session, _) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// The state of the lifecycle.
+    pub fn status(&self) -> StreamSessionStatus {
+        self.phase.status()
+    }
+
+    /// What the session holds: from the beginning of an attempt on no failed one's text is in it, but for the checkpoint's.
+    pub fn content(&self) -> &str {
+        self.phase.output().map(|output| output.content()).unwrap_or_default()
+    }
+
+    /// What a later attempt would go on from.
+    pub fn checkpoint(&self) -> Option<Checkpoint<'_>> {
+        self.phase.output()?.checkpoint()
+    }
+
+    /// Who is called.
+    pub fn callbacks(&self) -> &C {
+        &self.core.dispatch.callbacks
+    }
+
+    /// How many calls of callbacks panicked; the session went on.
+    pub fn callback_panics(&self) -> u64 {
+        self.core.dispatch.panics()
+    }
+
+    /// The record so far, as a copy; none when there is to be [none](SessionBuilder::without_recording).
+    pub fn recording(&self) -> Option<Recording> {
+        let Identity { stream_id, meta } = self.core.dispatch.identity();
+        let log = self.core.dispatch.log.as_ref()?;
+        Some(Recording::new(stream_id, meta, self.core.fallbacks, log))
+    }
+
+    /// The next event. Its parts run in the order in which they can happen: what was told and not taken, an abort, the state.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+        loop {
+            if let Some(event) = self.core.dispatch.next() {
+                return Poll::Ready(Some(event));
+            }
+            if self.core.abort.is_aborted() && !self.phase.is_over() {
+                self.aborted();
+                continue;
+            }
+            // A stream that always has something must not keep the task for itself.
+            self.core.told += 1;
+            if self.core.told > TURN {
+                self.core.told = 0;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            match self.step(cx) {
+                Step::Moved => {}
+                Step::Over => return Poll::Ready(None),
+                Step::Waits => {
+                    self.core.told = 0;
+                    // An abort that came in the meantime is seen at once.
+                    if !self.core.abort.register(cx) {
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>) -> Step {
+        match &mut self.phase {
+            Phase::Fresh(_) => self.begin(),
+            Phase::Opening(..) => return self.poll_opening(cx),
+            Phase::Reading(..) => return self.poll_source(cx),
+            Phase::BackingOff(_, back_off) => {
+                if back_off.poll(cx).is_pending() {
+                    return Step::Waits;
+                }
+                self.try_again();
+            }
+            Phase::FallingBack(_) => self.fall_back(),
+            Phase::Ended(..) | Phase::Lost => return Step::Over,
+        }
+        Step::Moved
+    }
+}
+
+/// What a poll of the state came to.
+enum Step {
+    /// Something was told, or the state is another.
+    Moved,
+    /// There is nothing to do yet, and the task will be woken.
+    Waits,
+    /// The session is over.
+    Over,
+}
+
+/// In whole milliseconds.
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl<C: Callbacks> Stream for Session<C> {
+    type Item = Event;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
+        self.get_mut().poll_event(cx)
+    }
+}
+
+/// Nothing in a session is pinned but what is behind a pointer.
+impl<C: Callbacks> Unpin for Session<C> {}
+
+/// A session that began and is dropped before its end is aborted.
+impl<C: Callbacks> Drop for Session<C> {
+    fn drop(&mut self) {
+        if !matches!(self.phase, Phase::Fresh(_)) && !self.phase.is_over() {
+            self.aborted();
+        }
+    }
+}
+
+impl<C: Callbacks> fmt::Debug for Session<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("stream_id", &self.core.dispatch.identity().stream_id)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,114 @@
+//! Where tokens come from.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_core::Stream;
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::SourceError;
+use crate::stream_session::Attempt;
+
+/// One thing that a model's stream gives.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum StreamEvent {
+    /// A piece of the text. An empty one is nothing, and is passed over.
+    Token(String),
+    /// A message beside the text.
+    Message(Box<Message>),
+    /// The model asks for a tool.
+    ToolCall(Box<ToolCall>),
+    /// A part that is no text: an image, a file, structured data.
+    Data(Value),
+    /// How far the model is. No output: it does not hold off a timeout.
+    Progress(Value),
+    /// The stream reports a failure as one of its events; it is the same as an `Err`.
+    Error(SourceError),
+    /// The output is whole. A stream may also just end, unless
+    /// [`require_complete`](super::SessionBuilder::require_complete) says that it must not.
+    Complete,
+}
+
+impl StreamEvent {
+    /// A piece of the text.
+    pub fn token(text: impl Into<String>) -> Self {
+        StreamEvent::Token(text.into())
+    }
+
+    /// A message beside the text.
+    pub fn message(role: impl Into<String>, content: impl Into<String>) -> Self {
+        StreamEvent::Message(Box::new(Message { role: role.into(), content: content.into() }))
+    }
+
+    /// The model asks for a tool.
+    pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
+        StreamEvent::ToolCall(Box::new(ToolCall { id: id.into(), name: name.into(), arguments }))
+    }
+}
+
+/// A message beside the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Who says it: `assistant`, `system`.
+    pub role: String,
+    /// What is said.
+    pub content: String,
+}
+
+/// A tool that the model asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    /// The provider's id of the call.
+    pub id: String,
+    /// The tool.
+    #[serde(rename = "toolName")]
+    pub name: String,
+    /// Its arguments.
+    #[serde(rename = "args")]
+    pub arguments: Value,
+}
+
+/// What a factory is told of the attempt that it opens a stream for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Opening {
+    /// Which attempt on which stream.
+    pub attempt: Attempt,
+    /// The checkpoint that the attempt goes on from; none when it starts afresh.
+    pub checkpoint: Option<Arc<str>>,
+    /// The prompt that [`Continuation::prompt`](super::Continuation::prompt) made of the checkpoint.
+    pub prompt: Option<String>,
+}
+
+/// A stream as a session reads it.
+pub type BoxSource = Pin<Box<dyn Stream<Item = Result<StreamEvent, SourceError>> + Send>>;
+
+/// A stream that is being opened.
+pub(super) type OpenFuture = Pin<Box<dyn Future<Output = Result<BoxSource, SourceError>> + Send>>;
+
+/// Opens a stream for each attempt.
+pub(super) type Factory = Box<dyn FnMut(Opening) -> OpenFuture + Send>;
+
+/// Any factory as the one kind that a session keeps.
+pub(super) fn factory<F, Fut, S, E, O>(mut open: F) -> Factory
+where
+    F: FnMut(Opening) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<S, O>> + Send + 'static,
+    S: Stream<Item = Result<StreamEvent, E>> + Send + 'static,
+    E: Into<SourceError> + 'static,
+    O: Into<SourceError>,
+{
+    Box::new(move |opening| {
+        let opened = open(opening);
+        Box::pin(async move {
+            let source = opened.await.map_err(Into::into)?;
+            Ok(Box::pin(source.map_err(Into::into)) as BoxSource)
+        })
+    })
+}

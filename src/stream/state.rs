@@ -1,0 +1,162 @@
+//! What a session has come to.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::EventKind;
+use super::guardrail::{OutputFacts, Violation};
+use super::{ErrorKind, Failure, ToolCall};
+use crate::stream_session::{Attempt, Output, Retries};
+
+/// The whole state of a session at its end: what COMPLETE and `onComplete` carry (document 002, "Callback Signatures").
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct State {
+    /// The text: what a consumer has that follows the markers.
+    pub content: String,
+    /// The tokens that it came in.
+    pub token_count: u64,
+    /// The last stream: 0 is the primary one.
+    pub stream: u32,
+    /// The last attempt on it, from 1.
+    pub attempt: u32,
+    /// Attempts on all streams.
+    pub attempts: u32,
+    /// Retries for the model's own faults, on the last stream.
+    pub model_retries: u32,
+    /// Retries of every kind, on all streams.
+    pub total_retries: u32,
+    /// The last checkpoint.
+    pub checkpoint: Option<CheckpointMark>,
+    /// The checkpoint that the last attempt went on from.
+    pub resumed_from: Option<CheckpointMark>,
+    /// The tools that the kept output asks for.
+    pub tool_calls: Vec<ToolCall>,
+    /// Parts of the kept output that are neither text nor tool calls.
+    pub data_parts: u64,
+    /// What rules found, in all attempts.
+    pub violations: Vec<Violation>,
+    /// Why attempts failed, in order.
+    pub failures: Vec<Failure>,
+    /// When the session started, in milliseconds of its clock.
+    pub started_at_ms: u64,
+    /// When its first token came.
+    pub first_token_at_ms: Option<u64>,
+    /// When its last one did.
+    pub last_token_at_ms: Option<u64>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// A place in the content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CheckpointMark {
+    /// Tokens up to it.
+    pub token_count: u64,
+    /// Bytes of content up to it.
+    pub content_length: usize,
+}
+
+/// What follows from the events alone; the rest of a [`State`] is the typed session's.
+///
+/// Live or in a replay, it is the same fold over the same events.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    attempts: u32,
+    resumed_from: Option<CheckpointMark>,
+    tool_calls: Vec<ToolCall>,
+    data_parts: u64,
+    /// How many tool calls and parts there were at the checkpoint.
+    at_checkpoint: (usize, u64),
+    violations: Vec<Violation>,
+    failures: Vec<Failure>,
+    started_at_ms: u64,
+    first_token_at_ms: Option<u64>,
+    last_token_at_ms: Option<u64>,
+    /// When the last event was.
+    pub(super) at_ms: u64,
+}
+
+impl Ledger {
+    #[inline]
+    pub(super) fn apply(&mut self, at_ms: u64, kind: &EventKind) {
+        self.at_ms = at_ms;
+        match kind {
+            EventKind::Token { .. } => {
+                self.first_token_at_ms.get_or_insert(at_ms);
+                self.last_token_at_ms = Some(at_ms);
+            }
+            other => self.apply_rarer(other),
+        }
+    }
+
+    fn apply_rarer(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::SessionStart { .. } => {
+                self.started_at_ms = self.at_ms;
+                self.attempts = 1;
+            }
+            EventKind::AttemptStart { .. } | EventKind::FallbackStart { .. } => {
+                self.attempts = self.attempts.saturating_add(1);
+                self.resumed_from = None;
+            }
+            EventKind::ResumeStart { checkpoint, token_count } => {
+                self.resumed_from =
+                    Some(CheckpointMark { token_count: *token_count, content_length: checkpoint.len() });
+            }
+            EventKind::ContentReset { token_count, .. } => {
+                let (tools, parts) = if *token_count == 0 { (0, 0) } else { self.at_checkpoint };
+                self.tool_calls.truncate(tools);
+                self.data_parts = parts;
+            }
+            EventKind::CheckpointSaved { .. } => {
+                self.at_checkpoint = (self.tool_calls.len(), self.data_parts);
+            }
+            EventKind::ToolRequested(call) => self.tool_calls.push((**call).clone()),
+            EventKind::Message(_) | EventKind::Data { .. } => self.data_parts += 1,
+            EventKind::GuardrailRuleResult(result) => {
+                self.violations.extend(result.fresh().iter().cloned());
+            }
+            EventKind::Error(error) => self.failures.push(error.error.clone()),
+            _ => {}
+        }
+    }
+
+    /// What the attempt gave beside its text.
+    pub(super) fn facts(&self) -> OutputFacts {
+        let tool_calls = u64::try_from(self.tool_calls.len()).unwrap_or(u64::MAX);
+        OutputFacts::TEXT.with_tool_calls(tool_calls).with_data_parts(self.data_parts)
+    }
+
+    /// What kind of failure the last one was.
+    pub(super) fn last_kind(&self) -> ErrorKind {
+        self.failures.last().map_or(ErrorKind::Internal, |failure| failure.kind)
+    }
+
+    /// The whole state, with what the typed session owns.
+    pub(super) fn state(&self, attempt: Attempt, output: &Output, retries: Retries) -> State {
+        State {
+            content: output.content().to_owned(),
+            token_count: output.tokens(),
+            stream: attempt.stream(),
+            attempt: attempt.number(),
+            attempts: self.attempts,
+            model_retries: retries.model,
+            total_retries: retries.total,
+            checkpoint: output.checkpoint().map(|checkpoint| CheckpointMark {
+                token_count: checkpoint.tokens,
+                content_length: checkpoint.content.len(),
+            }),
+            resumed_from: self.resumed_from,
+            tool_calls: self.tool_calls.clone(),
+            data_parts: self.data_parts,
+            violations: self.violations.clone(),
+            failures: self.failures.clone(),
+            started_at_ms: self.started_at_ms,
+            first_token_at_ms: self.first_token_at_ms,
+            last_token_at_ms: self.last_token_at_ms,
+            duration_ms: self.at_ms.saturating_sub(self.started_at_ms),
+        }
+    }
+}

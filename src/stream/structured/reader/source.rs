@@ -1,0 +1,96 @@
+//! The text, and how far it is read.
+
+/// A text that is read from front to back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Source<'t> {
+    pub(super) fn new(text: &'t str, at: usize) -> Self {
+        Source { text, at }
+    }
+
+    /// How much was read, in bytes.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    pub(super) fn eat(&mut self, c: char) -> bool {
+        let there = self.peek() == Some(c);
+        if there {
+            self.at += c.len_utf8();
+        }
+        there
+    }
+
+    /// Reads so many bytes, which end between characters.
+    pub(super) fn take(&mut self, bytes: usize) -> &'t str {
+        let taken = self.rest().get(..bytes).unwrap_or_else(|| self.rest());
+        self.at += taken.len();
+        taken
+    }
+
+    /// The mark of a fence, which ends JSON that is cut off.
+    pub(super) fn at_fence(&self) -> bool {
+        self.rest().starts_with("```")
+    }
+
+    /// Does the line that begins here begin with the mark of a fence?
+    pub(super) fn line_is_fence(&self) -> bool {
+        self.rest().trim_start_matches([' ', '\t', '\r']).starts_with("```")
+    }
+
+    /// A digit, or a sign or point before one.
+    pub(super) fn begins_number(&self) -> bool {
+        let unsigned = self.rest().strip_prefix(['-', '+']).unwrap_or(self.rest());
+        unsigned.strip_prefix('.').unwrap_or(unsigned).starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// Skips white space, marks of no width and comments; true if there was a comment.
+    pub(super) fn skip_blank(&mut self) -> bool {
+        let mut commented = false;
+        loop {
+            let rest = self.rest();
+            let text =
+                rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\u{FEFF}' | '\u{200B}'));
+            self.at += rest.len() - text.len();
+            let comment = if let Some(comment) = text.strip_prefix("/*") {
+                comment.find("*/").map_or(text.len(), |end| end + 4)
+            } else if text.starts_with("//") || text.starts_with('#') {
+                text.find('\n').unwrap_or(text.len())
+            } else {
+                return commented;
+            };
+            self.at += comment;
+            commented = true;
+        }
+    }
+}
+
+/// The quotes that close a string which this one opens.
+pub(super) fn closing(open: char) -> Option<&'static [char]> {
+    match open {
+        '"' => Some(&['"']),
+        '\'' => Some(&['\'']),
+        '`' => Some(&['`']),
+        '\u{201C}' | '\u{201D}' | '\u{201E}' => Some(&['\u{201D}', '\u{201C}']),
+        '\u{2018}' | '\u{2019}' => Some(&['\u{2019}']),
+        _ => None,
+    }
+}

@@ -1,0 +1,231 @@
+//! Drift.
+
+mod plain;
+
+use proptest::prelude::*;
+use runstate::stream::drift::{Drift, DriftDetector, DriftKind};
+
+use super::cutting::{cases, cut_by};
+
+const WORDS: &[&str] = &[
+    "the ", "river ", "stone ", "of ", "and ", "light, ", "walks ", "7 ", "Every ", "house. ", "sea ",
+    "don't ", "été ", "日", "a ",
+];
+const MARKED: &[&str] = &[
+    "maybe ",
+    "I think ",
+    "it\u{2019}s  possible ",
+    "perhaps, ",
+    "thus ",
+    "Therefore ",
+    "with respect to ",
+    "yeah! ",
+    "gonna ",
+    "wow ",
+    "it ",
+];
+const STRUCTURED: &[&str] =
+    &["# Head\n", "- item\n", "  * item\n", "12. twelve\n", "| a | b |\n", "> said\n", "{\"a\": 1},\n", "\n"];
+const PLAIN: &[&str] =
+    &["A plain line.\n", "*bold* at first\n", "1999 was\n", "-x\n", "and so on\n", " \t\n"];
+
+fn some_of(parts: &'static [&'static str], sizes: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(parts), sizes).prop_map(|parts| parts.concat())
+}
+
+fn segment() -> impl Strategy<Value = String> {
+    prop_oneof![
+        some_of(WORDS, 0..120),
+        (some_of(WORDS, 1..12), 1..30usize).prop_map(|(unit, copies)| unit.repeat(copies)),
+        (some_of(MARKED, 1..25), some_of(WORDS, 0..60)).prop_map(|(marked, words)| words + &marked),
+        (prop::sample::select(MARKED), 1..25usize).prop_map(|(mark, times)| mark.repeat(times)),
+        some_of(STRUCTURED, 0..25),
+        some_of(PLAIN, 0..25),
+        // Noise, with nothing in it that could be a mark of tone.
+        "[#-&*-9;-@BCDFGKLMQ-SVWXZ^_{-~]{0,700}",
+        prop::sample::select(vec!["x", "word "]).prop_map(|unit| unit.repeat(400)),
+    ]
+}
+
+/// The detector tells at the token after which the plain checks reach the confidence, and tells the same.
+fn tells_with(
+    kind: DriftKind,
+    peak: impl Fn(&str) -> f64,
+    tokens: &[String],
+    bar: f64,
+) -> Result<(), TestCaseError> {
+    let text = tokens.concat();
+    let ends: Vec<usize> = tokens
+        .iter()
+        .scan(0, |end, token| {
+            *end += token.len();
+            Some(*end)
+        })
+        .collect();
+    let mut detector = DriftDetector::of([kind]).from_confidence(bar);
+    let told: Vec<(usize, Drift)> =
+        tokens.iter().enumerate().filter_map(|(at, token)| Some((at, detector.token(token)?))).collect();
+    // What a beginning of the text reaches, a longer one reaches too.
+    let first = ends.partition_point(|end| peak(&text[..*end]) < bar);
+    let Some(end) = ends.get(first) else {
+        prop_assert_eq!(told, []);
+        return Ok(());
+    };
+    let peak = peak(&text[..*end]);
+    prop_assume!((peak - bar).abs() > 1e-4);
+    prop_assert_eq!(told.len(), 1, "{} {} within {:?}", kind, peak, &text[..*end]);
+    let (at, drift) = &told[0];
+    prop_assert_eq!(*at, first, "{:?}", &text[..*end]);
+    prop_assert_eq!(&drift.kinds, &[kind]);
+    prop_assert!((drift.confidence - peak).abs() < 1e-4, "{}: {} {}", kind, drift.confidence, peak);
+    Ok(())
+}
+
+fn drifting() -> impl Strategy<Value = (Vec<String>, f64)> {
+    let text = prop::collection::vec(segment(), 1..6).prop_map(|segments| segments.concat());
+    let bar = prop::sample::select(vec![0.0999, 0.2999, 0.4999, 0.6999, 0.8999]);
+    (text, 1..4u8, any::<u64>(), bar).prop_map(|(text, rarity, seed, bar)| (cut_by(&text, rarity, seed), bar))
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn repetition_is_told_with_the_plain_check((tokens, bar) in drifting()) {
+        tells_with(DriftKind::Repetition, plain::repetition, &tokens, bar)?;
+    }
+
+    #[test]
+    fn hedging_is_told_with_the_plain_check((tokens, bar) in drifting()) {
+        tells_with(DriftKind::Hedging, plain::hedging, &tokens, bar)?;
+    }
+
+    #[test]
+    fn a_shift_of_tone_is_told_with_the_plain_check((tokens, bar) in drifting()) {
+        tells_with(DriftKind::ToneShift, plain::tone, &tokens, bar)?;
+    }
+
+    #[test]
+    fn a_collapse_of_format_is_told_with_the_plain_check((tokens, bar) in drifting()) {
+        tells_with(DriftKind::FormatCollapse, plain::format, &tokens, bar)?;
+    }
+
+    #[test]
+    fn a_spike_of_entropy_is_told_with_the_plain_check((tokens, bar) in drifting()) {
+        tells_with(DriftKind::EntropySpike, plain::entropy, &tokens, bar)?;
+    }
+}
+
+/// Plain prose of some length, none of it said twice.
+fn prose(words: usize) -> String {
+    let nouns = [
+        "river", "stone", "harbour", "winter", "letter", "garden", "engine", "market", "bridge", "candle",
+        "meadow",
+    ];
+    let verbs = ["carries", "holds", "finds", "leaves", "turns", "meets", "crosses"];
+    let others = [
+        "old", "quiet", "distant", "bright", "narrow", "patient", "heavy", "early", "hidden", "northern",
+        "common", "plain", "bare",
+    ];
+    (0..words / 5)
+        .map(|n| format!("the {} {} {} {}. ", others[n % 13], nouns[n % 11], verbs[n % 7], nouns[n * 3 % 10]))
+        .collect()
+}
+
+fn tells(text: &str) -> Vec<DriftKind> {
+    let mut detector = DriftDetector::new();
+    cut_by(text, 2, 7).iter().find_map(|token| detector.token(token)).map_or(vec![], |drift| {
+        assert!((0.7..=1.0).contains(&drift.confidence), "{drift}");
+        drift.kinds
+    })
+}
+
+#[test]
+fn each_kind_is_told_of_a_text_that_shows_it_and_of_no_other() {
+    assert_eq!(tells(&prose(1_000)), []);
+    assert_eq!(tells(&(prose(200) + &"and so we go on and on. ".repeat(30))), [DriftKind::Repetition]);
+    let hedged: String = prose(300).replace(". ", ", perhaps. ");
+    assert_eq!(tells(&(prose(100) + &hedged)), [DriftKind::Hedging]);
+    let formal = prose(100).replace(". ", ". Therefore, ");
+    let casual = prose(100).replace(". ", ". Yeah, ");
+    assert_eq!(tells(&(formal.clone() + &casual)), [DriftKind::ToneShift]);
+    assert_eq!(tells(&(casual + &formal)), [DriftKind::ToneShift]);
+    let items = prose(100).replace(". ", ".\n").lines().map(|line| format!("- {line}\n")).collect::<String>();
+    assert_eq!(tells(&(items.clone() + &prose(60).replace(". ", ".\n"))), [DriftKind::FormatCollapse]);
+    assert_eq!(
+        tells(&(items + &prose(1_000))),
+        [DriftKind::FormatCollapse],
+        "lines without an end are lines"
+    );
+    let mut seed = 1u32;
+    let noise: String = (0..600)
+        .map(|_| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'!' + (seed >> 24) as u8 % 94)
+        })
+        .collect();
+    assert_eq!(tells(&(prose(600) + &noise)), [DriftKind::EntropySpike]);
+}
+
+#[test]
+fn the_windows_are_as_long_as_they_say() {
+    // Eight marks against eight.
+    let mut detector = DriftDetector::of([DriftKind::ToneShift]);
+    assert_eq!(detector.token(&("thus ".repeat(8) + &"yeah ".repeat(7))), None);
+    assert_eq!(detector.token("yeah").map(|drift| drift.confidence), None, "the word is not over");
+    assert_eq!(detector.token(" ").map(|drift| drift.confidence), Some(1.0));
+    // Seven hedges in a hundred words, the first of them the hundredth before the last.
+    let hedged = |between: usize| {
+        let text = String::from("maybe ") + &"river ".repeat(between) + &"maybe ".repeat(6);
+        DriftDetector::of([DriftKind::Hedging]).token(&text).is_some()
+    };
+    assert_eq!((hedged(94), hedged(95)), (true, false));
+    // Sixty words.
+    let few =
+        |words: usize| DriftDetector::of([DriftKind::Hedging]).token(&"perhaps ".repeat(words)).is_some();
+    assert_eq!((few(59), few(60)), (false, true));
+    // Ten lines against ten.
+    let lines = |plain: usize| {
+        let text = "- item\n".repeat(10) + &"words\n".repeat(plain);
+        DriftDetector::of([DriftKind::FormatCollapse]).token(&text).is_some()
+    };
+    assert_eq!((lines(9), lines(10)), (false, true));
+    // Sixty groups of three words, which are sixty-two words and what ends the last.
+    let circle =
+        |words: usize| DriftDetector::of([DriftKind::Repetition]).token(&"so ".repeat(words)).is_some();
+    assert_eq!((circle(61), circle(62)), (false, true));
+}
+
+#[test]
+fn an_attempt_begins_afresh_or_from_its_checkpoint() {
+    let circles = "round and round it goes. ".repeat(40);
+    let mut detector = DriftDetector::new();
+    assert!(detector.token(&circles).is_some());
+    assert_eq!(detector.token(&circles), None, "once in an attempt");
+    detector.reset();
+    assert!(detector.token(&circles).is_some());
+    assert!(detector.resume(&circles).is_some(), "the checkpoint itself drifts");
+
+    // The tone of the checkpoint is what later text is compared with.
+    let formal = prose(60).replace(". ", ". Therefore, ");
+    assert_eq!(detector.resume(&formal), None);
+    assert_eq!(detector.token(&"Yeah, wow. ".repeat(8)).unwrap().kinds, [DriftKind::ToneShift]);
+}
+
+#[test]
+fn several_kinds_at_once_are_told_in_order() {
+    let text = prose(200) + &"maybe it might, perhaps it seems. ".repeat(40);
+    let mut detector = DriftDetector::of([DriftKind::Hedging, DriftKind::Repetition]);
+    let drift = detector.token(&text).unwrap();
+    assert_eq!(drift.kinds, [DriftKind::Repetition, DriftKind::Hedging]);
+    assert_eq!(drift.confidence, 1.0);
+    assert_eq!(drift.to_string(), "the output drifts: repetition, hedging (confidence 1.00)");
+    let json = serde_json::to_string(&drift).unwrap();
+    assert_eq!(json, r#"{"kinds":["repetition","hedging"],"confidence":1.0}"#);
+    assert_eq!(DriftDetector::of([]).token(&text), None);
+    assert_eq!(
+        DriftDetector::of([]).from_confidence(0.0).token(&text),
+        None,
+        "what is not looked for is not found"
+    );
+}

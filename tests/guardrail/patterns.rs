@@ -1,0 +1,145 @@
+//! Phrases that an answer should not have.
+
+use proptest::prelude::*;
+use runstate::stream::guardrail::{Guardrail, OutputFacts, PatternKind, Patterns, Severity};
+
+use super::cutting::{at_end, cases, cut, speaks_with, text_of, whole};
+
+const PHRASES: &[&str] =
+    &["as an AI", "an ai model", "i can\u{2019}t", "[Insert", "<|x|>", "été", "日本", "a", "##  #"];
+
+const PARTS: &[&str] = &[
+    "as ", "AS", " an", "  ", "\n", " ", "ai", "AI ", "model", "im", "i", " can", "'", "\u{2019}", "t ", "t",
+    "[", "insert", "<|", "x", "|>", "ét", "É", "é", "日", "本", "a", "#", "##", "\u{200B}", "_", "1", ".",
+    "e\u{301}",
+];
+
+/// The text as it is compared, each character with its place.
+fn folded(text: &str) -> Vec<(char, usize)> {
+    let mut folded = vec![];
+    for (at, c) in text.char_indices().filter(|(_, c)| *c != '\u{200B}') {
+        match c {
+            _ if c.is_whitespace() => {
+                if folded.last().is_none_or(|(before, _)| *before != ' ') {
+                    folded.push((' ', at));
+                }
+            }
+            '\u{2019}' => folded.push(('\'', at)),
+            _ => folded.extend(c.to_lowercase().map(|c| (c, at))),
+        }
+    }
+    folded
+}
+
+/// Where the phrase stands that is known first to stand, trying each at each place. With `over`, the text ends here.
+fn first(text: &str, over: bool) -> Option<usize> {
+    let text = folded(text);
+    let in_word = |c: char| (c.is_alphanumeric() || c == '_') && !('\u{4E00}'..='\u{9FFF}').contains(&c);
+    let mut known: Vec<(usize, usize)> = vec![];
+    for begin in 0..text.len() {
+        for phrase in PHRASES {
+            let phrase: Vec<char> = folded(phrase).into_iter().map(|(c, _)| c).collect();
+            let end = begin + phrase.len();
+            if end > text.len() || !text[begin..end].iter().map(|(c, _)| *c).eq(phrase.iter().copied()) {
+                continue;
+            }
+            let open_before = begin == 0 || !(in_word(text[begin - 1].0) && in_word(phrase[0]));
+            let last = in_word(phrase[phrase.len() - 1]);
+            let open_after = match text.get(end) {
+                None => !last || over,
+                Some((next, _)) => !(last && in_word(*next)),
+            };
+            if open_before && open_after {
+                known.push((end + usize::from(last), begin));
+            }
+        }
+    }
+    known.into_iter().min().map(|(_, begin)| text[begin].1)
+}
+
+fn rule() -> Patterns {
+    Patterns::new().category("c", Severity::Error, PHRASES)
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn it_speaks_at_the_token_after_which_a_phrase_stands(tokens in cut(text_of(PARTS, 14))) {
+        let mut rule = rule();
+        speaks_with(&mut rule, &tokens, |text| first(text, false));
+        prop_assert_eq!(at_end(&mut rule, &tokens), Vec::from_iter(first(&tokens.concat(), true)));
+    }
+}
+
+#[test]
+fn each_built_in_phrase_is_found_in_a_sentence_and_is_found_once() {
+    for kind in PatternKind::ALL {
+        for phrase in kind.phrases() {
+            for text in [format!("Well, {} so.", phrase.to_uppercase()), format!("Well, {phrase}")] {
+                let mut rule = Patterns::builtin();
+                rule.streaming(&text, &text);
+                let said = rule.complete(&text, &OutputFacts::TEXT);
+                assert_eq!(said.len(), 1, "{text}: {said:?}");
+                assert_eq!(said[0].at, Some(6), "{text}");
+                assert!(said[0].message.contains(kind.name()), "{text}: {said:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_difference_to_a_reader_makes_none() {
+    for text in [
+        "As  an\n\tAI.",
+        "AS\u{A0}AN\u{2003} \u{200B}ai.",
+        "I Can't.",
+        "I can\u{2BC}t.",
+        "i\r\ncan\u{2018}t.",
+        "\u{C9}T\u{C9}.",
+        "##\n\n#",
+    ] {
+        assert_eq!(whole(&mut rule(), text), (Some(0), vec![0]), "{text:?}");
+    }
+    for text in ["asan AI.", "as-an AI.", "I ca n't.", "e\u{301}te\u{301}.", "###"] {
+        assert_eq!(
+            whole(
+                &mut Patterns::new().category(
+                    "c",
+                    Severity::Error,
+                    ["as an AI", "i can't", "\u{E9}t\u{E9}", "##  #"]
+                ),
+                text
+            ),
+            (None, vec![]),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn ordinary_sentences_have_none() {
+    for text in [
+        "She works as an AI researcher and I cannot help but admire it.",
+        "The refusal came late; he must decline the verb first.",
+        "todo lists, [links](to), <yours>, inst, {{ mustache }}",
+        "I can't see why.",
+    ] {
+        assert_eq!(whole(&mut Patterns::builtin(), text), (None, vec![]), "{text}");
+    }
+}
+
+#[test]
+fn categories_have_severities_and_are_told_one_at_a_time() {
+    let mut rule = Patterns::new()
+        .named("house")
+        .category("rivals", Severity::Warning, ["Brand X", "  "])
+        .category("secrets", Severity::Fatal, ["the key"]);
+    let text = "Brand X has the key.";
+    let first = rule.streaming(text, text).unwrap();
+    assert_eq!((first.rule.as_str(), first.severity, first.at), ("house", Severity::Warning, Some(0)));
+    let second = rule.streaming("", text).unwrap();
+    assert_eq!((second.severity, second.recoverable, second.at), (Severity::Fatal, false, Some(12)));
+    assert_eq!(rule.streaming(" brand x", text), None, "once for a category");
+    assert_eq!(rule.complete(text, &OutputFacts::TEXT), [first, second]);
+}

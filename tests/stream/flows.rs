@@ -1,0 +1,236 @@
+//! The flows of document 002, "Event Ordering Specifications", each whole: events and callbacks in one order, what the
+//! consumer has, how it ends, and the trace.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use runstate::stream::drift::DriftDetector;
+use runstate::stream::guardrail::{Custom, Violation};
+use runstate::stream::{Backoff, Continuation, ErrorKind, RetryPolicy, Session, SessionBuilder, Timeouts};
+use runstate::stream_session::ErrorCode;
+use serde_json::json;
+
+use super::script::{Seen, Step, scripted, then, tokens};
+use super::told::{assert_shown, drive, drive_with};
+
+/// A session without limits on time, whose retries wait 100 ms.
+pub fn session(attempts: Vec<Vec<Step>>) -> SessionBuilder {
+    on(&Seen::default(), attempts)
+}
+
+pub fn on(seen: &Seen, attempts: Vec<Vec<Step>>) -> SessionBuilder {
+    Session::builder("stream_1", scripted(seen, attempts)).timeouts(Timeouts::NONE).retry(policy())
+}
+
+pub fn policy() -> RetryPolicy {
+    RetryPolicy { backoff: Backoff::fixed(Duration::from_millis(100)), ..RetryPolicy::default() }
+}
+
+pub fn every(tokens: u32) -> Continuation {
+    Continuation::every(NonZeroU32::new(tokens).unwrap())
+}
+
+/// Says that a word must not be said; another attempt may do better.
+pub fn no(word: &'static str) -> Custom {
+    Custom::new("no-word").while_streaming(move |delta, so_far| {
+        let at = so_far.rfind(word)?;
+        (at + word.len() > so_far.len() - delta.len())
+            .then(|| Violation::error("no-word", "it was said").at(at))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn normal() {
+    let script = then(tokens("Hello big world"), &[Step::Wait(5), Step::Tool("search"), Step::Complete]);
+    let whole = drive(session(vec![script]).meta(json!({"user": 7}))).await;
+    assert_eq!(whole.events[0].meta(), &json!({"user": 7}));
+    assert!(whole.events.iter().all(|event| event.meta() == &json!({"user": 7})));
+    assert_shown("normal", &whole.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry() {
+    let script = vec![
+        then(tokens("Hello wor"), &[Step::Throw(ErrorKind::Network)]),
+        then(tokens("Hello "), &[Step::Report(ErrorKind::RateLimit)]),
+        tokens("Hello world"),
+    ];
+    assert_shown("retry", &drive(session(script)).await.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn fallback() {
+    let seen = Seen::default();
+    let session = on(&seen, vec![vec![Step::RefuseToOpen(ErrorKind::ServerError)]])
+        .fallback(scripted(&seen, vec![then(tokens("no "), &[Step::Throw(ErrorKind::Internal)])]))
+        .fallback(scripted(&seen, vec![tokens("from the second fallback")]))
+        .retry(RetryPolicy { total_retries: 1, ..policy() });
+    assert_shown("fallback", &drive(session).await.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn error() {
+    let fatal = then(tokens("half an ans"), &[Step::Throw(ErrorKind::Fatal)]);
+    let whole =
+        drive(session(vec![fatal]).fallback(scripted(&Seen::default(), vec![tokens("unused")]))).await;
+    assert_shown("error_fatal", &whole.shown());
+
+    let down = vec![vec![Step::Throw(ErrorKind::Network)]];
+    let session = session(down.clone()).fallback(scripted(&Seen::default(), down));
+    let whole = drive(session.retry(RetryPolicy { total_retries: 1, ..policy() })).await;
+    assert_eq!(whole.code(), Some(ErrorCode::AllStreamsExhausted));
+    assert_shown("error_exhausted", &whole.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn continuation() {
+    let seen = Seen::default();
+    let script = vec![
+        then(tokens("The quick brown fox jumps"), &[Step::Throw(ErrorKind::Network)]),
+        tokens("brown fox jumps over the dog"),
+    ];
+    let resumes = every(2).prompt(|text| format!("go on from {text:?}"));
+    let whole = drive(on(&seen, script).continuation(resumes)).await;
+    let openings = seen.openings.lock().unwrap();
+    assert_eq!(openings[0].checkpoint, None);
+    assert_eq!(openings[1].checkpoint.as_deref(), Some("The quick brown fox "));
+    assert_eq!(openings[1].prompt.as_deref(), Some("go on from \"The quick brown fox \""));
+    assert_shown("continuation", &whole.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn continuation_on_a_fallback() {
+    let seen = Seen::default();
+    let session =
+        on(&seen, vec![then(tokens("one two three four five"), &[Step::Throw(ErrorKind::Internal)])])
+            .fallback(scripted(&seen, vec![tokens("five six")]))
+            .continuation(every(2));
+    assert_shown("continuation_on_a_fallback", &drive(session).await.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn abort() {
+    let seen = Seen::default();
+    let session = on(&seen, vec![then(tokens("one two three four"), &[Step::Silence])]);
+    let whole = drive_with(session, async |session, event| {
+        if event.token() == Some("two ") {
+            session.abort_handle().abort();
+        }
+    })
+    .await;
+    assert_eq!((seen.opened(), seen.open.load(std::sync::atomic::Ordering::SeqCst)), (1, 0));
+    assert_shown("abort", &whole.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout() {
+    let limits =
+        Timeouts { initial: Some(Duration::from_millis(50)), inter: Some(Duration::from_millis(20)) };
+    let script = vec![
+        vec![Step::SlowToOpen(30), Step::Silence],
+        vec![Step::Wait(50), Step::Token("one ".into()), Step::Wait(21), Step::Token("two ".into())],
+        vec![Step::Wait(49), Step::Token("one ".into()), Step::Wait(20), Step::Token("two".into())],
+    ];
+    assert_shown("timeout", &drive(session(script).timeouts(limits)).await.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn guardrail() {
+    let script = vec![tokens("you must never say it"), tokens("you may say it")];
+    let warns = Custom::new("short").at_end(|so_far, _| {
+        let long = so_far.len() > 10;
+        if long { vec![Violation::warning("short", "longer than ten bytes")] } else { vec![] }
+    });
+    let whole = drive(session(script).guardrail(no("never")).guardrail(warns)).await;
+    assert_shown("guardrail", &whole.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn guardrail_without_a_way_on() {
+    // C3: text that violates a rule is never reported as success.
+    let script = vec![tokens("never")];
+    let policy = RetryPolicy { model_retries: 1, ..policy() };
+    let whole = drive(session(script.clone()).guardrail(no("never")).retry(policy.clone())).await;
+    assert_eq!(whole.code(), Some(ErrorCode::GuardrailViolation));
+    assert_shown("guardrail_exhausted", &whole.shown());
+
+    let session = session(script.clone()).guardrail(no("never")).retry(policy);
+    let whole = drive(session.fallback(scripted(&Seen::default(), script.clone()))).await;
+    assert_eq!(whole.code(), Some(ErrorCode::GuardrailViolation), "the last fallback's too");
+
+    let secret = Custom::new("secret").at_end(|_, _| vec![Violation::fatal("secret", "a key")]);
+    let session = super::flows::session(script).guardrail(secret);
+    let whole = drive(session.fallback(scripted(&Seen::default(), vec![tokens("unused")]))).await;
+    assert_eq!(whole.code(), Some(ErrorCode::FatalGuardrailViolation));
+    assert_shown("guardrail_fatal", &whole.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn drift() {
+    let babble: Vec<Step> = (0..80).map(|_| Step::Token("the same words again and again. ".into())).collect();
+    let noise: Vec<Step> = (0..400_u32)
+        .map(|i| Step::Token(char::from_u32(0x100 + i.wrapping_mul(7919) % 3000).unwrap().to_string()))
+        .collect();
+    let script = vec![then(babble, &noise), tokens("a plain answer")];
+    let whole = drive(session(script).drift(DriftDetector::new())).await;
+    let names = whole.names();
+    let at = names.iter().position(|name| *name == "DRIFT_DETECTED").unwrap();
+    assert_eq!(names[at..at + 3], ["DRIFT_DETECTED", "ERROR", "RETRY_ATTEMPT"]);
+    assert_eq!(whole.text, "a plain answer");
+    assert!(whole.notes.iter().any(|note| note.starts_with("  on_drift(")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn combined() {
+    // Network, guardrail, timeout, fallback with a checkpoint, and a whole output in the end.
+    let seen = Seen::default();
+    let script = vec![
+        then(tokens("a b c "), &[Step::Throw(ErrorKind::Network)]),
+        tokens("d never "),
+        then(tokens("d "), &[Step::Silence]),
+    ];
+    let limits = Timeouts { initial: None, inter: Some(Duration::from_millis(40)) };
+    let session = on(&seen, script)
+        .fallback(scripted(&seen, vec![then(tokens("d e f"), &[Step::Data(json!({"image": 1}))])]))
+        .guardrail(no("never"))
+        .timeouts(limits)
+        .continuation(every(3))
+        .retry(RetryPolicy { model_retries: 1, total_retries: 2, ..policy() });
+    assert_shown("combined", &drive(session).await.shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn timestamps() {
+    let script = vec![
+        vec![
+            Step::Token("a ".into()),
+            Step::Wait(7),
+            Step::Token("b ".into()),
+            Step::Wait(13),
+            Step::Throw(ErrorKind::Network),
+        ],
+        vec![Step::Wait(3), Step::Token("c".into()), Step::Wait(2)],
+    ];
+    let whole = drive(session(script)).await;
+    let times: Vec<_> = whole.events.iter().map(|event| (event.name(), event.at_ms)).collect();
+    assert_eq!(
+        times,
+        [
+            ("SESSION_START", 0),
+            ("TOKEN", 0),
+            ("TOKEN", 7),
+            ("ERROR", 20),
+            ("RETRY_ATTEMPT", 20),
+            ("ATTEMPT_START", 120),
+            ("CONTENT_RESET", 120),
+            ("TOKEN", 123),
+            ("COMPLETE", 125),
+        ]
+    );
+    let state = whole.result.unwrap();
+    assert_eq!(
+        (state.started_at_ms, state.first_token_at_ms, state.last_token_at_ms),
+        (0, Some(0), Some(123))
+    );
+    assert_eq!(state.duration_ms, 125);
+}
