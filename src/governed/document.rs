@@ -1,0 +1,99 @@
+//! RUN_STATE.json, field by field (document 001, "RUN_STATE.json Schema").
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::notes::Notes;
+use super::when::When;
+use crate::approval::ApprovalId;
+use crate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+
+/// The most bytes of a RUN_STATE.json that are read.
+pub(super) const MOST_BYTES: u64 = 16 << 20;
+
+/// The file as it is. What others put into it stays, here and in the entries of the history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Document {
+    pub(super) run_id: RunId,
+    pub(super) project_id: String,
+    pub(super) current_state: GovernedRunStatus,
+    pub(super) previous_state: Option<GovernedRunStatus>,
+    pub(super) state_history: Vec<Entry>,
+    pub(super) tools_planned: Vec<String>,
+    pub(super) tools_completed: Vec<String>,
+    pub(super) tools_remaining: Vec<String>,
+    pub(super) current_tool: Option<String>,
+    pub(super) approvals_pending: Vec<ApprovalId>,
+    pub(super) approvals_granted: Vec<ApprovalId>,
+    pub(super) created_at: When,
+    pub(super) updated_at: When,
+    /// What the schema has no place for; absent in the files of other tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) runstate: Option<Extension>,
+    #[serde(flatten)]
+    pub(super) further: Map<String, Value>,
+}
+
+/// A state that the run was in, or is in when it has no `exited_at`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) state: GovernedRunStatus,
+    pub(super) entered_at: When,
+    pub(super) exited_at: Option<When>,
+    #[serde(flatten)]
+    pub(super) further: Map<String, Value>,
+}
+
+/// The field `runstate`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Extension {
+    pub(super) version: u32,
+    /// What the present state owns beside the fields of the schema.
+    pub(super) state: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) limits: Option<TimeLimits>,
+    pub(super) notes: Notes,
+}
+
+/// The version of [`Extension`] that is read and written.
+pub(super) const VERSION: u32 = 1;
+
+impl Document {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        // A newer version's field would fail in some detail; better to name the version.
+        #[derive(Deserialize)]
+        struct Peek {
+            runstate: Option<PeekVersion>,
+        }
+        #[derive(Deserialize)]
+        struct PeekVersion {
+            version: u32,
+        }
+        match serde_json::from_slice(bytes) {
+            Ok(Peek { runstate: Some(PeekVersion { version }) }) if version != VERSION => {
+                return Err(format!(
+                    "its field `runstate` has version {version}, expected {VERSION}; it is another version's"
+                ));
+            }
+            _ => {}
+        }
+        serde_json::from_slice(bytes).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let message: String = crate::snapshot::without_place(&error).chars().take(300).collect();
+            format!("line {line}, column {column}: {message}")
+        })
+    }
+
+    /// The file's text.
+    pub(super) fn text(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"));
+        text.push(b'\n');
+        text
+    }
+}

@@ -1,0 +1,182 @@
+//! One call of a tool, and what its output leads to (B7).
+
+use super::executing::Begin;
+use super::{Governor, OpenRun, Result, Step};
+use crate::approval::{Approval, Approved, Outcome, Request, Risk};
+use crate::governed::guarded::{Ended, guarded};
+use crate::governed::notes::{Purpose, Standing, ToolReport, short};
+use crate::governed::output::{Action, ToolOutput, ToolStatus};
+use crate::governed::parts::{Call, GovernedTool};
+use crate::governed::when::When;
+use crate::governed_run::{Executing, GovernedRun, GovernedRunError};
+
+impl Governor {
+    /// Calls a tool. That it is being called is durable before the call, and what came of it right after.
+    pub(super) async fn call(
+        &self,
+        open: &mut OpenRun<'_>,
+        mut run: GovernedRun<Executing>,
+        tool: &dyn GovernedTool,
+        approval: Option<Approval<Approved>>,
+        begin: Begin,
+    ) -> Result<Step> {
+        let at = self.now();
+        if run.is_expired(at) {
+            return Step::on(run);
+        }
+        if let Begin::Try = begin {
+            match self.begin_try(&mut run, at) {
+                Ok(()) => {}
+                Err(GovernedRunError::Expired { .. }) => return Step::on(run),
+                Err(error) => return Err(open.inconsistent(error.to_string())),
+            }
+        }
+        let number = run.state().progress().tries();
+        let request = approval.as_ref().map(|approval| approval.record().request().clone());
+        let id = approval.as_ref().map(|approval| approval.record().id().clone());
+        open.notes.standing = Standing::Calling { approval: id.clone() };
+        open.notes.tools.push(ToolReport {
+            tool: tool.name().to_owned(),
+            place: run.state().progress().completed().len(),
+            number,
+            began: When::from_ms(at),
+            ended: None,
+            status: None,
+            evidence: Vec::new(),
+            error: None,
+            risks: Vec::new(),
+            changes: Vec::new(),
+            approval: id,
+        });
+        open.progressed(&run)?;
+
+        let deadline = run.deadline();
+        let progress = run.state().progress();
+        let call = Call {
+            run: open.view(progress.planned(), progress.completed().len()),
+            number,
+            granted: request.as_ref(),
+        };
+        let ended = guarded(self.clock.as_ref(), deadline, tool.call(&call)).await;
+        let output = match ended {
+            Ended::Done(Ok(output)) => output,
+            Ended::TimedOut => {
+                self.broke_off(open, approval, "it was stopped: EXECUTING expired")?;
+                return Step::on(run);
+            }
+            Ended::Done(Err(why)) => return self.call_crashed(open, run, approval, tool, &why.to_string()),
+            Ended::Panicked(why) => return self.call_crashed(open, run, approval, tool, &why),
+        };
+        let output = self.checked(output, request.as_ref());
+        self.answered(open, run, tool, approval, output)
+    }
+
+    /// The output, or a failure in its place where it is none.
+    fn checked(&self, output: ToolOutput, granted: Option<&Request>) -> ToolOutput {
+        let fault = match (output.check(), &output.action, granted) {
+            (Err(invalid), ..) => Some(format!("invalid output: {invalid}")),
+            // It would ask for ever, and a person would approve for ever.
+            (Ok(()), Some(action), Some(granted)) if action.text == granted.action() => {
+                Some("it asked again for what was granted".to_owned())
+            }
+            _ => None,
+        };
+        match fault {
+            Some(error) => ToolOutput {
+                evidence: output.evidence,
+                changes: output.changes,
+                risks: output.risks,
+                ..ToolOutput::fail(error)
+            },
+            None => output,
+        }
+    }
+
+    fn answered(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        tool: &dyn GovernedTool,
+        approval: Option<Approval<Approved>>,
+        output: ToolOutput,
+    ) -> Result<Step> {
+        let shown = approval.as_ref().map(|approval| approval.record().request().risk());
+        let (status, risk, action) = (output.status, output.risk(), output.action.clone());
+        let error = output.error.as_deref().map(short).unwrap_or_default();
+        let kept = kept_action(tool.name(), &output);
+        if let Some(report) = open.notes.tools.last_mut() {
+            report.end(output, self.now());
+        }
+        if let Some(approval) = approval {
+            let outcome = match status {
+                ToolStatus::Pass => Outcome::Succeeded,
+                ToolStatus::Fail | ToolStatus::Halted => Outcome::Failed { error: error.clone() },
+                ToolStatus::NeedsApproval => {
+                    Outcome::Failed { error: "it asked for something else".to_owned() }
+                }
+            };
+            self.use_up(open, approval, outcome)?;
+        }
+        match (status, action) {
+            (ToolStatus::Pass, _) => match risk {
+                // A person who approved of the action was shown its risk, and need not be asked about the same.
+                Some(risk) if risk.needs_approval() && shown < Some(risk) => {
+                    let action = Action::new(kept, risk);
+                    self.ask(open, run, Purpose::Keep, tool.name(), action)
+                }
+                _ => self.complete(open, run),
+            },
+            (ToolStatus::Halted, _) => self.crashed(open, run, tool.name(), error),
+            (ToolStatus::NeedsApproval, Some(action)) => {
+                self.ask(open, run, Purpose::GoOn, tool.name(), action)
+            }
+            (ToolStatus::Fail | ToolStatus::NeedsApproval, _) => {
+                open.notes.standing = Standing::Failed { error };
+                open.progressed(&run)?;
+                Step::on(run)
+            }
+        }
+    }
+
+    fn broke_off(
+        &self,
+        open: &mut OpenRun<'_>,
+        approval: Option<Approval<Approved>>,
+        error: &str,
+    ) -> Result<()> {
+        if let Some(report) = open.notes.tools.last_mut() {
+            report.break_off(error, self.now());
+        }
+        match approval {
+            Some(approval) => self.use_up(open, approval, Outcome::Failed { error: short(error) }),
+            None => Ok(()),
+        }
+    }
+
+    fn call_crashed(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        approval: Option<Approval<Approved>>,
+        tool: &dyn GovernedTool,
+        why: &str,
+    ) -> Result<Step> {
+        self.broke_off(open, approval, why)?;
+        self.crashed(open, run, tool.name(), short(why))
+    }
+}
+
+/// What a person is asked to keep: what was done, and what may come of it.
+fn kept_action(tool: &str, output: &ToolOutput) -> String {
+    let risks = output.risks.iter().filter(|declared| declared.risk >= Risk::Medium);
+    let risks: Vec<String> =
+        risks.map(|declared| format!("{:?}: {}", declared.risk, declared.what)).collect();
+    let changes: Vec<String> =
+        output.changes.iter().map(|change| format!("{} {}", change.kind, change.what)).collect();
+    let mut text = format!("keep what {tool} did ({})", short(&output.evidence.join("; ")));
+    if !changes.is_empty() {
+        text.push_str(&format!("; changes: {}", short(&changes.join(", "))));
+    }
+    text.push_str(&format!("; risks: {}", short(&risks.join("; "))));
+    text
+}

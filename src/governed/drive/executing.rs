@@ -1,0 +1,204 @@
+//! EXECUTING: the tools run one after the other, each as often as it may, none without the approval it needs.
+
+use super::{Governor, OpenRun, Result, Step, handed_back};
+use crate::approval::{AnyApproval, Approval, Approved, Execute, Outcome};
+use crate::governed::guarded::sheltered;
+use crate::governed::notes::{Purpose, Standing};
+use crate::governed::output::Action;
+use crate::governed::parts::GovernedTool;
+use crate::governed_run::{Executing, GovernedRun, GovernedRunError, Halt, HaltReason, MOST_TRIES, Verify};
+
+/// How a call of a tool comes about.
+pub(super) enum Begin {
+    /// A try of its own: the first, or one after a failure.
+    Try,
+    /// The try that asked for an approval, or that a crash cut short, goes on.
+    GoOn,
+}
+
+impl Governor {
+    pub(super) async fn executing(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+    ) -> Result<Step> {
+        match open.notes.standing.clone() {
+            Standing::RollingBack { why, .. } => self.roll_back_executing(open, run, &why).await,
+            Standing::Calling { .. } => self.found_calling(open, run).await,
+            Standing::Granted { approval, purpose } => {
+                let Some(AnyApproval::Approved(approval)) = open.notes.approval(&approval) else {
+                    return Err(open.inconsistent(format!("approval {approval} is not there to be used")));
+                };
+                self.granted(open, run, approval, purpose).await
+            }
+            Standing::Failed { error } if run.state().progress().tries() >= MOST_TRIES => {
+                let tool = run.state().progress().current_tool().unwrap_or_default();
+                let why = format!("{tool} failed {MOST_TRIES} times, the last time: {error}");
+                self.roll_back_executing(open, run, &why).await
+            }
+            Standing::Failed { .. } | Standing::Idle | Standing::Asked { .. } => self.next(open, run).await,
+        }
+    }
+
+    /// The next try: of the tool that failed, or of the next one; or on to the verification.
+    async fn next(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>) -> Result<Step> {
+        let Some(name) = run.state().progress().remaining().first().cloned() else {
+            return match run.verify(Verify::new(self.now())) {
+                Ok(run) => {
+                    open.notes.standing = Standing::Idle;
+                    open.moved(&run)?;
+                    Step::on(run)
+                }
+                Err(rejected) => handed_back(open, rejected),
+            };
+        };
+        let Some(tool) = self.tool(&name) else { return self.no_such_tool(open, run, &name) };
+        if !self.rules.gates.requires(&name) {
+            return self.call(open, run, tool, None, Begin::Try).await;
+        }
+        match self.action_of(open, &run, tool) {
+            Ok(action) => self.ask(open, run, Purpose::Begin, &name, action),
+            Err(error) => self.crashed(open, run, &name, error),
+        }
+    }
+
+    /// A call that was under way when the process ended (B10).
+    async fn found_calling(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>) -> Result<Step> {
+        let Standing::Calling { approval } = open.notes.standing.clone() else {
+            return Err(open.inconsistent("no call is under way".to_owned()));
+        };
+        let Some(name) = run.state().progress().current_tool().map(str::to_owned) else {
+            return Err(open.inconsistent("a call is under way, and no tool is".to_owned()));
+        };
+        let approval = match approval.map(|id| open.notes.approval(&id)) {
+            Some(Some(AnyApproval::Approved(approval))) => Some(approval),
+            None => None,
+            Some(_) => return Err(open.inconsistent("a call uses an approval that is not there".to_owned())),
+        };
+        let error = "the process ended while it was called";
+        if let Some(report) = open.notes.tools.last_mut().filter(|report| report.ended.is_none()) {
+            report.break_off(error, self.now());
+        }
+        match self.tool(&name) {
+            Some(tool) if tool.is_read_only() => self.call(open, run, tool, approval, Begin::GoOn).await,
+            _ => {
+                if let Some(approval) = approval {
+                    self.use_up(open, approval, Outcome::Failed { error: error.to_owned() })?;
+                }
+                self.halt_executing(open, run, HaltReason::InDoubt { tool: name })
+            }
+        }
+    }
+
+    /// A person said yes to something; it is done now, if it is still the same.
+    async fn granted(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        approval: Approval<Approved>,
+        purpose: Purpose,
+    ) -> Result<Step> {
+        let request = approval.record().request().clone();
+        let name = run.state().progress().remaining().first().cloned().unwrap_or_default();
+        if request.tool() != name {
+            return Err(
+                open.inconsistent(format!("the approval is for {}, the next tool is {name}", request.tool()))
+            );
+        }
+        if purpose == Purpose::Keep {
+            self.use_up(open, approval, Outcome::Succeeded)?;
+            return self.complete(open, run);
+        }
+        let Some(tool) = self.tool(&name) else { return self.no_such_tool(open, run, &name) };
+        if purpose == Purpose::GoOn {
+            return self.call(open, run, tool, Some(approval), Begin::GoOn).await;
+        }
+        match self.action_of(open, &run, tool) {
+            Ok(action) if action.text == request.action() && action.risk == request.risk() => {
+                self.call(open, run, tool, Some(approval), Begin::Try).await
+            }
+            // What was approved is not what would be done: that approval stays unused, and the person is asked anew.
+            Ok(action) => {
+                open.notes.standing = Standing::Idle;
+                open.progressed(&run)?;
+                self.ask(open, run, Purpose::Begin, &name, action)
+            }
+            Err(error) => self.crashed(open, run, &name, error),
+        }
+    }
+
+    /// The tool under way is completed.
+    pub(super) fn complete(&self, open: &mut OpenRun<'_>, mut run: GovernedRun<Executing>) -> Result<Step> {
+        run.complete_tool(self.now()).map_err(|error| open.inconsistent(error.to_string()))?;
+        open.notes.standing = Standing::Idle;
+        open.progressed(&run)?;
+        Step::on(run)
+    }
+
+    /// An approval is used up by the attempt, whatever came of it (B6).
+    pub(super) fn use_up(
+        &self,
+        open: &mut OpenRun<'_>,
+        approval: Approval<Approved>,
+        outcome: Outcome,
+    ) -> Result<()> {
+        open.keep(&approval.execute(Execute::new(outcome, self.now())))
+    }
+
+    pub(super) fn action_of(
+        &self,
+        open: &OpenRun<'_>,
+        run: &GovernedRun<Executing>,
+        tool: &dyn GovernedTool,
+    ) -> std::result::Result<Action, String> {
+        let progress = run.state().progress();
+        let view = open.view(progress.planned(), progress.completed().len());
+        sheltered(|| tool.action(&view))
+    }
+
+    fn no_such_tool(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>, name: &str) -> Result<Step> {
+        self.crashed(open, run, name, "there is no such tool any more".to_owned())
+    }
+
+    /// A tool that nobody can say anything about any more (B7).
+    pub(super) fn crashed(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        tool: &str,
+        error: String,
+    ) -> Result<Step> {
+        self.halt_executing(open, run, HaltReason::CriticalFailure { tool: tool.to_owned(), error })
+    }
+
+    pub(super) fn halt_executing(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        reason: HaltReason,
+    ) -> Result<Step> {
+        match run.halt(Halt::new(reason, self.now())) {
+            Ok(run) => {
+                open.notes.standing = Standing::Idle;
+                open.moved(&run)?;
+                Step::on(run)
+            }
+            Err(rejected) => handed_back(open, rejected),
+        }
+    }
+
+    /// Begins a try of the first tool that remains.
+    ///
+    /// # Errors
+    /// What keeps it from being begun: the time is over, or all tries are spent.
+    pub(super) fn begin_try(
+        &self,
+        run: &mut GovernedRun<Executing>,
+        at: u64,
+    ) -> std::result::Result<(), GovernedRunError> {
+        match run.state().progress().current_tool() {
+            None => run.start_tool(at),
+            Some(_) => run.retry_tool(at).map(drop),
+        }
+    }
+}

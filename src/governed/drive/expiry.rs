@@ -1,0 +1,98 @@
+//! A state that lasted its limit: the run goes where the timeout leads, and nowhere else (B3, B4).
+
+use super::asking::question;
+use super::{Governor, OpenRun, Result};
+use crate::approval::{AnyApproval, Outcome};
+use crate::governed::notes::Standing;
+use crate::governed_run::RunRecord;
+use crate::governed_run::{AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunStatus, Halt};
+use crate::kernel::Persist;
+
+impl Governor {
+    /// The time, if the run has expired by it. A rejection that came in time stands, however long its rollback takes.
+    pub(in crate::governed) fn expired(&self, open: &OpenRun<'_>, run: &AnyGovernedRun) -> Option<u64> {
+        let now = self.now();
+        let rejected = matches!(open.notes.standing, Standing::RollingBack { rejected: Some(_), .. });
+        (run.is_expired(now) && !rejected).then_some(now)
+    }
+
+    /// Takes a run that expired where its timeout leads.
+    pub(in crate::governed) async fn expire(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: AnyGovernedRun,
+        at: u64,
+    ) -> Result<AnyGovernedRun> {
+        let why = |state: GovernedRunStatus| format!("{state} lasted too long");
+        match run {
+            AnyGovernedRun::Init(run) => {
+                let run = run.halt(Halt::timed_out(at));
+                self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
+            }
+            AnyGovernedRun::Planning(run) => {
+                let run = run.halt(Halt::timed_out(at));
+                self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
+            }
+            AnyGovernedRun::Executing(run) => {
+                self.call_is_lost(open)?;
+                let run = run.halt(Halt::timed_out(at));
+                self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
+            }
+            AnyGovernedRun::AwaitingApproval(run) => self.unanswered(open, run, at),
+            AnyGovernedRun::Verifying(run) => {
+                self.roll_back_verifying(open, run, &why(GovernedRunStatus::Verifying)).await
+            }
+            AnyGovernedRun::Auditing(run) => {
+                self.roll_back_auditing(open, run, &why(GovernedRunStatus::Auditing)).await
+            }
+            over @ (AnyGovernedRun::Completed(_)
+            | AnyGovernedRun::RolledBack(_)
+            | AnyGovernedRun::HaltedUnsafe(_)) => Ok(over),
+        }
+    }
+
+    /// A call that was under way when the time was over, or when a crash came before it, used its approval up.
+    fn call_is_lost(&self, open: &mut OpenRun<'_>) -> Result<()> {
+        let Standing::Calling { approval } = open.notes.standing.clone() else { return Ok(()) };
+        let error = "EXECUTING expired while it was called";
+        if let Some(report) = open.notes.tools.last_mut().filter(|report| report.ended.is_none()) {
+            report.break_off(error, self.now());
+        }
+        if let Some(AnyApproval::Approved(approval)) = approval.and_then(|id| open.notes.approval(&id)) {
+            self.use_up(open, approval, Outcome::Failed { error: error.to_owned() })?;
+        }
+        open.notes.standing = Standing::Idle;
+        Ok(())
+    }
+
+    /// Nobody answered: the approval and the run end together (B4).
+    fn unanswered(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<AwaitingApproval>,
+        at: u64,
+    ) -> Result<AnyGovernedRun> {
+        open.notes.standing = Standing::Idle;
+        let Some(approval) = question(open, &run) else {
+            // Another tool's run, whose question left no record.
+            let run = run.halt(Halt::timed_out(at));
+            return self.halted(open, run.map_err(|rejected| rejected.error.to_string()));
+        };
+        match run.timed_out_with(approval, at) {
+            Ok((run, approval)) => {
+                open.keep(&approval)?;
+                self.halted(open, Ok(run))
+            }
+            Err(back) => Err(open.inconsistent(back.to_string())),
+        }
+    }
+
+    fn halted<M>(&self, open: &mut OpenRun<'_>, run: std::result::Result<M, String>) -> Result<AnyGovernedRun>
+    where
+        M: Persist<Record = RunRecord, Status = GovernedRunStatus> + Into<AnyGovernedRun>,
+    {
+        let run = run.map_err(|error| open.inconsistent(error))?;
+        open.moved(&run)?;
+        Ok(run.into())
+    }
+}

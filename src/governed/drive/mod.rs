@@ -1,0 +1,88 @@
+//! The way of a run through its states: what each asks of the parts, and where it goes with the answer.
+//!
+//! A state is left by its typed moves alone. What is decided here is what to ask, and when; a move that its guard refuses as
+//! expired hands the run back, and the next turn takes it where its timeout leads.
+
+mod asking;
+mod call;
+mod executing;
+mod expiry;
+mod planning;
+mod review;
+mod rolling_back;
+
+use super::error::GovernedError;
+use super::governor::Governor;
+use super::open::OpenRun;
+use super::outcome::Waits;
+use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Init, Plan};
+use crate::kernel::Rejected;
+
+pub(super) use asking::{pending, question};
+
+type Result<T> = std::result::Result<T, GovernedError>;
+
+/// Where a turn leads.
+pub(super) enum Step {
+    On(AnyGovernedRun),
+    /// The run waits for somebody.
+    Park(AnyGovernedRun, Waits),
+}
+
+impl Step {
+    fn on(run: impl Into<AnyGovernedRun>) -> Result<Step> {
+        Ok(Step::On(run.into()))
+    }
+}
+
+/// The run as it was, if the state had expired: the next turn sees to it. Any other refusal is a mistake of this driver.
+fn handed_back<M: Into<AnyGovernedRun>, E>(
+    open: &OpenRun<'_>,
+    rejected: Rejected<M, E, GovernedRunError>,
+) -> Result<Step> {
+    match rejected.error {
+        GovernedRunError::Expired { .. } => Step::on(rejected.machine),
+        error => Err(open.inconsistent(error.to_string())),
+    }
+}
+
+impl Governor {
+    /// Drives a run until it is over or waits for somebody.
+    pub(super) async fn drive(
+        &self,
+        open: &mut OpenRun<'_>,
+        mut run: AnyGovernedRun,
+    ) -> Result<(AnyGovernedRun, Option<Waits>)> {
+        loop {
+            if let Some(past) = self.expired(open, &run) {
+                run = self.expire(open, run, past).await?;
+                continue;
+            }
+            let step = match run {
+                AnyGovernedRun::Init(run) => self.init(open, run)?,
+                AnyGovernedRun::Planning(run) => self.planning(open, run).await?,
+                AnyGovernedRun::Executing(run) => self.executing(open, run).await?,
+                AnyGovernedRun::AwaitingApproval(run) => self.awaiting(open, run).await?,
+                AnyGovernedRun::Verifying(run) => self.verifying(open, run).await?,
+                AnyGovernedRun::Auditing(run) => self.auditing(open, run).await?,
+                over @ (AnyGovernedRun::Completed(_)
+                | AnyGovernedRun::RolledBack(_)
+                | AnyGovernedRun::HaltedUnsafe(_)) => return Ok((over, None)),
+            };
+            match step {
+                Step::On(next) => run = next,
+                Step::Park(run, waits) => return Ok((run, Some(waits))),
+            }
+        }
+    }
+
+    fn init(&self, open: &mut OpenRun<'_>, run: GovernedRun<Init>) -> Result<Step> {
+        match run.plan(Plan::new(self.now())) {
+            Ok(run) => {
+                open.moved(&run)?;
+                Step::on(run)
+            }
+            Err(rejected) => handed_back(open, rejected),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! PLANNING: a plan is made, and approved of before anything runs.
+
+use super::{Governor, OpenRun, Result, Step, handed_back};
+use crate::governed::guarded::{Ended, guarded};
+use crate::governed::notes::{PlanNote, Standing, short};
+use crate::governed::outcome::Waits;
+use crate::governed::parts::{PlanAnswer, ProposedPlan};
+use crate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunId};
+
+/// How many plans are asked for before the run waits for somebody to look at it.
+const MOST_PLANS: u32 = 3;
+
+/// What became of one plan.
+enum Considered {
+    Approved(ProposedPlan, String),
+    Objection(String),
+    Critical(ProposedPlan, String),
+    Undecided(ProposedPlan),
+    TimedOut,
+}
+
+impl Governor {
+    pub(super) async fn planning(&self, open: &mut OpenRun<'_>, run: GovernedRun<Planning>) -> Result<Step> {
+        let mut objection = None;
+        for _ in 0..MOST_PLANS {
+            match self.consider(&open.id, run.deadline(), objection.as_deref()).await {
+                Considered::TimedOut => return Step::on(run),
+                Considered::Objection(why) => objection = Some(short(&why)),
+                Considered::Undecided(plan) => {
+                    open.notes.plan = Some(note(plan, None, None));
+                    open.progressed(&run)?;
+                    return Ok(Step::Park(run.into(), Waits::Plan { objection: None }));
+                }
+                Considered::Critical(plan, risk) => {
+                    open.notes.plan = Some(note(plan, None, Some(risk.clone())));
+                    let halt = Halt::new(HaltReason::CriticalRisk { risk }, self.now());
+                    return match run.halt(halt) {
+                        Ok(run) => {
+                            open.moved(&run)?;
+                            Step::on(run)
+                        }
+                        Err(rejected) => handed_back(open, rejected),
+                    };
+                }
+                Considered::Approved(plan, by) => {
+                    let execute = Execute::new(plan.tools.clone(), self.now());
+                    open.notes.plan = Some(note(plan, Some(by), None));
+                    open.notes.standing = Standing::Idle;
+                    return match run.execute(execute) {
+                        Ok(run) => {
+                            open.moved(&run)?;
+                            Step::on(run)
+                        }
+                        Err(rejected) => handed_back(open, rejected),
+                    };
+                }
+            }
+        }
+        // No edge leads from PLANNING for a plan that nobody wants: it can be resumed, or it expires.
+        open.notes.plan = Some(note(ProposedPlan::default(), None, objection.clone()));
+        open.progressed(&run)?;
+        Ok(Step::Park(run.into(), Waits::Plan { objection }))
+    }
+
+    async fn consider(&self, id: &RunId, deadline: Option<u64>, objection: Option<&str>) -> Considered {
+        let clock = self.clock.as_ref();
+        let plan = match guarded(clock, deadline, self.parts.planner.plan(id, objection)).await.in_time() {
+            None => return Considered::TimedOut,
+            Some(Err(why)) => return Considered::Objection(format!("there is no plan: {why}")),
+            Some(Ok(plan)) => plan,
+        };
+        if let Some(critical) = plan.risks.iter().find(|declared| declared.risk.halts_a_plan()) {
+            let risk = short(&critical.what);
+            return Considered::Critical(plan, risk);
+        }
+        if let Some(unknown) = plan.tools.iter().find(|name| self.tool(name).is_none()) {
+            return Considered::Objection(format!("the plan has a tool {unknown:?}, and there is none"));
+        }
+        match guarded(clock, deadline, self.parts.plan_approval.decide(id, &plan)).await {
+            Ended::TimedOut => Considered::TimedOut,
+            Ended::Panicked(why) => Considered::Objection(format!("nobody approved of the plan: {why}")),
+            Ended::Done(PlanAnswer::Undecided) => Considered::Undecided(plan),
+            Ended::Done(PlanAnswer::Refused { why }) => Considered::Objection(why),
+            Ended::Done(PlanAnswer::Approved { by }) if by.trim().is_empty() => {
+                Considered::Objection("the plan was approved by nobody".to_owned())
+            }
+            Ended::Done(PlanAnswer::Approved { by }) => Considered::Approved(plan, by),
+        }
+    }
+}
+
+fn note(plan: ProposedPlan, approved_by: Option<String>, objection: Option<String>) -> PlanNote {
+    PlanNote { tools: plan.tools, risks: plan.risks, approved_by, objection }
+}

@@ -1,0 +1,107 @@
+//! VERIFYING and AUDITING: what was done is looked at, by the verifier and then by each reviewer. Both fail closed.
+
+use super::{Governor, OpenRun, Result, Step, handed_back};
+use crate::governed::guarded::guarded;
+use crate::governed::notes::{Standing, VerifyNote, short, short_texts};
+use crate::governed_run::{
+    AnyGovernedRun, Audit, Auditing, Complete, GovernedRun, Opinion, RollBack, Verdict, Verifying,
+};
+
+impl Governor {
+    pub(super) async fn verifying(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Verifying>,
+    ) -> Result<Step> {
+        if let Standing::RollingBack { why, .. } = open.notes.standing.clone() {
+            return Ok(Step::On(self.roll_back_verifying(open, run, &why).await?));
+        }
+        let tools = run.state().tools_completed().to_vec();
+        let view = open.view(&tools, tools.len());
+        let work = self.parts.verifier.verify(&view);
+        let Some(verified) = guarded(self.clock.as_ref(), run.deadline(), work).await.in_time() else {
+            return Step::on(run);
+        };
+        let failure = match &verified {
+            Ok(evidence) if evidence.iter().any(|shown| !shown.trim().is_empty()) => None,
+            Ok(_) => Some("nothing shows that the results hold".to_owned()),
+            Err(why) => Some(short(&why.to_string())),
+        };
+        let evidence = short_texts(verified.unwrap_or_default());
+        open.notes.verification = Some(VerifyNote { evidence, failure: failure.clone() });
+        if let Some(why) = failure {
+            return Ok(Step::On(self.roll_back_verifying(open, run, &why).await?));
+        }
+        match run.audit(Audit::new(self.reviewers.clone(), self.now())) {
+            Ok(run) => {
+                open.moved(&run)?;
+                Step::on(run)
+            }
+            Err(rejected) => handed_back(open, rejected),
+        }
+    }
+
+    pub(super) async fn auditing(&self, open: &mut OpenRun<'_>, run: GovernedRun<Auditing>) -> Result<Step> {
+        if let Standing::RollingBack { why, .. } = open.notes.standing.clone() {
+            return Ok(Step::On(self.roll_back_auditing(open, run, &why).await?));
+        }
+        let tools = run.state().tools_completed().to_vec();
+        let mut verdicts = Vec::new();
+        // A reviewer of the run for whom there is nobody any more gives no verdict, and the audit does not pass.
+        for name in run.state().reviewers().names() {
+            let Some(auditor) = self.parts.auditors.iter().find(|auditor| auditor.name() == name) else {
+                continue;
+            };
+            let view = open.view(&tools, tools.len());
+            let work = auditor.audit(&view);
+            let Some(review) = guarded(self.clock.as_ref(), run.deadline(), work).await.in_time() else {
+                return Step::on(run);
+            };
+            let (opinion, note) = review.unwrap_or_else(|why| (Opinion::Unclear, why.to_string()));
+            verdicts.push(Verdict::new(name, opinion, short(&note)));
+        }
+        open.notes.verdicts.clone_from(&verdicts);
+        let pass = match run.pass(verdicts) {
+            Ok(pass) => pass,
+            Err(against) => {
+                let why = short(&against.to_string());
+                return Ok(Step::On(self.roll_back_auditing(open, run, &why).await?));
+            }
+        };
+        match run.complete(Complete::new(pass, self.now())) {
+            Ok(run) => {
+                open.moved(&run)?;
+                Step::on(run)
+            }
+            Err(rejected) => handed_back(open, rejected),
+        }
+    }
+
+    pub(super) async fn roll_back_verifying(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Verifying>,
+        why: &str,
+    ) -> Result<AnyGovernedRun> {
+        let tools = run.state().tools_completed().to_vec();
+        let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
+        let run = run.roll_back(RollBack::new(short(why), rollback, self.now()));
+        open.notes.standing = Standing::Idle;
+        open.moved(&run)?;
+        Ok(run.into())
+    }
+
+    pub(super) async fn roll_back_auditing(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Auditing>,
+        why: &str,
+    ) -> Result<AnyGovernedRun> {
+        let tools = run.state().tools_completed().to_vec();
+        let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
+        let run = run.roll_back(RollBack::new(short(why), rollback, self.now()));
+        open.notes.standing = Standing::Idle;
+        open.moved(&run)?;
+        Ok(run.into())
+    }
+}

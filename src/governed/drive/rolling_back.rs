@@ -1,0 +1,110 @@
+//! Changes are reverted, before the transition that tells of it (B7).
+
+use super::{Governor, OpenRun, Result, Step, handed_back};
+use crate::governed::drive::asking::question;
+use crate::governed::guarded::{Ended, guarded};
+use crate::governed::notes::{Standing, short, short_texts};
+use crate::governed::when::When;
+use crate::governed_run::{
+    AnyGovernedRun, AwaitingApproval, Executing, GovernedRun, GovernedRunStatus, Halt, HaltReason, RollBack,
+    Rollback, RunRecord,
+};
+use crate::kernel::Persist;
+
+impl Governor {
+    /// Reverts what the tools did. That it is under way is durable first, so that a crash has it done again.
+    pub(super) async fn revert<M>(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: &M,
+        tools: (&[String], usize),
+        why: &str,
+        rejected: Option<(String, When)>,
+    ) -> Result<Rollback>
+    where
+        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
+    {
+        let standing = Standing::RollingBack { why: short(why), rejected };
+        if open.notes.standing != standing {
+            open.notes.standing = standing;
+            open.progressed(run)?;
+        }
+        let until = self.now().saturating_add(self.rules.rollback_ms);
+        let view = open.view(tools.0, tools.1);
+        let errors = match guarded(
+            self.clock.as_ref(),
+            Some(until),
+            self.parts.rollback.roll_back(&view, why),
+        )
+        .await
+        {
+            Ended::Done(Ok(())) => return Ok(Rollback::Complete),
+            Ended::Done(Err(errors)) => short_texts(errors),
+            Ended::Panicked(said) => vec![short(&said)],
+            Ended::TimedOut => {
+                vec![format!("it took longer than {} ms and was stopped", self.rules.rollback_ms)]
+            }
+        };
+        let unnamed = errors.iter().all(|error| error.trim().is_empty());
+        Ok(Rollback::Incomplete { errors: if unnamed { vec!["it failed".to_owned()] } else { errors } })
+    }
+
+    pub(super) async fn roll_back_executing(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        why: &str,
+    ) -> Result<Step> {
+        let progress = run.state().progress().clone();
+        let tools = (progress.planned(), progress.completed().len());
+        match self.revert(open, &run, tools, why, None).await? {
+            Rollback::Complete => {
+                match run.roll_back(RollBack::new(short(why), Rollback::Complete, self.now())) {
+                    Ok(run) => {
+                        open.notes.standing = Standing::Idle;
+                        open.moved(&run)?;
+                        Step::on(run)
+                    }
+                    Err(rejected) => handed_back(open, rejected),
+                }
+            }
+            Rollback::Incomplete { errors } => {
+                let reason = HaltReason::RollbackFailed { why: short(why), errors };
+                match run.halt(Halt::new(reason, self.now())) {
+                    Ok(run) => {
+                        open.notes.standing = Standing::Idle;
+                        open.moved(&run)?;
+                        Step::on(run)
+                    }
+                    Err(rejected) => handed_back(open, rejected),
+                }
+            }
+        }
+    }
+
+    /// A person's no, given in time: however long the rollback takes, and whatever crashed meanwhile, it stands (B5).
+    pub(in crate::governed) async fn finish_rejection(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<AwaitingApproval>,
+        why: &str,
+        by: &str,
+        at: u64,
+    ) -> Result<AnyGovernedRun> {
+        let Some(approval) = question(open, &run) else {
+            return Err(open.inconsistent("the approval that was rejected is not there".to_owned()));
+        };
+        let progress = run.state().progress().clone();
+        let tools = (progress.planned(), progress.completed().len());
+        let rejected = Some((by.to_owned(), When::from_ms(at)));
+        let rollback = self.revert(open, &run, tools, why, rejected).await?;
+        let (run, approval) = run
+            .rejected_with(approval, by, why, &rollback, at)
+            .map_err(|back| open.inconsistent(back.to_string()))?;
+        open.keep(&approval)?;
+        open.notes.standing = Standing::Idle;
+        let run = AnyGovernedRun::from(run);
+        open.moved(&run)?;
+        Ok(run)
+    }
+}

@@ -1,0 +1,185 @@
+//! What is wrong with a RUN_STATE.json that can be read: held against the documented graph, not against any code that
+//! writes such files.
+
+use super::document::{Document, Entry};
+use super::when::When;
+use crate::governed_run::GovernedRunStatus;
+use crate::kernel::Status;
+
+/// A clock may be so many milliseconds ahead of another machine's.
+const SKEW_MS: u64 = 60_000;
+
+/// Everything that is wrong; empty for a sound file. `now` tells what lies in the future, where it is known.
+pub(super) fn faults(document: &Document, now: Option<u64>) -> Vec<String> {
+    let mut faults = Vec::new();
+    history(document, &mut faults);
+    tools(document, &mut faults);
+    approvals(document, &mut faults);
+    let Document { run_id, project_id, created_at, updated_at, .. } = document;
+    if project_id != run_id.project() {
+        faults
+            .push(format!("project_id is {project_id:?}, the project of {run_id} is {:?}", run_id.project()));
+    }
+    let latest = document.state_history.iter().flat_map(|entry| [Some(entry.entered_at), entry.exited_at]);
+    if let Some(latest) = latest.flatten().max()
+        && *updated_at < latest
+    {
+        faults.push(format!("updated_at is {updated_at}, the last change was at {latest}"));
+    }
+    if let Some(now) = now {
+        let latest = document.state_history.iter().map(|entry| entry.entered_at).max();
+        let latest = latest.max(Some(*updated_at)).max(Some(*created_at)).map_or(0, When::ms);
+        if latest > now.saturating_add(SKEW_MS) {
+            let (latest, now) = (When::from_ms(latest), When::from_ms(now));
+            faults.push(format!("it tells of {latest}, which is in the future: it is {now} now"));
+        }
+    }
+    faults
+}
+
+fn history(document: &Document, faults: &mut Vec<String>) {
+    let entries = &document.state_history;
+    let Some(last) = entries.last() else {
+        faults.push("state_history is empty; a run begins in INIT".to_owned());
+        return;
+    };
+    let mut before: Option<&Entry> = None;
+    for (i, entry) in entries.iter().enumerate() {
+        let mut wrong =
+            |why: String| faults.push(format!("state_history, entry {i} ({}): {why}", entry.state));
+        match before {
+            None if entry.state != GovernedRunStatus::Init => wrong("a run begins in INIT".to_owned()),
+            None => {
+                if entry.entered_at != document.created_at {
+                    wrong(format!(
+                        "entered at {}, but created_at is {}",
+                        entry.entered_at, document.created_at
+                    ));
+                }
+            }
+            Some(before) => {
+                if let Err(why) = step(before.state, entry.state) {
+                    wrong(why);
+                }
+                match before.exited_at {
+                    Some(exited) if exited != entry.entered_at => {
+                        wrong(format!(
+                            "entered at {}, {} was left at {exited}",
+                            entry.entered_at, before.state
+                        ));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        match entry.exited_at {
+            Some(exited) if exited < entry.entered_at => {
+                wrong(format!("left at {exited}, before it was entered at {}", entry.entered_at));
+            }
+            None if i + 1 < entries.len() => wrong("it was never left, yet another state follows".to_owned()),
+            Some(exited) if i + 1 == entries.len() => {
+                wrong(format!("left at {exited}, yet it is the last"));
+            }
+            _ => {}
+        }
+        before = Some(entry);
+    }
+    if last.state != document.current_state {
+        faults.push(format!(
+            "current_state is {}, the last entry of state_history is {}",
+            document.current_state, last.state
+        ));
+    }
+    let previous = entries.len().checked_sub(2).map(|at| entries[at].state);
+    if document.previous_state != previous {
+        let name = |state: Option<GovernedRunStatus>| state.map_or("null", |state| state.name());
+        faults.push(format!(
+            "previous_state is {}, by state_history it is {}",
+            name(document.previous_state),
+            name(previous)
+        ));
+    }
+}
+
+/// Is there a way from one state to the other?
+///
+/// # Errors
+/// Why there is none, and what there is.
+pub(super) fn step(from: GovernedRunStatus, to: GovernedRunStatus) -> Result<(), String> {
+    let graph = GovernedRunStatus::graph();
+    if graph.edges.iter().any(|edge| edge.from == from.name() && edge.to == to.name()) {
+        return Ok(());
+    }
+    let ways: Vec<&str> = graph.ways_out(from.name()).map(|edge| edge.to).collect();
+    Err(match ways.as_slice() {
+        [] => format!("no legal transition: {from} --> {to}; {from} is terminal"),
+        ways => {
+            format!("no legal transition: {from} --> {to}; from {from} a run can go to {}", ways.join(", "))
+        }
+    })
+}
+
+/// B8.
+fn tools(document: &Document, faults: &mut Vec<String>) {
+    use GovernedRunStatus as S;
+    let Document { tools_planned, tools_completed, tools_remaining, current_tool, current_state, .. } =
+        document;
+    if !tools_planned.iter().eq(tools_completed.iter().chain(tools_remaining)) {
+        faults.push(format!(
+            "tools_planned must be tools_completed and then tools_remaining: {tools_planned:?} is not \
+             {tools_completed:?} and {tools_remaining:?}"
+        ));
+    }
+    if let Some(current) = current_tool {
+        if tools_remaining.first() != Some(current) {
+            faults.push(format!(
+                "current_tool must be null or the first of tools_remaining: {current:?} is not, among \
+                 {tools_remaining:?}"
+            ));
+        }
+        if matches!(current_state, S::Init | S::Planning) {
+            faults.push(format!("current_tool is {current:?}, but in {current_state} no tool was begun"));
+        }
+    }
+    if matches!(current_state, S::Verifying | S::Auditing | S::Completed) && !tools_remaining.is_empty() {
+        faults.push(format!("in {current_state} no tool may remain, got {tools_remaining:?}"));
+    }
+    if matches!(current_state, S::Init | S::Planning) && !tools_planned.is_empty() {
+        faults.push(format!("in {current_state} there is no plan yet, got {tools_planned:?}"));
+    }
+}
+
+/// B13.
+fn approvals(document: &Document, faults: &mut Vec<String>) {
+    let Document { approvals_pending, approvals_granted, current_state, state_history, .. } = document;
+    let waits = *current_state == GovernedRunStatus::AwaitingApproval;
+    match approvals_pending.len() {
+        0 if waits => faults.push("AWAITING_APPROVAL has one pending approval, got none".to_owned()),
+        0 => {}
+        1 if waits => {}
+        n if waits => faults.push(format!(
+            "AWAITING_APPROVAL has one pending approval, since tools run one at a time; got {n}"
+        )),
+        _ => faults
+            .push(format!("approvals_pending is {approvals_pending:?}, but {current_state} waits for none")),
+    }
+    for (i, id) in approvals_granted.iter().enumerate() {
+        if approvals_granted[..i].contains(id) {
+            faults.push(format!("approval {id} is granted twice"));
+        }
+        if approvals_pending.contains(id) {
+            faults.push(format!("approval {id} is both pending and granted"));
+        }
+    }
+    let pairs = state_history.windows(2);
+    let approved = pairs.filter(|pair| {
+        pair[0].state == GovernedRunStatus::AwaitingApproval && pair[1].state == GovernedRunStatus::Executing
+    });
+    let approved = approved.count();
+    if approved > approvals_granted.len() {
+        faults.push(format!(
+            "by its history the run was approved {approved} times, approvals_granted has {}",
+            approvals_granted.len()
+        ));
+    }
+}

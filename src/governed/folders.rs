@@ -1,0 +1,114 @@
+//! Where the files of governed runs are.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::notes::{APPROVED, PENDING, REJECTED};
+use crate::approval::ApprovalId;
+use crate::files::Disk;
+use crate::governed_run::RunId;
+
+/// Where the files of governed runs are (document 001, "State Persistence"; B9).
+///
+/// ```text
+/// <runs>/<run id>/RUN_STATE.json      the authority
+/// <runs>/<run id>/RUN_LOG.jsonl       its transitions
+/// <runs>/<run id>/FINAL_REPORT.md     when it is over
+/// <runs>/<run id>/lock                held by who has the run in hand
+/// <command centre>/RUN_LEDGER.jsonl   the transitions of all runs
+/// <command centre>/PENDING/, APPROVED/, REJECTED/    a record for each approval
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    runs: PathBuf,
+    command_center: PathBuf,
+}
+
+impl Folders {
+    /// Runs below `runs`, and the command centre in its folder `command-center`.
+    pub fn new(runs: impl Into<PathBuf>) -> Self {
+        let runs = runs.into();
+        let command_center = runs.join("command-center");
+        Folders { runs, command_center }
+    }
+
+    /// The same, with the command centre elsewhere.
+    pub fn with_command_center(self, command_center: impl Into<PathBuf>) -> Self {
+        Folders { command_center: command_center.into(), ..self }
+    }
+
+    /// The folder that the folders of runs are in.
+    pub fn runs(&self) -> &Path {
+        &self.runs
+    }
+
+    /// The folder of one run.
+    pub fn run(&self, run: &RunId) -> PathBuf {
+        self.runs.join(run.as_str())
+    }
+
+    /// The run's RUN_STATE.json.
+    pub fn state(&self, run: &RunId) -> PathBuf {
+        self.run(run).join("RUN_STATE.json")
+    }
+
+    /// The run's RUN_LOG.jsonl.
+    pub fn log(&self, run: &RunId) -> PathBuf {
+        self.run(run).join("RUN_LOG.jsonl")
+    }
+
+    /// The run's FINAL_REPORT.md.
+    pub fn report(&self, run: &RunId) -> PathBuf {
+        self.run(run).join("FINAL_REPORT.md")
+    }
+
+    /// The ledger of all runs.
+    pub fn ledger(&self) -> PathBuf {
+        self.command_center.join("RUN_LEDGER.jsonl")
+    }
+
+    /// The approvals that wait for a person.
+    pub fn pending(&self) -> PathBuf {
+        self.command_center.join(PENDING)
+    }
+
+    pub(super) fn lock(&self, run: &RunId) -> PathBuf {
+        self.run(run).join("lock")
+    }
+
+    pub(super) fn records(&self, folder: &str) -> PathBuf {
+        self.command_center.join(folder)
+    }
+
+    pub(super) fn record(&self, folder: &str, approval: &ApprovalId) -> PathBuf {
+        self.records(folder).join(format!("{approval}.json"))
+    }
+
+    /// Makes the folders that all runs share.
+    pub(super) fn make(&self, disk: &dyn Disk) -> Result<(), (PathBuf, io::Error)> {
+        for folder in [self.runs.clone(), self.command_center.clone()]
+            .into_iter()
+            .chain([PENDING, APPROVED, REJECTED].map(|folder| self.records(folder)))
+        {
+            make(disk, &folder).map_err(|error| (folder, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a folder and those that it is in, where they are missing.
+fn make(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let made = match disk.create_folder(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match parent {
+            Some(parent) => make(disk, parent).and_then(|()| disk.create_folder(folder)),
+            None => Err(error),
+        },
+        made => made,
+    };
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => disk.sync_folder(parent.unwrap_or(Path::new("."))),
+    }
+}

@@ -1,0 +1,162 @@
+//! A run that a crash left behind: its files are brought in line with RUN_STATE.json (B9).
+
+use std::io;
+
+use super::document::Document;
+use super::error::GovernedError;
+use super::lines::transitions;
+use super::logs::{self, LogError, Mended};
+use super::notes::{APPROVED, PENDING, REJECTED, folder_of, restored};
+use super::open::{OpenRun, Place};
+use super::report;
+use crate::approval::{ApprovalId, ApprovalStatus};
+use crate::files::replace;
+use crate::snapshot::Snapshot;
+
+/// What was done to bring the files of a run in line with its state; nothing for a run that was left in order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repairs {
+    /// Records of approvals that were written anew, moved or taken away.
+    pub approvals: usize,
+    /// Lines that RUN_LOG.jsonl lacked.
+    pub log_lines: usize,
+    /// Lines that RUN_LEDGER.jsonl lacked.
+    pub ledger_lines: usize,
+    /// Bytes of torn lines that were cut from the two.
+    pub cut_bytes: u64,
+    /// FINAL_REPORT.md was missing.
+    pub report: bool,
+}
+
+impl Repairs {
+    /// Was anything done?
+    pub fn is_empty(&self) -> bool {
+        *self == Repairs::default()
+    }
+}
+
+/// The most bytes of an approval's record that are read.
+const MOST_RECORD: u64 = 1 << 20;
+
+type Result<T> = std::result::Result<T, GovernedError>;
+
+impl OpenRun<'_> {
+    /// Brings the files in line with the state. Doing it again does nothing.
+    pub(super) fn mend(&mut self, document: &Document) -> Result<Repairs> {
+        let Place { disk, folders, chained } = self.place;
+        let all = transitions(document);
+        let (log, ledger) = (folders.log(&self.id), folders.ledger());
+        // Both are read before anything is written, so that damage is reported and nothing is overwritten.
+        let refused = |path: &std::path::Path, error| match error {
+            LogError::Io(error) => GovernedError::Io { path: path.to_path_buf(), error },
+            LogError::Damaged(why) => GovernedError::damaged(path, why),
+        };
+        folders.make(disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
+        let told = logs::told(disk, &log, &self.id, &all).map_err(|error| refused(&log, error))?;
+        logs::told(disk, &ledger, &self.id, &all).map_err(|error| refused(&ledger, error))?;
+        let mut repairs = Repairs { approvals: self.mend_approvals(document)?, ..Repairs::default() };
+        let Mended { appended, cut } =
+            logs::mend_log(disk, &log, &self.id, &all).map_err(|error| refused(&log, error))?;
+        (repairs.log_lines, repairs.cut_bytes) = (appended, cut);
+        debug_assert_eq!(appended, all.len() - told, "nobody else writes the log of a run in hand");
+        let Mended { appended, cut } = logs::mend_ledger(disk, &ledger, &self.id, &all, chained)
+            .map_err(|error| refused(&ledger, error))?;
+        (repairs.ledger_lines, repairs.cut_bytes) = (appended, repairs.cut_bytes + cut);
+        repairs.report = self.report(document)?;
+        Ok(repairs)
+    }
+
+    /// Writes FINAL_REPORT.md where the run is over and has none.
+    pub(super) fn report(&self, document: &Document) -> Result<bool> {
+        let Place { disk, folders, .. } = self.place;
+        let path = folders.report(&self.id);
+        if !document.current_state.is_terminal() || disk.open(&path, crate::files::Open::Read).is_ok() {
+            return Ok(false);
+        }
+        let text = report::text(document);
+        replace(disk, &path, text.as_bytes()).map_err(GovernedError::io(&path))?;
+        Ok(true)
+    }
+
+    /// Each approval has one record, in the folder of its state; a question that was never put has none.
+    fn mend_approvals(&mut self, document: &Document) -> Result<usize> {
+        let mut mended = 0;
+        for id in &document.approvals_pending {
+            // Another tool's file does not hold the approval itself.
+            if self.notes.approval(id).is_none()
+                && let Some(adopted) = self.adopted(id)?
+            {
+                self.notes.keep(adopted);
+            }
+        }
+        for snapshot in self.notes.approvals.clone() {
+            let Some(approval) = restored(&snapshot) else {
+                return Err(self.inconsistent("an approval that was read cannot be read".to_owned()));
+            };
+            let (id, right) = (approval.record().id(), folder_of(approval.status()));
+            let text = snapshot.to_json() + "\n";
+            if self.record(right, id)?.as_deref() != Some(text.as_bytes()) {
+                self.write_record(&snapshot, None)?;
+                mended += 1;
+            }
+            for wrong in [PENDING, APPROVED, REJECTED].into_iter().filter(|folder| *folder != right) {
+                mended += usize::from(self.remove_record(wrong, id)?);
+            }
+        }
+        Ok(mended + self.remove_orphans()?)
+    }
+
+    /// The record of a pending approval that belongs to this run.
+    fn adopted(&self, id: &ApprovalId) -> Result<Option<Snapshot>> {
+        let Some(bytes) = self.record(PENDING, id)? else { return Ok(None) };
+        let snapshot = Snapshot::from_json(&bytes).ok();
+        Ok(snapshot.filter(|snapshot| {
+            restored(snapshot).is_some_and(|approval| {
+                approval.status() == ApprovalStatus::AwaitingHuman
+                    && approval.record().run_id() == &self.id
+                    && approval.record().id() == id
+            })
+        }))
+    }
+
+    fn record(&self, folder: &str, id: &ApprovalId) -> Result<Option<Vec<u8>>> {
+        let path = self.place.folders.record(folder, id);
+        match self.place.disk.read(&path, MOST_RECORD) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(GovernedError::Io { path, error }),
+        }
+    }
+
+    fn remove_record(&self, folder: &str, id: &ApprovalId) -> Result<bool> {
+        let path = self.place.folders.record(folder, id);
+        match self.place.disk.remove(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            removed => {
+                let folder = self.place.folders.records(folder);
+                removed
+                    .and_then(|()| self.place.disk.sync_folder(&folder))
+                    .map_err(GovernedError::io(&path))?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Records that were written before a crash kept the run from waiting for them.
+    fn remove_orphans(&self) -> Result<usize> {
+        let folder = self.place.folders.records(PENDING);
+        let names = self.place.disk.list(&folder).map_err(GovernedError::io(&folder))?;
+        let prefix = format!("{}-A", self.id);
+        let mut removed = 0;
+        for name in names {
+            let number = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".json"));
+            let is_ours = number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()));
+            let Some(Ok(id)) = is_ours.then(|| name.trim_end_matches(".json").parse()) else { continue };
+            if self.notes.approval(&id).is_none() {
+                removed += usize::from(self.remove_record(PENDING, &id)?);
+            }
+        }
+        Ok(removed)
+    }
+}

@@ -1,0 +1,123 @@
+//! The driver of governed runs (document 001): planned, approved where they are risky, verified and audited, under deadlines,
+//! in files that survive a crash.
+//!
+//! A [`Governor`] drives runs with the [`Parts`] that you give it: a planner, tools, a verifier, auditors, a rollback. What may
+//! follow what is not decided here but by the types of [`governed_run`](crate::governed_run) and
+//! [`approval`](crate::approval). After every transition RUN_STATE.json, RUN_LOG.jsonl and RUN_LEDGER.jsonl are written, in this
+//! order; the first is the authority, and after a crash the others are brought in line with it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use runstate::approval::Risk;
+//! use runstate::clock::TokioClock;
+//! use runstate::files::RealDisk;
+//! use runstate::governed::*;
+//! use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
+//!
+//! struct Greet;
+//! #[async_trait::async_trait]
+//! impl GovernedTool for Greet {
+//!     fn name(&self) -> &str {
+//!         "greet"
+//!     }
+//!     fn action(&self, _: &RunView<'_>) -> Action {
+//!         Action::new("say hello to everybody", Risk::High)
+//!     }
+//!     async fn call(&self, _: &Call<'_>) -> Result<ToolOutput, PartError> {
+//!         Ok(ToolOutput::pass(["hello"]))
+//!     }
+//! }
+//!
+//! struct Simple;
+//! #[async_trait::async_trait]
+//! impl Planner for Simple {
+//!     async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
+//!         Ok(ProposedPlan::of(["greet"]))
+//!     }
+//! }
+//! #[async_trait::async_trait]
+//! impl Verifier for Simple {
+//!     async fn verify(&self, run: &RunView<'_>) -> Result<Vec<String>, PartError> {
+//!         Ok(run.reports.iter().flat_map(|report| report.evidence.clone()).collect())
+//!     }
+//! }
+//! #[async_trait::async_trait]
+//! impl Auditor for Simple {
+//!     fn name(&self) -> &str {
+//!         "quality"
+//!     }
+//!     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
+//!         Ok((Opinion::Pass, "polite".to_owned()))
+//!     }
+//! }
+//! #[async_trait::async_trait]
+//! impl Rollback for Simple {
+//!     async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+//! # runtime.block_on(async {
+//! let folder = std::env::temp_dir().join(format!("runstate-governed-{}", std::process::id()));
+//! let parts = Parts {
+//!     planner: Box::new(Simple),
+//!     plan_approval: Box::new(AutoApproved),
+//!     tools: vec![Box::new(Greet)],
+//!     verifier: Box::new(Simple),
+//!     auditors: vec![Box::new(Simple)],
+//!     rollback: Box::new(Simple),
+//! };
+//! let clock = Arc::new(TokioClock::starting_at(1_769_860_800_000));
+//! let governor = Governor::new(Arc::new(RealDisk), Folders::new(&folder), clock, parts, Rules::default())?;
+//!
+//! // No gate opens for `greet` by itself, so a person is asked.
+//! let waiting = governor.start("HELLO").await?;
+//! let Some(Waits::Approval(asked)) = waiting.waits else { panic!("it waits") };
+//! // An approval by nobody is none.
+//! assert!(governor.approve(&waiting.run, &asked.id, " ", "").await.is_err());
+//! governor.approve(&waiting.run, &asked.id, "ada", "friendly enough").await?;
+//! assert_eq!(governor.resume(&waiting.run).await?.status, GovernedRunStatus::Completed);
+//! # std::fs::remove_dir_all(&folder).map_err(|error| panic!("{error}")).ok();
+//! # Ok::<(), GovernedError>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chain;
+mod check;
+mod document;
+mod drive;
+mod error;
+mod faults;
+mod folders;
+mod governor;
+mod guarded;
+mod lines;
+mod logs;
+mod mend;
+mod notes;
+mod open;
+mod outcome;
+mod output;
+mod parts;
+mod report;
+mod rules;
+mod typed;
+mod when;
+
+pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
+pub use check::{StateReport, check_state};
+pub use error::GovernedError;
+pub use folders::Folders;
+pub use governor::Governor;
+pub use mend::Repairs;
+pub use notes::ToolReport;
+pub use outcome::{PendingApproval, Progressed, RunStatus, Swept, Waits};
+pub use output::{Action, Change, DeclaredRisk, InvalidOutput, ToolOutput, ToolStatus};
+pub use parts::{
+    Auditor, AutoApproved, Call, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner,
+    ProposedPlan, Rollback, RunView, Verifier,
+};
+pub use rules::{Gates, Rules};
+pub use when::{When, WhenError};

@@ -1,0 +1,205 @@
+//! What is remembered of a run beside its typed state: kept in the field `runstate` of RUN_STATE.json.
+
+use serde::{Deserialize, Serialize};
+
+use super::output::{Change, DeclaredRisk, ToolOutput, ToolStatus};
+use super::when::When;
+use crate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
+use crate::governed_run::Verdict;
+use crate::snapshot::Snapshot;
+
+/// Where a run stands within its state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "at", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Standing {
+    /// Nothing is under way.
+    #[default]
+    Idle,
+    /// A tool is being called: after a crash nobody knows what it did.
+    Calling {
+        /// The approval that the call uses up.
+        approval: Option<ApprovalId>,
+    },
+    /// The last try of the current tool failed.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// A person was asked.
+    Asked {
+        /// The approval.
+        approval: ApprovalId,
+        /// What the answer is for.
+        purpose: Purpose,
+    },
+    /// A person said yes, and the approval is not used up.
+    Granted {
+        /// The approval.
+        approval: ApprovalId,
+        /// What it is for.
+        purpose: Purpose,
+    },
+    /// Changes are being reverted: after a crash that is done again.
+    RollingBack {
+        /// Why.
+        why: String,
+        /// The person who rejected, where one did, and when.
+        rejected: Option<(String, When)>,
+    },
+}
+
+/// What a person is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Purpose {
+    /// To begin a try of a tool whose gate needs it.
+    Begin,
+    /// To go on with what a tool asked for.
+    GoOn,
+    /// To keep what a tool did, risky as it is.
+    Keep,
+}
+
+/// What one attempt of a tool gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolReport {
+    /// The tool.
+    pub tool: String,
+    /// Its place in the plan, from 0.
+    pub place: usize,
+    /// Which try, from 1.
+    pub number: u32,
+    /// When the call began.
+    pub began: When,
+    /// When it ended; none while it is under way, and for one that a crash cut short.
+    pub ended: Option<When>,
+    /// How it ended; none as for `ended`, and for a tool that crashed or was stopped.
+    pub status: Option<ToolStatus>,
+    /// What shows it.
+    pub evidence: Vec<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// What it declared.
+    pub risks: Vec<DeclaredRisk>,
+    /// What it changed.
+    pub changes: Vec<Change>,
+    /// The approval that it used up.
+    pub approval: Option<ApprovalId>,
+}
+
+/// The plan that is executed, or the last that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlanNote {
+    pub(super) tools: Vec<String>,
+    pub(super) risks: Vec<DeclaredRisk>,
+    pub(super) approved_by: Option<String>,
+    pub(super) objection: Option<String>,
+}
+
+/// What came of the verification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VerifyNote {
+    pub(super) evidence: Vec<String>,
+    pub(super) failure: Option<String>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Notes {
+    pub(super) standing: Standing,
+    /// Every approval of the run as it is: its record in PENDING/, APPROVED/ or REJECTED/ is a copy.
+    pub(super) approvals: Vec<Snapshot>,
+    pub(super) tools: Vec<ToolReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) plan: Option<PlanNote>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) verification: Option<VerifyNote>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) verdicts: Vec<Verdict>,
+}
+
+/// The longest text that is kept of what a part says, in bytes; the state is written anew at each step.
+const LONGEST: usize = 4096;
+/// The most entries of a list that are kept.
+const MOST: usize = 64;
+
+/// The text, cut where it is too long, with a mark that says so.
+pub(super) fn short(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{} [… {} bytes more]", &text[..end], text.len() - end)
+}
+
+/// The list, cut where it is too long, with a last entry that says so.
+pub(super) fn short_list<T>(mut list: Vec<T>, shorten: impl Fn(&mut T), more: impl Fn(usize) -> T) -> Vec<T> {
+    let cut = list.len().saturating_sub(MOST);
+    list.truncate(MOST);
+    list.iter_mut().for_each(shorten);
+    if cut > 0 {
+        list.push(more(cut));
+    }
+    list
+}
+
+pub(super) fn short_texts(texts: Vec<String>) -> Vec<String> {
+    short_list(texts, |text| *text = short(text), |cut| format!("[… {cut} more]"))
+}
+
+impl ToolReport {
+    /// Notes what a call gave. Changes are kept whole: a rollback may need each.
+    pub(super) fn end(&mut self, output: ToolOutput, at: u64) {
+        self.ended = Some(When::from_ms(at));
+        self.status = Some(output.status);
+        self.evidence = short_texts(output.evidence);
+        self.error = output.error.as_deref().map(short);
+        let more = |cut| DeclaredRisk::new(crate::approval::Risk::High, format!("[… {cut} more]"));
+        self.risks = short_list(output.risks, |risk| risk.what = short(&risk.what), more);
+        self.changes = output.changes;
+    }
+
+    /// Notes that a call ended without an output.
+    pub(super) fn break_off(&mut self, error: &str, at: u64) {
+        self.ended = Some(When::from_ms(at));
+        self.error = Some(short(error));
+    }
+}
+
+impl Notes {
+    /// The approval of that id.
+    pub(super) fn approval(&self, id: &ApprovalId) -> Option<AnyApproval> {
+        self.approvals.iter().rev().filter_map(restored).find(|approval| approval.record().id() == id)
+    }
+
+    /// Keeps an approval as it is now.
+    pub(super) fn keep(&mut self, approval: Snapshot) {
+        let id = |snapshot: &Snapshot| snapshot.record()["id"].clone();
+        match self.approvals.iter_mut().find(|kept| id(kept) == id(&approval)) {
+            Some(kept) => *kept = approval,
+            None => self.approvals.push(approval),
+        }
+    }
+}
+
+/// The approval that a snapshot is of, if it is sound.
+pub(super) fn restored(snapshot: &Snapshot) -> Option<AnyApproval> {
+    snapshot.restore().ok()
+}
+
+/// The folder that the record of an approval belongs into (document 001, "Approval State Transitions").
+pub(super) fn folder_of(status: ApprovalStatus) -> &'static str {
+    match status {
+        ApprovalStatus::Requested | ApprovalStatus::AwaitingHuman => PENDING,
+        ApprovalStatus::Approved | ApprovalStatus::Executed => APPROVED,
+        ApprovalStatus::Rejected | ApprovalStatus::Aborted => REJECTED,
+    }
+}
+
+pub(super) const PENDING: &str = "PENDING";
+pub(super) const APPROVED: &str = "APPROVED";
+pub(super) const REJECTED: &str = "REJECTED";

@@ -1,0 +1,206 @@
+//! A run in hand: locked, read, and written after every transition (B9).
+
+use std::io;
+
+use super::document::{Document, MOST_BYTES};
+use super::error::GovernedError;
+use super::faults::faults;
+use super::folders::Folders;
+use super::lines::transitions;
+use super::logs;
+use super::notes::{Notes, folder_of};
+use super::parts::RunView;
+use super::typed::{self, Foreign};
+use crate::approval::{Approval, ApprovalRecord, ApprovalStatus};
+use crate::files::{Disk, DiskFile, Open, move_to, replace};
+use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
+use crate::kernel::{Persist, State};
+use crate::snapshot::Snapshot;
+
+/// Where runs are written, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) disk: &'a dyn Disk,
+    pub(super) folders: &'a Folders,
+    pub(super) chained: bool,
+}
+
+/// A run in hand. Its lock is released when it is dropped.
+pub(super) struct OpenRun<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) id: RunId,
+    pub(super) notes: Notes,
+    foreign: Foreign,
+    /// The approvals that changed since the last write, each with the folder that its record was in.
+    changed: Vec<(Snapshot, Option<&'static str>)>,
+    _lock: Box<dyn DiskFile>,
+}
+
+/// What is found when a run is taken in hand.
+pub(super) struct Found<'a> {
+    pub(super) open: OpenRun<'a>,
+    /// None for a run of another tool that is over.
+    pub(super) run: Option<AnyGovernedRun>,
+    pub(super) document: Document,
+}
+
+type Result<T> = std::result::Result<T, GovernedError>;
+
+impl<'a> Place<'a> {
+    /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
+    pub(super) fn claim(self, mut id: RunId) -> Result<RunId> {
+        self.folders.make(self.disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
+        loop {
+            let folder = self.folders.run(&id);
+            match self.disk.create_folder(&folder) {
+                Ok(()) => {
+                    let runs = self.folders.runs();
+                    self.disk.sync_folder(runs).map_err(GovernedError::io(runs))?;
+                    return Ok(id);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = id.next_second()?,
+                Err(error) => return Err(GovernedError::Io { path: folder, error }),
+            }
+        }
+    }
+
+    /// Takes a new run in hand, whose id was claimed.
+    pub(super) fn begin(self, id: RunId) -> Result<OpenRun<'a>> {
+        let lock = self.lock(&id)?;
+        let (notes, foreign) = (Notes::default(), Foreign::default());
+        Ok(OpenRun { place: self, id, notes, foreign, changed: Vec::new(), _lock: lock })
+    }
+
+    fn lock(self, id: &RunId) -> Result<Box<dyn DiskFile>> {
+        let path = self.folders.lock(id);
+        let mut lock = match self.disk.open(&path, Open::Append) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let runs = self.folders.runs().to_path_buf();
+                return Err(GovernedError::NoSuchRun { run: id.clone(), runs });
+            }
+            lock => lock.map_err(GovernedError::io(&path))?,
+        };
+        match lock.try_lock() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(GovernedError::Busy { run: id.clone() })
+            }
+            locked => locked.map(|()| lock).map_err(GovernedError::io(&path)),
+        }
+    }
+
+    /// What RUN_STATE.json says; its lock need not be held, since it is replaced as a whole.
+    pub(super) fn read(self, id: &RunId, now: u64) -> Result<Document> {
+        let path = self.folders.state(id);
+        let bytes = match self.disk.read(&path, MOST_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let runs = self.folders.runs().to_path_buf();
+                return Err(GovernedError::NoSuchRun { run: id.clone(), runs });
+            }
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                return Err(GovernedError::damaged(&path, error.to_string()));
+            }
+            read => read.map_err(GovernedError::io(&path))?,
+        };
+        let document = Document::read(&bytes).map_err(|fault| GovernedError::damaged(&path, fault))?;
+        if document.run_id != *id {
+            let fault = format!("run_id is {}, its folder is that of {id}", document.run_id);
+            return Err(GovernedError::damaged(&path, fault));
+        }
+        let mut faults = faults(&document, Some(now));
+        if faults.is_empty() {
+            faults.extend(typed::fault(&document));
+        }
+        if faults.is_empty() { Ok(document) } else { Err(GovernedError::Damaged { path, faults }) }
+    }
+
+    /// Takes a run in hand.
+    pub(super) fn open(self, id: &RunId, reviewers: &Reviewers, now: u64) -> Result<Found<'a>> {
+        // The state is looked for first, so that no lock is left where there is no run.
+        self.read(id, now)?;
+        let lock = self.lock(id)?;
+        let document = self.read(id, now)?;
+        let read = typed::read(&document, reviewers)
+            .map_err(|fault| GovernedError::damaged(&self.folders.state(id), fault))?;
+        let (notes, foreign) = (read.notes, read.foreign);
+        let open = OpenRun { place: self, id: id.clone(), notes, foreign, changed: Vec::new(), _lock: lock };
+        Ok(Found { open, run: read.run, document })
+    }
+}
+
+impl OpenRun<'_> {
+    /// What the parts may know of the run.
+    pub(super) fn view<'v>(&'v self, planned: &'v [String], completed: usize) -> RunView<'v> {
+        RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools }
+    }
+
+    /// Notes an approval as it is now; its record is written with the next transition.
+    pub(super) fn keep<S>(&mut self, approval: &Approval<S>) -> Result<()>
+    where
+        S: State<Record = ApprovalRecord, Status = ApprovalStatus> + serde::Serialize,
+    {
+        let snapshot = Snapshot::of(approval).map_err(|error| self.inconsistent(error.to_string()))?;
+        self.keep_snapshot(snapshot, approval.record())
+    }
+
+    fn keep_snapshot(&mut self, snapshot: Snapshot, record: &ApprovalRecord) -> Result<()> {
+        let was = self.notes.approval(record.id()).map(|approval| folder_of(approval.status()));
+        self.notes.keep(snapshot.clone());
+        self.changed.push((snapshot, was));
+        Ok(())
+    }
+
+    /// Writes what changed within a state: no transition (B14).
+    pub(super) fn progressed<M>(&mut self, run: &M) -> Result<()>
+    where
+        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
+    {
+        let document = typed::document(run, &self.notes, &self.foreign);
+        self.write(&document)
+    }
+
+    /// Writes a transition: the approval that moved, the state, the log, the ledger, in this order (B9).
+    pub(super) fn moved<M>(&mut self, run: &M) -> Result<Document>
+    where
+        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
+    {
+        let document = typed::document(run, &self.notes, &self.foreign);
+        self.write(&document)?;
+        let Place { disk, folders, chained } = self.place;
+        if let Some(last) = transitions(&document).last() {
+            let (log, ledger) = (folders.log(&self.id), folders.ledger());
+            logs::log(disk, &log, &self.id, last).map_err(GovernedError::io(&log))?;
+            logs::ledger(disk, &ledger, &self.id, last, chained).map_err(GovernedError::io(&ledger))?;
+        }
+        self.report(&document)?;
+        Ok(document)
+    }
+
+    fn write(&mut self, document: &Document) -> Result<()> {
+        let Place { disk, folders, .. } = self.place;
+        for (snapshot, was) in std::mem::take(&mut self.changed) {
+            self.write_record(&snapshot, was)?;
+        }
+        let path = folders.state(&self.id);
+        replace(disk, &path, &document.text()).map_err(GovernedError::io(&path))
+    }
+
+    /// Writes the record of an approval into the folder it belongs into now.
+    pub(super) fn write_record(&self, snapshot: &Snapshot, was: Option<&'static str>) -> Result<()> {
+        let Place { disk, folders, .. } = self.place;
+        let Some(approval) = super::notes::restored(snapshot) else {
+            return Err(self.inconsistent("an approval that was kept cannot be read".to_owned()));
+        };
+        let (id, folder) = (approval.record().id(), folder_of(approval.status()));
+        let path = folders.record(folder, id);
+        let text = snapshot.to_json() + "\n";
+        let written = match was {
+            Some(was) if was != folder => move_to(disk, &folders.record(was, id), &path, text.as_bytes()),
+            _ => replace(disk, &path, text.as_bytes()),
+        };
+        written.map_err(GovernedError::io(&path))
+    }
+
+    pub(super) fn inconsistent(&self, what: String) -> GovernedError {
+        GovernedError::Inconsistent { run: self.id.clone(), what }
+    }
+}

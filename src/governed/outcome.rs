@@ -1,0 +1,106 @@
+//! How far a run came, and what it waits for.
+
+use super::document::Document;
+use super::error::GovernedError;
+use super::mend::Repairs;
+use super::when::When;
+use crate::approval::{ApprovalId, Request};
+use crate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+
+/// How far a run came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progressed {
+    /// The run.
+    pub run: RunId,
+    /// The state that it is in.
+    pub status: GovernedRunStatus,
+    /// What it waits for; none for a run that is over.
+    pub waits: Option<Waits>,
+    /// What had to be brought in line before it went on.
+    pub repairs: Repairs,
+}
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Waits {
+    /// A person's answer.
+    Approval(PendingApproval),
+    /// A plan that is approved of. Resuming the run asks for one again.
+    Plan {
+        /// What was said against the last; none when nobody said anything.
+        objection: Option<String>,
+    },
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PendingApproval {
+    /// The approval.
+    pub id: ApprovalId,
+    /// What is asked: the answer is bound to it. None for another tool's run that left no record of it.
+    pub request: Option<Request>,
+    /// By when it must be answered.
+    pub answer_by: When,
+}
+
+/// Where a run is, as its RUN_STATE.json says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunStatus {
+    /// The run.
+    pub run: RunId,
+    /// The state that it is in.
+    pub state: GovernedRunStatus,
+    /// Since when.
+    pub since: When,
+    /// Until when it may stay there; none for a run that is over.
+    pub deadline: Option<When>,
+    /// The tools of its plan.
+    pub planned: Vec<String>,
+    /// How many of them are completed.
+    pub completed: usize,
+    /// The tool under way.
+    pub current_tool: Option<String>,
+    /// The approval it waits for.
+    pub pending: Option<ApprovalId>,
+    /// Why it is where it is, for a run that is over otherwise than well.
+    pub why: Option<String>,
+}
+
+impl RunStatus {
+    pub(super) fn of(document: &Document) -> Self {
+        let since = document.state_history.last().map_or(document.created_at, |entry| entry.entered_at);
+        let ours = document.runstate.as_ref();
+        let limits: TimeLimits = ours.and_then(|ours| ours.limits).unwrap_or_default();
+        let deadline = limits.deadline(document.current_state, since.ms()).map(When::from_ms);
+        RunStatus {
+            run: document.run_id.clone(),
+            state: document.current_state,
+            since,
+            deadline,
+            planned: document.tools_planned.clone(),
+            completed: document.tools_completed.len(),
+            current_tool: document.current_tool.clone(),
+            pending: document.approvals_pending.first().cloned(),
+            why: ours.and_then(|ours| super::report::why(document.current_state, &ours.state)),
+        }
+    }
+
+    /// Has it stayed longer than it may?
+    pub fn is_expired(&self, now_ms: u64) -> bool {
+        self.deadline.is_some_and(|deadline| now_ms >= deadline.ms())
+    }
+}
+
+/// What a sweep found of one run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Swept {
+    /// The run.
+    pub run: RunId,
+    /// Where it went, as it had expired; or why it could not be looked at or moved.
+    pub went: Result<GovernedRunStatus, GovernedError>,
+}

@@ -1,0 +1,64 @@
+//! What is configured: gates, time limits, the chain of the ledger.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::governed_run::TimeLimits;
+
+/// Which tools may run without a person's approval (B12).
+///
+/// A tool that is in neither list, or in both, needs one.
+///
+/// ```
+/// use runstate::governed::Gates;
+///
+/// let gates = Gates::new(["build", "test", "publish"], ["publish"]);
+/// assert!(!gates.requires("build"));
+/// assert!(gates.requires("publish") && gates.requires("deploy"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gates {
+    #[serde(default)]
+    auto: BTreeSet<String>,
+    #[serde(default)]
+    required: BTreeSet<String>,
+}
+
+impl Gates {
+    /// Gates that open by themselves, and gates that do not.
+    pub fn new<A: Into<String>, R: Into<String>>(
+        auto: impl IntoIterator<Item = A>,
+        required: impl IntoIterator<Item = R>,
+    ) -> Self {
+        Gates {
+            auto: auto.into_iter().map(Into::into).collect(),
+            required: required.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// Must a person approve before `tool` runs?
+    pub fn requires(&self, tool: &str) -> bool {
+        !self.auto.contains(tool) || self.required.contains(tool)
+    }
+}
+
+/// What is configured for runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    /// Which tools need an approval.
+    pub gates: Gates,
+    /// How long a run may stay in its states: document 001's table, unless told. New runs take them; a run keeps its own.
+    pub limits: TimeLimits,
+    /// How long a rollback may take, in milliseconds: 10 minutes unless told. One that takes longer is incomplete.
+    pub rollback_ms: u64,
+    /// Are the lines of the ledger chained by their digests? Yes, unless told.
+    pub chained: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules { gates: Gates::default(), limits: TimeLimits::default(), rollback_ms: 600_000, chained: true }
+    }
+}

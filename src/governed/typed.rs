@@ -1,0 +1,234 @@
+//! Between RUN_STATE.json and the typed run.
+
+use serde_json::{Map, Value, json};
+
+use super::document::{Document, Entry, Extension, VERSION};
+use super::notes::{Notes, Standing};
+use super::when::When;
+use crate::approval::AnyApproval;
+use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunStatus, Reviewers, RunRecord};
+use crate::kernel::Persist;
+use crate::snapshot::Snapshot;
+
+/// What of a file is no run's: kept, and written again.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Foreign {
+    further: Map<String, Value>,
+    entries: Vec<Map<String, Value>>,
+}
+
+/// The file of a run.
+pub(super) fn document<M: Persist<Record = RunRecord, Status = GovernedRunStatus>>(
+    run: &M,
+    notes: &Notes,
+    foreign: &Foreign,
+) -> Document {
+    let state = run.serialize_state(serde_json::value::Serializer);
+    let state = state.unwrap_or_else(|_| unreachable!("the states of a run are JSON"));
+    written(run.record(), run.status(), state, notes, foreign)
+}
+
+fn written(
+    record: &RunRecord,
+    status: GovernedRunStatus,
+    state: Value,
+    notes: &Notes,
+    foreign: &Foreign,
+) -> Document {
+    let mut state = match state {
+        Value::Object(state) => state,
+        _ => Map::new(),
+    };
+    let entered_at = When::from_ms(state.remove("entered_at").and_then(|at| at.as_u64()).unwrap_or(0));
+    let left = record
+        .history()
+        .iter()
+        .map(|visit| (visit.state, When::from_ms(visit.entered_at), Some(When::from_ms(visit.exited_at))));
+    let visits = left.chain([(status, entered_at, None)]);
+    let state_history = visits.enumerate().map(|(i, (state, entered_at, exited_at))| Entry {
+        state,
+        entered_at,
+        exited_at,
+        further: foreign.entries.get(i).cloned().unwrap_or_default(),
+    });
+    // The states that are done with their tools store those alone; all others that have a plan store a progress.
+    let mut progress = match state.remove("progress") {
+        Some(Value::Object(progress)) => progress,
+        _ => Map::new(),
+    };
+    if let Some(tries) = progress.remove("tries") {
+        state.insert("tries".to_owned(), tries);
+    }
+    let completed = state.remove("tools_completed").or_else(|| progress.remove("tools_completed"));
+    let completed = texts(completed);
+    let planned =
+        progress.remove("tools_planned").map_or_else(|| completed.clone(), |tools| texts(Some(tools)));
+    let pending: Option<Value> = state.remove("approvals_pending");
+    let limits = *record.limits();
+    Document {
+        run_id: record.run_id().clone(),
+        project_id: record.run_id().project().to_owned(),
+        current_state: status,
+        previous_state: record.previous_state(),
+        state_history: state_history.collect(),
+        tools_planned: planned,
+        tools_completed: completed,
+        tools_remaining: texts(progress.remove("tools_remaining")),
+        current_tool: progress.remove("current_tool").and_then(|tool| tool.as_str().map(str::to_owned)),
+        approvals_pending: pending.and_then(|ids| serde_json::from_value(ids).ok()).unwrap_or_default(),
+        approvals_granted: record.approvals_granted().to_vec(),
+        created_at: When::from_ms(record.created_at()),
+        updated_at: When::from_ms(record.updated_at()),
+        runstate: Some(Extension {
+            version: VERSION,
+            state,
+            limits: (limits != Default::default()).then_some(limits),
+            notes: notes.clone(),
+        }),
+        further: foreign.further.clone(),
+    }
+}
+
+fn texts(value: Option<Value>) -> Vec<String> {
+    let Some(Value::Array(items)) = value else { return Vec::new() };
+    items
+        .into_iter()
+        .filter_map(|item| if let Value::String(text) = item { Some(text) } else { None })
+        .collect()
+}
+
+/// What a file says.
+pub(super) struct Read {
+    /// The typed run; none for a run of another tool that is over, since nothing proves how it ended.
+    pub(super) run: Option<AnyGovernedRun>,
+    pub(super) notes: Notes,
+    pub(super) foreign: Foreign,
+}
+
+/// The run of a sound file. What another tool's file does not say is filled in on the safe side: a tool under way is in
+/// doubt, and `reviewers` audit a run that has none.
+///
+/// # Errors
+/// Why there is no run like that.
+pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, String> {
+    let further = document.further.clone();
+    let entries = document.state_history.iter().map(|entry| entry.further.clone()).collect();
+    let foreign = Foreign { further, entries };
+    let is_ours = document.runstate.is_some();
+    let status = document.current_state;
+    let (state, limits, notes) = match &document.runstate {
+        Some(ours) => (ours.state.clone(), ours.limits.unwrap_or_default(), ours.notes.clone()),
+        None => (Map::new(), Default::default(), foreign_notes(document)),
+    };
+    noted(document, &notes)?;
+    if status.is_terminal() && !is_ours {
+        return Ok(Read { run: None, notes, foreign });
+    }
+    let (left, present) = document.state_history.split_at(document.state_history.len().saturating_sub(1));
+    let history: Vec<Value> = left
+        .iter()
+        .map(|entry| {
+            let exited = entry.exited_at.map_or(0, When::ms);
+            json!({"state": entry.state, "entered_at": entry.entered_at.ms(), "exited_at": exited})
+        })
+        .collect();
+    let mut record = json!({
+        "run_id": document.run_id, "created_at": document.created_at.ms(), "updated_at": document.updated_at.ms(),
+        "state_history": history, "approvals_granted": document.approvals_granted,
+    });
+    if limits != Default::default() {
+        record["limits"] = json!(limits);
+    }
+    let entered_at = present.first().map_or(0, |entry| entry.entered_at.ms());
+    let state = state_of(document, state, entered_at, reviewers);
+    let run = rehydrate(status, record, state)?;
+    Ok(Read { run: Some(run), notes, foreign })
+}
+
+/// Holds the notes of a file against each other and against the run.
+fn noted(document: &Document, notes: &Notes) -> Result<(), String> {
+    for snapshot in &notes.approvals {
+        let approval: AnyApproval =
+            snapshot.restore().map_err(|error| format!("an approval in `runstate` is not sound: {error}"))?;
+        let record = approval.record();
+        if record.run_id() != &document.run_id {
+            return Err(format!("approval {} in `runstate` is of run {}", record.id(), record.run_id()));
+        }
+    }
+    let used = match &notes.standing {
+        Standing::Granted { approval, .. } | Standing::Calling { approval: Some(approval) } => approval,
+        _ => return Ok(()),
+    };
+    match notes.approval(used) {
+        Some(AnyApproval::Approved(_)) => Ok(()),
+        _ => Err(format!("`runstate` says that approval {used} is to be used, and it is not APPROVED")),
+    }
+}
+
+/// Why there is no run like that, for whoever has none to drive.
+pub(super) fn fault(document: &Document) -> Option<String> {
+    let anybody = Reviewers::new(["anybody"]).ok()?;
+    read(document, &anybody).err()
+}
+
+fn state_of(
+    document: &Document,
+    mut state: Map<String, Value>,
+    entered_at: u64,
+    reviewers: &Reviewers,
+) -> Value {
+    use GovernedRunStatus as S;
+    state.insert("entered_at".to_owned(), entered_at.into());
+    match document.current_state {
+        S::Init | S::Planning => {}
+        S::Executing | S::AwaitingApproval | S::RolledBack | S::HaltedUnsafe => {
+            let tries = u64::from(document.current_tool.is_some());
+            let progress = json!({
+                "tools_planned": document.tools_planned, "tools_completed": document.tools_completed,
+                "tools_remaining": document.tools_remaining, "current_tool": document.current_tool,
+                "tries": state.remove("tries").unwrap_or(tries.into()),
+            });
+            state.insert("progress".to_owned(), progress);
+        }
+        S::Verifying | S::Auditing | S::Completed => {
+            state.insert("tools_completed".to_owned(), json!(document.tools_completed));
+        }
+    }
+    match document.current_state {
+        S::AwaitingApproval => {
+            state.insert("approvals_pending".to_owned(), json!(document.approvals_pending));
+        }
+        S::Auditing => {
+            state.entry("reviewers").or_insert_with(|| json!(reviewers));
+        }
+        _ => {}
+    }
+    Value::Object(state)
+}
+
+fn foreign_notes(document: &Document) -> Notes {
+    let standing = match (&document.current_tool, document.current_state) {
+        (_, GovernedRunStatus::AwaitingApproval) => match document.approvals_pending.first() {
+            Some(approval) => {
+                Standing::Asked { approval: approval.clone(), purpose: super::notes::Purpose::Begin }
+            }
+            None => Standing::Idle,
+        },
+        (Some(_), GovernedRunStatus::Executing) => Standing::Calling { approval: None },
+        _ => Standing::Idle,
+    };
+    Notes { standing, ..Notes::default() }
+}
+
+/// A typed run from its parts: by way of a snapshot, since nothing else brings one back.
+fn rehydrate(status: GovernedRunStatus, record: Value, state: Value) -> Result<AnyGovernedRun, String> {
+    let id = record["run_id"].as_str().unwrap_or_default().parse().map_err(|error| format!("{error}"))?;
+    let fresh = Snapshot::of(&GovernedRun::new(RunRecord::new(id, 0))).map_err(|error| error.to_string())?;
+    let mut stored = serde_json::to_value(fresh).map_err(|error| error.to_string())?;
+    stored["status"] = json!(status);
+    stored["record"] = record;
+    stored["state"] = state;
+    let mut stored: Snapshot = serde_json::from_value(stored).map_err(|error| error.to_string())?;
+    stored.reseal();
+    stored.restore().map_err(|error| error.to_string())
+}

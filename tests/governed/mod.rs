@@ -1,0 +1,12 @@
+//! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
+
+mod crashes;
+mod foreign;
+mod hostile;
+mod judge;
+mod ledger;
+mod limits;
+mod parts;
+mod random;
+mod rows;
+mod world;
