@@ -1,0 +1,45 @@
+//! Schemas that were compiled.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+/// How many compiled schemas are kept. A tool has one, and a ticket may bring one of its own each time.
+const MOST: usize = 256;
+
+type Compiled = Result<Arc<Validator>, String>;
+
+/// Compiled schemas by their text. It is emptied when it is full: those in use come back at the cost of compiling them once.
+#[derive(Default)]
+pub(super) struct Cache(Mutex<HashMap<String, Compiled>>);
+
+impl Cache {
+    /// The compiled schema. The lock is not held while a schema compiles.
+    pub(super) fn get(&self, schema: &Value, compile: fn(&Value) -> Result<Validator, String>) -> Compiled {
+        let text = schema.to_string();
+        if let Some(known) = self.lock().get(&text) {
+            return known.clone();
+        }
+        let compiled = compile(schema).map(Arc::new);
+        let mut kept = self.lock();
+        if kept.len() >= MOST {
+            kept.clear();
+        }
+        kept.insert(text, compiled.clone());
+        compiled
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Compiled>> {
+        // What is kept is whole whenever the lock is free.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("schemas", &self.lock().len()).finish()
+    }
+}

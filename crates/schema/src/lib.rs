@@ -1,0 +1,86 @@
+//! JSON Schemas for [`runstate::agent`]: a tool's arguments before it executes, and a decision's result before it is accepted.
+//!
+//! ```
+//! use runstate::agent::SchemaCheck;
+//! use runstate_schema::JsonSchemas;
+//! use serde_json::json;
+//!
+//! let schemas = JsonSchemas::new();
+//! let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+//! assert_eq!(schemas.check(&schema, &json!({ "path": "notes.md" })), Ok(()));
+//!
+//! let error = schemas.check(&schema, &json!({ "path": 7 })).unwrap_err();
+//! assert_eq!(error, r#"/path: 7 is not of type "string""#);
+//! ```
+
+mod cache;
+
+use std::fmt::Write;
+
+use jsonschema::{ValidationError, Validator};
+use runstate::agent::SchemaCheck;
+use serde_json::Value;
+
+use cache::Cache;
+
+/// The most mistakes that are told of one value.
+const MOST_MISTAKES: usize = 8;
+/// The longest that a mistake is told, in characters: it quotes the value.
+const LONGEST: usize = 300;
+
+/// Checks values against JSON Schemas, of the draft that a schema names, or else of 2020-12.
+///
+/// Each schema is compiled once, and the last few hundred are kept. A schema that refers to another document is refused: nothing
+/// is read from the network or from files.
+#[derive(Debug, Default)]
+pub struct JsonSchemas {
+    compiled: Cache,
+}
+
+impl JsonSchemas {
+    /// With nothing compiled yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Can the schema be compiled?
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn accepts(&self, schema: &Value) -> Result<(), String> {
+        self.compiled.get(schema, compile).map(|_| ())
+    }
+}
+
+impl SchemaCheck for JsonSchemas {
+    fn check(&self, schema: &Value, value: &Value) -> Result<(), String> {
+        let validator = self.compiled.get(schema, compile)?;
+        let mut mistakes = validator.iter_errors(value);
+        let mut told = String::new();
+        for mistake in mistakes.by_ref().take(MOST_MISTAKES) {
+            let separator = if told.is_empty() { "" } else { "; " };
+            write!(told, "{separator}{}", tell(&mistake))
+                .unwrap_or_else(|_| unreachable!("a text takes all"));
+        }
+        if mistakes.next().is_some() {
+            told.push_str("; and more");
+        }
+        if told.is_empty() { Ok(()) } else { Err(told) }
+    }
+}
+
+fn compile(schema: &Value) -> Result<Validator, String> {
+    let compiled = jsonschema::options().offline().build(schema);
+    compiled.map_err(|error| format!("the schema cannot be used: {}", tell(&error)))
+}
+
+/// A mistake and its place in the value.
+fn tell(mistake: &ValidationError<'_>) -> String {
+    let (place, what) = (mistake.instance_path().to_string(), mistake.to_string());
+    let mut told = if place.is_empty() { what } else { format!("{place}: {what}") };
+    if let Some((cut, _)) = told.char_indices().nth(LONGEST) {
+        told.truncate(cut);
+        told.push('…');
+    }
+    told
+}
