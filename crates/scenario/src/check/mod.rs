@@ -1,0 +1,121 @@
+//! What a scenario must be beyond its shape.
+
+mod outside;
+mod script;
+
+use std::fmt;
+use std::path::{Component, Path};
+
+use runstate::agent::stop::StopConditions;
+
+use crate::{FILE_TOOLS, Scenario};
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    pub(crate) path: Vec<Part>,
+}
+
+/// A step on the way from the whole scenario to one value.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    Field(String),
+    Item(usize),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Field(name) => f.write_str(name),
+            Part::Item(at) => write!(f, "{at}"),
+        }
+    }
+}
+
+impl From<&str> for Part {
+    fn from(name: &str) -> Self {
+        Part::Field(name.to_owned())
+    }
+}
+
+impl From<usize> for Part {
+    fn from(at: usize) -> Self {
+        Part::Item(at)
+    }
+}
+
+/// Says what is wrong at a path: `fault!(message, "model", 2, "calls")`.
+macro_rules! fault {
+    ($message:expr, $($part:expr),+) => {
+        crate::check::Fault { message: $message.into(), path: vec![$($part.into()),+] }
+    };
+}
+use fault;
+
+/// Checks all that can be known before a run.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
+    name(scenario)?;
+    folder(scenario)?;
+    limits(scenario)?;
+    approvals(scenario)?;
+    script::tools(scenario)?;
+    script::turns(scenario)?;
+    script::plugins(scenario)?;
+    outside::answers(scenario)?;
+    outside::steps(scenario)?;
+    let conditions = StopConditions::new(scenario.stop.clone());
+    conditions.map(|_| ()).map_err(|error| fault!(error.to_string(), "stop"))
+}
+
+fn name(scenario: &Scenario) -> Result<(), Fault> {
+    let name = scenario.name.as_str();
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(fits) || name.starts_with('-') {
+        let message =
+            format!("expected a name of 1 to 64 lower-case letters, digits and hyphens, got {name:?}");
+        return Err(fault!(message, "name"));
+    }
+    Ok(())
+}
+
+fn folder(scenario: &Scenario) -> Result<(), Fault> {
+    let Some(path) = &scenario.folder else { return Ok(()) };
+    let path: &Path = path;
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if path.as_os_str().is_empty() || !inside {
+        let shown = path.display().to_string();
+        let message = format!("expected a folder beside the scenario, without `..`, got {shown:?}");
+        return Err(fault!(message, "folder"));
+    }
+    Ok(())
+}
+
+fn limits(scenario: &Scenario) -> Result<(), Fault> {
+    if scenario.limits.max_rounds == 0 {
+        return Err(fault!("expected max_rounds of at least 1, got 0", "limits", "max_rounds"));
+    }
+    if scenario.limits.max_file_bytes == 0 {
+        return Err(fault!("expected max_file_bytes of at least 1, got 0", "limits", "max_file_bytes"));
+    }
+    if let Some(at) = scenario.commits.fail.iter().position(|number| *number == 0) {
+        return Err(fault!("commits are counted from 1, got 0", "commits", "fail", at));
+    }
+    Ok(())
+}
+
+fn approvals(scenario: &Scenario) -> Result<(), Fault> {
+    for (at, tool) in scenario.approve.iter().enumerate() {
+        if !FILE_TOOLS.contains(&tool.as_str()) && !scenario.tools.contains_key(tool) {
+            let scripted = scenario.tools.keys().map(String::as_str);
+            let known: Vec<&str> = FILE_TOOLS.iter().copied().chain(scripted).collect();
+            let message =
+                format!("there is no tool {tool:?} to approve: expected one of {}", known.join(", "));
+            return Err(fault!(message, "approve", at));
+        }
+        if scenario.approve[..at].contains(tool) {
+            return Err(fault!(format!("the tool {tool:?} is listed twice"), "approve", at));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! What the model, the tools and the plugins may be told to do.
+
+use runstate::run::RunStatus;
+
+use super::{Fault, fault};
+use crate::Scenario;
+use crate::file::{Behaviour, Ending, Plugin};
+
+pub(super) fn tools(scenario: &Scenario) -> Result<(), Fault> {
+    for (name, tool) in &scenario.tools {
+        let tool_name = || name.as_str();
+        if name.is_empty() {
+            return Err(fault!("a tool has an empty name", "tools", tool_name()));
+        }
+        if tool.does.is_empty() && tool.calls.values().any(Vec::is_empty) {
+            let message = "expected at least one behaviour for each call that is named, got none";
+            return Err(fault!(message, "tools", tool_name(), "calls"));
+        }
+        for (at, behaviour) in tool.does.iter().enumerate() {
+            if let Some(message) = progress_out_of_order(behaviour) {
+                return Err(fault!(message, "tools", tool_name(), "does", at, "progress"));
+            }
+        }
+        for (call, behaviours) in &tool.calls {
+            for (at, behaviour) in behaviours.iter().enumerate() {
+                if let Some(message) = progress_out_of_order(behaviour) {
+                    return Err(fault!(
+                        message,
+                        "tools",
+                        tool_name(),
+                        "calls",
+                        call.as_str(),
+                        at,
+                        "progress"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn progress_out_of_order(behaviour: &Behaviour) -> Option<String> {
+    let progress = &behaviour.progress;
+    if !progress.is_sorted_by_key(|progress| progress.at_ms) {
+        return Some("expected progress in the order of its times".to_owned());
+    }
+    let last = progress.last()?.at_ms;
+    let takes = behaviour.takes_ms;
+    (last > takes).then(|| format!("expected progress within the {takes} ms that the tool takes, got {last}"))
+}
+
+pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
+    let turns = &scenario.model;
+    let Some(last) = turns.last() else {
+        return Err(fault!("expected at least one turn of the model, got none", "model"));
+    };
+    for (at, turn) in turns.iter().enumerate() {
+        if turn.text.is_none() && turn.calls.is_empty() && turn.ends == Ending::Finish {
+            return Err(fault!(format!("turn {} of the model has neither text nor calls", at + 1), "model"));
+        }
+        if turn.piece == Some(0) {
+            return Err(fault!("expected pieces of at least 1 character, got 0", "model", at, "piece"));
+        }
+        for (call_at, call) in turn.calls.iter().enumerate() {
+            let id = call.id.as_str();
+            let wrong = |c: char| c.is_control() || c.is_whitespace() || c == '#';
+            if id.is_empty() || id.len() > 128 || id.chars().any(wrong) {
+                let message = format!(
+                    "expected a call id of 1 to 128 characters without white space and `#`, got {id:?}"
+                );
+                return Err(fault!(message, "model", at, "calls", call_at, "id"));
+            }
+            if call.raw.is_some() && !call.arguments.is_empty() {
+                let message = "expected either arguments or raw, got both";
+                return Err(fault!(message, "model", at, "calls", call_at, "raw"));
+            }
+        }
+    }
+    let asked_again = !last.calls.is_empty()
+        && last.ends == Ending::Finish
+        && scenario.limits.max_rounds as usize > turns.len();
+    // Anything else may end the run before the model is asked again.
+    let only_ends_by_itself =
+        scenario.stop.is_empty() && scenario.plugins.is_empty() && scenario.outside.is_empty();
+    let never_waits = scenario.tools.is_empty() && scenario.commits.fail.is_empty();
+    if asked_again && only_ends_by_itself && never_waits {
+        let message = "the last turn of the model has calls, so it would be asked again: expected a last turn with text \
+                       alone, or max_rounds no larger than the number of turns";
+        return Err(fault!(message, "model"));
+    }
+    Ok(())
+}
+
+pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
+    for (at, plugin) in scenario.plugins.iter().enumerate() {
+        match plugin {
+            Plugin::Ask { times: 0, .. } => {
+                return Err(fault!("expected times of at least 1, got 0", "plugins", at, "ask", "times"));
+            }
+            Plugin::EndRun { reason, .. } if reason.to_run_status() != RunStatus::Done => {
+                let message = format!("a run that ends as '{reason}' is not over: expected another reason");
+                return Err(fault!(message, "plugins", at, "end_run", "reason"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

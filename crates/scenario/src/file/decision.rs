@@ -1,0 +1,97 @@
+//! Decisions: those that people have ready, and those that come in at a moment of their own.
+
+use runstate::decision::DecisionAction;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a person decides about a call that waits; given once the run waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The call, as it is named in traces.
+    pub call: String,
+    /// What becomes of it.
+    pub action: Action,
+    /// Why, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// With `approve`: this is the call's result, the tool does not execute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+}
+
+/// The two ways on for a call that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It goes on, as its suspension says.
+    #[serde(alias = "resume")]
+    Approve,
+    /// It is given up.
+    #[serde(alias = "cancel")]
+    Deny,
+}
+
+impl From<Action> for DecisionAction {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Approve => DecisionAction::Resume,
+            Action::Deny => DecisionAction::Cancel,
+        }
+    }
+}
+
+/// A decision as it comes in from outside. It may be a duplicate, late, or on a call that there is not: what becomes of it is
+/// part of what was played.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// Its id: the same id again is the same decision.
+    pub id: String,
+    /// The call, as it is named in traces.
+    pub call: String,
+    /// What becomes of it.
+    pub action: Action,
+    /// The run, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The suspension, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<String>,
+    /// The answer itself, for suspensions that use it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub result: Value,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// The digest of the arguments that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args_digest: Option<String>,
+    /// Is it for the arguments that the call was last shown with, and no others?
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub as_shown: bool,
+}
+
+impl Decision {
+    /// A decision on whatever the call waits on.
+    pub fn new(id: impl Into<String>, call: impl Into<String>, action: Action) -> Self {
+        Decision {
+            id: id.into(),
+            call: call.into(),
+            action,
+            run: None,
+            suspension: None,
+            result: Value::Null,
+            reason: None,
+            actor: None,
+            args_digest: None,
+            as_shown: false,
+        }
+    }
+}

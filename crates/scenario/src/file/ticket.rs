@@ -1,0 +1,74 @@
+//! What a call waits for.
+
+use runstate::decision::{ResumeMode, Suspension};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a call waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Ticket {
+    /// The suspension's id; without one the runtime gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What is asked for, as a word for programs.
+    #[serde(default = "approve")]
+    pub action: String,
+    /// What is asked for, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What a form needs beside the message.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub parameters: Value,
+    /// The JSON Schema of a decision's result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_schema: Option<Value>,
+    /// What a decision to resume does.
+    #[serde(default = "replay", skip_serializing_if = "is_replay")]
+    #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Resume"))]
+    pub resume_mode: ResumeMode,
+    /// How long after the call was suspended it lapses, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_after_ms: Option<u64>,
+}
+
+impl Default for Ticket {
+    fn default() -> Self {
+        Ticket {
+            id: None,
+            action: approve(),
+            message: None,
+            parameters: Value::Null,
+            response_schema: None,
+            resume_mode: replay(),
+            expires_after_ms: None,
+        }
+    }
+}
+
+impl Ticket {
+    /// As a suspension of a call of that tool, at that time.
+    pub(crate) fn suspension(&self, tool: &str, now_ms: u64) -> Suspension {
+        let message = self.message.clone().unwrap_or_else(|| format!("may {tool} execute?"));
+        let mut suspension = Suspension::new(self.id.clone().unwrap_or_default(), &*self.action, message);
+        suspension.parameters = self.parameters.clone();
+        suspension.response_schema.clone_from(&self.response_schema);
+        suspension.resume_mode = self.resume_mode;
+        suspension.expires_at_ms = self.expires_after_ms.map(|after| now_ms.saturating_add(after));
+        suspension
+    }
+}
+
+fn approve() -> String {
+    "approve".to_owned()
+}
+
+fn replay() -> ResumeMode {
+    ResumeMode::ReplayToolCall
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_replay(mode: &ResumeMode) -> bool {
+    *mode == replay()
+}

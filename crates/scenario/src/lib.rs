@@ -1,0 +1,44 @@
+//! Scenarios of agent runs: files that say what a model, tools and people do, and a player for them.
+//!
+//! A [`Scenario`] is data. [`play`] drives it over the agent runtime, by default under tokio's paused clock, so that minutes of
+//! delays take no time and what is [`Played`] is the same each time. [`to_text`] writes that down for people to review and for
+//! CI to compare.
+//!
+//! ```
+//! use runstate_scenario::{Options, Scenario, play};
+//!
+//! let scenario = Scenario::parse("
+//! name: slow
+//! message: how is the weather?
+//! tools:
+//!   weather: {does: [{takes_ms: 60000, gives: {success: sunny}}]}
+//! model:
+//!   - calls: [{id: w, tool: weather}]
+//!   - text: It is sunny.
+//! ")?;
+//! let played = play(&scenario, Options::default())?;
+//! assert_eq!(played.at_ms, 60_000);
+//! assert_eq!(played.effects[0].call, "w");
+//! assert_eq!(played.state.thread().last_answer().unwrap().text, "It is sunny.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+/// The tools that `runstate run` has beside the scripted ones: they work on a copy of the scenario's folder.
+pub const FILE_TOOLS: &[&str] = &["list_files", "read_file", "write_file", "delete_file"];
+
+mod check;
+pub mod file;
+mod play;
+mod read;
+#[cfg(feature = "json-schema")]
+pub mod schema;
+mod script;
+mod text;
+
+pub use file::Scenario;
+pub use play::{
+    Ended, Options, PlayError, Played, Ready, Replied, Sent, Setting, Stage, Stop, Told, What, play,
+};
+pub use read::{Refused, from_yaml};
+pub use script::{Asked, Effect, Ledger, Requests};
+pub use text::to_text;

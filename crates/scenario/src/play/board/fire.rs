@@ -1,0 +1,141 @@
+//! Things that come from outside happen.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use runstate::agent::{Incoming, Reply, RunGone};
+use runstate::clock::Clock;
+use runstate::decision::DecisionAction;
+
+use super::super::played::{Replied, Sent, What};
+use super::{Board, Flying};
+use crate::file::{Act, Decision, Step, When};
+
+impl Board {
+    /// Lets happen what is due.
+    pub(super) fn fire_due(&self) {
+        let now_ms = self.clock.now_ms();
+        while let Some(step) = self.take_first(|pending| pending.due_ms.is_some_and(|due| due <= now_ms)) {
+            self.fire(step.act);
+        }
+    }
+
+    /// Lets happen what comes with this commit; says whether the process is gone now.
+    pub(in crate::play) fn fire_at_commit(&self, is_now: impl Fn(&When) -> bool) -> bool {
+        while let Some(step) = self.take_first(|pending| is_now(&pending.step.when)) {
+            self.fire(step.act);
+        }
+        self.is_crashed()
+    }
+
+    pub(super) fn take_first(&self, wanted: impl Fn(&super::Pending) -> bool) -> Option<Step> {
+        let steps = &mut self.lock().outside.steps;
+        let mut first: Option<usize> = None;
+        for (at, pending) in steps.iter().enumerate().filter(|(_, pending)| wanted(pending)) {
+            // Of two, the one that is due earlier; else the one that stands first.
+            if first.is_none_or(|first| pending.due_ms < steps[first].due_ms) {
+                first = Some(at);
+            }
+        }
+        first.map(|at| steps.remove(at).step)
+    }
+
+    pub(super) fn fire(&self, act: Act) {
+        match act {
+            Act::Decide(decisions) => {
+                let batch = decisions.into_iter().map(|decision| self.incoming(decision)).collect();
+                self.send(batch);
+            }
+            Act::Write(text) => self.write(text),
+            Act::Cancel => {
+                self.token.cancel();
+                self.lock().woken = true;
+            }
+            Act::Resume => self.lock().woken = true,
+            Act::Crash => self.gone.go(),
+        }
+        self.changed.notify_one();
+    }
+
+    fn incoming(&self, decision: Decision) -> Incoming {
+        let shown = if decision.as_shown { self.lock().digests.get(&decision.call).cloned() } else { None };
+        let mut incoming = Incoming::new(decision.id, decision.call, decision.action.into());
+        incoming.run_id = decision.run;
+        incoming.suspension_id = decision.suspension;
+        incoming.result = decision.result;
+        incoming.reason = decision.reason;
+        incoming.actor = decision.actor;
+        incoming.args_digest = decision.args_digest.or(shown);
+        incoming
+    }
+
+    /// Gives decisions to the run, together.
+    pub(in crate::play) fn send(&self, batch: Vec<Incoming>) {
+        let now_ms = self.clock.now_ms();
+        let numbers: Vec<usize> = {
+            let mut inner = self.lock();
+            inner.woken = true;
+            let first = inner.outside.sent.len();
+            inner.outside.sent.extend(batch.iter().map(|incoming| Sent {
+                at_ms: now_ms,
+                what: What::Decision(Box::new(incoming.clone())),
+                replied: None,
+            }));
+            (first..inner.outside.sent.len()).collect()
+        };
+        let (handle, clock) = (self.handle.clone(), self.clock);
+        self.fly(Box::pin(async move {
+            let replies = handle.decide_all(batch).await;
+            let at_ms = clock.now_ms();
+            let replied = |reply: Reply| Replied { at_ms, reply: Some(reply) };
+            match replies {
+                Ok(replies) => numbers.into_iter().zip(replies.into_iter().map(replied)).collect(),
+                Err(RunGone) => {
+                    numbers.into_iter().map(|number| (number, Replied { at_ms, reply: None })).collect()
+                }
+            }
+        }));
+    }
+
+    fn write(&self, text: String) {
+        let now_ms = self.clock.now_ms();
+        let (number, parked) = {
+            let mut inner = self.lock();
+            inner.outside.sent.push(Sent { at_ms: now_ms, what: What::Message(text.clone()), replied: None });
+            (inner.outside.sent.len() - 1, inner.waiting && self.parks)
+        };
+        if parked {
+            let mut inner = self.lock();
+            inner.outside.sent[number].replied =
+                Some(Replied { at_ms: now_ms, reply: Some(Reply::Accepted) });
+            inner.message = Some(text);
+            return;
+        }
+        let (handle, clock) = (self.handle.clone(), self.clock);
+        self.fly(Box::pin(async move {
+            let taken = handle.write(text).await;
+            let reply = taken.is_ok_and(|taken| taken).then_some(Reply::Accepted);
+            vec![(number, Replied { at_ms: clock.now_ms(), reply })]
+        }));
+    }
+
+    /// It is on its way before anything else happens: the first poll sends, the rest waits for the reply.
+    fn fly(&self, mut reply: Flying) {
+        match Pin::new(&mut reply).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(replies) => self.hear(replies),
+            Poll::Pending => self.lock().flying.push(reply),
+        }
+    }
+}
+
+/// An answer to a suspension, as a decision.
+pub(super) fn answer(ready: super::Ready, suspension: &str) -> Incoming {
+    let super::Ready { answer, actor, .. } = ready;
+    let action: DecisionAction = answer.action.into();
+    let mut incoming = Incoming::new(format!("{suspension}/decision"), answer.call, action).on(suspension);
+    incoming.result = answer.result.unwrap_or_default();
+    incoming.reason = answer.reason;
+    incoming.actor = Some(actor);
+    incoming
+}

@@ -1,0 +1,27 @@
+//! What became of what was sent.
+
+use super::super::played::Replied;
+use super::Board;
+
+impl Board {
+    pub(super) fn hear(&self, replies: Vec<(usize, Replied)>) {
+        for (number, replied) in replies {
+            let sent = {
+                let mut inner = self.lock();
+                let Some(sent) = inner.outside.sent.get_mut(number) else { continue };
+                sent.replied = Some(replied);
+                sent.clone()
+            };
+            // What was accepted was told when it was, with its event.
+            if !sent.is_accepted() {
+                self.tell(&sent);
+            }
+        }
+    }
+
+    pub(super) fn tell(&self, sent: &super::Sent) {
+        if let Some(accepted) = &self.accepted {
+            accepted(sent);
+        }
+    }
+}

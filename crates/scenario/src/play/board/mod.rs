@@ -1,0 +1,259 @@
+//! What comes from outside, and when.
+
+mod fire;
+mod hear;
+mod outside;
+mod sink;
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use runstate::agent::event::EventSink;
+use runstate::agent::{CancellationToken, DecisionHandle, RunState, WhenSuspended};
+use runstate::clock::{Clock, TokioClock};
+use tokio::sync::Notify;
+
+use super::played::{Replied, Sent};
+use crate::Scenario;
+use crate::script::Gone;
+use outside::Pending;
+
+pub(super) use outside::Outside;
+pub use outside::Ready;
+
+/// Who is told what became of what came from outside.
+pub type Told = Arc<dyn Fn(&Sent) + Send + Sync>;
+
+/// A reply that is on its way, and the numbers of what was sent.
+type Flying = Pin<Box<dyn Future<Output = Vec<(usize, Replied)>> + Send>>;
+
+/// What comes from outside while one process drives the run. What happened before, in a process that crashed, it takes over.
+pub(super) struct Board {
+    inner: Mutex<Inner>,
+    changed: Notify,
+    handle: DecisionHandle,
+    pub(super) token: CancellationToken,
+    clock: TokioClock,
+    parks: bool,
+    gone: Gone,
+    also: Option<Arc<dyn EventSink>>,
+    accepted: Option<Told>,
+}
+
+#[derive(Default)]
+struct Inner {
+    outside: Outside,
+    flying: Vec<Flying>,
+    /// Does the run wait for decisions?
+    waiting: bool,
+    /// When the next of what it waits for lapses.
+    lapses_ms: Option<u64>,
+    /// Does somebody else look at a run that waits before anything lapses?
+    leaves_lapses: bool,
+    /// Is there something for a run that is parked?
+    woken: bool,
+    /// What the user wrote to a run that is parked.
+    message: Option<String>,
+    /// The digest of the arguments that each call was last shown with.
+    digests: HashMap<String, String>,
+}
+
+impl Board {
+    pub(super) fn new(
+        scenario: &Scenario,
+        outside: Outside,
+        handle: DecisionHandle,
+        clock: TokioClock,
+        gone: Gone,
+        also: Option<Arc<dyn EventSink>>,
+        accepted: Option<Told>,
+    ) -> Self {
+        let mut inner = Inner { outside, ..Inner::default() };
+        for pending in &mut inner.outside.steps {
+            if let crate::file::When::AtMs(at) = pending.step.when {
+                pending.due_ms = Some(at);
+            }
+        }
+        Board {
+            inner: Mutex::new(inner),
+            changed: Notify::new(),
+            handle,
+            token: CancellationToken::new(),
+            clock,
+            parks: scenario.when_suspended == WhenSuspended::Park,
+            gone,
+            also,
+            accepted,
+        }
+    }
+
+    /// Gives back what outlives the process.
+    pub(super) fn into_outside(self) -> Outside {
+        self.inner.into_inner().unwrap_or_else(PoisonError::into_inner).outside
+    }
+
+    /// The same, where somebody still looks at the board.
+    pub(super) fn take_outside(&self) -> Outside {
+        std::mem::take(&mut self.lock().outside)
+    }
+
+    pub(super) fn sent(&self) -> Vec<Sent> {
+        self.lock().outside.sent.clone()
+    }
+
+    /// The answers that were not given.
+    pub(super) fn unused(&self) -> Vec<Ready> {
+        self.lock().outside.answers.clone()
+    }
+
+    /// Looks at a run that waits since an earlier process.
+    pub(super) fn look_at(&self, state: &RunState) {
+        let answers = {
+            let mut inner = self.lock();
+            let waiting = state.pending();
+            inner.waiting = !waiting.is_empty();
+            inner.note_lapses(waiting.iter().map(|one| one.suspension));
+            inner.answers(waiting.iter().map(|one| (one.call, one.suspension)))
+        };
+        if !answers.is_empty() {
+            self.send(answers);
+        }
+    }
+
+    /// Ends rather than to wait until something lapses.
+    pub(super) fn leave_lapses(&self) {
+        self.lock().leaves_lapses = true;
+    }
+
+    /// Counts a try of a commit; says which it is, from 1.
+    pub(super) fn count_commit(&self) -> u32 {
+        let commits = &mut self.lock().outside.commits;
+        *commits += 1;
+        *commits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the next thing that comes or is heard, and lets it happen.
+    pub(super) async fn turn(&self) {
+        let now_ms = self.clock.now_ms();
+        let next = self.next_due_ms().map(|due| Duration::from_millis(due.saturating_sub(now_ms)));
+        let due = async {
+            match next {
+                Some(after) if after.is_zero() => {}
+                Some(after) => tokio::time::sleep(after).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = poll_fn(|cx| self.poll_replies(cx)) => {}
+            () = self.changed.notified() => {}
+            () = due => self.fire_due(),
+        }
+    }
+
+    fn poll_replies(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut flying = std::mem::take(&mut self.lock().flying);
+        let mut heard = Vec::new();
+        flying.retain_mut(|reply| match reply.as_mut().poll(cx) {
+            Poll::Ready(replies) => {
+                heard.extend(replies);
+                false
+            }
+            Poll::Pending => true,
+        });
+        self.lock().flying.extend(flying);
+        if heard.is_empty() {
+            return Poll::Pending;
+        }
+        self.hear(heard);
+        Poll::Ready(())
+    }
+
+    /// Hears the replies that are there, without waiting.
+    pub(super) fn hear_now(&self) {
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        while self.poll_replies(&mut cx).is_ready() {}
+    }
+
+    fn next_due_ms(&self) -> Option<u64> {
+        self.lock().outside.steps.iter().filter_map(|pending| pending.due_ms).min()
+    }
+
+    /// Waits until the process is gone.
+    pub(super) async fn crashed(&self) {
+        poll_fn(|_| if self.is_crashed() { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+
+    pub(super) fn is_crashed(&self) -> bool {
+        self.gone.is()
+    }
+
+    /// Waits until the run waits and nothing can come any more that would let it go on.
+    pub(super) async fn stuck(&self) {
+        poll_fn(|_| if self.is_stuck() { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+
+    fn is_stuck(&self) -> bool {
+        let inner = self.lock();
+        inner.waiting
+            && inner.flying.is_empty()
+            && inner.lapses_ms.is_none()
+            && !self.token.is_cancelled()
+            && inner.outside.steps.iter().all(|pending| pending.due_ms.is_none())
+    }
+
+    /// What lets a run go on that is parked: waits for it while there is something to wait for.
+    pub(super) async fn woken(&self) -> Option<Woken> {
+        loop {
+            let lapses_ms = {
+                let mut inner = self.lock();
+                let woken = std::mem::take(&mut inner.woken);
+                if let Some(message) = inner.message.take() {
+                    return Some(Woken::Message(message));
+                }
+                if woken {
+                    return Some(Woken::Look);
+                }
+                if inner.outside.steps.iter().all(|pending| pending.due_ms.is_none())
+                    && inner.lapses_ms.is_none()
+                {
+                    return None;
+                }
+                inner.lapses_ms
+            };
+            let lapse = async {
+                match lapses_ms {
+                    Some(at) => {
+                        let after = at.saturating_sub(self.clock.now_ms());
+                        tokio::time::sleep(Duration::from_millis(after)).await;
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.turn() => {}
+                () = lapse => {
+                    self.lock().lapses_ms = None;
+                    return Some(Woken::Look);
+                }
+            }
+        }
+    }
+}
+
+/// What lets a run go on that is parked.
+pub(super) enum Woken {
+    /// Something may be there for it.
+    Look,
+    /// The user wrote.
+    Message(String),
+}

@@ -1,0 +1,75 @@
+//! What comes from outside, and what is kept of it.
+
+use std::sync::Arc;
+
+use runstate::agent::event::AgentEvent;
+
+use super::super::played::Sent;
+use crate::Scenario;
+use crate::file::{Act, Answer, Step, When};
+
+/// What outlives a crash.
+#[derive(Debug, Default)]
+pub(in crate::play) struct Outside {
+    pub(super) steps: Vec<Pending>,
+    pub(super) answers: Vec<Ready>,
+    pub(in crate::play) sent: Vec<Sent>,
+    pub(in crate::play) events: Vec<Arc<AgentEvent>>,
+    /// Tries of commits, in all processes.
+    pub(in crate::play) commits: u32,
+}
+
+/// An answer that is ready for when the run waits for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ready {
+    /// The answer.
+    pub answer: Answer,
+    /// Who gives it.
+    pub actor: String,
+    /// Does it also say whether a call in doubt may execute again? A scenario cannot foresee that.
+    pub settles_doubt: bool,
+}
+
+impl Ready {
+    /// As a scenario's own decision is ready.
+    pub fn in_scenario(answer: Answer) -> Self {
+        Ready { answer, actor: "scenario".to_owned(), settles_doubt: false }
+    }
+}
+
+/// A step that has not come yet.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) step: Step,
+    /// How many of the events that it waits for there were.
+    pub(super) seen: u32,
+    /// When it comes, once that is known.
+    pub(super) due_ms: Option<u64>,
+}
+
+impl Outside {
+    pub(in crate::play) fn of(scenario: &Scenario) -> Self {
+        let steps = scenario.outside.iter().map(|step| Pending { step: step.clone(), seen: 0, due_ms: None });
+        Outside {
+            steps: steps.collect(),
+            answers: scenario.decisions.iter().cloned().map(Ready::in_scenario).collect(),
+            ..Outside::default()
+        }
+    }
+
+    /// With these answers, and no others.
+    pub(in crate::play) fn answered_by(mut self, answers: Vec<Ready>) -> Self {
+        self.answers = answers;
+        self
+    }
+
+    /// Leaves out what was due before: a process that goes on with a run does not live through it again.
+    pub(in crate::play) fn going_on_at(mut self, now_ms: u64) -> Self {
+        self.steps.retain(|pending| match pending.step.when {
+            When::AtMs(at) => at >= now_ms,
+            When::Event(_) => pending.step.act != Act::Crash,
+            When::BeforeCommit(_) | When::AfterCommit(_) => false,
+        });
+        self
+    }
+}

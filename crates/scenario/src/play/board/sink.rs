@@ -1,0 +1,141 @@
+//! Events, and what comes from outside because of them.
+
+use std::sync::Arc;
+
+use runstate::agent::Incoming;
+use runstate::agent::event::{AgentEvent, EventKind, EventSink};
+use runstate::decision::Suspension;
+use runstate::run::RunStatus;
+use serde_json::Value;
+
+use super::super::played::{Replied, What};
+use super::fire::answer;
+use super::{Board, Inner};
+use crate::file::{OnEvent, When};
+
+/// What a call in doubt waits for: whether it may execute again is no question that a scenario has foreseen.
+const IN_DOUBT: &str = "in_doubt";
+
+impl EventSink for Board {
+    fn emit(&self, event: &Arc<AgentEvent>) {
+        let answers = {
+            let mut inner = self.lock();
+            inner.outside.events.push(Arc::clone(event));
+            inner.note(event);
+            match &event.kind {
+                EventKind::RunFinished { waiting, status: RunStatus::Waiting, .. } => {
+                    inner.answers(waiting.iter().map(|one| (one.call.as_str(), &one.suspension)))
+                }
+                _ => Vec::new(),
+            }
+        };
+        if let Some(also) = &self.also {
+            also.emit(event);
+        }
+        if let EventKind::ToolCallResumed { decision_id, .. } = &event.kind {
+            self.tell_accepted(decision_id, event.at_ms);
+        }
+        if !answers.is_empty() {
+            self.send(answers);
+            self.changed.notify_one();
+        }
+        self.fire_on(event);
+    }
+}
+
+impl Inner {
+    fn note(&mut self, event: &AgentEvent) {
+        match &event.kind {
+            EventKind::RunStarted { .. } => {
+                self.waiting = false;
+                self.lapses_ms = None;
+            }
+            EventKind::RunFinished { status, waiting, .. } => {
+                self.waiting = *status == RunStatus::Waiting;
+                self.note_lapses(waiting.iter().map(|one| &one.suspension));
+            }
+            EventKind::ToolCallSuspended { interrupt } => {
+                self.digests.insert(interrupt.call.clone(), interrupt.args_digest.clone());
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn note_lapses<'w>(&mut self, waiting: impl Iterator<Item = &'w Suspension>) {
+        let next = waiting.filter_map(|suspension| suspension.expires_at_ms).min();
+        self.lapses_ms = next.filter(|_| !self.leaves_lapses);
+    }
+
+    /// What people have ready for what waits now; each answer is given once.
+    pub(super) fn answers<'w>(
+        &mut self,
+        waiting: impl Iterator<Item = (&'w str, &'w Suspension)>,
+    ) -> Vec<Incoming> {
+        let answers = &mut self.outside.answers;
+        let given = waiting.filter_map(|(call, suspension)| {
+            let fits = |ready: &super::Ready| {
+                ready.answer.call == call && (ready.settles_doubt || suspension.action != IN_DOUBT)
+            };
+            let at = answers.iter().position(fits)?;
+            Some(answer(answers.remove(at), &suspension.id))
+        });
+        given.collect()
+    }
+}
+
+impl Board {
+    fn tell_accepted(&self, decision_id: &str, at_ms: u64) {
+        let sent = {
+            let mut inner = self.lock();
+            let of_id = |sent: &&mut super::Sent| match &sent.what {
+                What::Decision(incoming) => incoming.decision_id == decision_id && sent.replied.is_none(),
+                What::Message(_) => false,
+            };
+            let Some(sent) = inner.outside.sent.iter_mut().find(of_id) else { return };
+            sent.replied = Some(Replied { at_ms, reply: Some(runstate::agent::Reply::Accepted) });
+            sent.clone()
+        };
+        self.tell(&sent);
+    }
+
+    /// Lets happen what waited for the event, at once or later.
+    fn fire_on(&self, event: &AgentEvent) {
+        let json = {
+            let inner = self.lock();
+            if !inner.outside.steps.iter().any(|pending| matches!(pending.step.when, When::Event(_))) {
+                return;
+            }
+            serde_json::to_value(event).unwrap_or(Value::Null)
+        };
+        {
+            let mut inner = self.lock();
+            for pending in &mut inner.outside.steps {
+                let When::Event(on) = &pending.step.when else { continue };
+                if pending.due_ms.is_none() && fits(on, &json) {
+                    pending.seen += 1;
+                    if pending.seen == on.nth {
+                        pending.due_ms = Some(event.at_ms.saturating_add(on.after_ms));
+                    }
+                }
+            }
+        }
+        let is_now = |pending: &super::Pending| match &pending.step.when {
+            When::Event(on) => on.after_ms == 0 && pending.due_ms.is_some(),
+            When::AtMs(_) | When::BeforeCommit(_) | When::AfterCommit(_) => false,
+        };
+        while let Some(step) = self.take_first(is_now) {
+            self.fire(step.act);
+        }
+        self.changed.notify_one();
+    }
+}
+
+fn fits(on: &OnEvent, event: &Value) -> bool {
+    let of_call = |call: &String| {
+        let named = event.get("call").or_else(|| event.get("interrupt")?.get("call"));
+        named.and_then(Value::as_str) == Some(call)
+    };
+    event.get("type").and_then(Value::as_str) == Some(&on.kind)
+        && on.call.as_ref().is_none_or(of_call)
+        && on.with.iter().all(|(field, value)| event.get(field) == Some(value))
+}

@@ -1,0 +1,48 @@
+//! Commits that take their time, fail and are crashed at, as the scenario says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::agent::{CommitError, Delta, StateCommitter, async_trait};
+use runstate::checkpoint::Due;
+
+use super::board::Board;
+use crate::file::{Commits, When};
+
+/// Lets a committer do its work when, and if, the scenario says so.
+pub(super) struct Staged<'a> {
+    commits: &'a Commits,
+    board: Arc<Board>,
+    within: &'a mut dyn StateCommitter,
+}
+
+impl<'a> Staged<'a> {
+    pub(super) fn new(commits: &'a Commits, board: Arc<Board>, within: &'a mut dyn StateCommitter) -> Self {
+        Staged { commits, board, within }
+    }
+}
+
+#[async_trait]
+impl StateCommitter for Staged<'_> {
+    async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+        // A process that is gone commits nothing.
+        if self.board.is_crashed() {
+            std::future::pending::<()>().await;
+        }
+        let number = self.board.count_commit();
+        if self.board.fire_at_commit(|when| *when == When::BeforeCommit(number)) {
+            std::future::pending::<()>().await;
+        }
+        if self.commits.takes_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(self.commits.takes_ms)).await;
+        }
+        if self.commits.fail.contains(&number) {
+            return Err(CommitError::new(format!("commit {number} fails, as the scenario says")));
+        }
+        self.within.commit(due, delta).await?;
+        if self.board.fire_at_commit(|when| *when == When::AfterCommit(number)) {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! Playing a scenario.
+
+mod board;
+mod committer;
+mod played;
+mod process;
+mod stage;
+
+use std::sync::Arc;
+
+use runstate::agent::Tool;
+use tokio::runtime::Builder;
+
+use crate::Scenario;
+use crate::script::{Ledger, Requests};
+use board::Outside;
+use process::{Memory, Process};
+
+pub use board::{Ready, Told};
+pub use played::{Ended, PlayError, Played, Replied, Sent, What};
+pub use stage::{Setting, Stage, Stop};
+
+/// How a scenario is played.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// In real time, instead of under a clock that is moved on whenever all wait for it.
+    pub real_time: bool,
+    /// How long the run may take, in milliseconds of its own time: a year unless told.
+    pub limit_ms: u64,
+    /// Tools beside the scripted ones.
+    pub tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { real_time: false, limit_ms: 365 * 24 * 3_600_000, tools: Vec::new() }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Options { real_time, limit_ms, tools } = self;
+        let tools = tools.len();
+        f.debug_struct("Options")
+            .field("real_time", real_time)
+            .field("limit_ms", limit_ms)
+            .field("tools", &tools)
+            .finish()
+    }
+}
+
+/// Plays a scenario to its end, or to where it waits for something that is not to come.
+///
+/// Each crash that the scenario says ends a process: what comes after it is played in a runtime of its own, from the committed
+/// bytes and nothing else.
+///
+/// # Errors
+/// [`PlayError`]. A run that fails is no error: that is its [`Ended`].
+///
+/// # Panics
+/// Within a tokio runtime, as it makes its own.
+pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> {
+    let (ledger, requests) = (Ledger::default(), Requests::default());
+    let mut memory = Memory::default();
+    let mut outside = Outside::of(scenario);
+    let mut ended = Vec::new();
+    let mut now_ms = 0;
+    loop {
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .start_paused(!options.real_time)
+            .build()
+            .map_err(PlayError::Runtime)?;
+        let process = Process { scenario, options: &options, ledger: &ledger, requests: &requests, now_ms };
+        let left = runtime.block_on(process.run(outside, memory))?;
+        ended.extend(left.ended);
+        (outside, memory, now_ms) = (left.outside, left.memory, left.now_ms);
+        if let Some(state) = left.state {
+            return Ok(Played {
+                trace: memory.trace,
+                events: outside.events,
+                sent: outside.sent,
+                ended,
+                effects: ledger.effects(),
+                asked: requests.all(),
+                state,
+                stored: memory.committer.stored().ok(),
+                commits: outside.commits,
+                at_ms: now_ms,
+            });
+        }
+    }
+}

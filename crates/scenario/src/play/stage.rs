@@ -1,0 +1,343 @@
+//! A run that is driven in one process, with all that comes from outside.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use runstate::agent::event::EventSink;
+use runstate::agent::{
+    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, RunState, StateCommitter, Tool,
+    Watch, cancel_run, inbox, run_loop, run_loop_stream,
+};
+use runstate::clock::{Clock, TokioClock};
+use runstate::run::{AnyRun, RunStatus};
+use runstate::termination::TerminationReason;
+use tokio::time::sleep;
+
+use super::board::{Board, Outside, Ready, Told, Woken};
+use super::committer::Staged;
+use super::played::{Ended, PlayError, Sent};
+use crate::Scenario;
+use crate::file::Driver;
+use crate::script::{self, Cast, Ledger, Requests};
+
+/// How often an end that could not be committed is committed again.
+const MOST_RETRIES: u32 = 100;
+
+/// What a stage is set up with.
+pub struct Setting {
+    /// The clock of the run: of the runtime that the stage is used in.
+    pub clock: TokioClock,
+    /// Tools beside the scripted ones.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// What people have ready, in the place of the scenario's own decisions.
+    pub answers: Option<Vec<Ready>>,
+    /// Who else is told events.
+    pub events: Option<Arc<dyn EventSink>>,
+    /// Who is told what became of what came from outside.
+    pub replies: Option<Told>,
+    /// How long the run may take, in milliseconds of its own time.
+    pub limit_ms: u64,
+    /// Is the stage left rather than that it waits until something lapses? For those who can still ask somebody.
+    pub leaves_lapses: bool,
+    /// Is this a run that was begun in an earlier process? What was due before now does not come again.
+    pub is_resumed: bool,
+}
+
+impl Setting {
+    /// Nothing but a clock.
+    pub fn new(clock: TokioClock) -> Self {
+        Setting {
+            clock,
+            tools: Vec::new(),
+            answers: None,
+            events: None,
+            replies: None,
+            limit_ms: u64::MAX,
+            leaves_lapses: false,
+            is_resumed: false,
+        }
+    }
+}
+
+/// A run of a scenario that is driven in one process.
+pub struct Stage<'s> {
+    scenario: &'s Scenario,
+    agent: Agent,
+    board: Arc<Board>,
+    inbox: Inbox,
+    clock: TokioClock,
+    limit_ms: u64,
+    ended: Vec<Ended>,
+}
+
+/// Where a run stands when a stage is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// It is over.
+    Over {
+        /// Why.
+        reason: TerminationReason,
+        /// What went wrong where it could not change the end any more.
+        problems: Vec<String>,
+    },
+    /// It waits, and nothing is to come that it could wait for.
+    Waiting,
+    /// The process is to be gone.
+    Crashed,
+}
+
+/// How one loop came out.
+enum Loop {
+    Stop(Stop),
+    Parked,
+    NotCommitted,
+}
+
+impl<'s> Stage<'s> {
+    /// A stage for a run of the scenario.
+    ///
+    /// # Errors
+    /// [`PlayError::Config`], for a scenario that makes no agent.
+    pub fn new(scenario: &'s Scenario, mut setting: Setting) -> Result<Self, PlayError> {
+        let mut outside = Outside::of(scenario);
+        if let Some(answers) = setting.answers.take() {
+            outside = outside.answered_by(answers);
+        }
+        if setting.is_resumed {
+            outside = outside.going_on_at(setting.clock.now_ms());
+        }
+        Self::going_on(scenario, setting, outside, Ledger::default(), Requests::default())
+    }
+
+    /// A stage that takes over from one that crashed.
+    pub(super) fn going_on(
+        scenario: &'s Scenario,
+        setting: Setting,
+        outside: Outside,
+        ledger: Ledger,
+        requests: Requests,
+    ) -> Result<Self, PlayError> {
+        let Setting { clock, tools, events, replies, limit_ms, leaves_lapses, .. } = setting;
+        let cast = Cast::new(clock, ledger, requests);
+        let gone = cast.gone();
+        let agent = script::agent(scenario, &tools, cast).map_err(PlayError::Config)?;
+        let (handle, inbox) = inbox();
+        let board = Arc::new(Board::new(scenario, outside, handle, clock, gone, events, replies));
+        if leaves_lapses {
+            board.leave_lapses();
+        }
+        Ok(Stage { scenario, agent, board, inbox, clock, limit_ms, ended: Vec::new() })
+    }
+
+    /// Cancels the run when it is cancelled.
+    pub fn token(&self) -> CancellationToken {
+        self.board.token.clone()
+    }
+
+    /// What became of what came from outside, so far.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.board.sent()
+    }
+
+    /// The answers that were not asked for, so far.
+    pub fn unused(&self) -> Vec<Ready> {
+        self.board.unused()
+    }
+
+    /// Gives decisions to the run.
+    pub fn send(&self, decisions: Vec<Incoming>) {
+        self.board.send(decisions);
+    }
+
+    pub(super) fn leave(self) -> (Outside, Vec<Ended>) {
+        drop(self.agent);
+        let outside = match Arc::try_unwrap(self.board) {
+            Ok(board) => board.into_outside(),
+            Err(board) => board.take_outside(),
+        };
+        (outside, self.ended)
+    }
+
+    /// Drives the run until it is over, or waits for something that is not to come.
+    ///
+    /// # Errors
+    /// [`PlayError::Activation`] for a run that cannot be begun, [`PlayError::Endless`] for one that takes too long.
+    ///
+    /// # Cancel safety
+    /// Dropped at any await it leaves an interrupted run, as `run_loop` does.
+    pub async fn drive(
+        &mut self,
+        state: &mut RunState,
+        mut committer: Option<&mut dyn StateCommitter>,
+        watch: &dyn Watch,
+    ) -> Result<Stop, PlayError> {
+        let is_new = state.run().status() == RunStatus::Running && state.history().is_empty();
+        let mut input = if is_new { Input::message(&*self.scenario.message) } else { Input::Resume };
+        match state.run() {
+            AnyRun::Running(_) => {}
+            AnyRun::Waiting(_) => self.board.look_at(state),
+            // The process before this one was gone when all was done.
+            AnyRun::Done(run) => {
+                let (reason, problems) = (run.reason().clone(), Vec::new());
+                let at_ms = self.clock.now_ms();
+                self.ended.push(Ended::Returned {
+                    at_ms,
+                    reason: reason.clone(),
+                    problems: problems.clone(),
+                });
+                return Ok(Stop::Over { reason, problems });
+            }
+        }
+        let mut retries = 0;
+        let mut not_committed = false;
+        loop {
+            let staged = committer
+                .as_deref_mut()
+                .map(|committer| Staged::new(&self.scenario.commits, Arc::clone(&self.board), committer));
+            let came = self.once(state, input, staged, watch, not_committed).await?;
+            input = Input::Resume;
+            match came {
+                Loop::Stop(stop) => return Ok(stop),
+                Loop::NotCommitted => {
+                    not_committed = true;
+                    retries += 1;
+                    if retries > MOST_RETRIES {
+                        return Err(PlayError::Endless { after_ms: self.clock.now_ms() });
+                    }
+                }
+                Loop::Parked => match self.board.woken().await {
+                    _ if self.board.is_crashed() => return Ok(self.crash()),
+                    Some(Woken::Message(text)) => input = Input::message(text),
+                    Some(Woken::Look) => {}
+                    None => {
+                        self.ended.push(Ended::Waiting { at_ms: self.clock.now_ms() });
+                        return Ok(Stop::Waiting);
+                    }
+                },
+            }
+        }
+    }
+
+    fn crash(&mut self) -> Stop {
+        self.ended.push(Ended::Crashed { at_ms: self.clock.now_ms() });
+        Stop::Crashed
+    }
+
+    /// One loop, from its input to its end.
+    async fn once(
+        &mut self,
+        state: &mut RunState,
+        input: Input,
+        mut staged: Option<Staged<'_>>,
+        watch: &dyn Watch,
+        not_committed: bool,
+    ) -> Result<Loop, PlayError> {
+        let (board, clock, agent) = (Arc::clone(&self.board), self.clock, &self.agent);
+        let limit_ms = self.limit_ms;
+        let left = Duration::from_millis(limit_ms.saturating_sub(clock.now_ms()));
+        let ended = {
+            let mut io = Io::new()
+                .inbox(&mut self.inbox)
+                .events(&*board)
+                .cancelled_by(board.token.clone())
+                .watch(watch);
+            if let Some(staged) = &mut staged {
+                io = io.committer(staged);
+            }
+            let streams = self.scenario.driver == Driver::Stream;
+            let driven = async {
+                if not_committed {
+                    return cancel_run(agent, state, io).await;
+                }
+                if !streams {
+                    return run_loop(agent, state, input, io).await;
+                }
+                let mut stream = run_loop_stream(agent, state, input, io);
+                while stream.next().await.is_some() {}
+                stream.outcome().await
+            };
+            let mut driven = std::pin::pin!(driven);
+            let mut limit = std::pin::pin!(sleep(left));
+            loop {
+                tokio::select! {
+                    biased;
+                    () = board.crashed() => break None,
+                    ended = &mut driven => break Some(ended),
+                    () = board.turn() => {}
+                    () = board.stuck() => break None,
+                    () = &mut limit => return Err(PlayError::Endless { after_ms: limit_ms }),
+                }
+            }
+        };
+        board.hear_now();
+        match ended {
+            _ if board.is_crashed() => Ok(Loop::Stop(self.crash())),
+            None => {
+                self.ended.push(Ended::Waiting { at_ms: clock.now_ms() });
+                Ok(Loop::Stop(Stop::Waiting))
+            }
+            Some(ended) => self.ended(ended, state, staged).await,
+        }
+    }
+
+    async fn ended(
+        &mut self,
+        ended: Result<runstate::agent::Outcome, ActivationError>,
+        state: &mut RunState,
+        mut staged: Option<Staged<'_>>,
+    ) -> Result<Loop, PlayError> {
+        let mut ended = ended;
+        let mut retries = 0;
+        loop {
+            let at_ms = self.clock.now_ms();
+            match ended {
+                Ok(outcome) => {
+                    let (reason, problems) = (outcome.reason, outcome.problems);
+                    self.ended.push(Ended::Returned {
+                        at_ms,
+                        reason: reason.clone(),
+                        problems: problems.clone(),
+                    });
+                    return Ok(match reason {
+                        TerminationReason::Suspended => Loop::Parked,
+                        reason => Loop::Stop(Stop::Over { reason, problems }),
+                    });
+                }
+                Err(ActivationError::Unfinished(unfinished)) => {
+                    self.ended.push(Ended::Unfinished { at_ms, error: unfinished.error().to_string() });
+                    retries += 1;
+                    let Some(staged) = staged.as_mut().filter(|_| retries <= MOST_RETRIES) else {
+                        return Err(PlayError::Activation(ActivationError::Unfinished(unfinished)));
+                    };
+                    let again = unfinished.retry(staged, state);
+                    tokio::select! {
+                        biased;
+                        () = self.board.crashed() => return Ok(Loop::Stop(self.crash())),
+                        again = again => ended = again.map_err(ActivationError::Unfinished),
+                    }
+                }
+                Err(ActivationError::NotCommitted(error)) => {
+                    self.ended.push(Ended::Unfinished { at_ms, error: error.to_string() });
+                    return Ok(Loop::NotCommitted);
+                }
+                Err(error) => return Err(PlayError::Activation(error)),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setting").field("tools", &self.tools.len()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Stage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage")
+            .field("scenario", &self.scenario.name)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

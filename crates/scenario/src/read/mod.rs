@@ -1,0 +1,82 @@
+//! From a YAML or JSON text to a [`Scenario`], or to an error with its place.
+
+mod options;
+mod place;
+mod refused;
+
+use runstate::diagram::Span;
+use serde::de::DeserializeOwned;
+use serde_saphyr::Error;
+use serde_saphyr::budget::BudgetBreach;
+
+use crate::Scenario;
+use crate::check;
+use options::{DEEPEST, options};
+
+pub use refused::Refused;
+
+/// What a YAML or JSON text says, whatever it is to be: for files that stand beside scenarios and are read as strictly.
+///
+/// # Errors
+/// [`Refused`], with the place, for a text that is no YAML or not of that shape.
+pub fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
+    serde_saphyr::from_str_with_options(text, options())
+        .map_err(|error| Refused::new(message(&error), text, place::of_error(text, &error)))
+}
+
+impl Scenario {
+    /// Reads and checks a scenario. JSON is YAML too.
+    ///
+    /// # Errors
+    /// [`Refused`], with the place, for a text that is no YAML, does not say a scenario, or says one that cannot be run.
+    pub fn parse(text: &str) -> Result<Scenario, Refused> {
+        if text.trim().is_empty() {
+            return Err(Refused::new("it is empty: expected a scenario".to_owned(), text, None));
+        }
+        let scenario: Scenario = from_yaml(text)?;
+        check::check(&scenario).map_err(|fault| {
+            let span = place::of_path(text, &fault.path).unwrap_or(Span::new(0, 0));
+            Refused::new(fault.message, text, Some(span))
+        })?;
+        Ok(scenario)
+    }
+
+    /// Checks a scenario that was made, as [`parse`](Scenario::parse) checks one that was read.
+    ///
+    /// # Errors
+    /// [`Refused`], which names the field.
+    pub fn check(&self) -> Result<(), Refused> {
+        check::check(self).map_err(|fault| {
+            let path: Vec<_> = fault.path.iter().map(ToString::to_string).collect();
+            Refused::new(format!("{}: {}", path.join("."), fault.message), "", None)
+        })
+    }
+}
+
+/// What is wrong, in the words of someone who writes scenarios; the place is told beside it.
+fn message(error: &Error) -> String {
+    match error.without_snippet() {
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("the field {key:?} is given twice"),
+        Error::Unexpected { expected: "mapping start", .. } => {
+            "expected a mapping of fields to values".to_owned()
+        }
+        Error::Unexpected { expected: "sequence start", .. } => "expected a list".to_owned(),
+        Error::Unexpected { expected: "string scalar", .. } => "expected a text".to_owned(),
+        Error::InvalidScalar { ty: "u32", .. } => format!("expected a whole number from 0 to {}", u32::MAX),
+        Error::InvalidScalar { ty: "u64", .. } => format!("expected a whole number from 0 to {}", u64::MAX),
+        Error::MergeKeyNotAllowed { .. } => {
+            "a merge key `<<` is not supported: write the fields out".to_owned()
+        }
+        Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
+            "expected one document, got a second".to_owned()
+        }
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            format!("values nest deeper than {DEEPEST} levels")
+        }
+        other => {
+            let text = other.to_string();
+            let end = text.find(" at line ").unwrap_or(text.len());
+            text[..end].to_owned()
+        }
+    }
+}

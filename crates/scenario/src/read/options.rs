@@ -1,0 +1,31 @@
+//! What YAML is taken.
+
+use serde_saphyr::Options;
+use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
+
+/// How deep the values of a scenario may nest.
+pub(super) const DEEPEST: usize = 64;
+
+/// No surprises: booleans are `true` and `false`, keys are unique, nothing is merged, aliases are few and small.
+pub(super) fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: DEEPEST,
+            max_documents: 1,
+            max_aliases: 100,
+            max_anchors: 100,
+            max_nodes: 200_000,
+            max_events: 400_000,
+        },
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        merge_keys: MergeKeyPolicy::Error,
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 10_000,
+            max_replay_stack_depth: 8,
+        },
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        reject_tagged_field_names: true,
+        with_snippet: false,
+    }
+}

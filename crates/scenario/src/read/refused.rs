@@ -1,0 +1,46 @@
+//! A text that is no scenario.
+
+use std::error::Error;
+use std::fmt;
+
+use runstate::diagram::{LineIndex, Span};
+
+/// Why a text is no scenario, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    message: String,
+    /// Line and column, from 1.
+    at: Option<(usize, usize)>,
+    span: Option<Span>,
+}
+
+impl Refused {
+    pub(super) fn new(message: String, text: &str, span: Option<Span>) -> Self {
+        let at = span.map(|span| {
+            let position = LineIndex::new(text).position(text, span.start);
+            (position.line, position.column)
+        });
+        Refused { message, at, span }
+    }
+
+    /// What was got and what was expected.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The bytes of the text that are wrong, where they are known.
+    pub fn span(&self) -> Option<Span> {
+        self.span
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.at {
+            write!(f, "line {line}, column {column}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Refused {}

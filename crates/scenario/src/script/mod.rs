@@ -1,0 +1,79 @@
+//! What stands in for the model, the tools and the plugins of an agent, and remembers what it was asked.
+
+mod ledger;
+mod model;
+mod plugin;
+mod requests;
+mod tool;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use runstate::agent::stop::{StopConditionSpec, StopConditions};
+use runstate::agent::{Agent, ConfigError, Tool};
+use runstate::clock::TokioClock;
+use runstate_schema::JsonSchemas;
+
+use crate::Scenario;
+
+pub use ledger::{Effect, Ledger};
+pub use requests::{Asked, Requests};
+
+/// What those on a stage share.
+#[derive(Debug, Clone)]
+pub(crate) struct Cast {
+    clock: TokioClock,
+    ledger: Ledger,
+    requests: Requests,
+    gone: Gone,
+}
+
+/// Is the process gone? What was about to happen in it does not happen any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gone(Arc<AtomicBool>);
+
+impl Gone {
+    pub(crate) fn is(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn go(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Cast {
+    pub(crate) fn new(clock: TokioClock, ledger: Ledger, requests: Requests) -> Self {
+        Cast { clock, ledger, requests, gone: Gone::default() }
+    }
+
+    pub(crate) fn gone(&self) -> Gone {
+        self.gone.clone()
+    }
+}
+
+/// The agent of a scenario, with `tools` beside the scripted ones.
+pub(crate) fn agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], cast: Cast) -> Result<Agent, ConfigError> {
+    let mut stop = scenario.stop.clone();
+    stop.push(StopConditionSpec::MaxRounds { rounds: scenario.limits.max_rounds });
+    let model = model::Script::new(scenario.model.clone(), cast.clone());
+    let mut agent = Agent::builder(model)
+        .mode(scenario.mode)
+        .policy(scenario.policy)
+        .when_suspended(scenario.when_suspended)
+        .stop(StopConditions::new(stop)?)
+        .schemas(JsonSchemas::new())
+        .clock(cast.clock)
+        .plugins(plugin::all(scenario))
+        .tools(tools.iter().cloned());
+    for (name, scripted) in &scenario.tools {
+        agent = agent.tool(tool::Scripted::new(name, scripted, cast.clone()));
+    }
+    if let Some(system) = &scenario.system {
+        agent = agent.system(system.as_str());
+    }
+    for (name, value) in &scenario.parameters {
+        agent = agent.parameter(name, value.clone());
+    }
+    agent.build()
+}

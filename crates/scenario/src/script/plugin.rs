@@ -1,0 +1,219 @@
+//! Plugins that do one thing.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::agent::answer::Usage;
+use runstate::agent::keys::{Key, Scope};
+use runstate::agent::{
+    ExecutedCall, GateCall, InferenceRequest, Phase, PhaseContext, Plugin, PluginError, Verdict, async_trait,
+};
+use runstate::termination::{FinalReason, TerminationReason};
+use runstate::turn::Turn;
+use tokio::time::sleep;
+
+use super::tool::patched;
+use crate::Scenario;
+use crate::file::{self, At, Ticket};
+
+/// The plugins of a scenario: those for what it wants approved come first.
+pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
+    let approvals = scenario.approve.iter().map(|tool| {
+        let does = file::Plugin::Ask { tool: tool.clone(), times: 1, ticket: Ticket::default() };
+        Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true }) as Arc<dyn Plugin>
+    });
+    let plugins = scenario.plugins.iter().map(|does| {
+        Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }) as Arc<dyn Plugin>
+    });
+    approvals.chain(plugins).collect()
+}
+
+struct Scripted {
+    name: String,
+    does: file::Plugin,
+    /// Is a decision's result the call's result?
+    supplies: bool,
+}
+
+fn name(does: &file::Plugin) -> String {
+    match does {
+        file::Plugin::Ask { tool, .. } => format!("ask {tool}"),
+        file::Plugin::Block { tool, .. } => format!("block {tool}"),
+        file::Plugin::BlockRun { tool, .. } => format!("block_run {tool}"),
+        file::Plugin::SetResult { tool, .. } => format!("set_result {tool}"),
+        file::Plugin::EndRun { .. } => "end_run".to_owned(),
+        file::Plugin::SkipInference { .. } => "skip_inference".to_owned(),
+        file::Plugin::System { .. } => "system".to_owned(),
+        file::Plugin::Parameter { .. } => "parameter".to_owned(),
+        file::Plugin::Offer { .. } => "offer".to_owned(),
+        file::Plugin::LastMessages { .. } => "last_messages".to_owned(),
+        file::Plugin::Say { .. } => "say".to_owned(),
+        file::Plugin::DropCalls { .. } => "drop_calls".to_owned(),
+        file::Plugin::Set { .. } => "set".to_owned(),
+        file::Plugin::Wait { .. } => "wait".to_owned(),
+        file::Plugin::Fail { .. } => "fail".to_owned(),
+        file::Plugin::Panic { .. } => "panic".to_owned(),
+    }
+}
+
+fn is_here(at: &At, cx: &PhaseContext<'_>) -> bool {
+    cx.phase() == at.phase.into()
+        && at.step.is_none_or(|step| step == cx.step())
+        && at.activation.is_none_or(|activation| activation == cx.activation())
+}
+
+impl Scripted {
+    /// What is done in any phase.
+    async fn anywhere(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
+        match &self.does {
+            file::Plugin::EndRun { at, reason } if is_here(at, cx) => {
+                cx.end_run(FinalReason::try_from(reason.clone())?);
+            }
+            file::Plugin::Set { at, patch } if is_here(at, cx) => patched(patch, |key, value| match value {
+                Some(value) => cx.set(key, value),
+                None => {
+                    cx.remove(key);
+                    Ok(())
+                }
+            })
+            .map_err(|error| PluginError::new(error.to_string()))?,
+            file::Plugin::Wait { at, ms } if is_here(at, cx) => sleep(Duration::from_millis(*ms)).await,
+            file::Plugin::Fail { at, message } if is_here(at, cx) => {
+                return Err(PluginError::new(message.clone()));
+            }
+            // Without the hook: what a scenario wants to happen is no news on standard error.
+            file::Plugin::Panic { at, message } if is_here(at, cx) => {
+                resume_unwind(Box::new(message.clone()))
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn verdict(&self, cx: &mut PhaseContext<'_>, call: &GateCall<'_>) -> Result<Verdict, PluginError> {
+        Ok(match &self.does {
+            file::Plugin::Ask { tool, times, ticket } if tool == call.tool() => {
+                match call.decision() {
+                    Some(decision) if self.supplies && !decision.result.is_null() => {
+                        return Ok(Verdict::SetResult(decision.result.clone()));
+                    }
+                    Some(_) if *times == 1 || !self.asks_again(cx, call, *times)? => {
+                        return Ok(Verdict::Allow);
+                    }
+                    None if *times > 1 => {
+                        self.asks_again(cx, call, *times)?;
+                    }
+                    Some(_) | None => {}
+                }
+                Verdict::Suspend(ticket.suspension(tool, cx.now_ms()))
+            }
+            file::Plugin::Block { tool, reason, on_replay }
+                if tool == call.tool() && (!on_replay || call.decision().is_some()) =>
+            {
+                Verdict::Block(reason.clone())
+            }
+            file::Plugin::BlockRun { tool, reason } if tool == call.tool() => {
+                Verdict::BlockRun(reason.clone())
+            }
+            file::Plugin::SetResult { tool, result } if tool == call.tool() => {
+                Verdict::SetResult(result.clone())
+            }
+            _ => Verdict::Allow,
+        })
+    }
+
+    /// Counts how often a call was asked about, in the run's state, so that a crash does not forget it.
+    fn asks_again(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        call: &GateCall<'_>,
+        times: u32,
+    ) -> Result<bool, PluginError> {
+        let key: Key<u32> = Key::named(format!("{}/{}", self.name, call.name()), Scope::Run).persistent();
+        let unreadable = |error: runstate::agent::keys::KeyError| PluginError::new(error.to_string());
+        let asked = cx.get(&key).map_err(unreadable)?.unwrap_or(0);
+        if asked >= times {
+            return Ok(false);
+        }
+        cx.set(&key, &(asked + 1)).map_err(unreadable)?;
+        Ok(true)
+    }
+}
+
+#[async_trait]
+impl Plugin for Scripted {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn run_start(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
+        self.anywhere(cx).await
+    }
+
+    async fn step_start(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
+        self.anywhere(cx).await
+    }
+
+    async fn before_inference(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        request: &mut InferenceRequest,
+    ) -> Result<(), PluginError> {
+        match &self.does {
+            file::Plugin::SkipInference { step } if *step == cx.step() => cx.skip_inference(),
+            file::Plugin::System { prompt } => request.system = Some(prompt.as_str().into()),
+            file::Plugin::Parameter { name, value } => request.set_parameter(name.as_str(), value.clone()),
+            file::Plugin::Offer { tools } => {
+                request.offer_only(|tool| tools.iter().any(|offered| offered == tool.name()));
+            }
+            file::Plugin::LastMessages { count } => {
+                let messages = request.history.edit();
+                let first = messages.len().saturating_sub(*count);
+                messages.drain(..first);
+            }
+            _ => {}
+        }
+        self.anywhere(cx).await
+    }
+
+    async fn after_inference(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        turn: &mut Turn,
+        _: &Usage,
+    ) -> Result<(), PluginError> {
+        match &self.does {
+            file::Plugin::Say { step, text } if *step == cx.step() => turn.text.clone_from(text),
+            file::Plugin::DropCalls { tool } => turn.calls.retain(|call| call.tool != *tool),
+            _ => {}
+        }
+        self.anywhere(cx).await
+    }
+
+    async fn before_tool_execute(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        call: &GateCall<'_>,
+    ) -> Result<Verdict, PluginError> {
+        debug_assert_eq!(cx.phase(), Phase::BeforeToolExecute);
+        self.anywhere(cx).await?;
+        self.verdict(cx, call)
+    }
+
+    async fn after_tool_execute(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        _: &ExecutedCall<'_>,
+    ) -> Result<(), PluginError> {
+        self.anywhere(cx).await
+    }
+
+    async fn step_end(&self, cx: &mut PhaseContext<'_>) -> Result<(), PluginError> {
+        self.anywhere(cx).await
+    }
+
+    async fn run_end(&self, cx: &mut PhaseContext<'_>, _: &TerminationReason) -> Result<(), PluginError> {
+        self.anywhere(cx).await
+    }
+}

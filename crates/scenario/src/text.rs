@@ -1,0 +1,95 @@
+//! What was played, as text that people review and CI compares.
+
+mod messages;
+mod outside;
+
+use std::fmt::Write;
+
+use runstate::agent::event::AgentEvent;
+use runstate::trace::Event;
+use serde_json::Value;
+
+use crate::play::{Ended, Played};
+use crate::script::Effect;
+
+/// Writes down what was played: how it ended, the transitions with their times, events, what came from outside, what tools did,
+/// what the model was asked and what was said. The same play gives the same text.
+pub fn to_text(played: &Played) -> String {
+    let mut text = String::new();
+    section(&mut text, "ended", played.ended.iter().map(ended));
+    section(&mut text, "transitions", played.trace.iter().map(transition));
+    section(&mut text, "from outside", played.sent.iter().map(outside::line));
+    section(&mut text, "tools", played.effects.iter().map(effect));
+    section(&mut text, "model", messages::asked(&played.asked).into_iter());
+    section(&mut text, "said", played.state.history().iter().map(messages::line));
+    section(&mut text, "events", played.events.iter().map(|event| told(event)));
+    text
+}
+
+fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    let gap = if text.is_empty() { "" } else { "\n" };
+    put(text, format_args!("{gap}{title}\n"));
+    for line in lines {
+        put(text, format_args!("{}\n", one_line(&line)));
+    }
+}
+
+fn put(text: &mut String, what: std::fmt::Arguments<'_>) {
+    text.write_fmt(what).unwrap_or_else(|_| unreachable!("a text takes all"));
+}
+
+/// A line stays one, whatever a scenario says.
+fn one_line(line: &str) -> String {
+    line.trim_end().replace('\r', "\\r").replace('\n', "\\n")
+}
+
+/// A time, so that those of a section stand under each other.
+fn at(ms: u64) -> String {
+    format!("{ms:>8} ms")
+}
+
+fn ended(ended: &Ended) -> String {
+    match ended {
+        Ended::Returned { at_ms, reason, problems } => {
+            let problems: String = problems.iter().map(|problem| format!("; {problem}")).collect();
+            format!("{}  {reason}{problems}", at(*at_ms))
+        }
+        Ended::Unfinished { at_ms, error } => format!("{}  its end is not committed: {error}", at(*at_ms)),
+        Ended::Waiting { at_ms } => format!("{}  it waits, and nothing comes", at(*at_ms)),
+        Ended::Crashed { at_ms } => format!("{}  its process crashes", at(*at_ms)),
+    }
+}
+
+fn transition(event: &Event<'_>) -> String {
+    let instance = format!("{} {}", event.lifecycle, event.instance);
+    format!("{}  {instance:<32} {event}", at(event.at_ms))
+}
+
+fn effect(effect: &Effect) -> String {
+    let decision = effect.decision.as_ref().map(|id| format!(", decided by {id}")).unwrap_or_default();
+    let until = match effect.ended_ms {
+        Some(ended_ms) => format!("until {ended_ms} ms"),
+        None => "never ended".to_owned(),
+    };
+    let Effect { call, tool, attempt, arguments, .. } = effect;
+    format!("{}  {call} {tool} {arguments}, attempt {attempt}, {until}{decision}", at(effect.began_ms))
+}
+
+/// An event: its number, its kind and what it says beside.
+fn told(event: &AgentEvent) -> String {
+    let mut json = serde_json::to_value(event).unwrap_or(Value::Null);
+    let mut kind = String::new();
+    if let Value::Object(fields) = &mut json {
+        for common in ["seq", "at_ms", "run", "thread", "activation"] {
+            fields.remove(common);
+        }
+        if let Some(Value::String(name)) = fields.remove("type") {
+            kind = name;
+        }
+    }
+    format!("{}  {:>3} {kind} {json}", at(event.at_ms), event.seq)
+}

@@ -1,0 +1,55 @@
+//! What was said, and what the model read of it.
+
+use runstate::agent::{Message, ResultContent};
+
+use crate::script::Asked;
+
+/// A message in a line.
+pub(super) fn line(message: &Message) -> String {
+    match message {
+        Message::User(text) => format!("  user       {text}"),
+        Message::Assistant(turn) => {
+            let calls = turn.calls.iter().map(|call| {
+                let unreadable = if call.unreadable.is_some() { " (unreadable)" } else { "" };
+                format!(" [{} {} {}{unreadable}]", call.id, call.tool, call.arguments)
+            });
+            format!("  assistant  {}{}", turn.text, calls.collect::<String>())
+        }
+        Message::Result(result) => {
+            let content = match &result.content {
+                ResultContent::Output { value, warning: None } => value.to_string(),
+                ResultContent::Output { value, warning: Some(warning) } => {
+                    format!("{value} (warning: {warning})")
+                }
+                ResultContent::Error(error) => format!("error: {error}"),
+            };
+            format!("  result     {}: {content}", result.id)
+        }
+        Message::Open(open) => format!("  open       {}: {}", open.id(), open.why()),
+    }
+}
+
+/// The requests, each with the messages that are not those of the request before.
+pub(super) fn asked(requests: &[Asked]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut before: &[Message] = &[];
+    for request in requests {
+        let same = before.iter().zip(&request.messages).take_while(|(one, other)| one == other).count();
+        let system = request.system.as_ref().map(|prompt| format!(", system {prompt:?}")).unwrap_or_default();
+        let parameters = if request.parameters.is_empty() {
+            String::new()
+        } else {
+            format!(", parameters {}", serde_json::Value::Object(request.parameters.clone()))
+        };
+        let tools = request.tools.join(", ");
+        lines.push(format!(
+            "{}  step {}: tools [{tools}]{system}{parameters}, {} messages, {same} as before",
+            super::at(request.at_ms),
+            request.step,
+            request.messages.len()
+        ));
+        lines.extend(request.messages[same..].iter().map(|message| format!("           {}", line(message))));
+        before = &request.messages;
+    }
+    lines
+}

@@ -1,0 +1,6 @@
+//! Scenarios: what is read, what is refused, what is played.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod faults;
+mod play;
+mod schema;

@@ -1,0 +1,110 @@
+//! What is played.
+
+use std::time::Duration;
+
+use runstate::agent::Reply;
+use runstate::run::RunStatus;
+use runstate::termination::TerminationReason;
+use runstate_scenario::{Ended, Options, PlayError, Played, Scenario, play, to_text};
+
+fn played(text: &str) -> Played {
+    play(&Scenario::parse(text).unwrap(), Options::default()).unwrap()
+}
+
+const SLOW: &str = "\
+name: slow
+message: go
+tools: {slow: {does: [{takes_ms: 3600000, gives: {success: done}}]}}
+model:
+  - calls: [{id: a, tool: slow}]
+  - text: done
+";
+
+#[test]
+fn hours_take_no_time_and_are_the_same_each_time() {
+    let first = played(SLOW);
+    assert_eq!(first.at_ms, 3_600_000);
+    assert_eq!(first.effects[0].ended_ms, Some(3_600_000));
+    for _ in 0..5 {
+        assert_eq!(to_text(&played(SLOW)), to_text(&first));
+    }
+}
+
+#[test]
+fn real_time_takes_its_time() {
+    let text = SLOW.replace("3600000", "30");
+    let mut options = Options::default();
+    options.real_time = true;
+    let real = play(&Scenario::parse(&text).unwrap(), options).unwrap();
+    assert!(real.at_ms >= 30, "{} ms", real.at_ms);
+    assert_eq!(real.state.run().status(), RunStatus::Done);
+}
+
+/// A play that would last for ever is given up after a time of its own.
+#[test]
+fn what_never_ends_is_told() {
+    let mut options = Options::default();
+    options.limit_ms = u64::try_from(Duration::from_secs(3600).as_millis()).unwrap();
+    let text = SLOW.replace("takes_ms: 3600000, gives: {success: done}", "gives: nothing");
+    let error = play(&Scenario::parse(&text).unwrap(), options).unwrap_err();
+    assert!(matches!(error, PlayError::Endless { after_ms: 3_600_000 }), "{error}");
+}
+
+#[test]
+fn a_wait_in_place_for_nothing_ends_the_play() {
+    let waits = "name: x\nmessage: y\nwhen_suspended: wait_in_place\napprove: [t]\ntools: {t: {}}\n\
+                 model: [{calls: [{id: a, tool: t}]}, {text: z}]\n";
+    let played = played(waits);
+    assert_eq!(played.ended, [Ended::Waiting { at_ms: 0 }]);
+    assert_eq!(played.state.run().status(), RunStatus::Waiting);
+    assert_eq!(played.stored.unwrap().status(), "Waiting");
+}
+
+#[test]
+fn a_crash_leaves_what_was_committed_and_what_tools_did() {
+    let crashed = played(&format!(
+        "{SLOW}outside:\n  - {{when: {{at_ms: 1000}}, do: crash}}\n  \
+        - {{when: {{at_ms: 2000}}, do: {{decide: [{{id: d, call: a, action: approve}}]}}}}\n"
+    ));
+    let attempts: Vec<_> = crashed.effects.iter().map(|effect| (effect.attempt, effect.ended_ms)).collect();
+    assert_eq!(
+        attempts,
+        [(1, None), (2, Some(3_602_000))],
+        "the first was cut off; a person let it execute again"
+    );
+    assert!(matches!(crashed.ended[0], Ended::Crashed { at_ms: 1_000 }), "{:?}", crashed.ended);
+    assert!(matches!(
+        crashed.ended.last(),
+        Some(Ended::Returned { reason: TerminationReason::NaturalEnd, .. })
+    ));
+    assert!(crashed.sent[0].is_accepted());
+}
+
+#[test]
+fn a_tool_that_may_run_twice_does_after_a_crash() {
+    let text = SLOW.replace("slow: {does", "slow: {effect: repeatable, does");
+    let crashed = played(&format!("{text}outside:\n  - {{when: {{at_ms: 1000}}, do: crash}}\n"));
+    let attempts: Vec<_> = crashed.effects.iter().map(|effect| (&*effect.key, effect.ended_ms)).collect();
+    assert_eq!(
+        attempts,
+        [("slow/a/1", None), ("slow/a/1", Some(3_601_000))],
+        "one key: it is the same execution"
+    );
+}
+
+#[test]
+fn what_comes_after_the_end_is_not_taken() {
+    let late = "name: x\nmessage: y\nmodel: [{text: z}]\n\
+        outside: [{when: {event: {type: run_finished}}, do: {decide: [{id: d, call: a, action: approve}]}}]\n";
+    assert_eq!(played(late).sent[0].replied, None);
+}
+
+#[test]
+fn unknown_decisions_are_told_and_change_nothing() {
+    let unknown = format!(
+        "{SLOW}outside: [{{when: {{at_ms: 5}}, do: {{decide: [{{id: d, call: b, action: deny}}]}}}}]\n"
+    );
+    let played = played(&unknown);
+    assert_eq!(played.sent[0].replied.as_ref().unwrap().reply, Some(Reply::Unknown));
+    assert_eq!(played.state.run().status(), RunStatus::Done);
+}
