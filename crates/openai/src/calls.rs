@@ -1,0 +1,111 @@
+//! Tool calls, put together from their pieces.
+
+use runstate::stream::{ErrorKind, SourceError, StreamEvent};
+use serde_json::{Value, json};
+
+use crate::chunk::{CallDelta, Function};
+
+/// More calls than this in one answer are none that are meant.
+const MOST_CALLS: usize = 256;
+/// More than this of all arguments together is not kept.
+const MOST_BYTES: usize = 8 << 20;
+
+/// The calls of one answer, in the order in which they began.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    calls: Vec<Call>,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Calls {
+    /// One more piece.
+    pub(crate) fn add(&mut self, piece: CallDelta) -> Result<(), SourceError> {
+        let CallDelta { index, id, function: Function { name, arguments } } = piece;
+        let id = id.unwrap_or_default();
+        let name = name.unwrap_or_default();
+        let place = match self.place_of(index, &id, &name) {
+            Some(place) => place,
+            None if self.calls.len() == MOST_CALLS => {
+                let message = format!("the model calls more than {MOST_CALLS} tools at once");
+                return Err(SourceError::new(ErrorKind::Model, message));
+            }
+            None => {
+                self.calls.push(Call { index, ..Call::default() });
+                self.calls.len() - 1
+            }
+        };
+        let call = &mut self.calls[place];
+        if call.id.is_empty() {
+            call.id = id;
+        }
+        // The name comes once, or in pieces, or again with each piece of the arguments.
+        if call.arguments.is_empty() && call.name != name {
+            call.name.push_str(&name);
+        }
+        let piece = match arguments {
+            Some(Value::String(text)) => text,
+            Some(Value::Null) | None => String::new(),
+            Some(whole) => whole.to_string(),
+        };
+        self.bytes += piece.len() + name.len();
+        if self.bytes > MOST_BYTES {
+            let message = format!("the arguments of the tool calls are longer than {MOST_BYTES} bytes");
+            return Err(SourceError::new(ErrorKind::Model, message));
+        }
+        call.arguments.push_str(&piece);
+        Ok(())
+    }
+
+    /// The call that a piece belongs to; none if it begins one. An id says most, then the index; a piece without either belongs to the
+    /// last call, unless it begins with a name where that call has its own already.
+    fn place_of(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let last = self.calls.len().checked_sub(1)?;
+        let of_index = || index.and_then(|_| self.calls.iter().rposition(|call| call.index == index));
+        if !id.is_empty() {
+            let same = self.calls.iter().rposition(|call| call.id == id);
+            return same.or_else(|| of_index().filter(|place| self.calls[*place].id.is_empty()));
+        }
+        if index.is_some() {
+            return of_index();
+        }
+        let begins =
+            !name.is_empty() && !self.calls[last].arguments.is_empty() && self.calls[last].name != name;
+        (!begins).then_some(last)
+    }
+
+    /// All of them, whole. A call without an id gets one from the answer's.
+    pub(crate) fn finish(&mut self, answer: &str) -> Result<Vec<StreamEvent>, SourceError> {
+        let whole = |(number, call): (usize, Call)| {
+            let Call { id, name, arguments, .. } = call;
+            if name.is_empty() {
+                return Err(SourceError::new(
+                    ErrorKind::Model,
+                    "the model calls a tool and does not name it",
+                ));
+            }
+            let arguments = match arguments.trim() {
+                "" => json!({}),
+                // Not repaired: a tool must not act on what was guessed.
+                text => serde_json::from_str(text).map_err(|error| {
+                    let message = format!("the arguments of the call of {name} are no JSON");
+                    SourceError::new(ErrorKind::Model, message).caused_by(error)
+                })?,
+            };
+            let id = match (id.is_empty(), answer) {
+                (false, _) => id,
+                (true, "") => format!("call_{number}"),
+                (true, answer) => format!("{answer}_{number}"),
+            };
+            Ok(StreamEvent::tool_call(id, name, arguments))
+        };
+        std::mem::take(&mut self.calls).into_iter().enumerate().map(whole).collect()
+    }
+}

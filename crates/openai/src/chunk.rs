@@ -1,0 +1,74 @@
+//! One event of a stream, as servers write it.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// A chunk of an answer, or the whole answer of a server that does not stream. Whatever is missing or null is not there.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Chunk {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) id: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) usage: Option<Value>,
+    pub(crate) error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Choice {
+    pub(crate) index: Option<u64>,
+    /// `message` where the answer is not streamed.
+    #[serde(alias = "message", deserialize_with = "or_default")]
+    pub(crate) delta: Delta,
+    pub(crate) finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Delta {
+    /// A text, or parts that have texts.
+    content: Option<Value>,
+    #[serde(alias = "reasoning")]
+    pub(crate) reasoning_content: Option<Value>,
+    pub(crate) refusal: Option<String>,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) tool_calls: Vec<CallDelta>,
+    /// As older servers call a tool.
+    pub(crate) function_call: Option<Function>,
+}
+
+/// A piece of a tool call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CallDelta {
+    pub(crate) index: Option<u64>,
+    pub(crate) id: Option<String>,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) function: Function,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Function {
+    pub(crate) name: Option<String>,
+    /// A piece of JSON text; some servers give the object itself.
+    pub(crate) arguments: Option<Value>,
+}
+
+impl Delta {
+    pub(crate) fn text(&self) -> String {
+        match &self.content {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(parts)) => {
+                parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}

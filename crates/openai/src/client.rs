@@ -1,0 +1,173 @@
+//! The connection to a server.
+
+use std::error::Error;
+use std::fmt;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::{Request, Response, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use runstate::stream::{ErrorKind, SourceError};
+
+use crate::events::ChatStream;
+use crate::{Chat, failure};
+
+#[cfg(feature = "tls")]
+type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
+#[cfg(not(feature = "tls"))]
+type Connector = HttpConnector;
+
+/// What is read of an answer that is no stream of events.
+const MOST_OF_A_BODY: usize = 8 << 20;
+
+/// A server that speaks OpenAI's protocol. A clone shares its connections.
+#[derive(Clone)]
+pub struct OpenAi {
+    http: Client<Connector, Full<Bytes>>,
+    endpoint: Uri,
+    key: Option<HeaderValue>,
+}
+
+/// Why a server cannot be asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The address is none that can be asked.
+    Address {
+        /// What was given.
+        got: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The key has characters that a header must not have. It is not shown.
+    Key,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Address { got, problem } => {
+                write!(
+                    f,
+                    "{got:?} is no address of a server: {problem}; expected one like https://api.openai.com/v1"
+                )
+            }
+            ConfigError::Key => {
+                f.write_str("the key has characters that no header may have; is there a line break in it?")
+            }
+        }
+    }
+}
+
+impl Error for ConfigError {}
+
+impl OpenAi {
+    /// The server whose `chat/completions` is below `base`.
+    ///
+    /// ```
+    /// # use runstate_openai::OpenAi;
+    /// assert!(OpenAi::new("http://127.0.0.1:4010/v1").is_ok());
+    /// assert!(OpenAi::new("api.openai.com").unwrap_err().to_string().contains("https://"));
+    /// ```
+    ///
+    /// # Errors
+    /// When `base` is no `http` or `https` address. Without the feature `tls` an `https` one is refused too.
+    pub fn new(base: &str) -> Result<Self, ConfigError> {
+        let wrong = |problem: String| ConfigError::Address { got: base.to_owned(), problem };
+        let endpoint = format!("{}/chat/completions", base.trim_end_matches('/'));
+        let endpoint: Uri = endpoint.parse().map_err(|error| wrong(format!("{error}")))?;
+        match endpoint.scheme_str() {
+            Some("http") => {}
+            Some("https") if cfg!(feature = "tls") => {}
+            Some("https") => return Err(wrong("the feature `tls` is not there".to_owned())),
+            _ => return Err(wrong("it names neither http nor https".to_owned())),
+        }
+        if endpoint.host().is_none_or(str::is_empty) {
+            return Err(wrong("it names no host".to_owned()));
+        }
+        let http = Client::builder(TokioExecutor::new()).build(connector());
+        Ok(OpenAi { http, endpoint, key: None })
+    }
+
+    /// The same, with the key that the server asks for.
+    ///
+    /// # Errors
+    /// When no header can hold the key.
+    pub fn with_key(mut self, key: &str) -> Result<Self, ConfigError> {
+        let mut header = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| ConfigError::Key)?;
+        header.set_sensitive(true);
+        self.key = Some(header);
+        Ok(self)
+    }
+
+    /// Asks for an answer, and gives it as it comes.
+    ///
+    /// No limit of time is set here: a session has its own.
+    ///
+    /// # Errors
+    /// When the server cannot be reached ([`ErrorKind::Network`]), or answers with another status than success: see its kinds in the
+    /// error's text. A `Retry-After` is handed on.
+    ///
+    /// # Cancel safety
+    /// Dropped, the request is given up and its connection closed.
+    pub async fn stream(&self, chat: &Chat) -> Result<ChatStream, SourceError> {
+        let body = serde_json::to_vec(&chat.body())
+            .map_err(|error| SourceError::new(ErrorKind::Fatal, "the request is no JSON").caused_by(error))?;
+        let mut request = Request::post(self.endpoint.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream");
+        if let Some(key) = &self.key {
+            request = request.header(AUTHORIZATION, key);
+        }
+        let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
+            SourceError::new(ErrorKind::Fatal, "the request cannot be made").caused_by(error)
+        })?;
+        let response = self.http.request(request).await.map_err(|error| {
+            SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.endpoint))
+                .caused_by(error)
+        })?;
+        if !response.status().is_success() {
+            let (head, body) = response.into_parts();
+            let body = read_whole(body).await.unwrap_or_default();
+            return Err(failure::of_status(head.status, &head.headers, &body));
+        }
+        if is_event_stream(&response) {
+            return Ok(ChatStream::of_events(response.into_body()));
+        }
+        // Some servers do not stream, whatever they are asked.
+        let body = read_whole(response.into_body()).await.map_err(|error| {
+            SourceError::new(ErrorKind::Network, "the answer was cut off").caused_by(error)
+        })?;
+        ChatStream::of_whole(&body)
+    }
+}
+
+fn is_event_stream(response: &Response<Incoming>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    // Without a type it is taken for what was asked for.
+    kind.is_empty() || kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
+}
+
+async fn read_whole(body: Incoming) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
+    Ok(Limited::new(body, MOST_OF_A_BODY).collect().await?.to_bytes())
+}
+
+#[cfg(feature = "tls")]
+fn connector() -> Connector {
+    hyper_rustls::HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().build()
+}
+
+#[cfg(not(feature = "tls"))]
+fn connector() -> Connector {
+    HttpConnector::new()
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAi").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}

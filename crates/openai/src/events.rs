@@ -1,0 +1,177 @@
+//! An answer as it comes.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::{StreamExt, stream};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use runstate::stream::{ErrorKind, SourceError, StreamEvent};
+use serde::de::IgnoredAny;
+use sse_stream::{Sse, SseByteStream};
+use tokio::time::Sleep;
+
+use crate::chunk::Chunk;
+use crate::reader::Reader;
+
+/// One event longer than this is not kept.
+const MOST_OF_AN_EVENT: usize = 8 << 20;
+/// So long the server may say more about an answer that has ended: how many tokens it was, that it is done.
+const GRACE: Duration = Duration::from_secs(2);
+
+type Events = Pin<Box<dyn Stream<Item = Result<Sse, sse_stream::Error>> + Send>>;
+
+/// An answer as a stream of events; the last is [`StreamEvent::Complete`] or an error.
+///
+/// Dropped, it closes its connection.
+pub struct ChatStream {
+    events: Option<Events>,
+    body: Arc<Body>,
+    reader: Reader,
+    grace: Option<Pin<Box<Sleep>>>,
+}
+
+/// What is known of the bytes, where they are read.
+#[derive(Debug, Default)]
+struct Body {
+    /// How many came since the last event.
+    unread: AtomicUsize,
+    ended: AtomicBool,
+}
+
+impl ChatStream {
+    pub(crate) fn of_events(body: Incoming) -> Self {
+        let read = Arc::new(Body::default());
+        let (count, end) = (Arc::clone(&read), Arc::clone(&read));
+        let bytes = body.into_data_stream().map(move |bytes| {
+            let bytes = bytes.map_err(Cut::Off)?;
+            if count.unread.fetch_add(bytes.len(), Ordering::Relaxed) > MOST_OF_AN_EVENT {
+                return Err(Cut::TooLong);
+            }
+            Ok(bytes)
+        });
+        // Some servers leave out the blank line after the last event.
+        let blank_line = stream::once(async move {
+            end.ended.store(true, Ordering::Relaxed);
+            Ok(Bytes::from_static(b"\n\n"))
+        });
+        let events = SseByteStream::new(bytes.chain(blank_line));
+        ChatStream { events: Some(Box::pin(events)), body: read, reader: Reader::default(), grace: None }
+    }
+
+    /// Of an answer that is not streamed.
+    pub(crate) fn of_whole(body: &[u8]) -> Result<Self, SourceError> {
+        let chunk: Chunk = serde_json::from_slice(body).map_err(|error| {
+            let message = "the server answered with what is neither a stream of events nor a chat completion";
+            SourceError::new(ErrorKind::Model, message).caused_by(error)
+        })?;
+        let mut reader = Reader::default();
+        reader.chunk(chunk);
+        reader.end_of_body(None);
+        Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None })
+    }
+
+    fn read(&mut self, event: Option<Result<Sse, sse_stream::Error>>) {
+        let ended = self.body.ended.load(Ordering::Relaxed);
+        match event {
+            Some(Ok(event)) => {
+                self.body.unread.store(0, Ordering::Relaxed);
+                let data = event.data.as_deref().unwrap_or_default();
+                match event.event.as_deref() {
+                    // Cut off within its last event.
+                    _ if ended && !is_whole(data) => self.reader.end_of_body(None),
+                    Some("error") => self.reader.error(data),
+                    _ => self.reader.data(data),
+                }
+            }
+            Some(Err(error)) if !ended => self.reader.end_of_body(Some(failure_of(error))),
+            // Within a character, or between events.
+            Some(Err(_)) | None => self.reader.end_of_body(None),
+        }
+    }
+}
+
+impl Stream for ChatStream {
+    type Item = Result<StreamEvent, SourceError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(event) = self.reader.ready.pop_front() {
+                return Poll::Ready(Some(event));
+            }
+            if self.reader.over {
+                self.events = None;
+                return Poll::Ready(None);
+            }
+            let Some(events) = &mut self.events else { return Poll::Ready(None) };
+            if let Poll::Ready(event) = events.poll_next_unpin(cx) {
+                self.read(event);
+                continue;
+            }
+            if !self.reader.has_finished() {
+                return Poll::Pending;
+            }
+            let grace = self.grace.get_or_insert_with(|| Box::pin(tokio::time::sleep(GRACE)));
+            match grace.as_mut().poll(cx) {
+                Poll::Ready(()) => self.reader.end(),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ChatStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatStream").field("reader", &self.reader).finish_non_exhaustive()
+    }
+}
+
+/// Why no more bytes come.
+#[derive(Debug)]
+enum Cut {
+    Off(hyper::Error),
+    TooLong,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cut::Off(error) => write!(f, "{error}"),
+            Cut::TooLong => write!(f, "one event has more than {MOST_OF_AN_EVENT} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Cut {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Cut::Off(error) => Some(error),
+            Cut::TooLong => None,
+        }
+    }
+}
+
+fn is_whole(data: &str) -> bool {
+    matches!(data.trim(), "" | "[DONE]") || serde_json::from_str::<IgnoredAny>(data).is_ok()
+}
+
+fn failure_of(error: sse_stream::Error) -> SourceError {
+    let too_long =
+        matches!(&error, sse_stream::Error::Body(cut) if matches!(cut.downcast_ref(), Some(Cut::TooLong)));
+    match error {
+        sse_stream::Error::Body(cut) if too_long => {
+            SourceError::new(ErrorKind::Model, "the server sent an event without an end").caused_by(cut)
+        }
+        sse_stream::Error::Body(cut) => {
+            SourceError::new(ErrorKind::Network, "the connection was cut within the answer").caused_by(cut)
+        }
+        error => SourceError::new(ErrorKind::Model, "the server sent what is no event").caused_by(error),
+    }
+}

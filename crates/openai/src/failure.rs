@@ -1,0 +1,118 @@
+//! What a server's failure is, by its status and its code.
+
+use std::time::{Duration, SystemTime};
+
+use hyper::StatusCode;
+use hyper::header::{DATE, HeaderMap, RETRY_AFTER};
+use runstate::stream::{ErrorKind, SourceError};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The `error` of a body or of an event. Servers agree on little of it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ErrorObject {
+    message: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// A word, or a status.
+    code: Option<Value>,
+    status: Option<u16>,
+}
+
+impl ErrorObject {
+    /// An `error`, which may be an object or only a text.
+    pub(crate) fn of(error: &Value) -> Self {
+        match error {
+            Value::String(message) => {
+                ErrorObject { message: Some(message.clone()), ..ErrorObject::default() }
+            }
+            error => ErrorObject::deserialize(error).unwrap_or_else(|_| ErrorObject {
+                message: Some(error.to_string()),
+                ..ErrorObject::default()
+            }),
+        }
+    }
+
+    fn status(&self) -> Option<StatusCode> {
+        let code = || self.code.as_ref().and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        self.status.or_else(code).and_then(|status| StatusCode::from_u16(status).ok())
+    }
+
+    /// What its words say, where they are known.
+    fn kind(&self) -> Option<ErrorKind> {
+        let code = self.code.as_ref().and_then(Value::as_str);
+        [code, self.kind.as_deref()].into_iter().flatten().find_map(|word| match word {
+            // Waiting does not help: the account is empty.
+            "insufficient_quota" | "billing_hard_limit_reached" => Some(ErrorKind::Fatal),
+            "rate_limit_exceeded" | "rate_limit_error" | "requests" | "tokens" => Some(ErrorKind::RateLimit),
+            "server_error" | "api_error" | "internal_error" | "internal_server_error" => {
+                Some(ErrorKind::ServerError)
+            }
+            "overloaded_error" | "service_unavailable" | "engine_overloaded" => Some(ErrorKind::ServerError),
+            "timeout" | "timeout_error" => Some(ErrorKind::Transient),
+            "content_filter" | "content_policy_violation" => Some(ErrorKind::Model),
+            "invalid_request_error"
+            | "authentication_error"
+            | "permission_error"
+            | "not_found_error"
+            | "invalid_api_key"
+            | "model_not_found"
+            | "context_length_exceeded" => Some(ErrorKind::Fatal),
+            _ => None,
+        })
+    }
+
+    /// The failure of an attempt; `otherwise` where neither a word nor a status says its kind.
+    pub(crate) fn into_source_error(self, otherwise: ErrorKind) -> SourceError {
+        let kind = self.kind().or_else(|| self.status().map(kind_of_status)).unwrap_or(otherwise);
+        let message = self.message.unwrap_or_else(|| "no reason given".to_owned());
+        SourceError::new(kind, format!("the server reports: {message}"))
+    }
+}
+
+/// The failure that an answer with another status than success is.
+pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> SourceError {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = body.get("error").map(ErrorObject::of).unwrap_or_default();
+    // The words of an error are finer than its status, except that success never follows from them.
+    let kind = match (error.kind(), kind_of_status(status)) {
+        (Some(kind @ (ErrorKind::Fatal | ErrorKind::RateLimit | ErrorKind::Model)), _) => kind,
+        (_, by_status) => by_status,
+    };
+    let message = match error.message {
+        Some(message) => format!("the server answers {status}: {message}"),
+        None => format!("the server answers {status}"),
+    };
+    let failure = SourceError::new(kind, message);
+    match retry_after(headers) {
+        Some(wait) => failure.with_retry_after(wait),
+        None => failure,
+    }
+}
+
+fn kind_of_status(status: StatusCode) -> ErrorKind {
+    match status.as_u16() {
+        429 => ErrorKind::RateLimit,
+        // 529: overloaded, as some servers say it.
+        500..=599 => ErrorKind::ServerError,
+        408 | 409 | 425 => ErrorKind::Transient,
+        _ => ErrorKind::Fatal,
+    }
+}
+
+/// How long to wait: milliseconds in `retry-after-ms`, or seconds or a date in `Retry-After`. A date counts from the answer's own.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let milliseconds = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
+    if let Some(wait) = milliseconds.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()) {
+        return Some(wait);
+    }
+    let after = text(RETRY_AFTER.as_str())?;
+    if let Ok(seconds) = after.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let at: SystemTime = httpdate::parse_http_date(after).ok()?;
+    let now = text(DATE.as_str()).and_then(|date| httpdate::parse_http_date(date).ok())?;
+    Some(at.duration_since(now).unwrap_or_default())
+}

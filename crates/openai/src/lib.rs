@@ -1,0 +1,44 @@
+//! Chat completions of OpenAI-compatible servers, as the streams that [`runstate::stream`] reads.
+//!
+//! [`OpenAi::stream`] posts a [`Chat`] and gives its answer as server-sent events come in: tokens, tool calls once they are whole, and
+//! a typed failure where there is one. A session makes attempts of it:
+//!
+//! ```no_run
+//! use runstate::stream::{Opening, Session};
+//! use runstate_openai::{Chat, OpenAi};
+//!
+//! # async fn ask() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = OpenAi::new("https://api.openai.com/v1")?.with_key("sk-...")?;
+//! let chat = Chat::new("gpt-5").user("Name a river.");
+//! let mut session = Session::builder("river", move |opening: Opening| {
+//!     let (server, mut chat) = (server.clone(), chat.clone());
+//!     if let Some(checkpoint) = &opening.checkpoint {
+//!         chat = chat.go_on_from(checkpoint);
+//!     }
+//!     async move { server.stream(&chat).await }
+//! })
+//! .build();
+//! session.run().await?;
+//! println!("{}", session.content());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it takes from servers
+//! A missing `index`, `id`, `choices` or `[DONE]`; tool calls whose pieces are interleaved; comments and CRLF; an error in the middle of
+//! the stream; an answer that is not streamed. An answer that ends before its `finish_reason` is a failure of the network, and is
+//! retried. No redirect is followed, and no proxy is asked.
+
+mod calls;
+mod chat;
+mod chunk;
+mod client;
+mod events;
+mod failure;
+mod model;
+mod reader;
+
+pub use chat::Chat;
+pub use client::{ConfigError, OpenAi};
+pub use events::ChatStream;
+pub use model::OpenAiModel;

@@ -1,0 +1,129 @@
+//! A server as the model of agent runs.
+
+use futures_util::{StreamExt, stream};
+use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
+use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
+use runstate::stream::{SourceError, StreamEvent};
+use runstate::turn::Turn;
+use serde_json::{Value, json};
+
+use crate::{Chat, OpenAi};
+
+/// A model of an OpenAI-compatible server, for [`runstate::agent`].
+///
+/// The whole history is sent each time, with the tools that the request offers and its parameters as fields. A failure of the server
+/// is the [`ModelEvent::Error`] that ends the run.
+///
+/// ```
+/// use runstate::agent::Agent;
+/// use runstate_openai::{OpenAi, OpenAiModel};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = OpenAi::new("http://127.0.0.1:4010/v1")?;
+/// let agent = Agent::builder(OpenAiModel::new(server, "gpt-5")).build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenAiModel {
+    server: OpenAi,
+    model: String,
+}
+
+impl OpenAiModel {
+    /// That model of that server.
+    pub fn new(server: OpenAi, model: impl Into<String>) -> Self {
+        OpenAiModel { server, model: model.into() }
+    }
+
+    fn chat(&self, request: &InferenceRequest) -> Chat {
+        let mut chat = Chat::new(&self.model).with("stream_options", json!({ "include_usage": true }));
+        for (field, value) in &*request.parameters {
+            chat = chat.with(field, value.clone());
+        }
+        for tool in &*request.tools {
+            let schema = tool.schema().cloned().unwrap_or_else(|| json!({ "type": "object" }));
+            chat = chat.tool(tool.name(), tool.description(), schema);
+        }
+        if let Some(system) = &request.system {
+            chat = chat.system(&**system);
+        }
+        request.history.iter().fold(chat, |chat, message| chat.message(message_of(message)))
+    }
+}
+
+impl Model for OpenAiModel {
+    fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+        let chat = self.chat(&request);
+        let opened = stream::once(async move { self.server.stream(&chat).await });
+        let events = opened.flat_map(|opened| match opened {
+            Ok(events) => events.left_stream(),
+            Err(error) => stream::once(async { Err(error) }).right_stream(),
+        });
+        let mut calls = 0;
+        Box::pin(events.flat_map(move |event| stream::iter(events_of(event, &mut calls))))
+    }
+}
+
+fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<ModelEvent> {
+    match event {
+        Ok(StreamEvent::Token(text)) => vec![ModelEvent::Text(text)],
+        Ok(StreamEvent::ToolCall(call)) => {
+            let index = *calls;
+            *calls += 1;
+            let arguments = ModelEvent::Arguments { index, delta: call.arguments.to_string() };
+            vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments]
+        }
+        Ok(StreamEvent::Progress(progress)) => {
+            let tokens = |field: &str| progress["usage"][field].as_u64().unwrap_or_default();
+            let usage =
+                Usage { input_tokens: tokens("prompt_tokens"), output_tokens: tokens("completion_tokens") };
+            let finish =
+                progress["finishReason"].as_str().map(|reason| ModelEvent::Finish(finish_of(reason)));
+            let usage = progress.get("usage").map(|_| ModelEvent::Usage(usage));
+            finish.into_iter().chain(usage).collect()
+        }
+        Ok(_) => Vec::new(),
+        Err(error) => vec![ModelEvent::Error(ModelError::new(error))],
+    }
+}
+
+fn finish_of(reason: &str) -> FinishReason {
+    match reason {
+        "stop" => FinishReason::Stop,
+        "tool_calls" | "function_call" => FinishReason::ToolCalls,
+        "length" => FinishReason::Length,
+        other => FinishReason::Other(other.to_owned()),
+    }
+}
+
+fn message_of(message: &Message) -> Value {
+    match message {
+        Message::User(text) => json!({ "role": "user", "content": &**text }),
+        Message::Assistant(turn) => assistant(turn),
+        Message::Result(result) => {
+            let content = match &result.content {
+                ResultContent::Output { value: Value::String(text), .. } => text.clone(),
+                ResultContent::Output { value, .. } => value.to_string(),
+                ResultContent::Error(error) => format!("error: {error}"),
+            };
+            json!({ "role": "tool", "tool_call_id": result.id, "content": content })
+        }
+        Message::Open(open) => json!({ "role": "tool", "tool_call_id": open.id(), "content": open.why() }),
+    }
+}
+
+fn assistant(turn: &Turn) -> Value {
+    let mut message = json!({ "role": "assistant", "content": turn.text });
+    if !turn.calls.is_empty() {
+        let calls = turn.calls.iter().map(|call| {
+            let arguments = match (&call.unreadable, &call.arguments) {
+                (Some(_), Value::String(raw)) => raw.clone(),
+                (_, arguments) => arguments.to_string(),
+            };
+            json!({ "id": call.id, "type": "function", "function": { "name": call.tool, "arguments": arguments } })
+        });
+        message["tool_calls"] = calls.collect();
+    }
+    message
+}

@@ -1,0 +1,149 @@
+//! From chunks to events, without a connection.
+
+use std::collections::VecDeque;
+
+use runstate::stream::{ErrorKind, SourceError, StreamEvent};
+use serde_json::{Value, json};
+
+use crate::calls::Calls;
+use crate::chunk::{Choice, Chunk};
+use crate::failure::ErrorObject;
+
+type Event = Result<StreamEvent, SourceError>;
+
+/// Reads the data of one event after another.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    answer: String,
+    calls: Calls,
+    refusal: String,
+    finish: Option<String>,
+    pub(crate) ready: VecDeque<Event>,
+    /// The last event is in `ready`, or was taken from it.
+    pub(crate) over: bool,
+}
+
+impl Reader {
+    /// The answer has ended; only what is said about it may still come.
+    pub(crate) fn has_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// The data of one event.
+    pub(crate) fn data(&mut self, data: &str) {
+        let data = data.trim();
+        if data.is_empty() || self.over {
+            return;
+        }
+        if data == "[DONE]" {
+            return self.end();
+        }
+        match serde_json::from_str::<Chunk>(data) {
+            Ok(chunk) => self.chunk(chunk),
+            Err(error) => {
+                let begins: String = data.chars().take(60).collect();
+                let message = format!("the server sent what is no chunk of an answer: {begins:?}");
+                self.fail(SourceError::new(ErrorKind::Model, message).caused_by(error));
+            }
+        }
+    }
+
+    /// The data of an event that is called an error.
+    pub(crate) fn error(&mut self, data: &str) {
+        let data = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data.trim()));
+        let error = ErrorObject::of(data.get("error").unwrap_or(&data));
+        self.fail(error.into_source_error(ErrorKind::ServerError));
+    }
+
+    pub(crate) fn chunk(&mut self, chunk: Chunk) {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return self.fail(ErrorObject::of(&error).into_source_error(ErrorKind::ServerError));
+        }
+        if !chunk.id.is_empty() {
+            self.answer = chunk.id;
+        }
+        // Of several answers to one request the first is read.
+        for choice in chunk.choices.into_iter().filter(|choice| choice.index.unwrap_or_default() == 0) {
+            if let Err(error) = self.choice(choice) {
+                return self.fail(error);
+            }
+        }
+        if let Some(usage) = chunk.usage.filter(|usage| !usage.is_null()) {
+            self.ready.push_back(Ok(StreamEvent::Progress(json!({ "usage": usage }))));
+        }
+    }
+
+    fn choice(&mut self, choice: Choice) -> Result<(), SourceError> {
+        let Choice { delta, finish_reason, .. } = choice;
+        if let Some(thought) = delta
+            .reasoning_content
+            .as_ref()
+            .and_then(|thought| thought.as_str())
+            .filter(|text| !text.is_empty())
+        {
+            self.ready.push_back(Ok(StreamEvent::message("reasoning", thought)));
+        }
+        let text = delta.text();
+        if !text.is_empty() {
+            self.ready.push_back(Ok(StreamEvent::Token(text)));
+        }
+        self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
+        for piece in delta.tool_calls {
+            self.calls.add(piece)?;
+        }
+        if let Some(function) = delta.function_call {
+            self.calls.add(crate::chunk::CallDelta { function, ..Default::default() })?;
+        }
+        match finish_reason {
+            Some(reason) if self.finish.is_none() && !reason.is_empty() => self.finished(reason),
+            _ => Ok(()),
+        }
+    }
+
+    fn finished(&mut self, reason: String) -> Result<(), SourceError> {
+        if reason == "content_filter" {
+            return Err(SourceError::new(ErrorKind::Model, "the server's filter stopped the answer"));
+        }
+        if !self.refusal.is_empty() {
+            return Err(SourceError::new(ErrorKind::Model, format!("the model refuses: {}", self.refusal)));
+        }
+        let calls = self.calls.finish(&self.answer)?;
+        self.ready.extend(calls.into_iter().map(Ok));
+        // `length` is an answer too; whoever must know reads it here.
+        self.ready.push_back(Ok(StreamEvent::Progress(json!({ "finishReason": reason }))));
+        self.finish = Some(reason);
+        Ok(())
+    }
+
+    /// `[DONE]`: whatever is there is the answer.
+    pub(crate) fn end(&mut self) {
+        if self.finish.is_none()
+            && let Err(error) = self.finished("stop".to_owned())
+        {
+            return self.fail(error);
+        }
+        if !self.over {
+            self.ready.push_back(Ok(StreamEvent::Complete));
+            self.over = true;
+        }
+    }
+
+    /// The connection is at its end, well or not.
+    pub(crate) fn end_of_body(&mut self, error: Option<SourceError>) {
+        match (self.has_finished(), error) {
+            (true, _) => self.end(),
+            (false, Some(error)) => self.fail(error),
+            (false, None) => self.fail(SourceError::new(
+                ErrorKind::Network,
+                "the connection ended before the answer did: there was neither a finish_reason nor [DONE]",
+            )),
+        }
+    }
+
+    fn fail(&mut self, error: SourceError) {
+        if !self.over {
+            self.ready.push_back(Err(error));
+            self.over = true;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Answers as servers write them.
+
+use runstate::stream::StreamEvent;
+use serde_json::json;
+
+use crate::server::{Act, answer, chunk, events_head, finish, of, send, text, tokens};
+
+fn calls(pieces: &[&str]) -> Vec<Act> {
+    let mut script = vec![events_head()];
+    script.extend(
+        pieces.iter().map(|piece| send(chunk(&format!("{{\"delta\":{{\"tool_calls\":[{piece}]}}}}")))),
+    );
+    script.push(send(finish("tool_calls") + "data: [DONE]\n\n"));
+    script
+}
+
+#[tokio::test]
+async fn tokens_come_as_they_were_sent() {
+    let script = vec![
+        events_head(),
+        send(text("Hel")),
+        send(text("lo 日") + &text("")),
+        send(finish("stop")),
+        send("data: [DONE]\n\n"),
+    ];
+    assert_eq!(answer(of(script).await), tokens(&["Hel", "lo 日"]));
+}
+
+#[tokio::test]
+async fn what_servers_leave_out_is_not_missed() {
+    // No index, no id, no choices, null where something might be; comments, CRLF, no space after the colon; a field that nobody knows.
+    let stream = ": hello\r\n\r\ndata:{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\r\n\r\n\
+                  event: message\r\nid: 7\r\nretry: 10\r\nx: y\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\r\n\r\n: ping\r\n\
+                  data: {\"choices\":null,\"usage\":null,\"error\":null}\r\n\r\ndata: {}\n\ndata\n\n\
+                  data: {\"choices\":\ndata: [{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"b\"}]},\"finish_reason\":\"\"}]}\n\n\
+                  data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"another answer\"}}]}\n\n";
+    // The end: with [DONE] and no reason, with a reason and no [DONE], with neither a blank line nor anything else after it.
+    for end in ["data: [DONE]\n\n", "data: [DONE]", &finish("stop"), finish("stop").trim_end()] {
+        assert_eq!(
+            answer(of(vec![events_head(), send(stream), send(end)]).await),
+            tokens(&["a", "b"]),
+            "{end:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_about_an_answer_is_progress() {
+    let usage = "data: {\"choices\":[],\"usage\":{\"total_tokens\":3}}\n\n";
+    let thought = chunk("{\"delta\":{\"reasoning_content\":\"hm\"}}");
+    let script =
+        vec![events_head(), send(thought + &text("a") + &finish("length") + usage + "data: [DONE]\n\n")];
+    let (events, failure) = of(script).await;
+    assert_eq!(failure, None);
+    let expected = [
+        StreamEvent::message("reasoning", "hm"),
+        StreamEvent::token("a"),
+        StreamEvent::Progress(json!({ "finishReason": "length" })),
+        StreamEvent::Progress(json!({ "usage": { "total_tokens": 3 } })),
+        StreamEvent::Complete,
+    ];
+    assert_eq!(events, expected);
+}
+
+#[tokio::test]
+async fn tool_calls_are_put_together_from_their_pieces() {
+    let two = [
+        StreamEvent::tool_call("c1", "read", json!({ "path": "a" })),
+        StreamEvent::tool_call("c2", "list", json!({})),
+    ];
+    // Interleaved by index.
+    let pieces = [
+        r#"{"index":0,"id":"c1","type":"function","function":{"name":"read","arguments":""}}"#,
+        r#"{"index":1,"id":"c2","type":"function","function":{"name":"list","arguments":"{"}}"#,
+        r#"{"index":0,"function":{"arguments":"{\"path\""}},{"index":1,"function":{"arguments":"}"}}"#,
+        r#"{"index":0,"function":{"arguments":":\"a\"}"}}"#,
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), two);
+    // Without index, told apart by id, which comes with each piece.
+    let pieces = [
+        r#"{"id":"c1","function":{"name":"read","arguments":"{\"path\":"}}"#,
+        r#"{"id":"c2","function":{"name":"list","arguments":""}}"#,
+        r#"{"id":"c1","function":{"arguments":"\"a\"}"}}"#,
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), two);
+    // All with index 0, and the id once.
+    let pieces = [
+        r#"{"index":0,"id":"c1","function":{"name":"read","arguments":"{\"path\":"}}"#,
+        r#"{"index":0,"id":null,"function":{"name":null,"arguments":"\"a\"}"}}"#,
+        r#"{"index":0,"id":"c2","function":{"name":"list","arguments":"{}"}}"#,
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), two);
+    // Whole, and the arguments as an object.
+    let pieces = [
+        r#"{"id":"c1","function":{"name":"read","arguments":{"path":"a"}}},{"id":"c2","function":{"name":"list"}}"#,
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), two);
+}
+
+#[tokio::test]
+async fn calls_without_ids_get_one_from_the_answer() {
+    // Neither index nor id: a new name begins a new call. The name comes again with each piece, or in pieces.
+    let pieces = [
+        r#"{"function":{"name":"read","arguments":"{\"path\":"}}"#,
+        r#"{"function":{"name":"read","arguments":"\"a\"}"}}"#,
+        r#"{"function":{"name":"li"}}"#,
+        r#"{"function":{"name":"st","arguments":"{}"}}"#,
+    ];
+    let expected = [
+        StreamEvent::tool_call("a1_0", "read", json!({ "path": "a" })),
+        StreamEvent::tool_call("a1_1", "list", json!({})),
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), expected);
+    // The older form.
+    let old = chunk(
+        "{\"delta\":{\"function_call\":{\"name\":\"list\",\"arguments\":\"{}\"}},\"finish_reason\":\"function_call\"}",
+    );
+    assert_eq!(
+        answer(of(vec![events_head(), send(old)]).await),
+        [StreamEvent::tool_call("a1_0", "list", json!({}))]
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_streamed_is_an_answer() {
+    let body = r#"{"id":"a1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","tool_calls":[{"id":"c1","type":"function",
+        "function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"total_tokens":3}}"#;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let expected = [StreamEvent::token("Hi"), StreamEvent::tool_call("c1", "list", json!({}))];
+    assert_eq!(answer(of(vec![send(head), send(body)]).await), expected);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_hang_up_does_not_hold_up_the_answer() {
+    let before = std::time::Duration::from_secs(30);
+    let script = vec![events_head(), send(text("a") + &finish("stop")), Act::Hang];
+    let answered = tokio::time::timeout(before, of(script)).await.unwrap();
+    assert_eq!(answer(answered), tokens(&["a"]));
+}

@@ -1,0 +1,176 @@
+//! Failures, each with its kind.
+
+use std::time::Duration;
+
+use runstate::stream::{ErrorKind, StreamEvent};
+use runstate_openai::OpenAi;
+
+use crate::server::{Act, ask, chunk, events_head, finish, of, send, text, tokens};
+
+fn refusal(status: &str, headers: &str, body: &str) -> Vec<Act> {
+    let length = body.len();
+    vec![send(format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    ))]
+}
+
+#[tokio::test]
+async fn a_status_says_what_kind_of_failure_it_is() {
+    use ErrorKind::*;
+    let cases = [
+        ("400 Bad Request", r#"{"error":{"message":"no such model","type":"invalid_request_error"}}"#, Fatal),
+        ("401 Unauthorized", r#"{"error":{"message":"wrong key","code":"invalid_api_key"}}"#, Fatal),
+        ("404 Not Found", "not JSON", Fatal),
+        ("301 Moved", "", Fatal),
+        ("408 Request Timeout", "", Transient),
+        (
+            "429 Too Many Requests",
+            r#"{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}"#,
+            RateLimit,
+        ),
+        (
+            "429 Too Many Requests",
+            r#"{"error":{"message":"no money","type":"insufficient_quota","code":"insufficient_quota"}}"#,
+            Fatal,
+        ),
+        ("400 Bad Request", r#"{"error":{"message":"filtered","code":"content_filter"}}"#, Model),
+        ("500 Internal Server Error", r#"{"error":{"message":"oh","type":"server_error"}}"#, ServerError),
+        ("503 Service Unavailable", r#"{"error":"overloaded"}"#, ServerError),
+        ("529 Overloaded", r#"{"error":null}"#, ServerError),
+    ];
+    for (status, body, kind) in cases {
+        let (events, failure) = of(refusal(status, "", body)).await;
+        let failure = failure.unwrap();
+        assert_eq!((events.len(), failure.kind()), (0, kind), "{status} {body}");
+        assert_eq!(failure.retry_after(), None);
+        assert!(failure.message().starts_with(&format!("the server answers {}", &status[..3])), "{failure}");
+    }
+    let (_, failure) = of(refusal("400 Bad Request", "", r#"{"error":{"message":"no such model"}}"#)).await;
+    assert_eq!(failure.unwrap().message(), "the server answers 400 Bad Request: no such model");
+}
+
+#[tokio::test]
+async fn how_long_to_wait_is_handed_on() {
+    let cases = [
+        ("Retry-After: 7\r\n", Some(Duration::from_secs(7))),
+        ("Retry-After: 0.25\r\n", Some(Duration::from_millis(250))),
+        ("retry-after-ms: 1500\r\nRetry-After: 2\r\n", Some(Duration::from_millis(1_500))),
+        (
+            "Date: Sun, 22 Nov 2026 01:00:00 GMT\r\nRetry-After: Sun, 22 Nov 2026 01:01:30 GMT\r\n",
+            Some(Duration::from_secs(90)),
+        ),
+        (
+            "Date: Sun, 22 Nov 2026 01:00:00 GMT\r\nRetry-After: Sun, 22 Nov 2026 00:00:00 GMT\r\n",
+            Some(Duration::ZERO),
+        ),
+        ("Retry-After: soon\r\n", None),
+        ("Retry-After: -5\r\n", None),
+        ("Retry-After: 1e300\r\n", None),
+        ("", None),
+    ];
+    for (headers, wait) in cases {
+        let (_, failure) = of(refusal("429 Too Many Requests", headers, "")).await;
+        assert_eq!(failure.unwrap().retry_after(), wait, "{headers}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_ends_the_answer() {
+    use ErrorKind::*;
+    let cases = [
+        ("data: {\"error\":{\"message\":\"lost it\",\"type\":\"server_error\"}}\n\n", ServerError, "lost it"),
+        ("data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n", RateLimit, "slow down"),
+        (
+            "data: {\"error\":{\"message\":\"too long\",\"code\":\"context_length_exceeded\"}}\n\n",
+            Fatal,
+            "too long",
+        ),
+        ("data: {\"error\":\"so it is\"}\n\n", ServerError, "so it is"),
+        ("data: {\"error\":{\"code\":true}}\n\n", ServerError, "no reason given"),
+        ("event: error\ndata: {\"message\":\"gone\"}\n\n", ServerError, "gone"),
+        (
+            "event: error\ndata: {\"error\":{\"message\":\"busy\",\"type\":\"overloaded_error\"}}\n\n",
+            ServerError,
+            "busy",
+        ),
+        ("event: error\ndata: plain words\n\n", ServerError, "plain words"),
+    ];
+    for (error, kind, message) in cases {
+        let (events, failure) =
+            of(vec![events_head(), send(text("a")), send(error), send(text("b") + &finish("stop"))]).await;
+        let failure = failure.unwrap();
+        assert_eq!((events, failure.kind()), (tokens(&["a"]), kind), "{error}");
+        assert_eq!(failure.message(), format!("the server reports: {message}"));
+    }
+}
+
+#[tokio::test]
+async fn a_cut_connection_is_a_failure_of_the_network() {
+    let cases: [&[Act]; 5] = [
+        // Its end comes too early, between events, within one, within a character, or by a reset.
+        &[],
+        &[send("data: {\"choices\":[{\"del")],
+        &[Act::Send(b"data: {\"choices\":[{\"delta\":{\"content\":\"\xC3".to_vec())],
+        &[Act::Pause(Duration::from_millis(20)), Act::Cut],
+        &[send(": still here\n"), Act::Pause(Duration::from_millis(20)), Act::Cut],
+    ];
+    for (number, end) in cases.iter().enumerate() {
+        let (events, failure) = of([&[events_head(), send(text("a"))], *end].concat()).await;
+        assert_eq!(events, tokens(&["a"]));
+        let failure = failure.unwrap();
+        assert_eq!(failure.kind(), ErrorKind::Network, "{number}: {failure:?}");
+    }
+    // In the head, in a chunk of the transfer, in a body of a known length.
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+    for start in [
+        "HTTP/1.1 200 O".to_owned(),
+        format!("{head}Transfer-Encoding: chunked\r\n\r\n1f\r\ndata"),
+        format!("{head}Content-Length: 999\r\n\r\ndata"),
+    ] {
+        let (_, failure) = of(vec![send(start.clone()), Act::Pause(Duration::from_millis(5))]).await;
+        assert_eq!(failure.unwrap().kind(), ErrorKind::Network, "{start}");
+    }
+    // Nobody is there.
+    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let (_, failure) = ask(&OpenAi::new(&format!("http://{nobody}/v1")).unwrap()).await;
+    assert_eq!(failure.unwrap().kind(), ErrorKind::Network);
+}
+
+#[tokio::test]
+async fn what_a_model_must_not_give_is_the_models_fault() {
+    let call = |function: &str| {
+        chunk(&format!(
+            "{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"id\":\"c\",\"function\":{function}}}]}}}}"
+        )) + &finish("tool_calls")
+    };
+    let cases = [
+        (
+            call(r#"{"name":"read","arguments":"{\"path\": "}"#),
+            "the arguments of the call of read are no JSON",
+        ),
+        (call(r#"{"arguments":"{}"}"#), "the model calls a tool and does not name it"),
+        (finish("content_filter"), "the server's filter stopped the answer"),
+        (
+            chunk(r#"{"delta":{"refusal":"I would "}}"#)
+                + &chunk(r#"{"delta":{"refusal":"not."}}"#)
+                + &finish("stop"),
+            "the model refuses: I would not.",
+        ),
+        ("data: <html>\n\n".to_owned(), "the server sent what is no chunk of an answer: \"<html>\""),
+        (
+            "data: {\"choices\":5}\n\n".to_owned(),
+            "the server sent what is no chunk of an answer: \"{\\\"choices\\\":5}\"",
+        ),
+    ];
+    for (sent, message) in cases {
+        let (events, failure) =
+            of(vec![events_head(), send(text("a") + &sent), send("data: [DONE]\n\n")]).await;
+        let failure = failure.unwrap();
+        assert_eq!((failure.kind(), failure.message()), (ErrorKind::Model, message));
+        assert_eq!(events, [StreamEvent::token("a")]);
+    }
+    let bytes = Act::Send(b"data: \xFF\xFE\n\n".to_vec());
+    assert_eq!(of(vec![events_head(), bytes]).await.1.unwrap().kind(), ErrorKind::Model);
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<ht>";
+    assert_eq!(of(vec![send(page)]).await.1.unwrap().kind(), ErrorKind::Model);
+}

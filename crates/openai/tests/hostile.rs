@@ -1,0 +1,131 @@
+//! Servers that mean harm, and bytes that are cut anywhere.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use runstate::stream::{Backoff, Continuation, ErrorKind, Opening, RetryPolicy, Session, StreamEvent};
+use runstate_openai::Chat;
+use serde_json::json;
+
+use crate::server::{Act, Server, answer, chunk, events_head, finish, of, send, text, tokens};
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// However the bytes are cut, within a character, a line end or a field name, the answer is the same.
+    #[test]
+    fn an_answer_does_not_depend_on_how_its_bytes_were_cut(mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20), crlf in any::<bool>()) {
+        let call = |piece: &str| chunk(&format!("{{\"delta\":{{\"tool_calls\":[{piece}]}}}}"));
+        let mut body = [
+            ": ping\n\n", &text("Grüße, "), &text("日本 🙂"), &text("\r\n"),
+            &call(r#"{"index":0,"id":"c1","function":{"name":"read","arguments":"{\"p\""}}"#),
+            &call(r#"{"index":0,"function":{"arguments":":\"é\"}"}}"#), &finish("tool_calls"), "data: [DONE]\n\n",
+        ].concat();
+        if crlf {
+            body = body.replace('\n', "\r\n");
+        }
+        cuts.sort_by_key(|cut| cut.index(body.len()));
+        let mut script = vec![events_head()];
+        let mut from = 0;
+        for cut in cuts {
+            let to = cut.index(body.len());
+            script.push(Act::Send(body.as_bytes()[from..to].to_vec()));
+            from = to;
+        }
+        script.push(Act::Send(body.as_bytes()[from..].to_vec()));
+        let got = answer(runtime().block_on(of(script)));
+        let mut expected = tokens(&["Grüße, ", "日本 🙂", "\r\n"]);
+        expected.push(StreamEvent::tool_call("c1", "read", json!({ "p": "é" })));
+        prop_assert_eq!(got, expected);
+    }
+
+    /// Garbage never panics, and ends: with an answer or with a failure.
+    #[test]
+    fn garbage_ends(garbage in prop::collection::vec(any::<u8>(), 0..400), with_head in any::<bool>(), lines in any::<bool>()) {
+        let mut bytes = garbage;
+        if lines {
+            bytes = bytes.chunks(20).flat_map(|line| [b"data: ", line, b"\n\n"].concat()).collect();
+        }
+        let script = if with_head { vec![events_head(), Act::Send(bytes)] } else { vec![Act::Send(bytes)] };
+        let (_, failure) = runtime().block_on(async { tokio::time::timeout(Duration::from_secs(20), of(script)).await.unwrap() });
+        prop_assert!(failure.is_some());
+    }
+}
+
+#[tokio::test]
+async fn an_event_without_an_end_is_given_up() {
+    let mut script = vec![events_head(), send("data: ")];
+    script.extend((0..200).map(|_| Act::Send(vec![b'x'; 64 << 10])));
+    let (_, failure) = of(script).await;
+    let failure = failure.unwrap();
+    assert_eq!(
+        (failure.kind(), failure.message()),
+        (ErrorKind::Model, "the server sent an event without an end")
+    );
+}
+
+#[tokio::test]
+async fn calls_without_an_end_are_given_up() {
+    let piece = |index: usize| {
+        chunk(&format!(
+            "{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"function\":{{\"name\":\"f\"}}}}]}}}}"
+        ))
+    };
+    let (_, failure) = of(vec![events_head(), send((0..300).map(piece).collect::<String>())]).await;
+    assert_eq!(failure.unwrap().message(), "the model calls more than 256 tools at once");
+    let arguments = "9".repeat(64 << 10);
+    let long = chunk(&format!(
+        "{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"function\":{{\"arguments\":\"{arguments}\"}}}}]}}}}"
+    ));
+    let mut script = vec![events_head()];
+    script.extend((0..200).map(|_| send(long.clone())));
+    let (_, failure) = of(script).await;
+    assert_eq!(failure.unwrap().message(), "the arguments of the tool calls are longer than 8388608 bytes");
+}
+
+/// A session over a server that first cannot, then is cut, and then goes on: the consumer has one whole text.
+#[tokio::test]
+async fn a_session_retries_what_a_cut_connection_leaves_and_goes_on_from_its_checkpoint() {
+    let busy = send("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0.01\r\nContent-Length: 0\r\n\r\n");
+    let server = Server::start(vec![
+        vec![busy],
+        vec![
+            events_head(),
+            send(text("The quick ") + &text("brown ") + &text("fo")),
+            Act::Pause(Duration::from_millis(50)),
+            Act::Cut,
+        ],
+        vec![
+            events_head(),
+            send(text("quick bro") + &text("wn fox jumps") + &finish("stop") + "data: [DONE]\n\n"),
+        ],
+    ])
+    .await;
+    let client = server.client();
+    let mut opened = 0;
+    let mut session = Session::builder("s1", move |opening: Opening| {
+        opened += 1;
+        assert_eq!(opening.checkpoint.is_some(), opened == 3);
+        let mut chat = Chat::new("m").user("Tell me.");
+        if let Some(checkpoint) = &opening.checkpoint {
+            chat = chat.go_on_from(checkpoint);
+        }
+        let client = client.clone();
+        async move { client.stream(&chat).await }
+    })
+    .retry(RetryPolicy { backoff: Backoff::fixed(Duration::from_millis(1)), ..RetryPolicy::default() })
+    .continuation(Continuation::every(NonZeroU32::new(2).unwrap()))
+    .require_complete()
+    .build();
+    let state = session.run().await.unwrap();
+    assert_eq!(session.content(), "The quick brown fox jumps");
+    drop(state);
+    drop(session);
+    let requests = server.requests().await;
+    assert!(requests[2].contains("The quick brown "), "the model is shown the checkpoint");
+}
