@@ -1,0 +1,179 @@
+//! Many cases, on several threads.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use runstate::trace::Coverage;
+
+use crate::case::{Case, Trouble, calm, generate, shrink};
+use crate::judge::{Violation, judge, same_end};
+use crate::play::{Seen, What, play};
+use crate::situations::Situations;
+
+/// One case in so many dies at every commit point.
+const SWEEP: u64 = 16;
+
+/// What a campaign found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The cases that were generated and played.
+    pub cases: u64,
+    /// Runs that were played in all, those of the sweeps over commit points included.
+    pub plays: u64,
+    /// Which edges were taken.
+    pub coverage: Coverage,
+    /// Which situations were met.
+    pub situations: Situations,
+    /// What failed: the first, or all.
+    pub failures: Vec<Failure>,
+}
+
+/// A case that failed.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Its seed.
+    pub seed: u64,
+    /// How many cases came before it.
+    pub after: u64,
+    /// The case.
+    pub case: Case,
+    /// What it broke.
+    pub violations: Vec<Violation>,
+}
+
+/// Plays the cases of so many seeds; ends with the first that fails, unless all failures are wanted.
+pub fn campaign(first: u64, cases: u64, threads: usize, all_failures: bool) -> Found {
+    let (next, stop) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+    let at: Vec<AtomicU64> = (0..threads.max(1)).map(|_| AtomicU64::new(OVER)).collect();
+    let all = Mutex::new(Found::default());
+    thread::scope(|scope| {
+        scope.spawn(|| watch(&at));
+        for at in &at {
+            let (next, stop, all) = (&next, &stop, &all);
+            at.store(first, Ordering::Relaxed);
+            scope.spawn(move || {
+                let mut found = Found::default();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= cases || number > stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    at.store(first + number, Ordering::Relaxed);
+                    if let Some(failure) = found.one(first + number, number) {
+                        found.failures.push(failure);
+                        if !all_failures {
+                            stop.fetch_min(number, Ordering::Relaxed);
+                            break;
+                        }
+                    }
+                }
+                at.store(OVER, Ordering::Relaxed);
+                all.lock().unwrap_or_else(PoisonError::into_inner).merge(found);
+            });
+        }
+    });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// In the place of a seed: the thread has none any more.
+const OVER: u64 = u64::MAX;
+/// A case takes milliseconds: one that takes so many seconds of the machine's time hangs in one instant of its own.
+const HANGS: u32 = 60;
+
+/// Ends the process, with the seed, when a case hangs without giving the time a chance to pass.
+fn watch(at: &[AtomicU64]) {
+    let mut before: Vec<(u64, u32)> = vec![(OVER, 0); at.len()];
+    while at.iter().any(|seed| seed.load(Ordering::Relaxed) != OVER) {
+        thread::sleep(Duration::from_millis(100));
+        for (seed, (last, tenths)) in at.iter().map(|seed| seed.load(Ordering::Relaxed)).zip(&mut before) {
+            *tenths = if seed == *last && seed != OVER { *tenths + 1 } else { 0 };
+            *last = seed;
+            if *tenths == HANGS * 10 {
+                println!("seed {seed} fails:\n  hangs: it goes in circles within one instant");
+                std::process::exit(1);
+            }
+        }
+    }
+}
+
+impl Found {
+    fn merge(&mut self, other: Found) {
+        self.cases += other.cases;
+        self.plays += other.plays;
+        self.coverage.merge(&other.coverage);
+        self.situations.merge(&other.situations);
+        self.failures.extend(other.failures);
+        self.failures.sort_by_key(|failure| failure.after);
+    }
+
+    fn one(&mut self, seed: u64, after: u64) -> Option<Failure> {
+        self.cases += 1;
+        let case = generate(seed);
+        let (_, violations) = self.play(&case);
+        if !violations.is_empty() {
+            return Some(Failure { seed, after, case, violations });
+        }
+        if !seed.is_multiple_of(SWEEP) {
+            return None;
+        }
+        let calm = calm(seed);
+        let (undisturbed, violations) = self.play(&calm);
+        if !violations.is_empty() {
+            return Some(Failure { seed, after, case: calm, violations });
+        }
+        for trouble in deaths(&undisturbed) {
+            let case = Case { troubles: vec![trouble], ..calm.clone() };
+            let (disturbed, mut violations) = self.play(&case);
+            violations.extend(same_end(&undisturbed, &disturbed));
+            if !violations.is_empty() {
+                return Some(Failure { seed, after, case, violations });
+            }
+        }
+        None
+    }
+
+    fn play(&mut self, case: &Case) -> (Seen, Vec<Violation>) {
+        self.plays += 1;
+        let seen = play(case);
+        let (violations, coverage) = judge(&seen);
+        self.coverage.merge(&coverage);
+        self.situations.add(&seen);
+        (seen, violations)
+    }
+}
+
+/// A death before and behind each commit of the run.
+fn deaths(seen: &Seen) -> Vec<Trouble> {
+    let commits = seen.entries.iter().filter(|entry| matches!(entry.what, What::CommitBegan)).count();
+    (1..=u32::try_from(commits).unwrap_or(u32::MAX))
+        .flat_map(|commit| [Trouble::CrashBeforeCommit(commit), Trouble::CrashAfterCommit(commit)])
+        .collect()
+}
+
+/// What a case breaks; one that dies, also what is other than without the death.
+pub fn broken(case: &Case) -> Vec<Violation> {
+    let seen = play(case);
+    let (mut violations, _) = judge(&seen);
+    let calm_but_for_a_death = case.crashes()
+        && case.troubles.len() == 1
+        && case.doubts_resume
+        && case.cancel_ms.is_none()
+        && case.timed.is_empty()
+        && case.messages.is_empty()
+        && case.acts.is_empty();
+    if violations.is_empty() && calm_but_for_a_death {
+        let undisturbed = play(&Case { troubles: Vec::new(), ..case.clone() });
+        violations.extend(same_end(&undisturbed, &seen));
+    }
+    violations
+}
+
+/// The smallest case found that breaks one of the same promises.
+pub fn smallest(failure: &Failure) -> Case {
+    let rules: Vec<&str> = failure.violations.iter().map(|violation| violation.rule.as_str()).collect();
+    shrink(&failure.case, |case| {
+        broken(case).iter().any(|violation| rules.contains(&violation.rule.as_str()))
+    })
+}

@@ -1,0 +1,347 @@
+//! Cases from seeds.
+
+use fastrand::Rng;
+use runstate::agent::stop::StopConditionSpec;
+use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate::decision::ResumeMode;
+
+use super::{
+    Act, Answer, Ask, Call, Case, ComesTo, Does, Execution, Fault, Gate, Kind, OnAsk, Place, Says, Send,
+    Timed, ToolName, Trouble, Writes,
+};
+
+const MODES: [ExecutionMode; 3] =
+    [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent];
+const RESUMES: [ResumeMode; 3] =
+    [ResumeMode::ReplayToolCall, ResumeMode::UseDecisionAsToolResult, ResumeMode::PassDecisionToTool];
+
+/// The case of a seed.
+pub fn generate(seed: u64) -> Case {
+    let mut rng = Rng::with_seed(seed);
+    let mut case = skeleton(seed, &mut rng);
+    if rng.u8(..10) < 4 {
+        for _ in 0..=rng.u8(..4) {
+            case.timed.push(timed(&mut rng));
+        }
+    }
+    if rng.u8(..20) == 0 {
+        behind(&mut rng, &mut case);
+    }
+    if rng.u8(..8) == 0 {
+        case.messages.push(rng.u64(1..120));
+    }
+    if rng.u8(..5) == 0 {
+        case.cancel_ms = Some(rng.u64(0..140));
+    }
+    if rng.u8(..8) == 0 {
+        case.acts.push(misdeed(&mut rng));
+    }
+    if rng.u8(..4) == 0 {
+        case.acts.push(deed(&mut rng));
+    }
+    if rng.u8(..4) == 0 {
+        case.stop.push(condition(&mut rng));
+    }
+    if rng.u8(..16) == 0
+        && let Some(answer) = random(&mut rng, &mut case.answers)
+    {
+        let faults = [Fault::Error, Fault::Unfinished, Fault::Panic];
+        answer.fault = Some(faults[rng.usize(..3)]);
+    }
+    if rng.u8(..12) == 0 {
+        contradict(&mut rng, &mut case);
+    }
+    if case.committer && rng.u8(..3) == 0 {
+        for _ in 0..=rng.u8(..2) {
+            case.troubles.push(trouble(&mut rng));
+        }
+    } else if rng.u8(..8) == 0 {
+        case.troubles.push(Trouble::DropAt(rng.u64(0..100)));
+    }
+    case
+}
+
+/// A case in which nothing depends on the time: its run ends the same wherever its process dies.
+pub fn calm(seed: u64) -> Case {
+    let mut rng = Rng::with_seed(seed ^ 0x5eed);
+    let mut case = skeleton(seed, &mut rng);
+    case.committer = true;
+    case.doubts_resume = true;
+    // One answer to each question, and by its name: who else answers when is a matter of time.
+    for reply in &mut case.replies {
+        let one = reply.sends.iter().find_map(|send| match send.kind {
+            Kind::Resume | Kind::ResumeUnnamed => Some(Send { kind: Kind::Resume, ..*send }),
+            Kind::Cancel | Kind::CancelUnnamed => Some(Send { kind: Kind::Cancel, ..*send }),
+            _ => None,
+        });
+        reply.sends = one.into_iter().collect();
+    }
+    // Where it blocks the run, what executes beside it is given up or not, as time has it.
+    case.gates.retain(|gate| gate.says != Says::BlockRun);
+    let mut asks: Vec<&mut Ask> = Vec::new();
+    for gate in &mut case.gates {
+        if let Says::Suspend(ask) = &mut gate.says {
+            asks.push(ask);
+        }
+    }
+    for execution in
+        case.answers.iter_mut().flat_map(|answer| &mut answer.calls).flat_map(|call| &mut call.executions)
+    {
+        if let ComesTo::Pending(ask) = &mut execution.comes_to {
+            asks.push(ask);
+        }
+    }
+    let asks_nothing = asks.is_empty();
+    for ask in asks {
+        ask.lapses_ms = None;
+        ask.id = None;
+    }
+    // A condition that holds gives up what waits, if it still does then.
+    if asks_nothing && case.policy == SuspensionPolicy::WaitForAll && rng.bool() {
+        case.stop.push(StopConditionSpec::MaxRounds { rounds: rng.u32(1..4) });
+    }
+    case
+}
+
+/// A call behind one that asks, which asks too: what is decided on it while it waits for its turn is held, and for how long?
+fn behind(rng: &mut Rng, case: &mut Case) {
+    case.mode = ExecutionMode::Sequential;
+    case.when_suspended = WhenSuspended::WaitInPlace;
+    case.commit_ms = (0..3).map(|_| rng.u64(1..6)).collect();
+    let mut ids = Vec::new();
+    let mut first = answer(rng, &mut ids);
+    first.calls = (0..2).map(|_| call(rng, &mut ids)).collect();
+    for call in &mut first.calls {
+        (call.tool, call.garbled) = (ToolName::Write, false);
+        let asks = ComesTo::Pending(ask(rng));
+        let asks = execution(rng, Some(asks));
+        call.executions.insert(0, asks);
+        call.executions[0].delay_ms = rng.u64(5..30);
+    }
+    let at_ms = first.delay_ms * 2 + rng.u64(0..40);
+    let call = first.calls[1].id.clone();
+    case.answers[0] = first;
+    case.gates.retain(|gate| gate.step != 1);
+    case.timed.push(Timed { at_ms, call, resumes: rng.bool(), other_arguments: false });
+}
+
+fn skeleton(seed: u64, rng: &mut Rng) -> Case {
+    let steps = 1 + rng.usize(..3);
+    let mut ids: Vec<String> = Vec::new();
+    let answers: Vec<Answer> = (0..steps).map(|_| answer(rng, &mut ids)).collect();
+    let mut gates = Vec::new();
+    let mut replies = Vec::new();
+    for (step, answer) in (1..).zip(&answers) {
+        for (ordinal, _) in (0..).zip(&answer.calls) {
+            for plugin in 0..2 {
+                if rng.u8(..5) == 0 {
+                    gates.push(Gate { plugin, step, ordinal, life: 0, says: says(rng) });
+                }
+                if rng.u8(..8) == 0 {
+                    gates.push(Gate { plugin, step, ordinal, life: rng.u32(1..3), says: says(rng) });
+                }
+            }
+            for life in 1..4 {
+                if rng.u8(..10) < 8 {
+                    replies.push(on_ask(rng, step, ordinal, life));
+                }
+            }
+        }
+    }
+    Case {
+        seed,
+        mode: MODES[rng.usize(..3)],
+        policy: pick(rng, SuspensionPolicy::WaitForAll, SuspensionPolicy::ContinueWhenAny),
+        when_suspended: pick(rng, WhenSuspended::Park, WhenSuspended::WaitInPlace),
+        streamed: rng.bool(),
+        committer: rng.u8(..6) > 0,
+        commit_ms: (0..3).map(|_| if rng.bool() { 0 } else { rng.u64(..6) }).collect(),
+        answers,
+        gates,
+        acts: Vec::new(),
+        stop: Vec::new(),
+        replies,
+        doubts_resume: rng.bool(),
+        timed: Vec::new(),
+        messages: Vec::new(),
+        cancel_ms: None,
+        troubles: Vec::new(),
+    }
+}
+
+fn pick<T>(rng: &mut Rng, one: T, other: T) -> T {
+    if rng.bool() { one } else { other }
+}
+
+fn random<'a, T>(rng: &mut Rng, all: &'a mut [T]) -> Option<&'a mut T> {
+    if all.is_empty() {
+        return None;
+    }
+    let at = rng.usize(..all.len());
+    all.get_mut(at)
+}
+
+fn delay(rng: &mut Rng) -> u64 {
+    match rng.u8(..6) {
+        0 => 0,
+        1 | 2 => rng.u64(1..4),
+        _ => rng.u64(1..40),
+    }
+}
+
+fn answer(rng: &mut Rng, ids: &mut Vec<String>) -> Answer {
+    let most = if rng.u8(..12) == 0 { 0 } else { rng.usize(1..5) };
+    let calls = (0..most).map(|_| call(rng, ids)).collect();
+    Answer { delay_ms: delay(rng) / 2, tokens: rng.u64(1..100), calls, fault: None }
+}
+
+fn call(rng: &mut Rng, ids: &mut Vec<String>) -> Call {
+    // Sometimes an id is used again: in the same answer it makes a twin, in a later one a second life.
+    let id = if !ids.is_empty() && rng.u8(..7) == 0 {
+        ids[rng.usize(..ids.len())].clone()
+    } else {
+        format!("c{}", ids.len() + 1)
+    };
+    ids.push(id.clone());
+    let tool = match rng.u8(..20) {
+        0 => ToolName::Missing,
+        1..=3 => ToolName::Strict,
+        4..=11 => ToolName::Write,
+        _ => ToolName::Read,
+    };
+    let asks = rng.u8(..10);
+    let many = if asks < 4 { 1 + rng.usize(..3) } else { 1 };
+    let mut executions = Vec::new();
+    for _ in 1..many {
+        let asks = ComesTo::Pending(ask(rng));
+        executions.push(execution(rng, Some(asks)));
+    }
+    executions.push(execution(rng, None));
+    Call { id, tool, garbled: rng.u8(..30) == 0, unfit: rng.u8(..6) == 0, executions }
+}
+
+fn execution(rng: &mut Rng, comes_to: Option<ComesTo>) -> Execution {
+    let comes_to = comes_to.unwrap_or_else(|| match rng.u8(..12) {
+        0 => ComesTo::Panic,
+        1 | 2 => ComesTo::Error,
+        3 => ComesTo::Warning,
+        _ => ComesTo::Success,
+    });
+    let writes = match rng.u8(..4) {
+        0 => Writes::Own,
+        1 => Writes::Step,
+        _ => Writes::Nothing,
+    };
+    let progress = if rng.u8(..6) == 0 { rng.u8(1..3) } else { 0 };
+    Execution { delay_ms: delay(rng), progress, writes, comes_to }
+}
+
+fn ask(rng: &mut Rng) -> Ask {
+    Ask {
+        mode: RESUMES[rng.usize(..3)],
+        lapses_ms: (rng.u8(..6) == 0).then(|| rng.u64(0..60)),
+        schema: rng.u8(..4) == 0,
+        id: (rng.u8(..10) == 0).then(|| format!("wanted-{}", rng.u8(..2))),
+    }
+}
+
+fn says(rng: &mut Rng) -> Says {
+    match rng.u8(..20) {
+        0 => Says::BlockRun,
+        1..=4 => Says::Block,
+        5..=8 => Says::SetResult,
+        _ => Says::Suspend(ask(rng)),
+    }
+}
+
+fn on_ask(rng: &mut Rng, step: u32, ordinal: u32, life: u32) -> OnAsk {
+    use Kind::{
+        Again, Cancel, CancelUnnamed, OtherArguments, OtherRun, Resume, ResumeUnnamed, Stale, Unfit,
+        UnknownCall,
+    };
+    let mut sends = Vec::new();
+    if rng.u8(..4) == 0 {
+        let bad = [Stale, UnknownCall, OtherRun, OtherArguments, Unfit];
+        sends.push(Send { after_ms: delay(rng), kind: bad[rng.usize(..bad.len())] });
+    }
+    let good = match rng.u8(..8) {
+        0 => Cancel,
+        1 => CancelUnnamed,
+        2 | 3 => ResumeUnnamed,
+        _ => Resume,
+    };
+    sends.push(Send { after_ms: delay(rng), kind: good });
+    if rng.u8(..3) == 0 {
+        let more = [Again, Resume, Cancel, ResumeUnnamed, CancelUnnamed, Stale];
+        let after_ms = if rng.bool() { 0 } else { delay(rng) };
+        sends.push(Send { after_ms, kind: more[rng.usize(..more.len())] });
+    }
+    OnAsk { step, ordinal, life, batch: rng.u8(..4) == 0, sends }
+}
+
+fn timed(rng: &mut Rng) -> Timed {
+    Timed {
+        at_ms: if rng.bool() { rng.u64(0..20) } else { rng.u64(0..80) },
+        call: format!("c{}{}", rng.u8(1..7), if rng.u8(..8) == 0 { "#2" } else { "" }),
+        resumes: rng.u8(..4) > 0,
+        other_arguments: rng.u8(..6) == 0,
+    }
+}
+
+const PLACES: [Place; 5] = [
+    Place::StepStart,
+    Place::BeforeInference,
+    Place::AfterInference,
+    Place::AfterToolExecute,
+    Place::StepEnd,
+];
+
+fn misdeed(rng: &mut Rng) -> Act {
+    let does = pick(rng, Does::Fail, Does::Panic);
+    if rng.u8(..8) == 0 {
+        return Act { phase: Place::RunStart, step: rng.u32(..2), does };
+    }
+    Act { phase: PLACES[rng.usize(..5)], step: rng.u32(1..4), does }
+}
+
+fn deed(rng: &mut Rng) -> Act {
+    let step = rng.u32(1..4);
+    match rng.u8(..5) {
+        0 => Act { phase: Place::BeforeInference, step, does: Does::OfferRead },
+        1 => Act { phase: PLACES[rng.usize(..5)], step, does: Does::EndRun },
+        2 => Act { phase: PLACES[rng.usize(..5)], step, does: Does::Write },
+        _ => Act { phase: PLACES[rng.usize(..5)], step, does: Does::Wait(rng.u64(1..20)) },
+    }
+}
+
+fn condition(rng: &mut Rng) -> StopConditionSpec {
+    match rng.u8(..6) {
+        0 => StopConditionSpec::MaxRounds { rounds: rng.u32(1..4) },
+        1 => StopConditionSpec::Timeout { seconds: 1 },
+        2 => StopConditionSpec::TokenBudget { max_total: rng.u64(1..200) },
+        3 => StopConditionSpec::ConsecutiveErrors { max: rng.u32(1..4) },
+        4 => StopConditionSpec::StopOnTool { tool_name: ["write", "strict"][rng.usize(..2)].to_owned() },
+        _ => StopConditionSpec::LoopDetection { window: rng.u32(2..6) },
+    }
+}
+
+/// Two calls of one step write different values to one key.
+fn contradict(rng: &mut Rng, case: &mut Case) {
+    if let Some(answer) = random(rng, &mut case.answers) {
+        for call in &mut answer.calls {
+            if let Some(last) = call.executions.last_mut() {
+                last.writes = Writes::Contradiction;
+            }
+        }
+    }
+}
+
+fn trouble(rng: &mut Rng) -> Trouble {
+    match rng.u8(..6) {
+        0 => Trouble::CrashBeforeCommit(rng.u32(1..12)),
+        1 | 2 => Trouble::CrashAfterCommit(rng.u32(1..12)),
+        3 => Trouble::CrashAt(rng.u64(0..120)),
+        4 => Trouble::DropAt(rng.u64(0..120)),
+        _ => Trouble::CommitFails(rng.u32(1..12)),
+    }
+}

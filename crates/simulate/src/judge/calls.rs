@@ -1,0 +1,233 @@
+//! What may execute, executes: once, with what it was approved for, and what may not, never.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use runstate::agent::event::EventKind;
+use runstate::agent::{Incoming, Verdict};
+use runstate::decision::{Decision, DecisionAction, ResumeMode};
+use runstate::termination::TerminationReason;
+use runstate::tool_call::{CallKey, ToolCallStatus};
+use serde_json::Value;
+
+use super::{Book, Judge, Moment, Step};
+use crate::case::{Case, ToolName};
+use crate::play::{Seen, What};
+
+/// By what a tool executes: the model's own request, or a decision.
+type Ground = Option<String>;
+
+#[derive(Default)]
+struct OfCall {
+    /// What the plugins said at the last gate, as far as they were asked.
+    verdict: Option<Verdict>,
+    /// Is the gate open, and nothing was executed since?
+    open: bool,
+    /// How often it was executed on each ground, and with which key.
+    executed: BTreeMap<Ground, (u32, String)>,
+    arguments: Option<Value>,
+    /// Cuts when its tool last began.
+    cuts: u32,
+}
+
+pub(super) struct Calls<'s> {
+    case: &'s Case,
+    calls: BTreeMap<String, OfCall>,
+    sent: BTreeMap<String, Incoming>,
+    keys: BTreeSet<String>,
+}
+
+impl<'s> Calls<'s> {
+    pub(super) fn new(seen: &'s Seen) -> Self {
+        Calls { case: &seen.case, calls: BTreeMap::new(), sent: BTreeMap::new(), keys: BTreeSet::new() }
+    }
+}
+
+/// Why the call as it was asked for can never execute.
+pub(super) fn is_unfit(case: &Case, key: CallKey) -> Option<&'static str> {
+    let call = case.call(key.step, key.ordinal)?;
+    let turn = &case.answers.get(key.step as usize - 1)?.calls;
+    if turn[..key.ordinal as usize].iter().any(|earlier| earlier.id == call.id) {
+        return Some("same id");
+    }
+    if call.garbled {
+        return Some("cannot be read");
+    }
+    match call.tool {
+        ToolName::Missing => Some("there is no tool"),
+        ToolName::Strict if call.unfit => Some("do not fit"),
+        _ => None,
+    }
+}
+
+/// Block run, block, suspend, set the result, allow; the first of equals. Written again.
+fn stronger(first: Option<Verdict>, second: &Verdict) -> Verdict {
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::BlockRun(_) => 0,
+        Verdict::Block(_) => 1,
+        Verdict::Suspend(_) => 2,
+        Verdict::SetResult(_) => 3,
+        _ => 4,
+    };
+    match first {
+        Some(first) if rank(&first) <= rank(second) => first,
+        _ => second.clone(),
+    }
+}
+
+impl Judge for Calls<'_> {
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        let Step::Entry(entry) = step else { return };
+        match &entry.what {
+            What::Sent { incoming, .. } => {
+                self.sent.insert(incoming.decision_id.clone(), incoming.clone());
+            }
+            What::Event(event) => {
+                if let EventKind::ToolCallReady { call, arguments, .. } = &event.kind {
+                    self.calls.entry(call.clone()).or_default().arguments = Some(arguments.clone());
+                }
+            }
+            What::Gate { call, key, plugin, verdict, .. } => {
+                let of_call = self.calls.entry(call.clone()).or_default();
+                if let Some(why) = is_unfit(self.case, *key) {
+                    book.wrong("calls", format!("plugins are asked about {call}, of which {why:?} holds"));
+                }
+                if *plugin == 0 {
+                    (of_call.verdict, of_call.open) = (Some(verdict.clone()), false);
+                } else {
+                    let verdict = stronger(of_call.verdict.take(), verdict);
+                    of_call.open = verdict == Verdict::Allow;
+                }
+            }
+            What::Began { .. } => self.began(&entry.what, now, book),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+        let Some(end) = &seen.end else { return };
+        let goes_on = matches!(
+            end.reason,
+            Some(
+                TerminationReason::NaturalEnd
+                    | TerminationReason::Stopped(_)
+                    | TerminationReason::BehaviorRequested
+            )
+        );
+        for call in &end.calls {
+            let of_call = self.calls.get(&call.name);
+            let opened = of_call.is_some_and(|of_call| of_call.open);
+            if goes_on
+                && now.cuts == 0
+                && opened
+                && call.status.is_terminal()
+                && call.status != ToolCallStatus::Cancelled
+            {
+                book.wrong("calls", format!("{} was allowed and never executed", call.name));
+            }
+            let ran = of_call.is_some_and(|of_call| !of_call.executed.is_empty());
+            if is_unfit(self.case, call.key).is_some() {
+                let fails = matches!(call.status, ToolCallStatus::Failed | ToolCallStatus::New);
+                if ran || !fails {
+                    book.wrong("calls", format!("{} cannot be executed, and is {}", call.name, call.status));
+                }
+            }
+        }
+    }
+}
+
+impl Calls<'_> {
+    fn began(&mut self, began: &What, now: &Moment, book: &mut Book) {
+        let What::Began { call, key, idempotency, arguments, decision, durable, .. } = began else { return };
+        let tool = self.case.call(key.step, key.ordinal).map(|call| call.tool);
+        let repeatable = tool.is_some_and(ToolName::is_repeatable);
+        let of_call = self.calls.entry(call.clone()).or_default();
+        let again = repeatable && now.cuts > of_call.cuts;
+        if !std::mem::take(&mut of_call.open) && !again {
+            book.wrong("calls", format!("the tool of {call} executes, and its gate was not open"));
+        }
+        of_call.cuts = now.cuts;
+        let ground: Ground = decision.as_ref().map(|decision| decision.decision_id.clone());
+        let fresh = !of_call.executed.contains_key(&ground);
+        let (times, name) =
+            of_call.executed.entry(ground.clone()).or_insert_with(|| (0, idempotency.clone()));
+        *times += 1;
+        if *times > 1 && !again {
+            book.wrong("calls", format!("the tool of {call} executes {times} times on {ground:?}"));
+        }
+        if *name != *idempotency {
+            book.wrong("calls", format!("{call} executes again as {idempotency}, and was {name} before"));
+        }
+        // What is in doubt and executes again is the same to those outside.
+        let doubted = decision
+            .as_ref()
+            .and_then(|decision| now.asked.get(&decision.suspension_id))
+            .is_some_and(|asked| asked.action == "in_doubt");
+        if fresh && !self.keys.insert(idempotency.clone()) && !repeatable && !doubted {
+            book.wrong("calls", format!("two executions of {call} have the key {idempotency}"));
+        }
+        if let Some(durable) = durable.as_ref().filter(|_| !repeatable) {
+            let status = durable.calls.get(call).map(String::as_str);
+            if decision.is_none() && status != Some("Running") {
+                book.wrong("calls", format!("{call} executes while the store has it as {status:?}"));
+            }
+        }
+        match decision {
+            None => {
+                if of_call.arguments.as_ref() != Some(arguments) {
+                    book.wrong("calls", format!("{call} executes with {arguments}"));
+                }
+            }
+            Some(decision) => {
+                let original = of_call.arguments.clone();
+                self.replayed(call, arguments, decision, original, now, book);
+                if let Some(durable) = durable
+                    && !durable.decisions.contains(&decision.decision_id)
+                {
+                    book.wrong("calls", format!("{call} executes and its decision is not durable"));
+                }
+            }
+        }
+    }
+
+    fn replayed(
+        &self,
+        call: &str,
+        arguments: &Value,
+        decision: &Decision,
+        original: Option<Value>,
+        now: &Moment,
+        book: &mut Book,
+    ) {
+        let id = &decision.decision_id;
+        if decision.action != DecisionAction::Resume {
+            book.wrong("calls", format!("{call} executes on the decision {id}, which denies it"));
+        }
+        let known = now.durable.contains(id) || now.accepted.values().any(|accepted| accepted == id);
+        if !known {
+            book.wrong("calls", format!("{call} executes on {id}, which was not accepted"));
+        }
+        match self.sent.get(id) {
+            Some(sent) if sent.call == call && sent.action == DecisionAction::Resume => {}
+            _ => book.wrong("calls", format!("{call} executes on {id}, which nobody sent for it")),
+        }
+        let Some(asked) = now.asked.get(&decision.suspension_id) else {
+            book.wrong(
+                "calls",
+                format!("{call} executes on an answer to {:?}, which nobody asked", decision.suspension_id),
+            );
+            return;
+        };
+        let expected = match asked.resume_mode {
+            _ if asked.action == "in_doubt" => Some(asked.parameters["arguments"].clone()),
+            ResumeMode::ReplayToolCall => original,
+            ResumeMode::PassDecisionToTool => Some(decision.result.clone()),
+            ResumeMode::UseDecisionAsToolResult => {
+                book.wrong("calls", format!("{call} executes where the decision is its result"));
+                return;
+            }
+        };
+        if expected.as_ref() != Some(arguments) {
+            book.wrong("calls", format!("{call} is replayed with {arguments}, and not with {expected:?}"));
+        }
+    }
+}

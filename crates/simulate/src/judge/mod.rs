@@ -1,0 +1,124 @@
+//! An independent judge: it knows the documents and what was seen of a case, and nothing of the driver.
+//!
+//! Each file holds one promise. A judge goes through what happened in order, with [`Moment`], how the run stands then.
+
+mod calls;
+mod cancel;
+mod crash;
+mod decisions;
+mod ends;
+mod events;
+mod history;
+mod moment;
+mod order;
+mod outcomes;
+mod phases;
+mod status;
+mod traces;
+mod values;
+
+use std::fmt;
+
+use runstate::trace::{Coverage, Event};
+
+use crate::play::{Entry, Seen, What};
+
+pub use crash::same_end;
+pub use moment::Moment;
+
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// Which, in a word.
+    pub rule: String,
+    /// When, and how.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.what)
+    }
+}
+
+/// What a judge looks at next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step<'s> {
+    /// A transition.
+    Moved(&'s Event<'static>),
+    /// Something else.
+    Entry(&'s Entry),
+}
+
+/// Where violations go.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    at_ms: u64,
+    found: Vec<Violation>,
+}
+
+impl Book {
+    pub(crate) fn wrong(&mut self, rule: &str, what: impl fmt::Display) {
+        let what = format!("at {} ms, {what}", self.at_ms);
+        self.found.push(Violation { rule: rule.to_owned(), what });
+    }
+}
+
+/// One promise, followed through a case.
+pub(crate) trait Judge {
+    /// Looks at what happened next; `now` is how the run stands behind it.
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book);
+
+    /// Looks back at the whole.
+    fn end(&mut self, _seen: &Seen, _now: &Moment, _book: &mut Book) {}
+}
+
+/// Holds what was seen against the documents; gives what was broken, and the edges that were taken.
+pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
+    let mut book = Book::default();
+    let mut judges: Vec<Box<dyn Judge>> = vec![
+        Box::new(status::Status),
+        Box::new(events::Events::default()),
+        Box::new(phases::Phases::default()),
+        Box::new(calls::Calls::new(seen)),
+        Box::new(outcomes::Outcomes::new(seen)),
+        Box::new(decisions::Decisions::default()),
+        Box::new(history::Histories::new(seen)),
+        Box::new(order::Order::new(seen)),
+        Box::new(cancel::Cancels::default()),
+        Box::new(ends::Ends::new(seen)),
+        Box::new(values::Values::new(seen)),
+    ];
+    let mut now = Moment::default();
+    let mut each = |step: Step<'_>, book: &mut Book| {
+        now.step(step, book);
+        for judge in &mut judges {
+            judge.step(step, &now, book);
+        }
+    };
+    let mut entries = seen.entries.iter().peekable();
+    for (number, event) in (0..).zip(&seen.trace) {
+        while let Some(entry) = entries.next_if(|entry| entry.trace <= number) {
+            book.at_ms = entry.at_ms;
+            each(Step::Entry(entry), &mut book);
+        }
+        book.at_ms = event.at_ms;
+        each(Step::Moved(event), &mut book);
+    }
+    for entry in entries {
+        book.at_ms = entry.at_ms;
+        each(Step::Entry(entry), &mut book);
+    }
+    for judge in &mut judges {
+        judge.end(seen, &now, &mut book);
+    }
+    for entry in &seen.entries {
+        if let What::Wrong(what) = &entry.what {
+            let (rule, what) = what.split_once(": ").unwrap_or(("wrong", what));
+            book.at_ms = entry.at_ms;
+            book.wrong(rule, what);
+        }
+    }
+    let coverage = traces::check(seen, &mut book);
+    (book.found, coverage)
+}

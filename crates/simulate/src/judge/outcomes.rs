@@ -1,0 +1,137 @@
+//! The result of a call is what its tool, its gate or its decision gave.
+
+use std::collections::BTreeMap;
+
+use runstate::agent::Verdict;
+use runstate::agent::event::{CallOutcome, EventKind};
+use runstate::decision::{DecisionAction, ResumeMode};
+use runstate::tool_call::CallKey;
+use serde_json::{Value, json};
+
+use super::calls::is_unfit;
+use super::{Book, Judge, Moment, Step};
+use crate::case::{Case, ComesTo};
+use crate::play::{OUTPUT, Seen, What};
+
+/// Where the result of a call comes from.
+#[derive(Debug, Clone, PartialEq)]
+enum Source {
+    Output(Value, Option<&'static str>),
+    /// Words that its error has.
+    Error(String),
+    /// It asks.
+    Nothing,
+}
+
+pub(super) struct Outcomes<'s> {
+    case: &'s Case,
+    sources: BTreeMap<String, Source>,
+    keys: BTreeMap<String, CallKey>,
+    results: BTreeMap<String, Value>,
+    gate: BTreeMap<String, Verdict>,
+}
+
+impl<'s> Outcomes<'s> {
+    pub(super) fn new(seen: &'s Seen) -> Self {
+        Outcomes {
+            case: &seen.case,
+            sources: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            results: BTreeMap::new(),
+            gate: BTreeMap::new(),
+        }
+    }
+
+    fn planned(&self, key: CallKey, nth: usize) -> Source {
+        let call = self.case.call(key.step, key.ordinal);
+        let Some(execution) = call.and_then(|call| call.executions.get(nth).or(call.executions.last()))
+        else {
+            return Source::Nothing;
+        };
+        let output = || json!({ "call": key.to_string(), OUTPUT: nth });
+        match execution.comes_to {
+            ComesTo::Success => Source::Output(output(), None),
+            ComesTo::Warning => Source::Output(output(), Some("nearly")),
+            ComesTo::Error => Source::Error("failed".to_owned()),
+            ComesTo::Panic => Source::Error("fell over".to_owned()),
+            ComesTo::Pending(_) => Source::Nothing,
+        }
+    }
+}
+
+impl Judge for Outcomes<'_> {
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        let Step::Entry(entry) = step else { return };
+        match &entry.what {
+            What::Sent { incoming, .. } => {
+                self.results.insert(incoming.decision_id.clone(), incoming.result.clone());
+            }
+            What::Gate { call, key, plugin, verdict, .. } => {
+                self.keys.insert(call.clone(), *key);
+                let before = self.gate.remove(call).filter(|_| *plugin == 1);
+                let verdict = before.map_or(verdict.clone(), |before| before.and(verdict.clone()));
+                let source = match &verdict {
+                    Verdict::SetResult(value) => Source::Output(value.clone(), None),
+                    Verdict::Block(why) | Verdict::BlockRun(why) => Source::Error(why.clone()),
+                    _ => Source::Nothing,
+                };
+                self.sources.insert(call.clone(), source);
+                self.gate.insert(call.clone(), verdict);
+            }
+            What::Began { call, key, .. } => {
+                self.keys.insert(call.clone(), *key);
+                self.sources.insert(call.clone(), Source::Nothing);
+            }
+            What::Answered { call, nth } => {
+                let key = self.keys.get(call).copied().unwrap_or_default();
+                let source = self.planned(key, *nth);
+                self.sources.insert(call.clone(), source);
+            }
+            What::Event(event) => match &event.kind {
+                EventKind::ToolCallResumed { call, suspension_id, decision_id, action, .. } => {
+                    let mode = now.asked.get(suspension_id).map(|asked| asked.resume_mode);
+                    if *action == DecisionAction::Resume && mode == Some(ResumeMode::UseDecisionAsToolResult)
+                    {
+                        let result = self.results.get(decision_id).cloned().unwrap_or_default();
+                        self.sources.insert(call.clone(), Source::Output(result, None));
+                    }
+                }
+                EventKind::ToolCallDone { call, outcome } => {
+                    let key = now.calls.get(call).map(|call| call.key);
+                    self.done(call, key, outcome, now.cuts > 0, book);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+impl Outcomes<'_> {
+    fn done(&self, call: &str, key: Option<CallKey>, outcome: &CallOutcome, cut: bool, book: &mut Book) {
+        let source = self.sources.get(call);
+        let fits = match (outcome, source) {
+            (CallOutcome::Cancelled { .. }, _) => true,
+            (CallOutcome::Succeeded { output, warning }, Some(Source::Output(expected, warned))) => {
+                output == expected && warning.as_deref() == *warned
+            }
+            // A decision whose replay a death cut off is supplied again, and is not told to be resumed again.
+            (CallOutcome::Succeeded { output, .. }, _) => cut && self.results.values().any(|it| it == output),
+            (CallOutcome::Failed { error }, Some(Source::Error(words))) => error.contains(words.as_str()),
+            (CallOutcome::Failed { error }, _) => {
+                let before = ["do not fit", "is not offered"].iter().any(|words| error.contains(words));
+                let unfit = key.and_then(|key| is_unfit(self.case, key));
+                before
+                    || unfit.is_some()
+                    || self.case.answers.iter().any(|_| {
+                        ["same id", "cannot be read", "there is no tool"]
+                            .iter()
+                            .any(|words| error.contains(words))
+                    })
+            }
+        };
+        if !fits {
+            book.wrong("outcomes", format!("{call} came to {outcome:?}, and its source is {source:?}"));
+        }
+    }
+}

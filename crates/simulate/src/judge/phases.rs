@@ -1,0 +1,98 @@
+//! The phases come in their order, RunStart and RunEnd once an activation, and nothing behind the end.
+
+use runstate::agent::Phase;
+use runstate::agent::event::EventKind;
+
+use super::{Book, Judge, Moment, Step};
+use crate::play::{Ended, What};
+
+#[derive(Default)]
+pub(super) struct Phases {
+    /// Where the activation stands; none outside of one.
+    at: Option<At>,
+    step_open: bool,
+    ended_step: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum At {
+    Created,
+    Started,
+    Ended,
+}
+
+impl Judge for Phases {
+    fn step(&mut self, step: Step<'_>, _now: &Moment, book: &mut Book) {
+        match step {
+            Step::Moved(event) => {
+                if event.lifecycle == "run_flow" && event.is_creation() {
+                    if self.at.is_some() {
+                        book.wrong("phases", "an activation begins while another has not ended");
+                    }
+                    self.at = Some(At::Created);
+                    self.step_open = false;
+                }
+            }
+            Step::Entry(entry) => self.seen(&entry.what, book),
+        }
+    }
+}
+
+impl Phases {
+    fn seen(&mut self, what: &What, book: &mut Book) {
+        match what {
+            What::Phase { phase: Phase::RunStart, .. } => {
+                if self.at != Some(At::Created) {
+                    book.wrong("phases", format!("RunStart comes where the activation is {:?}", self.at));
+                }
+                self.at = Some(At::Started);
+            }
+            What::Phase { phase: Phase::RunEnd, .. } => {
+                if !matches!(self.at, Some(At::Created | At::Started)) {
+                    book.wrong("phases", format!("RunEnd comes where the activation is {:?}", self.at));
+                }
+                self.at = Some(At::Ended);
+            }
+            What::Phase { phase, step } => {
+                if self.at != Some(At::Started) {
+                    book.wrong("phases", format!("{phase} comes where the activation is {:?}", self.at));
+                }
+                match phase {
+                    Phase::StepStart if std::mem::replace(&mut self.step_open, true) => {
+                        book.wrong("phases", format!("step {step} starts before the one before it ended"));
+                    }
+                    Phase::StepEnd => {
+                        // A step that a death cut off ends no more; one ends once.
+                        if !std::mem::replace(&mut self.step_open, false) {
+                            book.wrong("phases", format!("step {step} ends, and was not begun"));
+                        }
+                        self.ended_step = *step;
+                    }
+                    _ => {}
+                }
+            }
+            What::Began { call, .. } if self.at != Some(At::Started) => {
+                book.wrong(
+                    "phases",
+                    format!("the tool of {call} executes where the activation is {:?}", self.at),
+                );
+            }
+            What::Asked { .. } if (self.at != Some(At::Started) || !self.step_open) => {
+                book.wrong("phases", "the model is asked outside of a step");
+            }
+            What::Event(event) => {
+                if let EventKind::RunFinished { .. } = event.kind {
+                    if matches!(self.at, Some(At::Created | At::Started)) {
+                        book.wrong("phases", "RunFinished is told, and RunEnd never came");
+                    }
+                    self.at = None;
+                }
+            }
+            What::LoopEnded(Ended::Unfinished) if self.at != Some(At::Ended) && self.at.is_some() => {
+                book.wrong("phases", "the end is to be committed, and RunEnd never came");
+            }
+            What::LoopEnded(_) | What::LoopBegan { .. } => self.at = None,
+            _ => {}
+        }
+    }
+}

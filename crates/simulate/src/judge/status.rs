@@ -1,0 +1,95 @@
+//! The status of the run is what its calls say (A3, A4), and its calls are over when it is.
+
+use runstate::agent::event::{CallOutcome, EventKind};
+use runstate::run::RunStatus;
+use runstate::tool_call::ToolCallStatus;
+
+use super::{Book, Judge, Moment, Step};
+use crate::play::{Durable, Seen, What};
+
+#[derive(Default)]
+pub(super) struct Status;
+
+impl Judge for Status {
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        let Step::Entry(entry) = step else { return };
+        match &entry.what {
+            What::Event(event) => {
+                // A wait that ends gives its calls up one by one, and then the run goes on or is over (A17, A20).
+                let gives_up = matches!(
+                    event.kind,
+                    EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { .. }, .. }
+                );
+                if !gives_up {
+                    rule(now, book);
+                }
+            }
+            What::Began { call, .. } => {
+                is_running(now, book, "a tool executes");
+                let status = now.calls.get(call).map(|call| call.status);
+                if status != Some(ToolCallStatus::Running) {
+                    book.wrong("status", format!("the tool of {call} executes while it is {status:?}"));
+                }
+            }
+            What::Asked { .. } => is_running(now, book, "the model is asked"),
+            What::CommitEnded { made: true, durable, .. } => stored(durable, book),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+        if let Some(end) = &seen.end
+            && end.status == RunStatus::Done
+        {
+            rule(now, book);
+            for call in &end.calls {
+                if !call.status.is_terminal() && call.status != ToolCallStatus::New {
+                    book.wrong("status", format!("the run is over and {} is {}", call.name, call.status));
+                }
+            }
+        }
+    }
+}
+
+fn is_running(now: &Moment, book: &mut Book, while_: &str) {
+    if now.run != Some(RunStatus::Running) {
+        book.wrong("status", format!("{while_} while the run is {:?}", now.run));
+    }
+}
+
+fn rule(now: &Moment, book: &mut Book) {
+    let projection = now.projection();
+    match now.run {
+        Some(RunStatus::Waiting) if projection != RunStatus::Waiting => {
+            book.wrong("status", format!("the run is Waiting and its calls say {projection}"));
+        }
+        Some(RunStatus::Done) if projection != RunStatus::Done => {
+            book.wrong("status", format!("the run is Done and its calls say {projection}"));
+        }
+        _ => {}
+    }
+    let winds_up = matches!(now.flow.as_deref(), Some("RunEnd" | "CommitFinished"));
+    if now.is_active() && !winds_up && now.run != Some(RunStatus::Running) {
+        book.wrong(
+            "status",
+            format!("an activation stands in {:?} of a run that is {:?}", now.flow, now.run),
+        );
+    }
+}
+
+/// The same for what is stored.
+fn stored(durable: &Durable, book: &mut Book) {
+    let any = |wanted: &[&str]| durable.calls.values().any(|status| wanted.contains(&status.as_str()));
+    let (executes, waits) = (any(&["Running", "Resuming"]), any(&["Suspended"]));
+    let sound = match durable.run.as_str() {
+        "Waiting" => !executes && waits,
+        "Done" => !executes && !waits,
+        _ => true,
+    };
+    if !sound {
+        book.wrong(
+            "status",
+            format!("the stored run is {} and its calls are {:?}", durable.run, durable.calls),
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! Random runs of agents under virtual time, judged by what the documents say.
+
+pub mod campaign;
+pub mod case;
+pub mod judge;
+pub mod play;
+pub mod situations;

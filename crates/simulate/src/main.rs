@@ -1,0 +1,145 @@
+//! `runstate-simulate --runs 10000 --seed 1`: random runs, judged.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use runstate_simulate::campaign::{Failure, Found, broken, campaign, smallest};
+use runstate_simulate::case::{Case, generate};
+use runstate_simulate::play::play;
+
+const USAGE: &str =
+    "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--quiet] [--all] [--play FILE]";
+
+struct Asked {
+    runs: u64,
+    seed: u64,
+    threads: usize,
+    show: Option<u64>,
+    quiet: bool,
+    all: bool,
+    play: Option<String>,
+}
+
+fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
+    let mut asked =
+        Asked { runs: 10_000, seed: 1, threads: 2, show: None, quiet: false, all: false, play: None };
+    while let Some(name) = arguments.next() {
+        if name == "--quiet" {
+            asked.quiet = true;
+            continue;
+        }
+        if name == "--all" {
+            asked.all = true;
+            continue;
+        }
+        if name == "--play" {
+            asked.play = arguments.next();
+            continue;
+        }
+        let value = arguments.next().ok_or_else(|| format!("{name} wants a number; {USAGE}"))?;
+        let number: u64 = value.parse().map_err(|_| format!("{name} wants a number, got {value:?}"))?;
+        match name.as_str() {
+            "--runs" => asked.runs = number,
+            "--seed" => asked.seed = number,
+            "--threads" => asked.threads = usize::try_from(number).unwrap_or(2),
+            "--show" => asked.show = Some(number),
+            _ => return Err(format!("{name} is no option; {USAGE}")),
+        }
+    }
+    Ok(asked)
+}
+
+fn main() -> ExitCode {
+    let asked = match asked(std::env::args().skip(1)) {
+        Ok(asked) => asked,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    if let Some(seed) = asked.show {
+        return show(&generate(seed));
+    }
+    if let Some(path) = &asked.play {
+        let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+        return match text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())) {
+            Ok(case) => show(&case),
+            Err(error) => {
+                eprintln!("{path}: {error}");
+                ExitCode::from(2)
+            }
+        };
+    }
+    #[expect(clippy::disallowed_methods, reason = "runs a second are of the machine's clock")]
+    let began = Instant::now();
+    let found = campaign(asked.seed, asked.runs, asked.threads, asked.all);
+    let seconds = began.elapsed().as_secs_f64();
+    if asked.all {
+        for Failure { seed, case, violations, .. } in &found.failures {
+            println!("seed {seed} {:?}: {}", case.troubles, violations[0]);
+        }
+    }
+    if let Some(failure) = found.failures.first() {
+        println!("seed {} fails, behind {} others:", failure.seed, failure.after);
+        for violation in failure.violations.iter().take(5) {
+            println!("  {violation}");
+        }
+        if asked.quiet {
+            return ExitCode::FAILURE;
+        }
+        let small = smallest(failure);
+        println!("the smallest case that breaks the same promise:\n{}", json(&small));
+        let path = std::env::temp_dir().join(format!("runstate-simulate-{}.json", failure.seed));
+        match std::fs::write(&path, json(&small)) {
+            Ok(()) => println!("it is in {0}; played again by --play {0}", path.display()),
+            Err(error) => println!("it could not be written to {}: {error}", path.display()),
+        }
+        for violation in broken(&small).iter().take(5) {
+            println!("  {violation}");
+        }
+        return ExitCode::FAILURE;
+    }
+    report(&found, &asked, seconds)
+}
+
+fn report(found: &Found, asked: &Asked, seconds: f64) -> ExitCode {
+    let (cases, plays) = (found.cases, found.plays);
+    println!(
+        "{cases} cases from seed {} on, {plays} runs with those that die at each commit, in {seconds:.1} s: {:.0} runs/s",
+        asked.seed,
+        plays as f64 / seconds
+    );
+    if !asked.quiet {
+        print!("{}", found.coverage);
+        found.situations.lines().for_each(|line| println!("{line}"));
+    }
+    let seldom = found.situations.too_seldom(asked.runs);
+    for line in &seldom {
+        println!("too seldom: {line}");
+    }
+    if seldom.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn show(case: &Case) -> ExitCode {
+    println!("{}", json(case));
+    let seen = play(case);
+    let mut trace = seen.trace.iter().zip(1_u64..).peekable();
+    for entry in &seen.entries {
+        while let Some((event, _)) = trace.next_if(|(_, number)| *number <= entry.trace) {
+            println!("{:>5} {} {}: {event}", event.at_ms, event.lifecycle, event.instance);
+        }
+        println!("{:>5} {:?}", entry.at_ms, entry.what);
+    }
+    for (event, _) in trace {
+        println!("{:>5} {} {}: {event}", event.at_ms, event.lifecycle, event.instance);
+    }
+    let violations = broken(case);
+    for violation in &violations {
+        println!("{violation}");
+    }
+    if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn json(case: &Case) -> String {
+    serde_json::to_string_pretty(case).unwrap_or_default()
+}

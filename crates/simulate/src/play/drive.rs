@@ -1,0 +1,371 @@
+//! From the first message to the end of the run, through crashes and waits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use runstate::agent::keys::Scope;
+use runstate::agent::stop::StopConditions;
+use runstate::agent::{
+    ActivationError, Agent, Inbox, Input, Io, Outcome, RunState, StoredRun, cancel_run, inbox, run_loop,
+    run_loop_stream,
+};
+use runstate::clock::TokioClock;
+use runstate::run::{AnyRun, RunStatus};
+use runstate::termination::TerminationReason;
+use tokio::time::{Instant, sleep_until};
+
+use super::log::{Ended, Final, Seen, What};
+use super::store::{Store, nothing_stored};
+use super::world::{RUN, Sink, World, calls_of};
+use super::{model, plugin, send, tool};
+use crate::case::{Case, ToolName, Trouble};
+
+/// Loops of one case. A run that needs more goes in circles.
+const MOST_LOOPS: usize = 80;
+/// A parked run that nobody decided for so long is cancelled.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A loop that takes so long hangs.
+const HANGS: Duration = Duration::from_secs(600);
+
+/// Plays a case.
+///
+/// # Panics
+/// When tokio has no runtime to give.
+pub fn play(case: &Case) -> Seen {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime of one thread").block_on(async {
+        let world = World::new(case);
+        let end = Play::new(&world).run().await;
+        Seen { case: case.clone(), entries: world.take_entries(), trace: world.recorder.take(), end }
+    })
+}
+
+/// How a loop came to its end, and what comes next.
+enum Next {
+    /// It waits.
+    Parked,
+    /// It was dropped, and goes on in memory.
+    Again,
+    /// The process died.
+    Revive,
+    /// It is over.
+    Over,
+}
+
+struct Play {
+    world: Arc<World>,
+    agent: Agent,
+    store: Option<Store>,
+    sink: Sink,
+    life: u32,
+    drops: Vec<Instant>,
+    deaths: Vec<Instant>,
+    messages: Vec<u64>,
+}
+
+impl Play {
+    fn new(world: &Arc<World>) -> Play {
+        let case = &world.case;
+        let times = |of: fn(&Trouble) -> Option<u64>| -> Vec<Instant> {
+            let mut times: Vec<_> = case
+                .troubles
+                .iter()
+                .filter_map(of)
+                .map(|at| world.start + Duration::from_millis(at))
+                .collect();
+            times.sort();
+            times
+        };
+        let drops = times(|trouble| if let Trouble::DropAt(at) = trouble { Some(*at) } else { None });
+        let deaths = times(|trouble| if let Trouble::CrashAt(at) = trouble { Some(*at) } else { None });
+        world.set_durable(nothing_stored());
+        Play {
+            agent: agent(world),
+            store: case.committer.then(|| Store::new(world)),
+            sink: Sink(Arc::clone(world)),
+            life: 0,
+            drops,
+            deaths,
+            messages: case.messages.clone(),
+            world: Arc::clone(world),
+        }
+    }
+
+    async fn run(mut self) -> Option<Final> {
+        for (place, timed) in self.world.case.timed.iter().enumerate() {
+            send::at_time(&self.world, place, timed);
+        }
+        if let Some(at_ms) = self.world.case.cancel_ms {
+            let world = Arc::clone(&self.world);
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(at_ms)).await;
+                world.note(What::Cancelled);
+                world.token.cancel();
+            });
+        }
+        // Where nobody decides, somebody loses patience.
+        let world = Arc::clone(&self.world);
+        tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE * 5).await;
+            world.note(What::Cancelled);
+            world.token.cancel();
+        });
+        for at_ms in self.messages.clone() {
+            let world = Arc::clone(&self.world);
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(at_ms)).await;
+                if let Some(handle) = world.handle() {
+                    handle.write("never mind").await.ok();
+                }
+            });
+        }
+        let (handle, mut decisions) = inbox();
+        self.world.set_handle(Some(handle));
+        let mut state = RunState::watched(RUN, &self.world.recorder);
+        let mut input = Input::message("go");
+        for _ in 0..MOST_LOOPS {
+            match self.one_loop(&mut state, &mut decisions, input).await {
+                Next::Over => return self.finish(&state),
+                Next::Again => input = Input::Resume,
+                Next::Parked => match self.parked(&mut state).await {
+                    Some(next) => input = next,
+                    None => return self.finish(&state),
+                },
+                Next::Revive => {
+                    let (keep, events) =
+                        self.store.as_ref().map_or((0, 0), |store| (store.kept, store.events));
+                    self.world.note(What::Died { keep, events });
+                    self.life += 1;
+                    self.world.set_handle(None);
+                    let (handle, fresh) = inbox();
+                    self.world.set_handle(Some(handle));
+                    decisions = fresh;
+                    match self.revive() {
+                        Some((revived, next)) => (state, input) = (revived, next),
+                        None => return None,
+                    }
+                }
+            }
+        }
+        self.world.wrong("ends: the run goes in circles");
+        None
+    }
+
+    /// The run as a new process finds it.
+    fn revive(&mut self) -> Option<(RunState, Input)> {
+        let Some(store) = self.store.as_ref().filter(|store| !store.is_empty()) else {
+            let state = RunState::watched(RUN, &self.world.recorder);
+            self.world.revive(&state);
+            return Some((state, Input::message("go")));
+        };
+        match store.restore() {
+            Ok(mut state) => {
+                state.watch(&self.world.recorder);
+                self.world.revive(&state);
+                Some((state, Input::Resume))
+            }
+            Err(error) => {
+                self.world.wrong(format!("store: what was committed does not come back: {error}"));
+                None
+            }
+        }
+    }
+
+    async fn one_loop(&mut self, state: &mut RunState, decisions: &mut Inbox, input: Input) -> Next {
+        if state.run().status() == RunStatus::Done {
+            return Next::Over;
+        }
+        let message = input != Input::Resume;
+        let (calls, status) = (calls_of(state), state.run().status());
+        self.world.note(What::LoopBegan { life: self.life, message, calls, status });
+        // A time that has passed strikes nothing any more.
+        let now = Instant::now();
+        self.drops.retain(|at| *at > now);
+        self.deaths.retain(|at| *at > now);
+        let drop_at = next_of(&self.drops);
+        let die_at = next_of(&self.deaths);
+        let ended = {
+            let mut io = Io::new().inbox(decisions).events(&self.sink).cancelled_by(self.world.token.clone());
+            if let Some(store) = &mut self.store {
+                store.mortal = true;
+                io = io.committer(store);
+            }
+            let io = io.watch(&self.world.recorder);
+            let driven = drive(&self.agent, state, input, io, self.world.case.streamed);
+            tokio::select! {
+                biased;
+                () = self.world.death.notified() => Err(false),
+                () = die_at => Err(false),
+                () = drop_at => Err(true),
+                () = tokio::time::sleep(HANGS) => {
+                    self.world.wrong("ends: the loop hangs");
+                    return Next::Over;
+                }
+                ended = driven => Ok(ended),
+            }
+        };
+        match ended {
+            Ok(ended) => self.ended(state, ended).await,
+            Err(_) if self.world.is_endless() => {
+                self.world.wrong("ends: the loop goes in circles");
+                Next::Over
+            }
+            Err(alive) => {
+                // One that was dropped while it committed its end is over in memory and not in the store.
+                let alive = alive && state.run().status() != RunStatus::Done;
+                self.world.note(What::LoopEnded(Ended::Dropped { alive }));
+                if alive { Next::Again } else { Next::Revive }
+            }
+        }
+    }
+
+    async fn ended(&mut self, state: &mut RunState, ended: Result<Outcome, ActivationError>) -> Next {
+        let mut ended = ended;
+        for _ in 0..8 {
+            match ended {
+                Ok(outcome) => {
+                    let over = outcome.reason != TerminationReason::Suspended;
+                    self.world.note(What::LoopEnded(Ended::Outcome(outcome.reason)));
+                    if let Some(store) = &self.store {
+                        compare(&self.world, store, state);
+                    }
+                    return if over { Next::Over } else { Next::Parked };
+                }
+                Err(ActivationError::Unfinished(unfinished)) => {
+                    self.world.note(What::LoopEnded(Ended::Unfinished));
+                    let Some(store) = &mut self.store else {
+                        self.world.wrong("ends: unfinished without a committer");
+                        return Next::Over;
+                    };
+                    store.mortal = false;
+                    ended = unfinished.retry(store, state).await.map_err(ActivationError::Unfinished);
+                }
+                Err(ActivationError::NotCommitted(_)) => ended = self.cancel(state).await,
+                Err(error) => {
+                    self.world.wrong(format!("ends: {error}"));
+                    return Next::Over;
+                }
+            }
+        }
+        self.world.wrong("ends: the end is never committed");
+        Next::Over
+    }
+
+    async fn cancel(&mut self, state: &mut RunState) -> Result<Outcome, ActivationError> {
+        let mut io = Io::new().events(&self.sink).watch(&self.world.recorder);
+        if let Some(store) = &mut self.store {
+            store.mortal = false;
+            io = io.committer(store);
+        }
+        cancel_run(&self.agent, state, io).await
+    }
+
+    /// What a run that is parked goes on with; none where it was cancelled.
+    async fn parked(&mut self, state: &mut RunState) -> Option<Input> {
+        let lapse = state.pending().iter().filter_map(|pending| pending.suspension.expires_at_ms).min();
+        let lapse = lapse.map_or(HANGS, Duration::from_millis);
+        let message = self.messages.iter().copied().find(|at| *at > self.world.now_ms());
+        let written = message.map_or(HANGS, Duration::from_millis);
+        let input = tokio::select! {
+            biased;
+            () = self.world.token.cancelled() => None,
+            () = self.world.sent.notified() => Some(Input::Resume),
+            () = sleep_until(self.world.start + lapse) => Some(Input::Resume),
+            () = sleep_until(self.world.start + written) => Some(Input::message("never mind")),
+            () = tokio::time::sleep(PATIENCE) => None,
+        };
+        if input.is_some() {
+            return input;
+        }
+        if !self.world.token.is_cancelled() {
+            self.world.note(What::Cancelled);
+        }
+        let (calls, status) = (calls_of(state), state.run().status());
+        self.world.note(What::LoopBegan { life: self.life, message: false, calls, status });
+        let cancelled = self.cancel(state).await;
+        if let Next::Parked = self.ended(state, cancelled).await {
+            self.world.wrong("cancel: a cancelled run waits");
+        }
+        None
+    }
+
+    fn finish(&self, state: &RunState) -> Option<Final> {
+        let reason = match state.run() {
+            AnyRun::Done(run) => Some(run.reason().clone()),
+            AnyRun::Running(_) | AnyRun::Waiting(_) => None,
+        };
+        let mut values = BTreeMap::new();
+        if let Ok(stored) =
+            StoredRun::of(state).map(|stored| serde_json::to_value(&stored).unwrap_or_default())
+        {
+            for scope in [Scope::Run, Scope::Thread] {
+                for (name, value) in stored["values"][scope.to_string()].as_object().into_iter().flatten() {
+                    values.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        Some(Final {
+            status: state.run().status(),
+            reason,
+            calls: calls_of(state),
+            history: state.history().to_vec(),
+            steps: state.steps(),
+            values,
+        })
+    }
+}
+
+/// What was stored is what is there, and comes back as that.
+fn compare(world: &World, store: &Store, state: &RunState) {
+    if store.is_behind() {
+        return;
+    }
+    match store.restore() {
+        Ok(restored) if *restored.history() == *state.history() => {}
+        Ok(_) => world.wrong("history: what is restored is not what is in memory"),
+        Err(error) => world.wrong(format!("store: what was committed does not come back: {error}")),
+    }
+    store.compare(state);
+}
+
+async fn next_of(times: &[Instant]) {
+    match times.first() {
+        Some(at) => sleep_until(*at).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn drive<'a>(
+    agent: &'a Agent,
+    state: &'a mut RunState,
+    input: Input,
+    io: Io<'a>,
+    streamed: bool,
+) -> Result<Outcome, ActivationError> {
+    if !streamed {
+        return run_loop(agent, state, input, io).await;
+    }
+    let mut events = run_loop_stream(agent, state, input, io);
+    while events.next().await.is_some() {}
+    events.outcome().await
+}
+
+fn agent(world: &Arc<World>) -> Agent {
+    let case = &world.case;
+    let mut agent = Agent::builder(model::Scripted(Arc::clone(world)))
+        .mode(case.mode)
+        .policy(case.policy)
+        .when_suspended(case.when_suspended)
+        .clock(TokioClock::starting_at(0))
+        .schemas(tool::Checked);
+    for name in ToolName::THERE {
+        agent = agent.tool(tool::Scripted::new(name, world));
+    }
+    for number in 0..2 {
+        agent = agent.plugin(plugin::Scripted { world: Arc::clone(world), number });
+    }
+    let stop = StopConditions::new(case.stop.clone()).expect("conditions that make sense");
+    agent.stop(stop).build().expect("an agent that makes sense")
+}

@@ -1,0 +1,15 @@
+//! Plays a case under virtual time, and writes down what was seen.
+
+mod drive;
+mod log;
+mod model;
+mod plugin;
+mod send;
+mod store;
+mod tool;
+mod world;
+
+pub use drive::play;
+pub use log::{CallSeen, Durable, Ended, Entry, Final, Seen, What};
+pub use tool::{Checked, OUTPUT};
+pub use world::RUN;

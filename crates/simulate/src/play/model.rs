@@ -1,0 +1,69 @@
+//! A model that says what the case has for each step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
+use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream};
+use serde_json::json;
+
+use super::log::What;
+use super::world::World;
+use crate::case::{Answer, Call, Fault};
+
+pub(super) struct Scripted(pub(super) Arc<World>);
+
+impl Model for Scripted {
+    fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+        let kept = self.0.durable();
+        let stored = request.history.iter().filter(|message| !matches!(message, Message::Open(_))).count();
+        let durable = !kept.kept || stored <= kept.messages;
+        self.0.note(What::Asked { step: request.step, history: request.history.clone(), durable });
+        let answer = self.0.case.answers.get(request.step as usize - 1);
+        let pieces = pieces(request.step, answer);
+        let delay = Duration::from_millis(answer.map_or(1, |answer| answer.delay_ms));
+        Box::pin(stream::iter(pieces).enumerate().then(move |(place, piece)| async move {
+            if place < 2 {
+                tokio::time::sleep(delay).await;
+            }
+            match piece {
+                Some(piece) => piece,
+                None => std::panic::resume_unwind(Box::new("the model fell over".to_owned())),
+            }
+        }))
+    }
+}
+
+/// What it says; nothing where it panics.
+fn pieces(step: u32, answer: Option<&Answer>) -> Vec<Option<ModelEvent>> {
+    let mut pieces = vec![Some(ModelEvent::Text(format!("step {step}")))];
+    let Some(answer) = answer else {
+        pieces.push(Some(ModelEvent::Finish(FinishReason::Stop)));
+        return pieces;
+    };
+    for (index, call) in (0..).zip(&answer.calls) {
+        let (id, tool) = (call.id.clone(), call.tool.name().to_owned());
+        pieces.push(Some(ModelEvent::CallStart { index, id, tool }));
+        pieces.push(Some(ModelEvent::Arguments { index, delta: arguments(step, index, call) }));
+    }
+    let tokens = Usage { input_tokens: answer.tokens / 2, output_tokens: answer.tokens - answer.tokens / 2 };
+    pieces.push(Some(ModelEvent::Usage(tokens)));
+    pieces.extend(match answer.fault {
+        None => Some(Some(ModelEvent::Finish(FinishReason::ToolCalls))),
+        Some(Fault::Error) => Some(Some(ModelEvent::Error(ModelError::new("no capacity")))),
+        Some(Fault::Unfinished) => None,
+        Some(Fault::Panic) => Some(None),
+    });
+    pieces
+}
+
+fn arguments(step: u32, ordinal: u32, call: &Call) -> String {
+    if call.garbled {
+        return "{\"n\":".to_owned();
+    }
+    // Calls of `read` repeat each other, so that the detection of loops has something to find.
+    let n = if call.tool.is_repeatable() { 1 } else { step * 10 + ordinal };
+    if call.unfit { json!({ "m": n }).to_string() } else { json!({ "n": n }).to_string() }
+}

@@ -1,0 +1,191 @@
+//! A store that fails, and dies, where the case says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::agent::{
+    CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, StoredRun, async_trait,
+};
+use runstate::checkpoint::Due;
+use serde_json::Value;
+
+use super::log::{Durable, What};
+use super::world::World;
+use crate::case::Trouble;
+
+pub(super) struct Store {
+    world: Arc<World>,
+    memory: MemoryCommitter,
+    /// Commits that were tried.
+    tried: u32,
+    durable: Durable,
+    /// Transitions that came before the last commit that was made.
+    pub(super) kept: u64,
+    /// The events that the stored run has told.
+    pub(super) events: u64,
+    /// May the process die in it? Not where the player commits an end by itself.
+    pub(super) mortal: bool,
+    /// Was a commit begun that was not made?
+    behind: bool,
+    /// Is the sum of what was stored held against the run each time?
+    thorough: bool,
+}
+
+impl Store {
+    pub(super) fn new(world: &Arc<World>) -> Store {
+        let durable = Durable { kept: true, ..Durable::default() };
+        world.set_durable(durable.clone());
+        let thorough = world.case.seed % 8 == 3;
+        let memory = MemoryCommitter::default();
+        Store {
+            world: Arc::clone(world),
+            memory,
+            tried: 0,
+            durable,
+            kept: 0,
+            events: 0,
+            mortal: true,
+            behind: false,
+            thorough,
+        }
+    }
+
+    pub(super) fn restore(&self) -> Result<RunState, StateError> {
+        self.memory.restore()
+    }
+
+    /// Is there more in memory than in the store, because a commit failed or was dropped?
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.memory.size() == 0
+    }
+
+    /// Is what the commits add up to the run as it is? Beside the number of the commit, which is one behind before it is made.
+    pub(super) fn compare(&self, state: &RunState) {
+        if self.behind {
+            return;
+        }
+        let whole = StoredRun::of(state).map(|whole| without_version(&whole));
+        let sum = self.memory.stored().map(|sum| without_version(&sum));
+        match (whole, sum) {
+            (Ok(whole), Ok(sum)) if whole == sum => {}
+            (Ok(whole), Ok(sum)) => {
+                let parts = [
+                    "__run",
+                    "__tool_call_states",
+                    "__suspended_tool_calls",
+                    "__resume_decisions",
+                    "messages",
+                    "values",
+                    "counters",
+                    "steps",
+                    "flows",
+                    "events",
+                ];
+                let differ: Vec<_> = parts
+                    .iter()
+                    .filter(|part| whole[**part] != sum[**part])
+                    .map(|part| format!("{part}: {} in memory, {} stored", whole[*part], sum[*part]))
+                    .collect();
+                self.world.wrong(format!("fold: the commits do not add up to the run: {differ:?}"));
+            }
+            (Err(error), _) | (_, Err(error)) => self.world.wrong(format!("fold: {error}")),
+        }
+    }
+
+    fn learn(&mut self, delta: &Value) {
+        let mut calls = (*self.durable.calls).clone();
+        for (name, call) in delta["__tool_call_states"].as_object().into_iter().flatten() {
+            let status = call["snapshot"]["status"].as_str().unwrap_or_default();
+            calls.insert(name.clone(), status.to_owned());
+        }
+        let mut decisions = (*self.durable.decisions).clone();
+        for decision in delta["__resume_decisions"].as_object().into_iter().flatten().map(|(_, it)| it) {
+            let id = decision["decision_id"].as_str().unwrap_or_default();
+            if !decisions.insert(id.to_owned()) {
+                self.world.wrong(format!("decisions: {id} was committed twice"));
+            }
+        }
+        self.durable = Durable {
+            // What did not change is not in it.
+            run: delta["__run"]["status"].as_str().unwrap_or(&self.durable.run).to_owned(),
+            calls: Arc::new(calls),
+            decisions: Arc::new(decisions),
+            messages: self.durable.messages + delta["messages"].as_array().map_or(0, Vec::len),
+            kept: true,
+        };
+        self.events = delta["events"].as_u64().unwrap_or_default();
+    }
+
+    async fn die(&self) -> ! {
+        self.world.death.notify_one();
+        std::future::pending().await
+    }
+}
+
+fn without_version(stored: &StoredRun) -> Value {
+    let mut value = serde_json::to_value(stored).unwrap_or_default();
+    if let Value::Object(fields) = &mut value {
+        fields.remove("version");
+        fields.remove("digest");
+        // Results are stored in the order in which they came, and read in that of their calls.
+        if let Some(Value::Array(messages)) = fields.get_mut("messages") {
+            messages.sort_by_cached_key(ToString::to_string);
+        }
+    }
+    value
+}
+
+/// Of an empty store, before its first commit.
+pub(super) fn nothing_stored() -> Durable {
+    Durable {
+        run: String::new(),
+        calls: Arc::new(BTreeMap::new()),
+        decisions: Arc::new(BTreeSet::new()),
+        messages: 0,
+        kept: false,
+    }
+}
+
+#[async_trait]
+impl StateCommitter for Store {
+    async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+        self.world.note(What::CommitBegan);
+        let kept = self.world.recorder.next_seq() - 1;
+        self.tried += 1;
+        self.behind = true;
+        let delays = &self.world.case.commit_ms;
+        let delay = delays.get(self.tried as usize % delays.len().max(1)).copied().unwrap_or(0);
+        if delay > 0 {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+        }
+        let troubles = &self.world.case.troubles;
+        if self.mortal && troubles.contains(&Trouble::CrashBeforeCommit(self.tried)) {
+            self.die().await;
+        }
+        if troubles.contains(&Trouble::CommitFails(self.tried)) {
+            let (trigger, durable) = (due.trigger(), self.durable.clone());
+            self.world.note(What::CommitEnded { trigger, made: false, durable });
+            return Err(CommitError::new("no room on the disk"));
+        }
+        self.memory.commit(due, delta).await?;
+        let value = serde_json::to_value(delta).map_err(CommitError::new)?;
+        self.learn(&value);
+        self.kept = kept;
+        self.behind = false;
+        self.world.set_durable(self.durable.clone());
+        if self.thorough {
+            self.compare(delta.state());
+        }
+        let (trigger, durable) = (due.trigger(), self.durable.clone());
+        self.world.note(What::CommitEnded { trigger, made: true, durable });
+        if self.mortal && self.world.case.troubles.contains(&Trouble::CrashAfterCommit(self.tried)) {
+            self.die().await;
+        }
+        Ok(())
+    }
+}

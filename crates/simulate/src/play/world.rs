@@ -1,0 +1,194 @@
+//! What is outside of the run, and survives it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use runstate::agent::event::{AgentEvent, EventKind, EventSink, Interrupt};
+use runstate::agent::{CancellationToken, DecisionHandle, RunState};
+use runstate::decision::Suspension;
+use runstate::trace::Recorder;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::log::{CallSeen, Durable, Entry, What};
+use super::send;
+use crate::case::Case;
+
+/// The run's id.
+pub const RUN: &str = "r1";
+
+/// More of it than any case needs: a run that tells so much goes in circles.
+const MOST_ENTRIES: usize = 6_000;
+
+pub(super) struct World {
+    pub(super) case: Case,
+    pub(super) recorder: Recorder,
+    pub(super) start: Instant,
+    pub(super) token: CancellationToken,
+    /// The process dies now.
+    pub(super) death: Notify,
+    /// Something was sent.
+    pub(super) sent: Notify,
+    state: Mutex<Outside>,
+}
+
+#[derive(Default)]
+struct Outside {
+    entries: Vec<Entry>,
+    /// What each call asked, in order.
+    asked: HashMap<String, Vec<Suspension>>,
+    handle: Option<DecisionHandle>,
+    durable: Durable,
+    sent: usize,
+}
+
+impl World {
+    pub(super) fn new(case: &Case) -> Arc<World> {
+        let start = Instant::now();
+        let recorder = Recorder::builder(RUN).clock(move || since(start)).build();
+        Arc::new(World {
+            case: case.clone(),
+            recorder,
+            start,
+            token: CancellationToken::new(),
+            death: Notify::new(),
+            sent: Notify::new(),
+            state: Mutex::default(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Outside> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        since(self.start)
+    }
+
+    pub(super) fn note(&self, what: What) {
+        let entry = Entry { at_ms: self.now_ms(), trace: self.recorder.next_seq() - 1, what };
+        let mut outside = self.lock();
+        if outside.entries.len() == MOST_ENTRIES {
+            self.death.notify_one();
+        }
+        outside.entries.push(entry);
+    }
+
+    pub(super) fn wrong(&self, what: impl Into<String>) {
+        self.note(What::Wrong(what.into()));
+    }
+
+    pub(super) fn is_endless(&self) -> bool {
+        self.lock().entries.len() >= MOST_ENTRIES
+    }
+
+    pub(super) fn take_entries(&self) -> Vec<Entry> {
+        std::mem::take(&mut self.lock().entries)
+    }
+
+    pub(super) fn durable(&self) -> Durable {
+        self.lock().durable.clone()
+    }
+
+    pub(super) fn set_durable(&self, durable: Durable) {
+        self.lock().durable = durable;
+    }
+
+    pub(super) fn handle(&self) -> Option<DecisionHandle> {
+        self.lock().handle.clone()
+    }
+
+    pub(super) fn set_handle(&self, handle: Option<DecisionHandle>) {
+        self.lock().handle = handle;
+    }
+
+    pub(super) fn next_number(&self) -> usize {
+        let mut outside = self.lock();
+        outside.sent += 1;
+        outside.sent
+    }
+
+    /// How often a gate or the tool of a call asked, and how often its tool did. What the runtime asked because of a crash
+    /// does not count, so that the case goes on where it was.
+    pub(super) fn lives(&self, call: &str) -> (u32, usize) {
+        let outside = self.lock();
+        let asked = outside.asked.get(call).map(Vec::as_slice).unwrap_or_default();
+        let by = |who: &str| asked.iter().filter(|suspension| suspension.action == who).count();
+        (u32::try_from(by("tool") + by("gate")).unwrap_or(u32::MAX), by("tool"))
+    }
+
+    /// The suspension that a call asked with before that one.
+    pub(super) fn asked_before(&self, call: &str, than: &Suspension) -> Option<String> {
+        let outside = self.lock();
+        let asked = outside.asked.get(call)?;
+        let at = asked.iter().rposition(|suspension| suspension.id == than.id)?;
+        asked.get(at.checked_sub(1)?).map(|suspension| suspension.id.clone())
+    }
+
+    /// A process comes up with the state that was stored: what calls asked since then was never asked.
+    pub(super) fn revive(self: &Arc<Self>, state: &RunState) {
+        {
+            let mut outside = self.lock();
+            let calls: HashMap<&str, u32> =
+                state.calls().map(|(name, call)| (name, call.record().suspensions())).collect();
+            outside.asked.retain(|call, asked| {
+                asked.truncate(calls.get(&**call).map_or(0, |count| *count as usize));
+                true
+            });
+        }
+        for pending in state.pending() {
+            self.decide(pending.call, pending.suspension, None);
+        }
+    }
+
+    fn asked(self: &Arc<Self>, interrupt: &Interrupt) {
+        let call = interrupt.call.clone();
+        self.lock().asked.entry(call).or_default().push(interrupt.suspension.clone());
+        self.decide(&interrupt.call, &interrupt.suspension, Some(&interrupt.args_digest));
+    }
+
+    fn decide(self: &Arc<Self>, call: &str, suspension: &Suspension, digest: Option<&str>) {
+        match key_of(suspension) {
+            Some(key) => send::on_ask(self, call, key, self.lives(call).0, suspension, digest),
+            // The runtime itself asks: the case says for all of them what is decided.
+            None => send::on_doubt(self, call, suspension),
+        }
+    }
+}
+
+/// Where the call stands that asks, as its asker wrote down.
+fn key_of(suspension: &Suspension) -> Option<runstate::tool_call::CallKey> {
+    serde_json::from_value(suspension.parameters.get("key")?.clone()).ok()
+}
+
+fn since(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Writes events down, and decides where a call asks.
+pub(super) struct Sink(pub(super) Arc<World>);
+
+impl EventSink for Sink {
+    fn emit(&self, event: &Arc<AgentEvent>) {
+        self.0.note(What::Event(Arc::clone(event)));
+        if let EventKind::ToolCallSuspended { interrupt } = &event.kind {
+            self.0.asked(interrupt);
+        }
+    }
+}
+
+pub(super) fn calls_of(state: &RunState) -> Vec<CallSeen> {
+    let pending: HashMap<String, String> = state
+        .pending()
+        .iter()
+        .map(|pending| (pending.call.to_owned(), pending.suspension.id.clone()))
+        .collect();
+    let seen = state.calls().map(|(name, call)| CallSeen {
+        name: name.to_owned(),
+        key: call.record().key(),
+        status: call.status(),
+        suspensions: call.record().suspensions(),
+        waits_on: pending.get(name).cloned(),
+    });
+    seen.collect()
+}

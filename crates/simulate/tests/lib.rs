@@ -1,0 +1,57 @@
+//! The simulation itself: it is the same each time, it finds nothing in some hundred runs, and it shrinks.
+
+use std::fs;
+
+use runstate_simulate::campaign::{broken, campaign};
+use runstate_simulate::case::{Case, ComesTo, generate, shrink};
+use runstate_simulate::play::play;
+
+fn many() -> u64 {
+    std::env::var("SIMULATED_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+#[test]
+fn some_hundred_runs_break_no_promise() {
+    let found = campaign(1, many(), 2, false);
+    assert_eq!(found.cases, many());
+    let failure = found.failures.first().map(|failure| (failure.seed, &failure.violations));
+    assert_eq!(failure, None, "cargo run --release -p runstate-simulate -- --seed SEED --runs 1 shrinks it");
+    assert_eq!(found.situations.too_seldom(many() / 4), Vec::<String>::new());
+}
+
+/// Each was a fault of the driver once.
+#[test]
+fn cases_that_broke_a_promise_break_none() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    assert!(names.len() >= 6);
+    for path in names {
+        let case: Case = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(broken(&case), [], "{}", path.display());
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_run_each_time() {
+    for seed in 1..40 {
+        let case = generate(seed);
+        let (first, second) = (play(&case), play(&case));
+        assert_eq!(format!("{:?}", first.entries), format!("{:?}", second.entries), "seed {seed}");
+        assert_eq!(first.trace, second.trace, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_failure_shrinks_to_what_it_needs() {
+    let panics = |case: &Case| {
+        let mut executions = case.answers.iter().flat_map(|it| &it.calls).flat_map(|it| &it.executions);
+        executions.any(|execution| execution.comes_to == ComesTo::Panic)
+    };
+    let case = (1..).map(generate).find(|case| panics(case) && case.answers.len() > 1).unwrap();
+    let small = shrink(&case, panics);
+    assert!(panics(&small));
+    let calls: Vec<_> = small.answers.iter().flat_map(|answer| &answer.calls).collect();
+    assert_eq!((calls.len(), calls[0].executions.len()), (1, 1));
+    assert_eq!((small.gates.len(), small.replies.len(), small.troubles.len()), (0, 0, 0));
+}
