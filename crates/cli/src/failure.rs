@@ -7,6 +7,7 @@ use std::path::Path;
 
 use runstate::diagram::{Excerpt, Span};
 
+use crate::exit::Exit;
 use crate::output::printable;
 
 /// An input or a file that cannot be used: a message, and where it is known an excerpt of the file.
@@ -17,12 +18,13 @@ pub(crate) struct Failure {
     message: String,
     excerpt: Option<String>,
     help: Option<String>,
+    exit: Exit,
 }
 
 impl Failure {
     /// A failure that has no place in a file.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure { message: fit(&message.into()), excerpt: None, help: None }
+        Failure { message: fit(&message.into()), excerpt: None, help: None, exit: Exit::BadInput }
     }
 
     /// A failure at a place of a file.
@@ -31,6 +33,7 @@ impl Failure {
             message: fit(&message.into()),
             excerpt: Some(Excerpt::new(file, source, span, "").to_string()),
             help: None,
+            exit: Exit::BadInput,
         }
     }
 
@@ -41,6 +44,7 @@ impl Failure {
             message: text.strip_prefix("error: ").unwrap_or(text).to_owned(),
             excerpt: None,
             help: None,
+            exit: Exit::BadInput,
         }
     }
 
@@ -53,6 +57,19 @@ impl Failure {
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+impl Failure {
+    /// The same, where the input was good and what came of it was not.
+    pub(crate) fn of_the_run(mut self) -> Self {
+        self.exit = Exit::Bad;
+        self
+    }
+
+    /// What the command says by its exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
     }
 }
 

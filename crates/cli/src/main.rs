@@ -9,12 +9,16 @@ mod diagrams;
 mod excerpt;
 mod exit;
 mod failure;
+mod governed;
 mod input;
 mod output;
 mod rules;
 mod run;
+mod run_state;
 mod runs;
 mod scenario;
+mod stream;
+mod suite;
 mod tools;
 
 use std::process::ExitCode;
@@ -37,7 +41,7 @@ fn main() -> ExitCode {
             // What was said before the failure comes first; if that cannot be written, the failure still can.
             drop(out.finish());
             output::complain(&failure.to_string());
-            Exit::BadInput.into()
+            failure.exit().into()
         }
     }
 }

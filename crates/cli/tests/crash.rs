@@ -1,19 +1,19 @@
 //! A run is killed right after each of its checkpoints, and resumed by the binary.
 
-use std::cell::{Cell, RefCell};
 use std::fs;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, AllowAll, CommitError, DecisionSource, Effect, Incoming, Model, ModelError, Pending, Reply,
-    RunState, StateCommitter, StoredRun, Tool, ToolInput, Watch,
+    Agent, CommitError, Delta, Incoming, InferenceRequest, Input, Io, Model, ModelStream, StateCommitter,
+    StoredRun, Tool, ToolContext, ToolSpec, async_trait, inbox, run_loop,
 };
 use runstate::checkpoint::{Due, Trigger};
 use runstate::decision::DecisionAction;
-use runstate::kernel::Observer;
+use runstate::run::RunStatus;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
-use runstate::turn::Turn;
 use serde_json::{Value, json};
 
 use crate::session::Session;
@@ -42,12 +42,13 @@ struct Disks {
     recorder: Recorder,
     created: Value,
     trace: String,
-    deleted: Rc<Cell<bool>>,
-    all: RefCell<Vec<Disk>>,
+    deleted: Arc<AtomicBool>,
+    all: Vec<Disk>,
 }
 
-impl StateCommitter<RunState> for &Disks {
-    fn commit(&mut self, due: Due, state: &RunState) -> Result<(), CommitError> {
+#[async_trait]
+impl StateCommitter for Disks {
+    async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
         let events = self.recorder.events();
         let trace: String = std::iter::once(self.trace.clone())
             .chain(events.iter().map(|event| event.to_json() + "\n"))
@@ -56,66 +57,44 @@ impl StateCommitter<RunState> for &Disks {
             "created_unix_ms": self.created,
             "trace_bytes": trace.len(),
             "next_seq": self.recorder.next_seq(),
-            "state": StoredRun::of(state).unwrap(),
+            "state": StoredRun::of(delta.state()).unwrap(),
         });
         let disk = Disk {
             trigger: due.trigger(),
             state: state.to_string(),
             trace,
-            a_is_deleted: self.deleted.get(),
+            a_is_deleted: self.deleted.load(Ordering::Relaxed),
         };
-        self.all.borrow_mut().push(disk);
+        self.all.push(disk);
         Ok(())
-    }
-}
-
-struct Watched<'a>(&'a Recorder);
-
-impl Watch for Watched<'_> {
-    fn observer(&self, _: &'static str, instance: &str) -> Observer {
-        self.0.observer(instance)
     }
 }
 
 struct Done;
 
 impl Model for Done {
-    fn infer(&mut self, _: u32, _: &RunState) -> Result<Turn, ModelError> {
-        Ok(Turn { text: "done".to_owned(), calls: Vec::new() })
+    fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+        let said = [ModelEvent::Text("done".to_owned()), ModelEvent::Finish(FinishReason::Stop)];
+        Box::pin(futures_util::stream::iter(said))
     }
 }
 
-struct Delete(Rc<Cell<bool>>);
+struct Delete(ToolSpec, Arc<AtomicBool>);
 
+#[async_trait]
 impl Tool for Delete {
-    fn name(&self) -> &str {
-        "delete_file"
+    fn spec(&self) -> &ToolSpec {
+        &self.0
     }
-    fn effect(&self) -> Effect {
-        Effect::Once
-    }
-    fn call(&mut self, _: &ToolInput<'_>) -> ToolResult {
-        self.0.set(true);
+
+    async fn call(&self, _: &mut ToolContext) -> ToolResult {
+        self.1.store(true, Ordering::Relaxed);
         ToolResult::Success(Value::Null)
     }
 }
 
-/// Approves `rm_a`, denies `rm_b`.
-struct Answers;
-
-impl DecisionSource for Answers {
-    fn next(&mut self, pending: &[Pending<'_>]) -> Option<Incoming> {
-        let call = pending.first()?.call;
-        let action = if call == "rm_a" { DecisionAction::Resume } else { DecisionAction::Cancel };
-        Some(Incoming::new(format!("decision on {call}"), call, action))
-    }
-    fn replied(&mut self, _: &Incoming, reply: Reply) {
-        assert_eq!(reply, Reply::Accepted);
-    }
-}
-
-#[test]
-fn a_run_that_was_killed_after_any_checkpoint_goes_on() {
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_killed_after_any_checkpoint_goes_on() {
     let session = Session::new();
     session.write("s.yaml", SCENARIO);
     assert_eq!(session.run(&["run", "s.yaml", "--state-dir", "runs"]).code, Some(3));
@@ -125,28 +104,24 @@ fn a_run_that_was_killed_after_any_checkpoint_goes_on() {
     let stored: StoredRun = serde_json::from_value(parked["state"].clone()).unwrap();
     let mut state = stored.restore().unwrap();
     let recorder = Recorder::builder("crash-1").first_seq(parked["next_seq"].as_u64().unwrap()).build();
-    state.watch(&Watched(&recorder));
-    let deleted = Rc::new(Cell::new(false));
-    let disks = Disks {
+    state.watch(&recorder);
+    let deleted = Arc::new(AtomicBool::new(false));
+    let mut disks = Disks {
         recorder: recorder.clone(),
         created: parked["created_unix_ms"].clone(),
         trace: session.read("runs/crash-1/trace.jsonl"),
-        deleted: Rc::clone(&deleted),
-        all: RefCell::default(),
+        deleted: Arc::clone(&deleted),
+        all: Vec::new(),
     };
-    let outcome = Agent {
-        model: &mut Done,
-        tools: &mut [Box::new(Delete(deleted)) as Box<dyn Tool>],
-        gate: &AllowAll,
-        decisions: &mut Answers,
-        committer: &mut &disks,
-        watch: &Watched(&recorder),
-        cancelled: &|| false,
-        max_steps: None,
-    }
-    .resume(&mut state);
-    outcome.unwrap();
-    let disks = disks.all.into_inner();
+    let tool = Delete(ToolSpec::new("delete_file", "Deletes a file."), deleted);
+    let agent = Agent::builder(Done).tool(tool).build().unwrap();
+    let (_handle, mut inbox) = inbox();
+    inbox.put(Incoming::new("decision on rm_a", "rm_a", DecisionAction::Resume));
+    inbox.put(Incoming::new("decision on rm_b", "rm_b", DecisionAction::Cancel));
+    let io = Io::new().committer(&mut disks).inbox(&mut inbox).watch(&recorder);
+    run_loop(&agent, &mut state, Input::Resume, io).await.unwrap();
+    assert_eq!(state.run().status(), RunStatus::Done);
+    let disks = disks.all;
     let triggers: Vec<Trigger> = disks.iter().map(|disk| disk.trigger).collect();
     assert_eq!(
         triggers.iter().filter(|trigger| **trigger == Trigger::DecisionAccepted).count(),

@@ -163,6 +163,94 @@ fn the_command_line_overrules_the_scenario() {
 }
 
 #[test]
+fn an_id_that_names_several_calls_is_refused_with_the_candidates() {
+    let session = Session::new();
+    session.write(
+        "s.yaml",
+        "\
+name: lives
+message: go
+approve: [delete_file]
+model:
+  - calls: [{id: a, tool: delete_file, arguments: {path: x}}]
+  - calls: [{id: a, tool: delete_file, arguments: {path: y}}]
+  - text: done
+",
+    );
+    let said = session.run(&["run", "s.yaml", "--approve", "a"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(
+        said.stderr.contains("makes 2 calls of the id \"a\"") && said.stderr.contains("say which: a#1, a#2")
+    );
+    let said = session.run(&["run", "s.yaml", "--approve", "a#1", "--deny", "a#2", "--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    let calls: Vec<_> =
+        json["calls"].as_array().unwrap().iter().map(|call| (&call["call"], &call["status"])).collect();
+    assert_eq!(
+        format!("{calls:?}"),
+        r#"[(String("a"), String("Succeeded")), (String("a#2"), String("Cancelled"))]"#
+    );
+    let said = session.run(&["run", "s.yaml", "--approve", "a#3"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_cancels_the_run_and_its_end_is_committed() {
+    let session = Session::new();
+    session.write(
+        "s.yaml",
+        "\
+name: endless
+message: go
+tools: {slow: {does: [{takes_ms: 3600000, progress: [{at_ms: 1, value: 1}]}]}}
+model:
+  - calls: [{id: a, tool: slow}]
+  - text: done
+",
+    );
+    let args = ["run", "s.yaml", "--state-dir", "runs", "--real-time"];
+    let mut child = session.command(&args).spawn().unwrap();
+    // The state says when the tool has been started.
+    while !fs::read_to_string(session.path("runs/endless-1/state.json"))
+        .is_ok_and(|state| state.contains("\"Running\"") && state.contains("\"a\""))
+    {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let code = child.wait().unwrap().code();
+    assert_eq!(code, Some(1));
+    let said = session.run(&["resume", "endless-1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("it is over"), "{}", said.shown());
+}
+
+#[test]
+fn a_crash_of_a_scenario_ends_the_process_and_the_run_is_resumed() {
+    let session = Session::new();
+    session.write(
+        "s.yaml",
+        "\
+name: crashing
+message: go
+tools: {read: {effect: repeatable, does: [{takes_ms: 50}]}}
+model:
+  - calls: [{id: a, tool: read}]
+  - text: done
+outside:
+  - {when: {at_ms: 20}, do: crash}
+",
+    );
+    let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    assert!(said.stderr.contains("it crashed, as its scenario says"), "{}", said.shown());
+    let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+#[test]
 fn a_supplied_result_stands_for_the_tool() {
     let session = Session::new();
     let decided = "decisions:\n  - {call: rm_a, action: approve, result: {kept: true}}\n  - {call: rm_b, action: deny}\n";

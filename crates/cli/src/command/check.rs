@@ -13,26 +13,29 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, complain};
 use crate::rules::{Laws, RulesArgs};
+use crate::run_state::{self, CheckedState};
 
-/// Hold traces against the diagrams of their lifecycles
+/// Hold traces, and states of governed runs, against their diagrams
 ///
 /// A trace conforms, is incomplete (an instance has not ended), or violates. What is shown of a violation is the first:
 /// its line, what happened, what was legal, and where the diagram says so. However long a trace is, it is
-/// read as a stream.
+/// read as a stream. A RUN_STATE.json of a governed run is sound, or has entries in its history that no legal transition
+/// leads to, tools or approvals that cannot be: all of that is named. A RUN_LOG.jsonl is a trace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   runstate check trace.jsonl
   runstate check - --lifecycle tool_call --complete < trace.jsonl
   runstate check shop.jsonl --diagram docs/shop.md#check-out
+  runstate check RUN_STATE.json RUN_LOG.jsonl
   runstate check a.jsonl b.jsonl --min-coverage 90 --require-edge Suspended:Resuming --format junit
 
 Exit codes:
-  0  every trace conforms, or is incomplete and --complete was not given
-  1  a trace violates, is incomplete with --complete, or coverage is missed
+  0  every trace conforms, or is incomplete and --complete was not given; every state is sound
+  1  a trace violates, is incomplete with --complete, or coverage is missed; a state has a fault
   2  a trace or another argument cannot be used")]
 pub(crate) struct Args {
-    /// The traces, as JSON lines; `-` reads standard input
+    /// The traces, as JSON lines, and files named RUN_STATE.json; `-` reads a trace from standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
     #[command(flatten)]
@@ -64,7 +67,7 @@ enum Format {
     Junit,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("expected a number from 0 to 100".to_owned()),
@@ -82,6 +85,7 @@ struct Checked {
 /// All traces, and what was asked of their coverage.
 struct Outcome {
     traces: Vec<Checked>,
+    states: Vec<CheckedState>,
     coverage: Coverage,
     asked: Vec<(String, Option<Unmet>)>,
     complete: bool,
@@ -100,13 +104,19 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             ));
         }
     }
-    let traces: Vec<Checked> = args.traces.iter().map(|path| check(path, &laws)).collect();
+    let (states, traces): (Vec<&String>, Vec<&String>) =
+        args.traces.iter().partition(|path| run_state::is_one(path));
+    if !states.is_empty() && matches!(args.format, Format::Junit) {
+        return Err(Failure::new("--format junit shows traces alone, and there is a RUN_STATE.json"));
+    }
+    let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws)).collect();
+    let states = states.into_iter().map(|path| CheckedState::of(path)).collect();
     let mut coverage = Coverage::new();
     for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
         coverage.merge(&report.coverage);
     }
     let asked = asked(args, &coverage);
-    let outcome = Outcome { traces, coverage, asked, complete: args.complete };
+    let outcome = Outcome { traces, states, coverage, asked, complete: args.complete };
     match args.format {
         Format::Text => outcome.text(args.coverage, out),
         Format::Json => out.json(&outcome.json()),
@@ -177,7 +187,9 @@ impl Outcome {
     }
 
     fn exit(&self) -> Exit {
-        if self.traces.iter().any(|trace| trace.found.is_err()) {
+        if self.traces.iter().any(|trace| trace.found.is_err())
+            || self.states.iter().any(|state| state.found.is_err())
+        {
             return Exit::BadInput;
         }
         let failed = match self.verdict() {
@@ -185,6 +197,7 @@ impl Outcome {
             Some(Verdict::Incomplete) => self.complete,
             Some(Verdict::Conforms) | None => false,
         };
+        let failed = failed || self.states.iter().any(|state| !state.holds(self.complete));
         if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
     }
 
@@ -198,6 +211,7 @@ impl Outcome {
                 Err(error) => complain(&format!("error: {}", error.trim_end())),
             }
         }
+        self.states.iter().for_each(|state| state.text(self.complete, out));
         if coverage {
             out.text(&self.coverage.to_string());
         }
@@ -219,6 +233,7 @@ impl Outcome {
             "verdict": self.verdict(),
             "exit": self.exit().code(),
             "traces": traces,
+            "states": self.states.iter().map(CheckedState::json).collect::<Vec<_>>(),
             "coverage": self.coverage,
             "percent": self.coverage.percent(),
             "unmet": self.unmet().map(ToString::to_string).collect::<Vec<_>>(),

@@ -3,17 +3,23 @@
 mod check;
 mod diagram;
 mod diff;
+mod governed;
 mod list;
 mod resume;
 mod run;
+mod schema;
 mod seal;
 mod show;
+mod stream;
+mod test;
 
 use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+
+pub(crate) use governed::ask;
 
 /// Runs agents whose every state is a type, and holds traces against the diagrams that document them.
 #[derive(Debug, Parser)]
@@ -25,8 +31,8 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  the run ended naturally; the traces conform; nothing breaks
-  1  the run ended in another way; a trace violates; a change breaks persisted runs
+  0  the run ended naturally; the traces conform; scenarios are as expected; nothing breaks
+  1  the run ended in another way; a trace violates; a scenario differs; a change breaks persisted runs
   2  an argument or a file that cannot be used
   3  the run waits for a decision
 
@@ -36,12 +42,16 @@ Exit codes:
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    Test(test::Args),
     Check(check::Args),
     Show(show::Args),
     Diagram(diagram::Args),
     Diff(diff::Args),
+    Governed(governed::Args),
     List(list::Args),
+    Schema(schema::Args),
     Seal(seal::Args),
+    Stream(stream::Args),
 }
 
 /// Does what the command line says.
@@ -52,11 +62,15 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
+        Command::Test(args) => test::run(&args, out),
         Command::Check(args) => check::run(&args, out),
         Command::Show(args) => show::run(&args, out),
         Command::Diagram(args) => diagram::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
+        Command::Governed(args) => governed::run(&args, out),
         Command::List(args) => Ok(list::run(&args, out)),
+        Command::Schema(args) => Ok(schema::run(&args, out)),
         Command::Seal(args) => seal::run(&args, out),
+        Command::Stream(args) => stream::run(&args, out),
     }
 }

@@ -33,5 +33,5 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let state_dir = runs::state_dir(args.how.state_dir.as_deref())?;
     let folder = RunFolder::open(&state_dir, &args.run)?;
     let scenario = scenario::read(&folder.scenario().to_string_lossy())?.scenario;
-    args.how.drive(Driven::restore(folder, scenario)?, out)
+    args.how.drive(Driven::restore(folder, scenario, args.how.real_time)?, out)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
-use crate::run::{Answers, Driven, report};
+use crate::run::{self, COMMAND_LINE, Driven, report};
 use crate::{runs, scenario};
 
 /// Run a scenario: a scripted model, real tools on a copy of a folder, people who decide
@@ -42,6 +42,9 @@ pub(super) struct How {
     /// Ask at the terminal about calls that nothing decides
     #[arg(long)]
     pub(super) ask: bool,
+    /// Wait in real time for what takes time; without this a scripted delay takes none
+    #[arg(long)]
+    pub(super) real_time: bool,
     /// Where runs are kept [default: runstate/runs in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub(super) state_dir: Option<PathBuf>,
@@ -53,20 +56,23 @@ pub(super) struct How {
 impl How {
     /// Drives a run as far as it goes, and reports.
     pub(super) fn drive(&self, mut driven: Driven, out: &mut Output) -> Result<Exit, Failure> {
-        let mut answers = Answers::new(driven.scenario(), &self.approve, &self.deny)?;
-        let outcome = driven.drive(&mut answers, self.ask)?;
-        for call in answers.unused() {
-            complain(&format!("warning: {} did not wait, so nothing was decided about it", printable(call)));
+        let answers = run::answers(driven.scenario(), &self.approve, &self.deny)?;
+        let ending = driven.drive(run::How { answers, ask: self.ask })?;
+        for ready in ending.unused.iter().filter(|ready| ready.actor == COMMAND_LINE) {
+            let call = printable(&ready.answer.call);
+            complain(&format!("warning: {call} did not wait, so nothing was decided about it"));
         }
         let state_dir = self.state_dir.as_ref().map(|dir| dir.display().to_string());
-        report(&driven, &outcome, state_dir.as_deref(), self.json, out)
+        let exit = report(&driven, &ending, state_dir.as_deref(), self.json, out);
+        driven.leave();
+        exit
     }
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let file = scenario::read(&args.scenario)?;
     // Before a folder is made, so that a mistyped call leaves nothing behind.
-    Answers::new(&file.scenario, &args.how.approve, &args.how.deny)?;
+    run::answers(&file.scenario, &args.how.approve, &args.how.deny)?;
     let state_dir = runs::state_dir(args.how.state_dir.as_deref())?;
-    args.how.drive(Driven::create(&state_dir, file)?, out)
+    args.how.drive(Driven::create(&state_dir, file, args.how.real_time)?, out)
 }

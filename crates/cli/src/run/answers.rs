@@ -1,137 +1,73 @@
 //! What people decide about calls that wait: in the scenario, on the command line, or at the terminal.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
-use runstate::agent::{DecisionSource, Incoming, Pending, Reply};
+use runstate::agent::Incoming;
 use runstate::decision::DecisionAction;
-use serde_json::Value;
+use runstate_scenario::file::{Action, Answer};
+use runstate_scenario::{Ready, Scenario};
 
-use super::clock::RunClock;
-use super::gate::APPROVE;
-use super::progress::Progress;
 use crate::failure::Failure;
 use crate::output::printable;
-use crate::scenario::{Action, Scenario};
 
-const SCENARIO: &str = "scenario";
-const COMMAND_LINE: &str = "command line";
+pub(crate) const COMMAND_LINE: &str = "command line";
 const TERMINAL: &str = "terminal";
 
-/// A person's answer about one call.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) action: Action,
-    pub(crate) reason: Option<String>,
-    /// The call's result, instead of an execution of its tool.
-    pub(crate) result: Option<Value>,
-    /// Where it comes from.
-    pub(crate) actor: &'static str,
-}
-
-/// The answers that are known before anyone is asked, by the call's id.
-#[derive(Debug, Default)]
-pub(crate) struct Answers(BTreeMap<String, Answer>);
-
-impl Answers {
-    /// The scenario's decisions, and over them those of the command line.
-    ///
-    /// # Errors
-    /// A call on the command line that the scenario's model never makes, or that is named twice.
-    pub(crate) fn new(scenario: &Scenario, approve: &[String], deny: &[String]) -> Result<Self, Failure> {
-        let mut answers: BTreeMap<String, Answer> = scenario
-            .decisions
-            .iter()
-            .map(|decision| {
-                let answer = Answer {
-                    action: decision.action,
-                    reason: decision.reason.clone(),
-                    result: decision.result.clone(),
-                    actor: SCENARIO,
-                };
-                (decision.call.value.clone(), answer)
-            })
-            .collect();
-        let named = approve.iter().map(|call| (call, Action::Approve));
-        for (call, action) in named.chain(deny.iter().map(|call| (call, Action::Deny))) {
-            if !scenario.calls().any(|known| known.id.value == *call) {
-                let known: Vec<&str> = scenario.calls().map(|call| call.id.value.as_str()).collect();
-                return Err(Failure::new(format!("the model makes no call {call:?}"))
-                    .with_help(format!("its calls are {}", printable(&known.join(", ")))));
-            }
-            let answer = Answer { action, reason: None, result: None, actor: COMMAND_LINE };
-            if answers.insert(call.clone(), answer).is_some_and(|before| before.actor == COMMAND_LINE) {
-                return Err(Failure::new(format!("the call {call:?} is decided twice on the command line")));
-            }
+/// The scenario's decisions, and over them those of the command line.
+///
+/// # Errors
+/// A call on the command line that the scenario's model never makes, or that is named twice.
+pub(crate) fn answers(
+    scenario: &Scenario,
+    approve: &[String],
+    deny: &[String],
+) -> Result<Vec<Ready>, Failure> {
+    let mut answers: Vec<Ready> = scenario.decisions.iter().cloned().map(Ready::in_scenario).collect();
+    let named = approve.iter().map(|call| (call, Action::Approve));
+    for (named, action) in named.chain(deny.iter().map(|call| (call, Action::Deny))) {
+        let call = call(scenario, named)?;
+        if answers.iter().any(|ready| ready.answer.call == call && ready.actor == COMMAND_LINE) {
+            return Err(Failure::new(format!("the call {named:?} is decided twice on the command line")));
         }
-        Ok(Answers(answers))
+        answers.retain(|ready| ready.answer.call != call);
+        let answer = Answer { call, action, reason: None, result: None };
+        answers.push(Ready { answer, actor: COMMAND_LINE.to_owned(), settles_doubt: true });
     }
-
-    /// Adds an answer, which takes the place of another.
-    pub(crate) fn add(&mut self, call: &str, answer: Answer) {
-        self.0.insert(call.to_owned(), answer);
-    }
-
-    /// Is there an answer for any of these?
-    pub(crate) fn any_for(&self, pending: &[Pending<'_>]) -> bool {
-        pending.iter().any(|pending| self.fits(pending))
-    }
-
-    /// The calls of the command line that never waited.
-    pub(crate) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, answer)| answer.actor == COMMAND_LINE).map(|(call, _)| call.as_str())
-    }
-
-    /// The scenario answers what it foresees, which is approval; whether a call that a crash left in doubt may execute
-    /// again is for a person to say.
-    fn fits(&self, pending: &Pending<'_>) -> bool {
-        self.0
-            .get(pending.call)
-            .is_some_and(|answer| answer.actor != SCENARIO || pending.suspension.action == APPROVE)
-    }
+    Ok(answers)
 }
 
-/// Answers come in once a run waits: [`Answers`] are given one by one, each once.
-#[derive(Debug)]
-pub(super) struct Inbox<'a> {
-    pub(super) answers: &'a mut Answers,
-    pub(super) clock: &'a RunClock,
-    pub(super) progress: &'a Progress,
-    /// Nobody answers before the run has parked.
-    pub(super) open: bool,
-}
-
-impl DecisionSource for Inbox<'_> {
-    fn next(&mut self, pending: &[Pending<'_>]) -> Option<Incoming> {
-        if !self.open {
-            return None;
+/// The name in traces of a call that a person names. An id that the model uses again names no call: its lives are `id#1`,
+/// `id#2`, and so on.
+fn call(scenario: &Scenario, named: &str) -> Result<String, Failure> {
+    let (id, life) = match named.rsplit_once('#') {
+        Some((id, life)) => (id, life.parse::<usize>().ok()),
+        None => (named, None),
+    };
+    let lives = scenario.calls().filter(|call| call.id == id).count();
+    let candidates: Vec<String> = (1..=lives).map(|life| format!("{id}#{life}")).collect();
+    match life {
+        None if lives == 1 && named == id => Ok(id.to_owned()),
+        Some(1) if lives > 0 => Ok(id.to_owned()),
+        Some(life) if (1..=lives).contains(&life) => Ok(format!("{id}#{life}")),
+        None if lives > 1 && named == id => {
+            let help = format!("say which: {}", printable(&candidates.join(", ")));
+            Err(Failure::new(format!("the model makes {lives} calls of the id {id:?}")).with_help(help))
         }
-        let pending = pending.iter().find(|pending| self.answers.fits(pending))?;
-        let answer = self.answers.0.remove(pending.call)?;
-        let action = match answer.action {
-            Action::Approve => DecisionAction::Resume,
-            Action::Deny => DecisionAction::Cancel,
-        };
-        let id = format!("{}/decision", pending.suspension.id);
-        let mut incoming = Incoming::new(id, pending.call, action);
-        incoming.suspension_id = Some(pending.suspension.id.clone());
-        incoming.result = answer.result.unwrap_or(Value::Null);
-        incoming.reason = answer.reason;
-        incoming.actor = Some(answer.actor.to_owned());
-        incoming.decided_at_ms = self.clock.now_ms();
-        Some(incoming)
+        _ => {
+            let mut known: Vec<&str> = scenario.calls().map(|call| call.id.as_str()).collect();
+            known.dedup();
+            Err(Failure::new(format!("the model makes no call {named:?}"))
+                .with_help(format!("its calls are {}", printable(&known.join(", ")))))
+        }
     }
+}
 
-    fn replied(&mut self, incoming: &Incoming, reply: Reply) {
-        let decided = match incoming.action {
-            DecisionAction::Resume => "approves",
-            DecisionAction::Cancel => "denies",
-        };
-        let who = incoming.actor.as_deref().unwrap_or("someone");
-        let why = incoming.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        let became = if reply == Reply::Accepted { String::new() } else { format!(" ({reply:?})") };
-        self.progress.says(who, &format!("{decided} {}{why}{became}", incoming.call));
-    }
+/// What a call waits for, so that somebody can be asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) call: String,
+    pub(crate) suspension: String,
+    pub(crate) text: String,
 }
 
 /// Asks until there is an answer; none for an empty line or the end of the input, which leave the call waiting.
@@ -139,11 +75,11 @@ impl DecisionSource for Inbox<'_> {
 /// # Errors
 /// Those of the terminal.
 pub(crate) fn ask(
-    pending: &Pending<'_>,
+    question: &Question,
     from: &mut dyn BufRead,
     to: &mut dyn Write,
-) -> std::io::Result<Option<Answer>> {
-    writeln!(to, "{}", question(pending))?;
+) -> std::io::Result<Option<Incoming>> {
+    writeln!(to, "{}", question.text)?;
     loop {
         write!(to, "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ")?;
         to.flush()?;
@@ -152,22 +88,19 @@ pub(crate) fn ask(
         let mut limited = std::io::Read::take(&mut *from, 4096);
         limited.read_line(&mut line)?;
         let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
         let action = match word {
             "" => {
                 writeln!(to)?;
                 return Ok(None);
             }
-            "y" | "yes" => Action::Approve,
-            "n" | "no" => Action::Deny,
+            "y" | "yes" => DecisionAction::Resume,
+            "n" | "no" => DecisionAction::Cancel,
             _ => continue,
         };
-        return Ok(Some(Answer { action, reason, result: None, actor: TERMINAL }));
+        let Question { call, suspension, .. } = question;
+        let mut incoming = Incoming::new(format!("{suspension}/decision"), call, action).on(suspension);
+        incoming.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        incoming.actor = Some(TERMINAL.to_owned());
+        return Ok(Some(incoming));
     }
-}
-
-/// What a call waits for, in a line.
-pub(crate) fn question(pending: &Pending<'_>) -> String {
-    let Pending { call, record, suspension } = pending;
-    printable(&format!("{call} waits: {} {}: {}", record.tool(), record.arguments(), suspension.message))
 }

@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use runstate::agent::{CommitError, RunState, StateCommitter, StoredRun};
+use runstate::agent::{CommitError, Delta, RunState, StateCommitter, StoredRun, async_trait};
 use runstate::checkpoint::Due;
+use runstate::clock::{Clock, TokioClock};
 use runstate::trace::Recorder;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ use crate::runs::{RunFolder, replace};
 pub(crate) struct StateFile {
     /// When the run was created, in milliseconds since the beginning of 1970; the trace counts from there.
     pub(crate) created_unix_ms: u64,
+    /// The run's time when this was written: that of a run whose delays are played may be ahead of the day's.
+    #[serde(default)]
+    pub(crate) now_ms: u64,
     /// How much of `trace.jsonl` belongs to this state. What a crash left behind that is cut off.
     pub(crate) trace_bytes: u64,
     /// The number of the next event of the trace.
@@ -51,6 +55,7 @@ pub(super) struct Checkpoints<'a> {
     progress: &'a Progress,
     trace: File,
     trace_bytes: u64,
+    clock: TokioClock,
     created_unix_ms: u64,
 }
 
@@ -63,6 +68,7 @@ impl<'a> Checkpoints<'a> {
         folder: &'a RunFolder,
         recorder: &'a Recorder,
         progress: &'a Progress,
+        clock: TokioClock,
         created_unix_ms: u64,
         trace_bytes: u64,
     ) -> Result<Self, Failure> {
@@ -76,7 +82,7 @@ impl<'a> Checkpoints<'a> {
             .open(&path)
             .map_err(refuse)?;
         cut(&mut trace, &path, trace_bytes)?;
-        Ok(Checkpoints { folder, recorder, progress, trace, trace_bytes, created_unix_ms })
+        Ok(Checkpoints { folder, recorder, progress, trace, trace_bytes, clock, created_unix_ms })
     }
 
     /// Writes the state and the events before it.
@@ -92,6 +98,7 @@ impl<'a> Checkpoints<'a> {
         }
         let file = StateFile {
             created_unix_ms: self.created_unix_ms,
+            now_ms: self.clock.now_ms(),
             trace_bytes: self.trace_bytes + lines.len() as u64,
             next_seq: self.recorder.next_seq(),
             state: StoredRun::of(state).map_err(|error| CommitError::new(error.to_string()))?,
@@ -114,9 +121,10 @@ impl<'a> Checkpoints<'a> {
     }
 }
 
-impl StateCommitter<RunState> for Checkpoints<'_> {
-    fn commit(&mut self, _: Due, state: &RunState) -> Result<(), CommitError> {
-        self.write(state)
+#[async_trait]
+impl StateCommitter for Checkpoints<'_> {
+    async fn commit(&mut self, _: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+        self.write(delta.state())
     }
 }
 

@@ -2,9 +2,13 @@
 
 use std::env;
 use std::io::{IsTerminal, stderr};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use runstate::agent::RunState;
+use runstate::agent::event::{AgentEvent, EventKind, EventSink};
+use runstate::agent::{Reply, RunState};
+use runstate::decision::DecisionAction;
 use runstate::trace::Event;
+use runstate_scenario::{Sent, What};
 
 use crate::output::{complain, printable};
 
@@ -47,6 +51,29 @@ impl Progress {
         }
     }
 
+    /// What became of a decision, or of a message.
+    pub(crate) fn replied(&self, sent: &Sent) {
+        let reply = sent.replied.as_ref().and_then(|replied| replied.reply.as_ref());
+        let became = match reply {
+            Some(Reply::Accepted) => String::new(),
+            Some(reply) => format!(" ({reply})"),
+            None => " (nobody took it)".to_owned(),
+        };
+        match &sent.what {
+            What::Decision(incoming) => {
+                let decided = match incoming.action {
+                    DecisionAction::Resume => "approves",
+                    DecisionAction::Cancel => "denies",
+                };
+                let who = incoming.actor.as_deref().unwrap_or("someone");
+                let why = incoming.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                self.says(who, &format!("{decided} {}{why}{became}", incoming.call));
+            }
+            What::Message(text) => self.says("user", &format!("{text}{became}")),
+            _ => {}
+        }
+    }
+
     fn line(&self, call: &str, state: &str, what: &str) {
         let (call, state, what) = (format!("{:<14}", printable(call)), format!("{state:<9}"), fit(what));
         let colour = match state.trim_end() {
@@ -59,6 +86,32 @@ impl Progress {
         } else {
             format!("{call} {state} {what}")
         });
+    }
+}
+
+/// Says what the model says, once it has said it.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    progress: Arc<Progress>,
+    text: Mutex<String>,
+}
+
+impl Heard {
+    pub(crate) fn new(progress: Arc<Progress>) -> Self {
+        Heard { progress, text: Mutex::default() }
+    }
+}
+
+impl EventSink for Heard {
+    fn emit(&self, event: &Arc<AgentEvent>) {
+        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        match &event.kind {
+            EventKind::InferenceStarted { .. } => text.clear(),
+            EventKind::TextDelta { text: delta, .. } => text.push_str(delta),
+            EventKind::InferenceFinished { .. } => self.progress.says("model", &text),
+            EventKind::Error { message } => self.progress.says("error", message),
+            _ => {}
+        }
     }
 }
 

@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use runstate::agent::Outcome;
+use runstate::agent::Pending;
 use runstate::termination::TerminationReason;
 use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
 use serde_json::{Value, json};
 
-use super::Driven;
-use super::answers::question;
+use super::{Driven, Ending};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
@@ -21,22 +20,23 @@ use crate::rules::Laws;
 /// A trace that cannot be read again.
 pub(crate) fn report(
     driven: &Driven,
-    outcome: &Outcome,
+    ending: &Ending,
     state_dir: Option<&str>,
     as_json: bool,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let checked = check_jsonl(trace(driven)?, &Laws::builtin()?.book)
         .map_err(|error| Failure::rendered(error.named(&driven.folder.trace().to_string_lossy()).report()))?;
-    let exit = exit(outcome, &checked);
+    let exit = exit(ending, &checked);
     if as_json {
-        out.json(&json(driven, outcome, &checked, exit));
+        out.json(&json(driven, ending, &checked, exit));
         return Ok(exit);
     }
-    let (id, reason) = (driven.folder.id(), &outcome.reason);
+    let (id, reason) = (driven.folder.id(), &ending.reason);
+    let pending = driven.state.pending();
     out.line(&printable(&match reason {
-        TerminationReason::Suspended if outcome.waiting.len() == 1 => format!("{id} waits for a decision"),
-        TerminationReason::Suspended => format!("{id} waits for {} decisions", outcome.waiting.len()),
+        TerminationReason::Suspended if pending.len() == 1 => format!("{id} waits for a decision"),
+        TerminationReason::Suspended => format!("{id} waits for {} decisions", pending.len()),
         reason => format!("{id} is done: {reason}"),
     }));
     out.text(&format!("\n{}\n", timeline(driven)?));
@@ -44,16 +44,22 @@ pub(crate) fn report(
     out.line(&format!("         {}", driven.folder.trace().display()));
     out.line(&format!("state    {}", driven.folder.state().display()));
     out.line(&format!("folder   {}", driven.folder.work().display()));
-    if !outcome.waiting.is_empty() {
+    if let Some(first) = pending.first() {
         out.line("");
-        for pending in driven.state.pending() {
-            out.line(&question(&pending));
+        for pending in &pending {
+            out.line(&question(pending));
         }
         let place = state_dir.map(|dir| format!(" --state-dir {}", quoted(dir))).unwrap_or_default();
-        let call = quoted(&outcome.waiting[0]);
+        let call = quoted(first.call);
         out.line(&format!("go on with: runstate resume {id}{place} --approve {call} (or --deny, or --ask)"));
     }
     Ok(exit)
+}
+
+/// What a call waits for, in a line.
+pub(super) fn question(pending: &Pending<'_>) -> String {
+    let Pending { call, record, suspension } = pending;
+    printable(&format!("{call} waits: {} {}: {}", record.tool(), record.arguments(), suspension.message))
 }
 
 /// A word that can be copied into a shell, whatever a scenario calls its calls.
@@ -65,8 +71,8 @@ fn quoted(word: &str) -> String {
     format!("'{}'", printable(word).replace('\'', "'\\''"))
 }
 
-fn exit(outcome: &Outcome, checked: &Report) -> Exit {
-    match (&outcome.reason, checked.verdict) {
+fn exit(ending: &Ending, checked: &Report) -> Exit {
+    match (&ending.reason, checked.verdict) {
         (_, Verdict::Violates) => Exit::Bad,
         (TerminationReason::NaturalEnd, _) => Exit::Good,
         (TerminationReason::Suspended, _) => Exit::Waiting,
@@ -89,7 +95,7 @@ fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
     Ok(timeline)
 }
 
-fn json(driven: &Driven, outcome: &Outcome, checked: &Report, exit: Exit) -> Value {
+fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value {
     let calls: Vec<Value> = driven
         .state
         .calls()
@@ -112,7 +118,7 @@ fn json(driven: &Driven, outcome: &Outcome, checked: &Report, exit: Exit) -> Val
     json!({
         "run": driven.folder.id(),
         "status": driven.state.run().status(),
-        "reason": outcome.reason.to_string(),
+        "reason": ending.reason.to_string(),
         "exit": exit.code(),
         "steps": driven.state.steps(),
         "calls": calls,

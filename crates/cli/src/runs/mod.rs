@@ -98,6 +98,21 @@ impl RunFolder {
     }
 }
 
+/// A copy of a scenario's folder that goes when this value does.
+///
+/// # Errors
+/// Whatever keeps it from being made.
+pub(crate) fn throwaway(template: Option<&Path>) -> Result<tempfile::TempDir, Failure> {
+    let refuse = |error| Failure::io("make a folder in", &std::env::temp_dir(), &error);
+    let folder = tempfile::tempdir().map_err(refuse)?;
+    if let Some(template) = template {
+        // A copy wants to make its folder itself.
+        fs::remove_dir(folder.path()).map_err(refuse)?;
+        copy::folder(template, folder.path())?;
+    }
+    Ok(folder)
+}
+
 /// Takes the first free number after the highest that was ever taken.
 fn claim(state_dir: &Path, name: &str) -> Result<(String, PathBuf), Failure> {
     let mut number = 1 + ids(state_dir)

@@ -5,7 +5,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::read::{FromFile, read};
+use super::{FromFile, read};
 use crate::failure::Failure;
 
 /// Reads a scenario from a file of these bytes; the file is called `s.yaml` in messages.
@@ -48,22 +48,22 @@ fn indent(lines: &str, by: usize) -> String {
 fn a_good_scenario_is_read() {
     let read = reading(GOOD).unwrap();
     let scenario = read.scenario;
-    assert_eq!(scenario.name.value, "good");
+    assert_eq!(scenario.name, "good");
     assert_eq!(scenario.calls().count(), 2);
     let arguments = &scenario.calls().next().unwrap().arguments;
     assert_eq!(
         serde_json::to_string(arguments).unwrap(),
         r#"{"deep":{"list":[1,2.5,null,true]},"path":"x"}"#
     );
-    assert_eq!(scenario.limits.max_rounds.value, 3);
-    assert_eq!(scenario.limits.max_file_bytes.value, 1 << 20, "what is left out has its default");
+    assert_eq!(scenario.limits.max_rounds, 3);
+    assert_eq!(scenario.limits.max_file_bytes, 1 << 20, "what is left out has its default");
     assert_eq!(read.source.text, GOOD);
 }
 
 #[test]
 fn the_example_is_a_scenario() {
     let read = read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tidy-folder.yaml")).unwrap();
-    let folder = read.base.join(&read.scenario.folder.unwrap().value);
+    let folder = read.base.join(read.scenario.folder.unwrap());
     assert!(folder.join("old-notes.txt").is_file());
 }
 
@@ -104,7 +104,6 @@ fn a_bad_scenario_is_refused_with_its_place() {
         ("no turns", b"name: x\nmessage: y\nmodel: []\n".to_vec()),
         ("empty turn", but("- text: done", "- {}").into_bytes()),
         ("asked again", but("  - text: done\n", "").into_bytes()),
-        ("duplicate call id", but("id: b", "id: a").into_bytes()),
         ("call id with a space", but("id: b", "id: b c").into_bytes()),
         ("decision on no call", but("call: a", "call: c").into_bytes()),
         ("two decisions", but("decisions:", "decisions:\n  - {call: a, action: deny}").into_bytes()),

@@ -7,9 +7,9 @@ mod tests;
 
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use runstate::agent::{Effect, Tool, ToolInput};
+use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
 use runstate::tool_result::ToolResult;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -26,8 +26,8 @@ pub(crate) const WRITE_FILE: &str = "write_file";
 /// Deletes a file.
 pub(crate) const DELETE_FILE: &str = "delete_file";
 
-/// The tools that a scenario has.
-pub(crate) const NAMES: &[&str] = &[LIST_FILES, READ_FILE, WRITE_FILE, DELETE_FILE];
+/// The tools that a scenario has beside its scripted ones.
+pub(crate) use runstate_scenario::FILE_TOOLS as NAMES;
 
 /// The tools on one folder.
 #[derive(Debug)]
@@ -75,10 +75,10 @@ impl Tools {
     }
 
     /// Each tool on its own.
-    pub(crate) fn each(self) -> Vec<Box<dyn Tool>> {
-        let tools = Rc::new(self);
-        let each = NAMES.iter().map(|name| FileTool { name, tools: Rc::clone(&tools) });
-        each.map(|tool| Box::new(tool) as Box<dyn Tool>).collect()
+    pub(crate) fn each(self) -> Vec<Arc<dyn Tool>> {
+        let tools = Arc::new(self);
+        let each = NAMES.iter().map(|name| FileTool { spec: spec(name), tools: Arc::clone(&tools) });
+        each.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
 
     /// Calls the tool of that name. Whatever goes wrong is a result for the model to read, never an end of the run.
@@ -128,26 +128,29 @@ impl Tools {
 /// One of the tools, as a run calls it.
 #[derive(Debug)]
 struct FileTool {
-    name: &'static str,
-    tools: Rc<Tools>,
+    spec: ToolSpec,
+    tools: Arc<Tools>,
 }
 
+/// A file may have been changed by a person since a crash, so a call that may have written or deleted is not repeated without
+/// asking.
+fn spec(name: &str) -> ToolSpec {
+    match name {
+        LIST_FILES => ToolSpec::new(name, "Lists a folder.").repeatable(),
+        READ_FILE => ToolSpec::new(name, "Reads a text file.").repeatable(),
+        WRITE_FILE => ToolSpec::new(name, "Writes a text file, whole."),
+        _ => ToolSpec::new(name, "Deletes a file."),
+    }
+}
+
+#[async_trait]
 impl Tool for FileTool {
-    fn name(&self) -> &str {
-        self.name
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
-    /// A file may have been changed by a person since a crash, so a call that may have written or deleted is not
-    /// repeated without asking.
-    fn effect(&self) -> Effect {
-        match self.name {
-            LIST_FILES | READ_FILE => Effect::Repeatable,
-            _ => Effect::Once,
-        }
-    }
-
-    fn call(&mut self, input: &ToolInput<'_>) -> ToolResult {
-        self.tools.call(self.name, input.arguments())
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        self.tools.call(self.spec.name(), cx.arguments())
     }
 }
 

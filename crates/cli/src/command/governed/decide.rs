@@ -1,0 +1,83 @@
+//! `runstate governed approve`, `reject`, `escalate`: a person's answer, from whichever process.
+
+use std::path::Path;
+
+use runstate::approval::ApprovalId;
+use runstate::governed_run::RunId;
+
+use super::runtime;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::governed::{self, PlanDecision};
+use crate::output::Output;
+
+/// Answer a question of a run
+///
+/// approve lets it go on, when it is recovered or waits in another process; reject rolls it back; escalate halts it. An
+/// answer that comes too late is refused, and the run is halted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed approve RUN-TINY-20260131-120000-A1 --by ada --because 'tests pass'")]
+pub(super) struct Args {
+    /// The approval's id
+    approval: ApprovalId,
+    /// Who decides [default: the user's name]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    because: String,
+    /// The run, where the approval's id does not say it
+    #[arg(long)]
+    run: Option<RunId>,
+}
+
+impl Args {
+    fn run(&self) -> Result<RunId, Failure> {
+        match &self.run {
+            Some(run) => Ok(run.clone()),
+            None => governed::run_of(&self.approval),
+        }
+    }
+
+    fn by(&self) -> String {
+        self.by.clone().unwrap_or_else(whoever)
+    }
+}
+
+/// The user's name, as the environment says it; blank where it does not, and then the answer is refused.
+pub(super) fn whoever() -> String {
+    let name = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    name.unwrap_or_default()
+}
+
+pub(super) fn approve(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let run = args.run()?;
+    let governor = governed::governor(state_dir, &run, PlanDecision::Nobody)?;
+    runtime()?
+        .block_on(governor.approve(&run, &args.approval, &args.by(), &args.because))
+        .map_err(governed::refused)?;
+    out.line(&format!("{} is approved; `runstate governed recover {run}` goes on", args.approval));
+    Ok(Exit::Good)
+}
+
+pub(super) fn reject(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let run = args.run()?;
+    let governor = governed::governor(state_dir, &run, PlanDecision::Nobody)?;
+    let status = runtime()?
+        .block_on(governor.reject(&run, &args.approval, &args.by(), &args.because))
+        .map_err(governed::refused)?;
+    out.line(&format!("{} is rejected; {run} is {status}", args.approval));
+    Ok(Exit::Good)
+}
+
+pub(super) fn escalate(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let run = args.run()?;
+    let governor = governed::governor(state_dir, &run, PlanDecision::Nobody)?;
+    let status = runtime()?
+        .block_on(governor.escalate(&run, &args.approval, &args.by(), &args.because))
+        .map_err(governed::refused)?;
+    out.line(&format!("{} is passed on; {run} is {status}", args.approval));
+    Ok(Exit::Good)
+}

@@ -1,0 +1,227 @@
+//! `runstate governed run` and `recover`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, RunStatus, Waits};
+use runstate::governed_run::{GovernedRunStatus, RunId};
+use serde_json::json;
+
+use super::{ask, runtime};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::governed::{self, PlanDecision};
+use crate::output::{Output, complain, printable};
+
+/// Run the plan of a file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed run examples/tiny-crate.yaml --ask")]
+pub(super) struct RunArgs {
+    /// The plan, a YAML file
+    plan: String,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Go on with a run: one that was approved, one that a crash left behind
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed recover RUN-TINY-20260131-120000")]
+pub(super) struct RecoverArgs {
+    /// The run's id
+    run: RunId,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, clap::Args)]
+struct How {
+    /// Ask at the terminal about what needs an approval
+    #[arg(long, conflicts_with = "wait")]
+    ask: bool,
+    /// Wait for the decisions of other processes, instead of ending with exit code 3
+    #[arg(long)]
+    wait: bool,
+    /// Approve of the plan, where the file says that a person must
+    #[arg(long)]
+    approve_plan: bool,
+    /// End with one JSON object: run, status, waits, why, exit, repairs, report, folder
+    #[arg(long)]
+    json: bool,
+}
+
+impl How {
+    fn plan_decision(&self) -> PlanDecision {
+        match (self.approve_plan, self.ask) {
+            (true, _) => PlanDecision::CommandLine,
+            (false, true) => PlanDecision::Terminal,
+            (false, false) => PlanDecision::Nobody,
+        }
+    }
+}
+
+pub(super) fn run(args: &RunArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let file = governed::read(&args.plan)?;
+    let run = governed::create(state_dir, &file, args.how.plan_decision())?;
+    complain(&format!("run {run}"));
+    drive(&run, &args.how, state_dir, out)
+}
+
+pub(super) fn recover(args: &RecoverArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    drive(&args.run, &args.how, state_dir, out)
+}
+
+fn drive(run: &RunId, how: &How, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let governor = governed::governor(state_dir, run, how.plan_decision())?;
+    let (progressed, status) = runtime()?.block_on(async {
+        let progressed = live(&governor, run, how, state_dir).await?;
+        let status = governor.status(run).await.map_err(governed::refused)?;
+        Ok::<_, Failure>((progressed, status))
+    })?;
+    let exit = match status.state {
+        GovernedRunStatus::Completed => Exit::Good,
+        state if state.is_terminal() => Exit::Bad,
+        _ => Exit::Waiting,
+    };
+    if how.json {
+        out.json(&told(&progressed, &status, exit, state_dir));
+    } else {
+        text(&progressed, &status, state_dir, out);
+    }
+    Ok(exit)
+}
+
+/// Drives as far as the run goes, asking or waiting on the way.
+async fn live(governor: &Governor, run: &RunId, how: &How, state_dir: &Path) -> Result<Progressed, Failure> {
+    loop {
+        // Under the run's lock nobody drives it, so what a tool left running is nobody's.
+        let progressed = match governor.waits(run).await {
+            Err(GovernedError::Busy { .. }) if how.wait => {
+                tokio::time::sleep(POLL).await;
+                continue;
+            }
+            Err(error) => return Err(governed::refused(error)),
+            Ok(_) => {
+                if let Some(done) = governed::end_leftover(state_dir, run) {
+                    complain(&printable(&done));
+                }
+                governor.resume(run).await.map_err(governed::refused)?
+            }
+        };
+        let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
+        if how.ask {
+            if !asked(governor, run, pending).await? {
+                return Ok(progressed);
+            }
+        } else if how.wait {
+            complain(&question(pending));
+            decided(governor, run, pending).await?;
+        } else {
+            return Ok(progressed);
+        }
+    }
+}
+
+/// How often a run that waits is looked at.
+const POLL: Duration = Duration::from_millis(200);
+
+/// Waits until the run is no longer where it asks; the file alone is looked at, so that whoever decides finds it free.
+async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<(), Failure> {
+    loop {
+        let status = governor.status(run).await.map_err(governed::refused)?;
+        if status.pending.as_ref() != Some(&pending.id) {
+            return Ok(());
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Asks at the terminal; says whether there was an answer.
+async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<bool, Failure> {
+    let by = super::decide::whoever();
+    let answer = ask(&format!("{}\nApprove?", question(pending)))
+        .map_err(|error| Failure::new(format!("cannot ask at the terminal: {error}")))?;
+    let done = match answer {
+        Some(why) => governor.approve(run, &pending.id, &by, &why).await,
+        None => governor.reject(run, &pending.id, &by, "rejected at the terminal").await.map(drop),
+    };
+    match done {
+        // The question expired while it was read; the run has gone on.
+        Ok(()) | Err(GovernedError::Expired { .. }) => Ok(true),
+        Err(error) => Err(governed::refused(error)),
+    }
+}
+
+fn question(pending: &PendingApproval) -> String {
+    match &pending.request {
+        Some(request) => format!(
+            "{} ({:?} risk) wants to {}\n  approval {}, to be answered by {}",
+            printable(request.tool()),
+            request.risk(),
+            printable(request.action()),
+            pending.id,
+            pending.answer_by
+        ),
+        None => format!("approval {} has no record: nobody can answer it", pending.id),
+    }
+}
+
+fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut Output) {
+    let repairs = &progressed.repairs;
+    if !repairs.is_empty() {
+        out.line(&format!(
+            "recovered: {} log lines, {} ledger lines, {} records of approvals, {} bytes of torn lines",
+            repairs.log_lines, repairs.ledger_lines, repairs.approvals, repairs.cut_bytes
+        ));
+    }
+    out.line(&format!(
+        "{}: {}, {} of {} tools completed",
+        progressed.run,
+        status.state,
+        status.completed,
+        status.planned.len()
+    ));
+    if let Some(why) = &status.why {
+        out.line(&format!("  {}", printable(why)));
+    }
+    match &progressed.waits {
+        Some(Waits::Approval(pending)) => {
+            question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
+            out.line(&format!("  runstate governed approve {} --by NAME", pending.id));
+            out.line(&format!("  runstate governed recover {}", progressed.run));
+        }
+        Some(Waits::Plan { objection }) => {
+            out.line("  the plan waits for an approval: `recover` with --approve-plan or --ask gives it");
+            if let Some(objection) = objection {
+                out.line(&format!("  {}", printable(objection)));
+            }
+        }
+        _ => {}
+    }
+    let folder = governed::Place::of(state_dir, &progressed.run).run;
+    out.line(&format!("  {}", folder.display()));
+}
+
+fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, state_dir: &Path) -> serde_json::Value {
+    let folder = governed::Place::of(state_dir, &progressed.run).run;
+    let waits = match &progressed.waits {
+        Some(Waits::Approval(pending)) => json!({
+            "approval": pending.id, "answer_by": pending.answer_by, "request": pending.request,
+        }),
+        Some(Waits::Plan { objection }) => json!({"plan": true, "objection": objection}),
+        _ => serde_json::Value::Null,
+    };
+    let repairs = &progressed.repairs;
+    json!({
+        "run": progressed.run, "status": status.state, "waits": waits, "why": status.why, "exit": exit.code(),
+        "repairs": {
+            "approvals": repairs.approvals, "log_lines": repairs.log_lines,
+            "ledger_lines": repairs.ledger_lines, "cut_bytes": repairs.cut_bytes, "report": repairs.report,
+        },
+        "report": status.state.is_terminal().then(|| folder.join("FINAL_REPORT.md")),
+        "folder": folder,
+    })
+}

@@ -1,0 +1,48 @@
+//! `runstate governed verify-ledger`
+
+use std::path::Path;
+
+use runstate::governed::{LedgerFaultKind, verify_ledger};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::governed;
+use crate::input;
+use crate::output::Output;
+
+/// Hold each line of a ledger against the one before
+///
+/// Each line has the digest of the one before and its own; the first line that was changed, taken out or put in is named.
+/// That the end is missing is not seen here: `recover` holds the ledger against a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed verify-ledger RUN_LEDGER.jsonl")]
+pub(super) struct Args {
+    /// The ledger; `-` reads standard input [default: that of --state-dir]
+    ledger: Option<String>,
+}
+
+pub(super) fn verify(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let path = match &args.ledger {
+        Some(path) => path.clone(),
+        None => governed::folders(state_dir).ledger().to_string_lossy().into_owned(),
+    };
+    let from = input::open(&path).map_err(|error| Failure::io("read", Path::new(&path), &error))?;
+    match verify_ledger(from) {
+        Ok(report) => {
+            out.line(&format!(
+                "{path}: {} lines, {} of them chained, all sound",
+                report.lines, report.chained
+            ));
+            Ok(Exit::Good)
+        }
+        Err(fault) => match fault.why {
+            LedgerFaultKind::Io(error) => Err(Failure::io("read", Path::new(&path), &error)),
+            _ => {
+                out.line(&crate::output::printable(&format!("{path}: {fault}")));
+                Ok(Exit::Bad)
+            }
+        },
+    }
+}

@@ -1,0 +1,131 @@
+//! `runstate governed status` and `sweep`.
+
+use std::path::Path;
+
+use runstate::governed::{GovernedError, RunStatus};
+use runstate::governed_run::{GovernedRunStatus, RunId};
+use serde_json::{Value, json};
+
+use super::runtime;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::governed::{self, PlanDecision};
+use crate::output::{Output, complain, printable};
+
+/// Say where runs are
+///
+/// A run that is past its time limit goes where its timeout leads first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed status RUN-TINY-20260131-120000 --json")]
+pub(super) struct StatusArgs {
+    /// One run alone
+    run: Option<RunId>,
+    /// A list of JSON objects
+    #[arg(long)]
+    json: bool,
+}
+
+/// Take every run that is past its time limit where its timeout leads
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed sweep")]
+pub(super) struct SweepArgs {}
+
+/// The runs in a folder of runs, in order.
+fn runs(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
+    let entries = match std::fs::read_dir(state_dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| Failure::io("read", state_dir, &error))?,
+    };
+    let mut runs: Vec<RunId> =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    runs.sort();
+    Ok(runs)
+}
+
+pub(super) fn status(args: &StatusArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let (all, runtime) = (args.run.is_none(), runtime()?);
+    let runs = match &args.run {
+        Some(run) => vec![run.clone()],
+        None => runs(state_dir)?,
+    };
+    let (mut told, mut bad) = (Vec::new(), false);
+    for run in runs {
+        let status = governed::governor(state_dir, &run, PlanDecision::Nobody)
+            .and_then(|governor| runtime.block_on(governor.status(&run)).map_err(governed::refused));
+        match status {
+            Ok(status) => told.push(status),
+            // One run that cannot be read does not keep the others from being shown.
+            Err(failure) if all => {
+                bad = true;
+                complain(&format!("{run}: {failure}"));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    if args.json {
+        out.json(&Value::Array(told.iter().map(as_json).collect()));
+    } else {
+        told.iter().for_each(|status| out.line(&as_text(status)));
+    }
+    Ok(if bad { Exit::BadInput } else { Exit::Good })
+}
+
+fn as_text(status: &RunStatus) -> String {
+    let mut text = format!("{}: {} since {}", status.run, status.state, status.since);
+    if let Some(deadline) = status.deadline {
+        text.push_str(&format!(", until {deadline}"));
+    }
+    text.push_str(&format!(", {} of {} tools completed", status.completed, status.planned.len()));
+    if let Some(tool) = &status.current_tool {
+        text.push_str(&format!(", at {}", printable(tool)));
+    }
+    if let Some(pending) = &status.pending {
+        text.push_str(&format!("\n  waits for {pending}"));
+    }
+    if let Some(why) = &status.why {
+        text.push_str(&format!("\n  {}", printable(why)));
+    }
+    text
+}
+
+fn as_json(status: &RunStatus) -> Value {
+    json!({
+        "run": status.run, "state": status.state, "since": status.since, "deadline": status.deadline,
+        "tools_planned": status.planned, "completed": status.completed, "current_tool": status.current_tool,
+        "pending": status.pending, "why": status.why,
+    })
+}
+
+pub(super) fn sweep(_: &SweepArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let (runtime, mut bad) = (runtime()?, false);
+    for run in runs(state_dir)? {
+        let path = governed::folders(state_dir).state(&run);
+        let before =
+            std::fs::read(&path).ok().and_then(|file| runstate::governed::check_state(&file, None).ok());
+        let before = before.map(|report| report.status.state);
+        if before.is_some_and(GovernedRunStatus::is_terminal) {
+            continue;
+        }
+        // Each run is rolled back by its own plan.
+        let status = governed::governor(state_dir, &run, PlanDecision::Nobody)
+            .map_err(|failure| failure.to_string())
+            .and_then(|governor| match runtime.block_on(governor.status(&run)) {
+                Ok(status) => Ok(Some(status.state)),
+                Err(GovernedError::Busy { .. }) => Ok(None),
+                Err(error) => Err(error.to_string()),
+            });
+        match status {
+            Ok(Some(state)) if Some(state) != before => out.line(&format!("{run}: {state}")),
+            Ok(_) => {}
+            Err(error) => {
+                bad = true;
+                complain(&printable(&format!("{run}: {error}")));
+            }
+        }
+    }
+    Ok(if bad { Exit::BadInput } else { Exit::Good })
+}

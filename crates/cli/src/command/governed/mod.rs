@@ -1,0 +1,102 @@
+//! `runstate governed …`
+
+mod decide;
+mod drive;
+mod ledger;
+mod look;
+
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use tokio::runtime::Runtime;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::runs;
+
+/// Run commands that are approved where risky, verified and audited
+///
+/// A run's files are written after every transition, and survive a crash: `recover` goes on. A person approves from
+/// another terminal, or at this one. Every state has a time limit; `sweep` takes runs that are past it where their timeout
+/// leads.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed run examples/tiny-crate.yaml
+  runstate governed status
+  runstate governed approve RUN-TINY-20260131-120000-A1 --by ada --because 'tests pass'
+  runstate governed recover RUN-TINY-20260131-120000
+
+Exit codes:
+  0  the run is complete; the decision is taken; the ledger is sound
+  1  the run was rolled back or halted; the ledger has a bad line
+  2  an argument or a file that cannot be used
+  3  the run waits for a person")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+    /// Where runs are kept [default: runstate/governed in the user's data folder]
+    #[arg(long, value_name = "DIR", global = true)]
+    state_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(drive::RunArgs),
+    Recover(drive::RecoverArgs),
+    Approve(decide::Args),
+    Reject(decide::Args),
+    Escalate(decide::Args),
+    Status(look::StatusArgs),
+    Sweep(look::SweepArgs),
+    VerifyLedger(ledger::Args),
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let state_dir = state_dir(args.state_dir.as_deref())?;
+    match &args.command {
+        Command::Run(args) => drive::run(args, &state_dir, out),
+        Command::Recover(args) => drive::recover(args, &state_dir, out),
+        Command::Approve(args) => decide::approve(args, &state_dir, out),
+        Command::Reject(args) => decide::reject(args, &state_dir, out),
+        Command::Escalate(args) => decide::escalate(args, &state_dir, out),
+        Command::Status(args) => look::status(args, &state_dir, out),
+        Command::Sweep(args) => look::sweep(args, &state_dir, out),
+        Command::VerifyLedger(args) => ledger::verify(args, &state_dir, out),
+    }
+}
+
+fn state_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    match given {
+        Some(given) => Ok(given.to_path_buf()),
+        None => {
+            let runs = runs::state_dir(None)?;
+            Ok(runs.with_file_name("governed"))
+        }
+    }
+}
+
+/// What drives the library's futures: one thread, and its timers.
+fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start: {error}")))
+}
+
+/// Asks at the terminal: what was said with a yes, and none for anything else.
+///
+/// # Errors
+/// That nobody can be asked.
+pub(crate) fn ask(question: &str) -> io::Result<Option<String>> {
+    let mut err = io::stderr();
+    write!(err, "{question} [y/N] ")?;
+    err.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let (yes, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+    let is_yes = yes.eq_ignore_ascii_case("y") || yes.eq_ignore_ascii_case("yes");
+    Ok(is_yes.then(|| rest.trim().to_owned()))
+}

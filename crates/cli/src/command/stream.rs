@@ -1,0 +1,47 @@
+//! `runstate stream SCENARIO`
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::stream;
+
+/// Play a stream scenario: scripted streams, on virtual time
+///
+/// Prints each event of the session with the callbacks that it leads to, what a consumer has in the end, how the session
+/// ended, and its trace, which is held against the lifecycle's diagram. The same scenario prints the same each time.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate stream examples/stream-retry.yaml
+
+Exit codes:
+  0  the output is whole
+  1  the session ended with an error, was aborted or waits for ever, or its trace violates the diagram
+  2  the scenario or another argument cannot be used")]
+pub(crate) struct Args {
+    /// The scenario, a YAML file; - for standard input
+    #[arg(required_unless_present = "schema")]
+    scenario: Option<String>,
+    /// Print JSON lines: {\"event\"}, {\"callback\", \"args\"}, and at last {\"end\"}
+    #[arg(long)]
+    json: bool,
+    /// Print the JSON Schema of a scenario, and play none
+    #[arg(long, conflicts_with_all = ["scenario", "json"])]
+    schema: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let Some(scenario) = args.scenario.as_deref().filter(|_| !args.schema) else {
+        out.json(&stream::schema());
+        return Ok(Exit::Good);
+    };
+    let played = stream::play(scenario)?;
+    if args.json {
+        for line in played.json_lines() {
+            out.line(&line.to_string());
+        }
+    } else {
+        out.text(&played.text());
+    }
+    Ok(played.exit())
+}

@@ -1,0 +1,153 @@
+//! `runstate test PATH…`
+
+use std::path::PathBuf;
+
+use runstate::trace::Coverage;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, complain, printable};
+use crate::rules::Laws;
+use crate::suite::{self, Case, Subject, Verdict};
+
+/// Play scenarios, and compare each with what is expected of it
+///
+/// What is expected of `NAME.yaml` stands beside it in `NAME.trace`: how the run ends, its transitions, what came from outside,
+/// what tools did and what was said, with the times. Time is virtual, so that it is the same each time and takes none. Each
+/// trace is also held against the diagrams of the lifecycles.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate test scenarios
+  runstate test scenarios --accept          # what is played is expected from now on
+  runstate test scenarios --coverage --min-coverage 100
+
+Exit codes:
+  0  all is as expected, or was accepted
+  1  something differs, has no expectation yet, or violates a diagram; coverage is missed
+  2  a scenario cannot be used, or there is none")]
+pub(crate) struct Args {
+    /// Scenarios, or folders of them
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Expect from now on what is played
+    #[arg(long)]
+    accept: bool,
+    /// Play those alone whose path has this in it
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Show which edges of the diagrams were taken
+    #[arg(long)]
+    coverage: bool,
+    /// Fail below so many per cent of the edges of each lifecycle that occurs
+    #[arg(long, value_name = "PERCENT", value_parser = super::check::percent)]
+    min_coverage: Option<f64>,
+}
+
+/// What was found of all scenarios.
+#[derive(Debug, Default)]
+struct Tally {
+    same: usize,
+    accepted: usize,
+    bad: usize,
+    unusable: usize,
+    coverage: Coverage,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let laws = Laws::builtin()?;
+    let mut tally = Tally::default();
+    for path in &args.paths {
+        let subjects = suite::find(path)?;
+        for subject in subjects.iter().filter(|subject| args.wants(subject)) {
+            let case = suite::compare(subject, &laws.book, args.accept);
+            tally.add(subject, case, out);
+        }
+        for left in suite::stale(path, &subjects)? {
+            tally.bad += 1;
+            out.line(&printable(&format!(
+                "stale     {}: there is no such scenario any more",
+                left.display()
+            )));
+        }
+    }
+    tally.report(args, out)
+}
+
+impl Args {
+    fn wants(&self, subject: &Subject) -> bool {
+        self.filter.as_ref().is_none_or(|text| subject.name.contains(text.as_str()))
+    }
+}
+
+impl Tally {
+    fn add(&mut self, subject: &Subject, case: Case, out: &mut Output) {
+        if let Some(report) = &case.report {
+            self.coverage.merge(&report.coverage);
+        }
+        let name = printable(&subject.name);
+        match case.verdict {
+            Verdict::Same => {
+                self.same += 1;
+                out.line(&format!("ok        {name}"));
+            }
+            Verdict::Accepted => {
+                self.accepted += 1;
+                out.line(&format!("accepted  {name}"));
+            }
+            Verdict::Differs(diff) => {
+                self.bad += 1;
+                out.line(&format!("differs   {name}"));
+                diff.lines().for_each(|line| out.line(&printable(line)));
+            }
+            Verdict::New => {
+                self.bad += 1;
+                out.line(&format!(
+                    "new       {name}: nothing is expected of it yet; accept it with --accept"
+                ));
+            }
+            Verdict::Violates(summary) => {
+                self.bad += 1;
+                out.line(&format!("violates  {name}: {}", summary.trim_end()));
+            }
+            Verdict::Unusable(failure) => {
+                self.unusable += 1;
+                out.line(&format!("unusable  {name}"));
+                complain(&failure.to_string());
+            }
+        }
+    }
+
+    fn report(self, args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+        let Tally { same, accepted, bad, unusable, coverage } = self;
+        let all = same + accepted + bad + unusable;
+        if all == 0 {
+            return Err(Failure::new("there is no scenario to play")
+                .with_help("a scenario is a file that ends with .yaml, .yml or .json"));
+        }
+        if args.coverage {
+            out.line("");
+            out.text(&coverage.to_string());
+        }
+        let mut missed = false;
+        if let Some(least) = args.min_coverage {
+            for lifecycle in coverage.iter().filter(|lifecycle| lifecycle.percent() < least) {
+                missed = true;
+                let (name, got) = (&lifecycle.lifecycle, lifecycle.percent());
+                out.line(&format!(
+                    "{name}: expected {least} % of the edges taken, got {got:.1} %; never taken:"
+                ));
+                lifecycle.never().for_each(|edge| out.line(&format!("  {edge}")));
+            }
+        }
+        out.line("");
+        out.line(&format!(
+            "{all} scenarios: {same} as expected, {accepted} accepted, {bad} not as expected, {unusable} unusable"
+        ));
+        Ok(match (unusable, bad, missed) {
+            (1.., _, _) => Exit::BadInput,
+            (0, 1.., _) | (0, 0, true) => Exit::Bad,
+            (0, 0, false) => Exit::Good,
+        })
+    }
+}

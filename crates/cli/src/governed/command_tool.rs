@@ -1,0 +1,131 @@
+//! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
+
+use std::io;
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput};
+
+use super::plan::{Command, OutputForm, ToolSpec};
+use super::process::{self, Ended};
+use super::snapshot::Snapshot;
+
+/// A command as a tool.
+pub(super) struct CommandTool {
+    spec: ToolSpec,
+    work: PathBuf,
+    run: PathBuf,
+    snapshot: Snapshot,
+}
+
+impl CommandTool {
+    pub(super) fn new(spec: ToolSpec, work: PathBuf, run: PathBuf, snapshot: Snapshot) -> Self {
+        CommandTool { spec, work, run, snapshot }
+    }
+}
+
+#[async_trait]
+impl GovernedTool for CommandTool {
+    fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// All of the command: a person approves of what will run, to the letter.
+    fn action(&self, _: &RunView<'_>) -> Action {
+        Action::new(
+            format!("run {} in {}", shown(&self.spec.run), self.work.join(&self.spec.folder).display()),
+            self.spec.risk,
+        )
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.spec.read_only
+    }
+
+    async fn call(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
+        let command = self.spec.command();
+        let ended = process::run(&command, &self.work, &self.run).await;
+        let output = match (ended, self.spec.output) {
+            (Err(error), _) => ToolOutput::fail(cannot_start(&command, &error)),
+            (Ok(ended), OutputForm::Json) if ended.status.is_some_and(|status| status.success()) => {
+                structured(&ended)
+            }
+            (Ok(ended), _) => judged(&command, &ended)?,
+        };
+        // What is told of already is told again only if the command changed it once more, which shows in no listing.
+        let told: Vec<_> = call.run.reports.iter().flat_map(|report| &report.changes).collect();
+        let changes = self.snapshot.told().map_err(|failure| PartError::new(failure.to_string()))?;
+        let fresh = changes.into_iter().filter(|change| !told.contains(&change));
+        Ok(fresh.fold(output, |output, change| output.with_change(change.kind, change.what)))
+    }
+}
+
+/// What a program says that speaks for itself.
+fn structured(ended: &Ended) -> ToolOutput {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| {
+        ToolOutput::fail(format!("its output is not the JSON of a tool's output: {error}"))
+    })
+}
+
+/// What an exit code means.
+///
+/// # Errors
+/// That it was ended by a signal: nobody knows what it had done.
+fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
+    Ok(match failure(command, ended)? {
+        None => ToolOutput::pass(evidence(command, ended)),
+        Some(error) => {
+            let mut output = ToolOutput::fail(error);
+            output.evidence = evidence(command, ended);
+            output
+        }
+    })
+}
+
+/// What shows that a command ran.
+pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
+    let code = ended.status.and_then(|status| status.code());
+    let code = code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
+    let outputs = [("standard output", &ended.stdout), ("standard error", &ended.stderr)];
+    let outputs = outputs.into_iter().filter(|(_, text)| !text.trim().is_empty());
+    let first = format!("{}: {code}", shown(&command.run));
+    std::iter::once(first).chain(outputs.map(|(name, text)| format!("{name}: {}", last(text)))).collect()
+}
+
+/// Why a command failed; none when it did not.
+///
+/// # Errors
+/// That it was ended by a signal.
+pub(super) fn failure(command: &Command, ended: &Ended) -> Result<Option<String>, PartError> {
+    let Some(status) = ended.status else {
+        return Ok(Some(format!("it took longer than {} s and was ended", command.time_limit_seconds)));
+    };
+    match status.code() {
+        Some(0) => Ok(None),
+        Some(code) => {
+            let said = last(if ended.stderr.trim().is_empty() { &ended.stdout } else { &ended.stderr });
+            Ok(Some(format!("exit code {code}: {said}")))
+        }
+        None => Err(PartError::new(format!("{} was ended by a signal ({status})", shown(&command.run)))),
+    }
+}
+
+pub(super) fn cannot_start(command: &Command, error: &io::Error) -> String {
+    format!("cannot start {}: {error}", shown(&command.run))
+}
+
+/// The last lines of an output.
+fn last(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// A command as a person would type it; what is not plain is quoted, so that no two commands look alike.
+pub(super) fn shown(run: &[String]) -> String {
+    let plain = |word: &String| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c))
+    };
+    let words: Vec<String> =
+        run.iter().map(|word| if plain(word) { word.clone() } else { format!("{word:?}") }).collect();
+    words.join(" ")
+}

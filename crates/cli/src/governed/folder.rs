@@ -1,0 +1,99 @@
+//! What is in a folder, without following links out of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// The most files and folders of a working folder.
+const MOST_ENTRIES: usize = 20_000;
+/// The most bytes of its files.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// What a name in a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    /// A link or a special file.
+    Other,
+}
+
+/// Every name below a folder with what it is, in order; a folder comes before what is in it.
+pub(super) type Listing = BTreeMap<PathBuf, Kind>;
+
+/// Lists a folder, without the names to ignore.
+///
+/// # Errors
+/// What cannot be read; more than the limits of this module.
+pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing, Failure> {
+    let (mut listing, mut bytes, mut open) = (Listing::new(), 0_u64, vec![PathBuf::new()]);
+    let cannot = |path: &Path, error: &io::Error| Failure::io("read", path, error);
+    while let Some(folder) = open.pop() {
+        let path = root.join(&folder);
+        for entry in fs::read_dir(&path).map_err(|error| cannot(&path, &error))? {
+            let entry = entry.map_err(|error| cannot(&path, &error))?;
+            let name = folder.join(entry.file_name());
+            if ignore.contains(&name) {
+                continue;
+            }
+            let about = match entry.metadata() {
+                // A tool's process may still take its temporary files away.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                about => about.map_err(|error| cannot(&entry.path(), &error))?,
+            };
+            let kind = match about.file_type() {
+                kind if kind.is_dir() => Kind::Folder,
+                kind if kind.is_file() => Kind::File,
+                _ => Kind::Other,
+            };
+            if kind == Kind::Folder {
+                open.push(name.clone());
+            }
+            bytes += if kind == Kind::File { about.len() } else { 0 };
+            listing.insert(name, kind);
+            if listing.len() > MOST_ENTRIES || bytes > MOST_BYTES {
+                return Err(Failure::new(format!(
+                    "{} has more than {MOST_ENTRIES} entries or {MOST_BYTES} bytes",
+                    root.display()
+                ))
+                .with_help("name what a build makes in the plan's `ignore`"));
+            }
+        }
+    }
+    Ok(listing)
+}
+
+/// Copies what was listed to `to`, which must not exist.
+///
+/// # Errors
+/// What cannot be read or written; links and special files, of which a copy could lead out of the folder.
+pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
+    fs::create_dir(to).map_err(|error| Failure::io("make the folder", to, &error))?;
+    for (name, kind) in listing {
+        let (source, target) = (from.join(name), to.join(name));
+        match kind {
+            Kind::Folder => {
+                fs::create_dir(&target).map_err(|error| Failure::io("make the folder", &target, &error))?;
+            }
+            Kind::File => {
+                fs::copy(&source, &target).map_err(|error| Failure::io("copy", &source, &error))?;
+            }
+            Kind::Other => {
+                let message = format!("cannot copy {}: it is a symlink or a special file", source.display());
+                return Err(Failure::new(message).with_help("name it in the plan's `ignore`"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Have two files the same content?
+pub(super) fn same(a: &Path, b: &Path) -> io::Result<bool> {
+    if fs::metadata(a)?.len() != fs::metadata(b)?.len() {
+        return Ok(false);
+    }
+    Ok(fs::read(a)? == fs::read(b)?)
+}

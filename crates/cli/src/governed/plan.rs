@@ -1,0 +1,346 @@
+//! The plan file: which commands, in which folder, behind which gates.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use runstate::approval::Risk;
+use runstate::governed::{
+    AutoApproved, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner, ProposedPlan,
+};
+use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+use serde::{Deserialize, Serialize};
+
+use super::auditors::{CommandAuditor, CommandVerifier};
+use super::command_tool::CommandTool;
+use super::snapshot::{FolderRollback, Snapshot};
+use super::{Place, PlanDecision};
+use crate::failure::Failure;
+use crate::input;
+use crate::output::printable;
+use crate::scenario::from_yaml;
+
+/// The largest plan, in bytes.
+const LIMIT: u64 = 1 << 20;
+
+/// What a plan file says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plan {
+    /// The project, in the run's id: A to Z, 0 to 9 and `-`.
+    pub(crate) project: String,
+    /// The folder that the commands work in, relative to the plan file.
+    pub(crate) folder: PathBuf,
+    /// Work in the folder itself instead of a fresh copy.
+    #[serde(default)]
+    pub(crate) in_place: bool,
+    /// Names below the folder that are no part of it, such as what a build makes: not copied, not rolled back.
+    #[serde(default)]
+    pub(crate) ignore: Vec<PathBuf>,
+    #[serde(default)]
+    plan_approval: Approval,
+    #[serde(default)]
+    pub(crate) gates: Gates,
+    /// Seconds by state, in place of the documented limits.
+    #[serde(default)]
+    limits_seconds: BTreeMap<GovernedRunStatus, u64>,
+    #[serde(default = "yes")]
+    pub(crate) chained_ledger: bool,
+    tools: Vec<ToolSpec>,
+    verify: Vec<Command>,
+    audit: Vec<AuditSpec>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Approval {
+    /// By rule.
+    #[default]
+    Auto,
+    /// By a person.
+    Ask,
+}
+
+/// A program with arguments.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Command {
+    /// The program and its arguments; no shell is between.
+    pub(super) run: Vec<String>,
+    /// Where it runs, relative to the working folder.
+    #[serde(default)]
+    pub(super) folder: PathBuf,
+    #[serde(default = "ten_minutes")]
+    pub(super) time_limit_seconds: u64,
+}
+
+/// A command that is a tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToolSpec {
+    pub(super) name: String,
+    pub(super) run: Vec<String>,
+    #[serde(default)]
+    pub(super) folder: PathBuf,
+    #[serde(default = "ten_minutes")]
+    pub(super) time_limit_seconds: u64,
+    /// It changes nothing: after a crash it is run again.
+    #[serde(default)]
+    pub(super) read_only: bool,
+    /// What a person is told, where its gate asks one.
+    #[serde(default = "high")]
+    pub(super) risk: Risk,
+    #[serde(default)]
+    pub(super) output: OutputForm,
+}
+
+impl ToolSpec {
+    pub(super) fn command(&self) -> Command {
+        Command {
+            run: self.run.clone(),
+            folder: self.folder.clone(),
+            time_limit_seconds: self.time_limit_seconds,
+        }
+    }
+}
+
+/// What a tool's standard output is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum OutputForm {
+    /// Evidence; the exit code says how it went.
+    #[default]
+    Text,
+    /// One JSON object with status, evidence, error, risks, changes, action.
+    Json,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuditSpec {
+    reviewer: String,
+    run: Vec<String>,
+    #[serde(default)]
+    folder: PathBuf,
+    #[serde(default = "ten_minutes")]
+    time_limit_seconds: u64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn ten_minutes() -> u64 {
+    600
+}
+
+fn high() -> Risk {
+    Risk::High
+}
+
+/// A plan and where it was found.
+#[derive(Debug)]
+pub(crate) struct PlanFile {
+    pub(crate) plan: Plan,
+    base: PathBuf,
+}
+
+/// Reads and checks a plan file.
+///
+/// # Errors
+/// A file that cannot be read, is no YAML or does not say a plan, with the place; a plan that could not be executed.
+pub(crate) fn read(path: &str) -> Result<PlanFile, Failure> {
+    let source = input::read_text(path, LIMIT)?;
+    let plan: Plan = from_yaml(&source)?;
+    plan.check().map_err(|fault| Failure::new(format!("{}: {fault}", source.name)))?;
+    let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
+    Ok(PlanFile { plan, base })
+}
+
+impl PlanFile {
+    /// The folder that the plan names.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub(super) fn folder(&self) -> Result<PathBuf, Failure> {
+        let folder = self.base.join(&self.plan.folder);
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        Err(Failure::new(format!("the plan's folder {} is not there", folder.display()))
+            .with_help("`folder` is relative to the plan file"))
+    }
+
+    /// The plan for the run's own folder, with the place that its tools work in.
+    ///
+    /// # Errors
+    /// A folder whose name is no text.
+    pub(super) fn stored(&self, work: &Path) -> Result<String, Failure> {
+        let plan = Plan { folder: work.to_path_buf(), ..self.plan.clone() };
+        // JSON is YAML.
+        serde_json::to_string_pretty(&plan)
+            .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))
+    }
+}
+
+impl Plan {
+    /// For a run that ended before it had a plan: it has no tools, and can only expire.
+    pub(super) fn none(run: &RunId) -> Plan {
+        let nothing = || vec!["false".to_owned()];
+        Plan {
+            project: run.project().to_owned(),
+            folder: PathBuf::new(),
+            in_place: false,
+            ignore: Vec::new(),
+            // Nobody approves of it, so that it is never executed.
+            plan_approval: Approval::Ask,
+            gates: Gates::default(),
+            limits_seconds: BTreeMap::new(),
+            chained_ledger: true,
+            tools: Vec::new(),
+            verify: Vec::new(),
+            audit: vec![AuditSpec {
+                reviewer: "nobody".to_owned(),
+                run: nothing(),
+                folder: PathBuf::new(),
+                time_limit_seconds: 1,
+            }],
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let commands = self
+            .tools
+            .iter()
+            .map(|tool| (tool.name.as_str(), tool.command()))
+            .chain(self.verify.iter().map(|verify| ("verify", verify.clone())))
+            .chain(self.audit.iter().map(|audit| (audit.reviewer.as_str(), audit.command())));
+        for (name, command) in commands {
+            let name = printable(name);
+            match command.run.first() {
+                None => return Err(format!("{name} has no program to run: `run` is empty")),
+                Some(program) if program.is_empty() => {
+                    return Err(format!("{name} has a program without a name"));
+                }
+                _ => {}
+            }
+            if command.time_limit_seconds == 0 {
+                return Err(format!("{name} has a time limit of 0 seconds"));
+            }
+            inside(&command.folder).map_err(|why| format!("the folder of {name} {why}"))?;
+        }
+        for path in &self.ignore {
+            inside(path).map_err(|why| format!("what is ignored {why}"))?;
+        }
+        if self.verify.is_empty() {
+            return Err("`verify` is empty: nothing would show that the results hold".to_owned());
+        }
+        if self.audit.is_empty() {
+            return Err("`audit` is empty: an audit by nobody would pass every run".to_owned());
+        }
+        if let Some(blank) = self.tools.iter().find(|tool| tool.name.trim().is_empty()) {
+            return Err(format!("a tool that runs {:?} has no name", blank.run));
+        }
+        // The second does not matter, and the message is the same each time.
+        RunId::new(&self.project, 0)
+            .map_err(|error| format!("the project has no name for a run: {error}"))?;
+        self.limits().map(drop)
+    }
+
+    pub(super) fn limits(&self) -> Result<TimeLimits, String> {
+        self.limits_seconds.iter().try_fold(TimeLimits::default(), |limits, (state, seconds)| {
+            limits
+                .with(*state, seconds.saturating_mul(1000))
+                .map_err(|error| format!("limits_seconds: {error}"))
+        })
+    }
+
+    pub(super) fn parts(self, place: &Place, decision: PlanDecision) -> Parts {
+        let snapshot = Snapshot::new(place.run.join("snapshot"), self.folder.clone(), self.ignore.clone());
+        let tools = self.tools.iter().map(|spec| {
+            Box::new(CommandTool::new(spec.clone(), self.folder.clone(), place.run.clone(), snapshot.clone()))
+                as Box<dyn GovernedTool>
+        });
+        let auditors = self.audit.iter().map(|audit| {
+            let command = audit.command();
+            Box::new(CommandAuditor::new(
+                audit.reviewer.clone(),
+                command,
+                self.folder.clone(),
+                place.run.clone(),
+            )) as Box<dyn runstate::governed::Auditor>
+        });
+        let plan_approval: Box<dyn PlanApproval> = match (self.plan_approval, decision) {
+            (Approval::Auto, _) => Box::new(AutoApproved),
+            (Approval::Ask, decision) => Box::new(ByPerson(decision)),
+        };
+        Parts {
+            tools: tools.collect(),
+            auditors: auditors.collect(),
+            verifier: Box::new(CommandVerifier::new(
+                self.verify.clone(),
+                self.folder.clone(),
+                place.run.clone(),
+            )),
+            plan_approval,
+            rollback: Box::new(FolderRollback(snapshot.clone())),
+            planner: Box::new(AsWritten {
+                tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
+                snapshot,
+            }),
+        }
+    }
+}
+
+impl AuditSpec {
+    fn command(&self) -> Command {
+        Command {
+            run: self.run.clone(),
+            folder: self.folder.clone(),
+            time_limit_seconds: self.time_limit_seconds,
+        }
+    }
+}
+
+/// Fails for a path that leads out of the folder it is relative to.
+fn inside(path: &Path) -> Result<(), String> {
+    use std::path::Component;
+    let leads_out = path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+    if leads_out {
+        return Err(format!("leads out of the working folder: {}", printable(&path.to_string_lossy())));
+    }
+    Ok(())
+}
+
+/// The plan is what the file says; before it, the folder is kept as it is.
+struct AsWritten {
+    tools: Vec<String>,
+    snapshot: Snapshot,
+}
+
+#[async_trait]
+impl Planner for AsWritten {
+    async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
+        self.snapshot.take().map_err(|failure| PartError::new(failure.to_string()))?;
+        Ok(ProposedPlan::of(self.tools.clone()))
+    }
+}
+
+struct ByPerson(PlanDecision);
+
+#[async_trait]
+impl PlanApproval for ByPerson {
+    async fn decide(&self, run: &RunId, plan: &ProposedPlan) -> PlanAnswer {
+        match self.0 {
+            PlanDecision::Nobody => PlanAnswer::Undecided,
+            PlanDecision::CommandLine => PlanAnswer::Approved { by: "command line".to_owned() },
+            PlanDecision::Terminal => {
+                let tools = printable(&plan.tools.join(", "));
+                match crate::command::ask(&format!("{run} would run {tools}. Go on?")) {
+                    Ok(Some(_)) => PlanAnswer::Approved { by: "terminal".to_owned() },
+                    _ => PlanAnswer::Undecided,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A program at work: in a process group of its own, under a time limit, its output kept to the last part.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::leftover;
+use super::plan;
+
+/// How much of each output is kept: its end.
+const KEPT: usize = 16 << 10;
+
+/// How a program ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// None when its time was over and it was ended.
+    pub(super) status: Option<ExitStatus>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// The process group of a program, ended when this is dropped before the program has ended by itself.
+struct Group {
+    pid: u32,
+    /// Once it is reaped its id may be another's.
+    reaped: Arc<Mutex<bool>>,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*reaped {
+            end_group(self.pid);
+        }
+    }
+}
+
+/// Runs a command to its end. Dropped before that, the whole process group is ended.
+///
+/// # Errors
+/// That it cannot be started.
+pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path) -> io::Result<Ended> {
+    let (program, arguments) = command.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut child = spawn(Command::new(program).args(arguments).current_dir(work.join(&command.folder)))?;
+    leftover::note(run, child.id());
+    let reaped = Arc::new(Mutex::new(false));
+    let group = Group { pid: child.id(), reaped: Arc::clone(&reaped) };
+    let (stdout, stderr) = (tail(child.stdout.take()), tail(child.stderr.take()));
+    let (said, ended) = oneshot::channel();
+    thread::spawn(move || {
+        let status = wait(&mut child, &reaped);
+        // Nobody waits any more when the run was stopped meanwhile.
+        drop(said.send(status));
+    });
+    let limit = Duration::from_secs(command.time_limit_seconds);
+    let status = match tokio::time::timeout(limit, ended).await {
+        Ok(Ok(status)) => Some(status?),
+        Ok(Err(_)) => return Err(io::Error::other("the thread that waited for it is gone")),
+        Err(_) => None,
+    };
+    drop(group);
+    leftover::forget(run);
+    // The group is gone, so the outputs have come to their end.
+    let join = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
+    Ok(Ended { status, stdout: join(stdout), stderr: join(stderr) })
+}
+
+/// Reads an output to its end, and keeps the last part of it.
+fn tail(from: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let Some(mut from) = from else { return String::new() };
+        let (mut kept, mut cut, mut piece) = (VecDeque::with_capacity(KEPT), false, [0; 4096]);
+        while let Ok(length @ 1..) = from.read(&mut piece) {
+            kept.extend(&piece[..length]);
+            let over = kept.len().saturating_sub(KEPT);
+            cut |= over > 0;
+            kept.drain(..over);
+        }
+        let text = String::from_utf8_lossy(kept.make_contiguous()).into_owned();
+        if cut { format!("[…] {text}") } else { text }
+    })
+}
+
+#[cfg(unix)]
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    use std::os::unix::process::CommandExt;
+    use std::process::Stdio;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()
+}
+
+#[cfg(not(unix))]
+fn spawn(_: &mut Command) -> io::Result<Child> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "commands can be run under Unix alone: a process group is needed",
+    ))
+}
+
+/// Waits for the leader, ends whoever is left of its group, and only then lets its id go.
+#[cfg(unix)]
+fn wait(child: &mut Child, reaped: &Mutex<bool>) -> io::Result<ExitStatus> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+    }
+    let mut reaped = reaped.lock().unwrap_or_else(PoisonError::into_inner);
+    end_group(child.id());
+    *reaped = true;
+    child.wait()
+}
+
+#[cfg(not(unix))]
+fn wait(child: &mut Child, _: &Mutex<bool>) -> io::Result<ExitStatus> {
+    child.wait()
+}
+
+/// Ends the process group of that id; says whether there was one.
+#[cfg(unix)]
+pub(super) fn end_group(pid: u32) -> bool {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| kill_process_group(pid, Signal::KILL).is_ok())
+}
+
+#[cfg(not(unix))]
+pub(super) fn end_group(_: u32) -> bool {
+    false
+}

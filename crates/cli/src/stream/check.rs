@@ -1,0 +1,96 @@
+//! What a stream scenario must be beyond its shape.
+
+use super::scenario::{Attempt, Scenario, Step};
+use super::told::{EVENT_TYPES, is_event_type};
+
+/// The longest time in a scenario: about a year. Timers do not count much further.
+const LONGEST_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
+
+/// The most tokens of one repetition.
+const MOST: u32 = 1_000_000;
+
+/// Checks all that can be known before a session.
+///
+/// # Errors
+/// What is wrong, and where in the scenario.
+pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
+    if scenario.streams.is_empty() {
+        return Err("streams: expected at least one stream, got none".to_owned());
+    }
+    for (s, stream) in scenario.streams.iter().enumerate() {
+        if stream.attempts.is_empty() {
+            return Err(format!("streams[{s}].attempts: expected at least one attempt, got none"));
+        }
+        for (a, attempt) in stream.attempts.iter().enumerate() {
+            self::attempt(attempt).map_err(|fault| format!("streams[{s}].attempts[{a}].{fault}"))?;
+        }
+    }
+    let counts = [
+        ("guardrails_every", scenario.guardrails_every),
+        ("drift.every", scenario.drift.as_ref().and_then(|drift| drift.every)),
+        ("continuation.every", scenario.continuation.as_ref().map(|resumes| resumes.every)),
+    ];
+    if let Some((field, _)) = counts.iter().find(|(_, count)| *count == Some(0)) {
+        return Err(format!("{field}: expected a number of tokens of at least 1, got 0"));
+    }
+    let confidence = scenario.drift.as_ref().and_then(|drift| drift.confidence);
+    if let Some(confidence) = confidence
+        && !(0.0..=1.0).contains(&confidence)
+    {
+        return Err(format!("drift.confidence: expected a number from 0 to 1, got {confidence}"));
+    }
+    abort(scenario)
+}
+
+fn attempt(attempt: &Attempt) -> Result<(), String> {
+    let open = &attempt.open;
+    within("open.after_ms", open.after_ms)?;
+    let ends = [open.fail.is_some(), open.panic.is_some(), open.hang];
+    if ends.iter().filter(|end| **end).count() > 1 {
+        return Err("open: expected at most one of fail, panic and hang".to_owned());
+    }
+    for (at, step) in attempt.script.iter().enumerate() {
+        let here = |fault: String| format!("script[{at}].{fault}");
+        match step {
+            Step::Wait(ms) => within("wait", *ms).map_err(here)?,
+            Step::Repeat(repeated) if repeated.times > MOST => {
+                let times = repeated.times;
+                return Err(here(format!("repeat.times: expected a number up to {MOST}, got {times}")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn within(field: &str, ms: u64) -> Result<(), String> {
+    if ms <= LONGEST_MS {
+        return Ok(());
+    }
+    Err(format!("{field}: expected a time up to {LONGEST_MS} milliseconds, about a year, got {ms}"))
+}
+
+fn abort(scenario: &Scenario) -> Result<(), String> {
+    let Some(abort) = &scenario.abort else { return Ok(()) };
+    if abort.at_ms.is_none() == abort.on.is_none() {
+        return Err("abort: expected one of at_ms and on".to_owned());
+    }
+    if let Some(ms) = abort.at_ms {
+        within("abort.at_ms", ms)?;
+    }
+    let Some(on) = &abort.on else { return Ok(()) };
+    if !is_event_type(&on.event) {
+        return Err(format!(
+            "abort.on.event: there is no event {:?}: expected one of {}",
+            on.event,
+            EVENT_TYPES.join(", ")
+        ));
+    }
+    if on.nth == 0 {
+        return Err("abort.on.nth: expected a number of at least 1, got 0".to_owned());
+    }
+    if on.in_callback && abort.by == super::scenario::By::Drop {
+        return Err("abort.by: a callback cannot drop the session that calls it".to_owned());
+    }
+    Ok(())
+}

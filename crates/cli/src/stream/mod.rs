@@ -1,0 +1,116 @@
+//! Stream scenarios: scripted streams, a session over them on virtual time, and what it tells.
+
+mod check;
+mod play;
+mod scenario;
+mod setup;
+mod source;
+#[cfg(test)]
+mod tests;
+mod told;
+
+use runstate::stream::ConsumerText;
+use runstate::trace::Event;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, Text};
+use crate::scenario::from_yaml;
+use play::Ended;
+use scenario::Scenario;
+use told::Line;
+
+/// The largest scenario, in bytes.
+const LIMIT: u64 = 4 << 20;
+
+/// The JSON Schema of a scenario's file, made from what reads it.
+pub(crate) fn schema() -> Value {
+    schemars::schema_for!(Scenario).to_value()
+}
+
+/// What came of a scenario.
+#[derive(Debug)]
+pub(crate) struct Played {
+    title: String,
+    lines: Vec<Line>,
+    consumer: ConsumerText,
+    ended: Ended,
+    events: Vec<Event<'static>>,
+    trace: String,
+    verdict: &'static str,
+}
+
+/// Reads a scenario and plays it, on virtual time.
+///
+/// # Errors
+/// A file that cannot be read, or that says no scenario.
+pub(crate) fn play(path: &str) -> Result<Played, Failure> {
+    let source = input::read_text(path, LIMIT)?;
+    let scenario = parse(&source)?;
+    play::play(&scenario).map_err(|error| Failure::new(format!("{}: {error}", source.name)))
+}
+
+fn parse(source: &Text) -> Result<Scenario, Failure> {
+    if source.text.trim().is_empty() {
+        return Err(Failure::new(format!("{} is empty: expected a stream scenario", source.name))
+            .with_help("start from examples/stream-retry.yaml"));
+    }
+    let scenario: Scenario = from_yaml(source)?;
+    check::check(&scenario).map_err(|fault| Failure::new(format!("{}: {fault}", source.name)))?;
+    Ok(scenario)
+}
+
+impl Played {
+    /// 0 when the output is whole, 1 otherwise, and when the trace violates the diagram.
+    pub(crate) fn exit(&self) -> Exit {
+        match (&self.ended, self.verdict) {
+            (Ended::Complete(_), "conforms") => Exit::Good,
+            _ => Exit::Bad,
+        }
+    }
+
+    /// The transitions.
+    pub(crate) fn into_trace(self) -> Vec<Event<'static>> {
+        self.events
+    }
+
+    /// As text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("{}\nevents and callbacks\n", self.title);
+        for line in &self.lines {
+            text.push_str(&line.text());
+            text.push('\n');
+        }
+        text.push_str(&format!("consumer\n  {:?}\nend\n", self.consumer.as_str()));
+        for line in self.ended.text() {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text.push_str(&format!("trace, which {} the diagram\n", self.verdict_said()));
+        for line in self.trace.lines() {
+            text.push_str(&format!("  {}\n", line.trim_start()));
+        }
+        text
+    }
+
+    fn verdict_said(&self) -> &'static str {
+        match self.verdict {
+            "conforms" => "conforms to",
+            "incomplete" => "is incomplete by",
+            _ => "violates",
+        }
+    }
+
+    /// As JSON lines: each event and callback, and last the consumer's text, the end and the trace.
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        let mut lines: Vec<Value> = self.lines.iter().map(Line::json).collect();
+        lines.push(json!({"end": {
+            "scenario": self.title,
+            "consumer": self.consumer.as_str(),
+            "result": self.ended.json(),
+            "trace": self.trace.lines().map(str::trim_start).collect::<Vec<_>>(),
+            "verdict": self.verdict,
+        }}));
+        lines
+    }
+}

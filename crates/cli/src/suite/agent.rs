@@ -1,0 +1,33 @@
+//! Scenarios of agent runs.
+
+use std::path::Path;
+
+use runstate_scenario::{FILE_TOOLS, Options, play as play_scenario, to_text};
+
+use super::Shown;
+use crate::failure::Failure;
+use crate::tools::Tools;
+use crate::{runs, scenario};
+
+/// Plays a scenario under virtual time. File tools, where it calls any, work on a copy that is thrown away.
+pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
+    let file = scenario::read(&path.to_string_lossy())?;
+    let scenario = &file.scenario;
+    let mut options = Options::default();
+    let calls_files = scenario.calls().any(|call| FILE_TOOLS.contains(&call.tool.as_str()));
+    let folder = if calls_files || scenario.folder.is_some() {
+        let template = scenario.folder.as_ref().map(|folder| file.base.join(folder));
+        Some(runs::throwaway(template.as_deref())?)
+    } else {
+        None
+    };
+    if let Some(folder) = &folder {
+        let refuse = |error| Failure::io("open", folder.path(), &error);
+        let tools = Tools::open(folder.path(), scenario.limits.max_file_bytes).map_err(refuse)?.each();
+        options.tools =
+            tools.into_iter().filter(|tool| !scenario.tools.contains_key(tool.spec().name())).collect();
+    }
+    let played = play_scenario(scenario, options)
+        .map_err(|error| Failure::new(format!("{}: {error}", file.source.name)))?;
+    Ok(Shown { text: to_text(&played), trace: played.trace })
+}

@@ -1,0 +1,74 @@
+//! What was played, held against what is expected.
+
+use std::fs;
+use std::io;
+
+use runstate::trace::{Report, Rulebook, Verdict as Conforms, check};
+use similar::TextDiff;
+
+use super::Subject;
+use crate::failure::Failure;
+use crate::runs;
+
+/// A scenario, and what was found.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) verdict: Verdict,
+    /// What its trace says of the diagrams; none where it was not played.
+    pub(crate) report: Option<Report>,
+}
+
+/// What was found of a scenario.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// As expected.
+    Same,
+    /// What was played is expected from now on.
+    Accepted,
+    /// Something else than expected: the difference.
+    Differs(String),
+    /// Nothing is expected yet.
+    New,
+    /// The trace violates a diagram, whatever is expected.
+    Violates(String),
+    /// It cannot be played.
+    Unusable(Failure),
+}
+
+/// Plays a scenario and compares; with `accept` a difference is what is expected from now on.
+pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case {
+    let shown = match subject.play() {
+        Ok(shown) => shown,
+        Err(failure) => return Case { verdict: Verdict::Unusable(failure), report: None },
+    };
+    let report = check(&shown.trace, book);
+    if report.verdict == Conforms::Violates {
+        let verdict = Verdict::Violates(report.summary().to_string());
+        return Case { verdict, report: Some(report) };
+    }
+    let verdict = held_against(subject, &shown.text, accept).unwrap_or_else(Verdict::Unusable);
+    Case { verdict, report: Some(report) }
+}
+
+fn held_against(subject: &Subject, text: &str, accept: bool) -> Result<Verdict, Failure> {
+    let path = subject.expected();
+    let expected = match fs::read(&path) {
+        // A checkout may have turned the ends of lines.
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Failure::io("read", &path, &error)),
+    };
+    match expected {
+        Some(expected) if expected == text => Ok(Verdict::Same),
+        _ if accept => {
+            runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))?;
+            Ok(Verdict::Accepted)
+        }
+        None => Ok(Verdict::New),
+        Some(expected) => {
+            let diff = TextDiff::from_lines(expected.as_str(), text);
+            let diff = diff.unified_diff().context_radius(2).header("expected", "played").to_string();
+            Ok(Verdict::Differs(diff))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The files of a suite.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Subject;
+use crate::failure::Failure;
+
+/// How deep folders are looked into.
+const DEEPEST: usize = 16;
+
+/// The scenarios at a path: itself, or those in the folder and its folders, by name.
+///
+/// # Errors
+/// A path that cannot be read, and a file that is no scenario.
+pub(crate) fn find(path: &Path) -> Result<Vec<Subject>, Failure> {
+    let about = fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?;
+    if !about.is_dir() {
+        return Subject::of(path).map(|subject| vec![subject]).ok_or_else(|| {
+            Failure::new(format!("{} is no scenario: expected .yaml, .yml or .json", path.display()))
+        });
+    }
+    let mut found: Vec<Subject> = files(path)?.iter().filter_map(|path| Subject::of(path)).collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// What is expected of scenarios that there are not.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub(crate) fn stale(folder: &Path, subjects: &[Subject]) -> Result<Vec<PathBuf>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let expected: BTreeSet<PathBuf> = subjects.iter().map(Subject::expected).collect();
+    let mut stale = files(folder)?;
+    stale.retain(|path| path.extension().is_some_and(|end| end == "trace") && !expected.contains(path));
+    stale.sort();
+    Ok(stale)
+}
+
+/// The files in a folder and its folders. A symlink is not followed.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    let mut open = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let refuse = |error| Failure::io("read", &folder, &error);
+        for entry in fs::read_dir(&folder).map_err(refuse)? {
+            let entry = entry.map_err(refuse)?;
+            let about = entry.file_type().map_err(refuse)?;
+            if about.is_file() {
+                found.push(entry.path());
+            } else if about.is_dir() && depth < DEEPEST {
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    Ok(found)
+}

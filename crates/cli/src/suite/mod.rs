@@ -1,0 +1,68 @@
+//! Scenarios beside what is expected of them.
+
+mod agent;
+mod compare;
+mod find;
+mod stream;
+
+use std::path::{Path, PathBuf};
+
+use runstate::trace::Event;
+
+use crate::failure::Failure;
+
+pub(crate) use compare::{Case, Verdict, compare};
+pub(crate) use find::{find, stale};
+
+/// What was played of a file.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// The text that is expected to be the same each time.
+    pub(crate) text: String,
+    /// The transitions, which are held against the diagrams.
+    pub(crate) trace: Vec<Event<'static>>,
+}
+
+/// Plays what a file says.
+type Player = fn(&Path) -> Result<Shown, Failure>;
+
+/// Who plays which files, by how their names end. The first that fits does.
+const PLAYERS: &[(&str, Player)] = &[
+    (".stream.yaml", stream::play),
+    (".stream.json", stream::play),
+    (".yaml", agent::play),
+    (".yml", agent::play),
+    (".json", agent::play),
+];
+
+/// A file and who plays it.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    pub(crate) path: PathBuf,
+    /// Its path without the end that says what it is.
+    pub(crate) name: String,
+    player: Player,
+}
+
+impl Subject {
+    /// The file, if it is one that can be played.
+    fn of(path: &Path) -> Option<Subject> {
+        let shown = path.display().to_string();
+        let (name, player) =
+            PLAYERS.iter().find_map(|(end, player)| Some((shown.strip_suffix(end)?, player)))?;
+        Some(Subject { path: path.to_owned(), name: name.to_owned(), player: *player })
+    }
+
+    /// Where what is expected of it stands.
+    pub(crate) fn expected(&self) -> PathBuf {
+        PathBuf::from(format!("{}.trace", self.name))
+    }
+
+    /// Plays it.
+    ///
+    /// # Errors
+    /// A file that cannot be used, with the place.
+    pub(crate) fn play(&self) -> Result<Shown, Failure> {
+        (self.player)(&self.path)
+    }
+}

@@ -1,0 +1,84 @@
+use std::fs;
+use std::path::Path;
+
+use crate::session::{ROOT, Session, assert_shown};
+
+const GREETING: &str = "name: greeting\nmessage: hello\nmodel:\n  - text: hello to you\n";
+
+#[test]
+fn the_scenarios_of_the_repository_are_as_expected_and_cover_every_edge_of_the_runtime() {
+    let session = Session::new();
+    let scenarios = Path::new(ROOT).join("scenarios").display().to_string();
+    let said = session.run(&["test", &scenarios, "--coverage", "--min-coverage", "100"]);
+    print!("{}", said.stdout);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    for lifecycle in ["run", "tool_call", "run_flow", "resume_tool_call", "tool_execution"] {
+        let line = format!("{lifecycle}: ");
+        let covered = said.stdout.lines().find(|shown| shown.starts_with(&line));
+        let covered = covered.unwrap_or_else(|| panic!("nothing is told of {lifecycle}: {}", said.stdout));
+        assert!(covered.contains("100.0 %"), "{covered}");
+    }
+}
+
+#[test]
+fn what_is_accepted_is_expected_from_then_on() {
+    let session = Session::new();
+    fs::create_dir(session.path("s")).unwrap();
+    session.write("s/greeting.yaml", GREETING);
+    let mut shown = String::new();
+    let mut step = |args: &[&str], code: i32| {
+        let said = session.run(args);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    };
+    step(&["test", "s"], 1);
+    step(&["test", "s", "--accept"], 0);
+    step(&["test", "s"], 0);
+    session.write("s/greeting.yaml", GREETING.replace("hello to you", "hello to both of you"));
+    step(&["test", "s"], 1);
+    step(&["test", "s", "--accept"], 0);
+    step(&["test", "s/greeting.yaml"], 0);
+    session.write("s/broken.yaml", "name: broken\nmessage: hello\nmodel: 7\n");
+    step(&["test", "s"], 2);
+    step(&["test", "s", "--filter", "greet"], 0);
+    step(&["test", "s", "--filter", "nothing"], 2);
+    fs::remove_file(session.path("s/broken.yaml")).unwrap();
+    session.write("s/gone.trace", "");
+    step(&["test", "s"], 1);
+    step(&["test", "absent"], 2);
+    assert_shown("test", &shown);
+    assert_shown("test_trace", &session.read("s/greeting.trace"));
+}
+
+#[test]
+fn a_suite_with_real_file_tools_leaves_nothing_behind() {
+    let session = Session::new();
+    fs::create_dir(session.path("s")).unwrap();
+    session.write(
+        "s/files.yaml",
+        "\
+name: files
+message: go
+model:
+  - calls: [{id: w, tool: write_file, arguments: {path: a.txt, content: one}}]
+  - calls: [{id: l, tool: list_files}]
+  - text: done
+",
+    );
+    let said = session.run(&["test", "s", "--accept"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(session.read("s/files.trace").contains(r#"{"bytes":3,"kind":"file","name":"a.txt"}"#));
+    assert_eq!(session.run(&["test", "s"]).code, Some(0), "the second time it is the same");
+    let left: Vec<_> =
+        fs::read_dir(session.path("s")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn the_schema_is_json() {
+    let said = Session::new().run(&["schema"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    let schema: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(schema["title"], "runstate scenario");
+}
