@@ -8,21 +8,30 @@
 //! - [`lifecycle!`] defines a lifecycle; [`kernel`] has the traits behind it.
 //! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
 //!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; all of them in [`lifecycles`].
-//! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs.
+//! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs. [`stream`]: a driver of model streams. [`governed`]: a driver of
+//!   governed runs, and [`files`] for what must survive a crash.
 //! - [`trace`] and [`diagram`]: what happened, and what is documented. `testing`: for tests of your own lifecycles.
 //!
 //! # Features
 //! `lifecycles` and `trace` are on by default. Without them this is the kernel, which depends on `serde` alone.
 
-#[cfg(feature = "lifecycles")]
+#[cfg(feature = "agent")]
 pub mod agent;
+#[cfg(any(feature = "agent", feature = "stream", feature = "governed"))]
+pub mod clock;
 #[cfg(feature = "diagram")]
 pub mod diagram;
+#[cfg(any(feature = "agent", feature = "governed", feature = "testing"))]
+pub mod files;
+#[cfg(feature = "governed")]
+pub mod governed;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "stream")]
+pub mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "trace")]

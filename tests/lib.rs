@@ -2,11 +2,16 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 #![allow(unreachable_pub, reason = "lifecycles make public items wherever they are defined")]
 mod agent;
+mod agent_parts;
 mod compile_fail;
+mod files;
+mod governed;
 mod kernel;
 
 mod diagram;
+mod guardrail;
 mod lifecycles;
 mod proof;
+mod stream;
 mod testing;
 mod trace;

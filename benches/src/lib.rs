@@ -3,4 +3,7 @@
 pub mod by_hand;
 pub mod call_by_hand;
 pub mod parcel;
+pub mod replay;
 pub mod traces;
+pub mod agent_by_hand;
+pub mod allocations;
