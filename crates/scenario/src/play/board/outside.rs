@@ -63,11 +63,13 @@ impl Outside {
         self
     }
 
-    /// Leaves out what was due before: a process that goes on with a run does not live through it again.
+    /// Leaves out what was due before: a process that goes on with a run does not live through it again. A crash is the end
+    /// of the process that it was written for; the time of the next one may begin before it, at the last commit.
     pub(in crate::play) fn going_on_at(mut self, now_ms: u64) -> Self {
         self.steps.retain(|pending| match pending.step.when {
+            _ if pending.step.act == Act::Crash => false,
             When::AtMs(at) => at >= now_ms,
-            When::Event(_) => pending.step.act != Act::Crash,
+            When::Event(_) => true,
             When::BeforeCommit(_) | When::AfterCommit(_) => false,
         });
         self
