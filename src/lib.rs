@@ -30,6 +30,8 @@ pub mod kernel;
 mod lifecycle;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+#[cfg(feature = "store")]
+pub mod store;
 #[cfg(feature = "stream")]
 pub mod stream;
 #[cfg(feature = "testing")]

@@ -67,6 +67,21 @@ impl<'a> Delta<'a> {
         self.state.calls.changed().map(|call| (&*call.name, call.machine.get()))
     }
 
+    /// The calls that were made or that moved: name in traces, executions, machine.
+    pub(crate) fn executed_calls(&self) -> impl Iterator<Item = (&'a str, u32, &'a AnyToolCall)> {
+        self.state.calls.changed().map(|call| (&*call.name, call.executions, call.machine.get()))
+    }
+
+    /// The persistent values of the thread, in the first commit of a run; none in later ones.
+    pub(crate) fn thread_values(&self) -> Vec<(String, serde_json::Value)> {
+        if self.state.commits > 0 {
+            return Vec::new();
+        }
+        let values = &self.state.thread.values;
+        let kept = values.iter().filter(|(name, _)| values.is_persistent(name) == Some(true));
+        kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    }
+
     /// The decisions that were accepted.
     pub fn decisions(&self) -> impl Iterator<Item = &'a Decision> {
         self.state.decided.unsaved()

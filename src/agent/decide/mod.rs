@@ -13,7 +13,8 @@ use crate::decision::{DecisionAction, Suspension};
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
-pub(super) use resolve::{Accepted, Resolved};
+pub(crate) use resolve::fits;
+pub(super) use resolve::{Accepted, Lapses, Resolved};
 
 /// A decision as it comes in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::RunState;
 use super::{Incoming, Reply};
-use crate::decision::{Decision, DecisionAction};
+use crate::decision::{Decision, DecisionAction, Suspension};
 use crate::snapshot::digest;
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
@@ -13,6 +13,15 @@ use crate::tool_call::{AnyToolCall, ToolCallStatus};
 pub(in crate::agent) struct Accepted {
     pub(in crate::agent) call: usize,
     pub(in crate::agent) decision: Decision,
+}
+
+/// Who gives up calls whose suspensions lapsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::agent) enum Lapses {
+    /// The loop.
+    Here,
+    /// The store that decisions come from: one that was accepted there counts, however late it is taken.
+    InStore,
 }
 
 /// What to do with a decision.
@@ -32,9 +41,10 @@ impl RunState {
         &self,
         incoming: &Incoming,
         now_ms: u64,
+        lapses: Lapses,
         schemas: &dyn SchemaCheck,
     ) -> Resolved {
-        match self.judge(incoming, now_ms, schemas) {
+        match self.judge(incoming, now_ms, lapses, schemas) {
             Ok(Some(accepted)) => Resolved::Accept(accepted),
             Ok(None) => Resolved::Hold,
             Err(reply) => Resolved::Refuse(reply),
@@ -45,6 +55,7 @@ impl RunState {
         &self,
         incoming: &Incoming,
         now_ms: u64,
+        lapses: Lapses,
         schemas: &dyn SchemaCheck,
     ) -> Result<Option<Accepted>, Reply> {
         if incoming.run_id.as_ref().is_some_and(|run| *run != *self.id) {
@@ -64,16 +75,10 @@ impl RunState {
         if incoming.suspension_id.as_ref().is_some_and(|id| *id != suspension.id) {
             return Err(Reply::Stale);
         }
-        if suspension.is_expired(now_ms) {
+        if lapses == Lapses::Here && suspension.is_expired(now_ms) {
             return Err(Reply::Expired);
         }
-        if is_too_deep(&incoming.result) {
-            return Err(Reply::Invalid(format!("the result nests deeper than {MOST_LEVELS} levels")));
-        }
-        if let (Some(schema), DecisionAction::Resume) = (&suspension.response_schema, incoming.action) {
-            let fits = schemas.check(schema, &incoming.result);
-            fits.map_err(|why| Reply::Invalid(format!("the result does not fit what was asked for: {why}")))?;
-        }
+        fits(suspension, incoming, schemas)?;
         Ok(Some(self.accepted(incoming, call, &suspension.id, now_ms)))
     }
 
@@ -165,4 +170,21 @@ fn after(decision: &Decision) -> Reply {
         && decision.decision_id.trim_end_matches('\'').strip_prefix("expiry:")
             == Some(decision.suspension_id.trim_end_matches('\''));
     if is_runtimes { Reply::Expired } else { Reply::Conflict }
+}
+
+/// Is the result of a decision one that its suspension can take?
+pub(crate) fn fits(
+    suspension: &Suspension,
+    incoming: &Incoming,
+    schemas: &dyn SchemaCheck,
+) -> Result<(), Reply> {
+    if is_too_deep(&incoming.result) {
+        return Err(Reply::Invalid(format!("the result nests deeper than {MOST_LEVELS} levels")));
+    }
+    match (&suspension.response_schema, incoming.action) {
+        (Some(schema), DecisionAction::Resume) => schemas
+            .check(schema, &incoming.result)
+            .map_err(|why| Reply::Invalid(format!("the result does not fit what was asked for: {why}"))),
+        (Some(_), DecisionAction::Cancel) | (None, _) => Ok(()),
+    }
 }

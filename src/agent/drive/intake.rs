@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::decide::{Accepted, Envelope, PendingCall, Reply, Resolved};
+use super::super::decide::{Accepted, Envelope, Lapses, PendingCall, Reply, Resolved};
 use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::{Drive, Halt};
@@ -43,6 +43,9 @@ impl Drive<'_, '_> {
 
     /// How long until the next suspension lapses.
     pub(super) fn next_lapse(&self) -> Option<Duration> {
+        if self.io.lapses == Lapses::InStore {
+            return None;
+        }
         let at_ms = self.state.next_expiry_ms()?;
         Some(Duration::from_millis(at_ms.saturating_sub(self.config.clock.now_ms())))
     }
@@ -51,11 +54,14 @@ impl Drive<'_, '_> {
     pub(super) fn next_accepted(&mut self) -> Option<Taken> {
         let now_ms = self.config.clock.now_ms();
         loop {
-            if let Some((incoming, accepted)) = self.state.lapsed(now_ms) {
+            if self.io.lapses == Lapses::Here
+                && let Some((incoming, accepted)) = self.state.lapsed(now_ms)
+            {
                 return Some(Taken { accepted, envelope: Envelope::unasked(incoming) });
             }
             let envelope = self.io.inbox.as_mut()?.take()?;
-            match self.state.resolve(&envelope.incoming, now_ms, self.config.schemas.as_ref()) {
+            match self.state.resolve(&envelope.incoming, now_ms, self.io.lapses, self.config.schemas.as_ref())
+            {
                 Resolved::Accept(accepted) => return Some(Taken { accepted, envelope }),
                 Resolved::Hold => {
                     self.held.push(Envelope::unasked(envelope.incoming.clone()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::super::commit::StateCommitter;
-use super::super::decide::Inbox;
+use super::super::decide::{Inbox, Lapses};
 use super::super::event::EventSink;
 use super::super::{Unwatched, Watch};
 
@@ -44,6 +44,7 @@ pub struct Io<'a> {
     pub(super) events: Option<&'a dyn EventSink>,
     pub(super) cancelled: CancellationToken,
     pub(super) watch: &'a dyn Watch,
+    pub(super) lapses: Lapses,
 }
 
 impl<'a> Io<'a> {
@@ -55,6 +56,7 @@ impl<'a> Io<'a> {
             events: None,
             cancelled: CancellationToken::new(),
             watch: &Unwatched,
+            lapses: Lapses::Here,
         }
     }
 
@@ -76,6 +78,14 @@ impl<'a> Io<'a> {
     #[must_use]
     pub fn events(mut self, events: &'a dyn EventSink) -> Self {
         self.events = Some(events);
+        self
+    }
+
+    /// Leaves suspensions that lapse to the store from which decisions come: the loop gives up no call by itself, and takes
+    /// each decision that the store accepted, however late. So the two never disagree about who was first.
+    #[must_use]
+    pub fn lapses_in_store(mut self) -> Self {
+        self.lapses = Lapses::InStore;
         self
     }
 

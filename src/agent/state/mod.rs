@@ -3,6 +3,7 @@
 mod calls;
 mod decided;
 mod error;
+mod parts;
 mod pending;
 mod sound;
 mod stored;
@@ -24,6 +25,7 @@ use crate::turn::Turn;
 pub(super) use calls::{Call, Calls};
 pub(super) use decided::Decided;
 pub use error::StateError;
+pub(crate) use parts::{Core, RunParts};
 pub use pending::Pending;
 pub(super) use stored::{Fold, Head};
 pub use stored::{StoredDelta, StoredRun};

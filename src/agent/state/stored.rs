@@ -284,12 +284,22 @@ impl StoredRun {
         &self.suspended
     }
 
+    /// The decisions that were accepted, by their suspensions.
+    pub fn decisions(&self) -> &BTreeMap<String, Decision> {
+        &self.decisions
+    }
+
     /// Seals the content as it stands: for a person who changed a stored file and answers for it.
     pub fn reseal(&mut self) {
         self.run.reseal();
         for call in self.calls.values_mut() {
             call.snapshot.reseal();
         }
+        self.digest = self.content_digest();
+    }
+
+    /// Seals the whole, and leaves the seals of its machines as they are.
+    pub(super) fn seal_whole(&mut self) {
         self.digest = self.content_digest();
     }
 
@@ -339,7 +349,7 @@ impl StoredRun {
 }
 
 /// What a stored call waits for, if it does.
-fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspension>, StateError> {
+pub(super) fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspension>, StateError> {
     if call.status() != "Suspended" {
         return Ok(None);
     }

@@ -1,0 +1,106 @@
+//! A run at rest in parts, for stores that keep each in a place of its own.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::keys::{KeyState, Scope};
+use super::super::stop::StopCounters;
+use super::RunState;
+use super::error::StateError;
+use super::stored::{StoredCall, StoredRun, suspension_of};
+use crate::decision::Decision;
+
+/// What a run has beside its machines, messages, decisions and values: small, and new with each commit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Core {
+    thread: String,
+    base: usize,
+    steps: u32,
+    flows: u32,
+    events: u64,
+    counters: StopCounters,
+}
+
+impl Core {
+    pub(crate) fn of(state: &RunState) -> Self {
+        Core {
+            thread: state.thread.id.to_string(),
+            base: state.base,
+            steps: state.steps,
+            flows: state.flows,
+            events: state.events + state.following,
+            counters: state.counters.clone(),
+        }
+    }
+}
+
+/// The parts of a run, as JSON each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunParts<'a> {
+    pub(crate) version: u64,
+    pub(crate) core: &'a str,
+    pub(crate) run: &'a str,
+    /// Name, executions, snapshot.
+    pub(crate) calls: &'a [(String, u32, String)],
+    pub(crate) decisions: &'a [Decision],
+    /// In the order in which they were stored.
+    pub(crate) messages: &'a [String],
+    pub(crate) values: &'a [(Scope, String, String)],
+}
+
+impl StoredRun {
+    /// Puts a run together, and seals it as a whole: each machine has its own seal.
+    ///
+    /// # Errors
+    /// [`StateError`], naming the part that cannot be read.
+    pub(crate) fn from_parts(parts: RunParts<'_>) -> Result<StoredRun, StateError> {
+        let core: Core = read("the core", parts.core)?;
+        let mut calls = BTreeMap::new();
+        let mut suspended = BTreeMap::new();
+        for (name, executions, snapshot) in parts.calls {
+            let snapshot = read(&format!("__tool_call_states.{name}"), snapshot)?;
+            if let Some(suspension) = suspension_of(name, &snapshot)? {
+                suspended.insert(name.clone(), suspension);
+            }
+            calls.insert(name.clone(), StoredCall { executions: *executions, snapshot });
+        }
+        let mut values = KeyState::default();
+        for (scope, name, value) in parts.values {
+            let value: Value = read(&format!("values.{name}"), value)?;
+            values.store(vec![(*scope, name.clone(), Some(value))]).map_err(StateError::Value)?;
+        }
+        let messages = parts.messages.iter().zip(1u64..);
+        let messages = messages.map(|(message, number)| read(&format!("messages.{number}"), message));
+        let decisions = parts.decisions.iter();
+        let decisions = decisions.map(|decision| (decision.suspension_id.clone(), decision.clone()));
+        let mut stored = StoredRun {
+            run: read("__run", parts.run)?,
+            calls,
+            suspended,
+            decisions: decisions.collect(),
+            thread: core.thread,
+            base: core.base,
+            messages: messages.collect::<Result<_, _>>()?,
+            values,
+            steps: core.steps,
+            flows: core.flows,
+            events: core.events,
+            version: parts.version,
+            counters: core.counters,
+            digest: String::new(),
+        };
+        stored.seal_whole();
+        Ok(stored)
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &str, json: &str) -> Result<T, StateError> {
+    serde_json::from_str(json).map_err(|error| StateError::Contradiction {
+        path: path.to_owned(),
+        what: format!("it cannot be read: {error}"),
+    })
+}

@@ -1,0 +1,176 @@
+//! Commits of one run into a store.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::RunStore;
+use super::commit::{Commit, Place, TraceRow};
+use super::error::StoreError;
+use super::lease::Lease;
+use super::load::Loaded;
+use crate::agent::{CommitError, Delta, StateCommitter};
+use crate::checkpoint::Due;
+use crate::clock::Clock;
+use crate::run::RunStatus;
+use crate::tool_call::ToolCallStatus;
+use crate::trace::Recorder;
+
+/// Commits one run, and what was recorded of it, into a store.
+///
+/// A commit that the store refuses or cannot make does not end the run with an error: that end could not be committed
+/// either, or worse, could be once the store is well again. The loop is to be dropped instead: the commit never returns, and
+/// [`lost`](Self::lost) says why. The run is then as its last commit left it, for whoever goes on with it.
+pub struct StoreCommitter {
+    store: Arc<dyn RunStore>,
+    lease: Lease,
+    clock: Arc<dyn Clock>,
+    recorder: Recorder,
+    patience: Duration,
+    drain: CancellationToken,
+    /// Events of commits that are not known to be made.
+    trace: Vec<TraceRow>,
+    /// The last commit that is known to be made, and the messages it left.
+    known: Known,
+    /// The commit behind that one was tried: it may be there.
+    tried: Option<Known>,
+    lost: watch::Sender<Option<Lost>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    version: u64,
+    messages: u64,
+}
+
+/// Why a loop is to be dropped.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Lost {
+    /// The store refused the commit, or could not make it.
+    Refused(Arc<StoreError>),
+    /// It was asked to stop, and nothing executes.
+    Drained,
+}
+
+impl StoreCommitter {
+    /// Commits the run of that lease, from where it was loaded.
+    pub fn new(
+        store: Arc<dyn RunStore>,
+        lease: Lease,
+        loaded: &Loaded,
+        recorder: Recorder,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        StoreCommitter {
+            store,
+            lease,
+            clock,
+            recorder,
+            patience: Duration::from_secs(10),
+            drain: CancellationToken::new(),
+            trace: Vec::new(),
+            known: Known { version: loaded.info.version, messages: loaded.messages },
+            tried: None,
+            lost: watch::Sender::new(None),
+        }
+    }
+
+    /// Tries for so long when the store cannot be reached; for 10 seconds if this is not said.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Once this is cancelled, the loop is lost at the next commit at which no tool executes: nothing is in doubt then.
+    #[must_use]
+    pub fn drained_by(mut self, drain: CancellationToken) -> Self {
+        self.drain = drain;
+        self
+    }
+
+    /// Says when the loop is to be dropped, and why.
+    pub fn lost(&self) -> watch::Receiver<Option<Lost>> {
+        self.lost.subscribe()
+    }
+
+    /// Never returns: whoever waits for [`lost`](Self::lost) drops the loop.
+    async fn lose(&self, why: Lost) -> ! {
+        self.lost.send_replace(Some(why));
+        std::future::pending().await
+    }
+
+    /// What is stored before the delta, and whether the delta may be there already.
+    fn place(&mut self, version: u64) -> (Known, bool) {
+        match self.tried.take() {
+            // It was made: the run was read anew, or its loop went on.
+            Some(tried) if version == tried.version + 1 => {
+                self.known = tried;
+                (tried, false)
+            }
+            tried => (self.known, tried.is_some()),
+        }
+    }
+
+    async fn try_for_long(&self, commit: &mut Commit) -> Result<(), StoreError> {
+        let mut pause = Duration::from_millis(50);
+        let until = tokio::time::Instant::now() + self.patience;
+        loop {
+            match self.store.commit(&self.lease, commit).await {
+                Err(StoreError::Unavailable(_)) if tokio::time::Instant::now() + pause < until => {
+                    commit.again = true;
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(2));
+                }
+                tried => return tried,
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl StateCommitter for StoreCommitter {
+    async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+        let (known, again) = self.place(delta.version());
+        self.recorder.drain(|event| {
+            self.trace.push(TraceRow { seq: event.seq, json: event.to_json() });
+        });
+        let place = Place { again, at_ms: self.clock.now_ms(), messages: known.messages };
+        let commit = Commit::of(delta, due.trigger(), place, self.trace.clone());
+        let mut commit = commit.map_err(CommitError::new)?;
+        let made = Known { version: commit.version, messages: known.messages + commit.messages.len() as u64 };
+        // Dropped in the next line, what becomes of it is not known.
+        self.tried = Some(made);
+        if let Err(error) = self.try_for_long(&mut commit).await {
+            self.lose(Lost::Refused(Arc::new(error))).await;
+        }
+        (self.known, self.tried) = (made, None);
+        self.trace.clear();
+        // Looking at all calls costs something, but only once.
+        let can_stop = || delta.run().status() == RunStatus::Running && !executes(delta);
+        if self.drain.is_cancelled() && can_stop() {
+            self.lose(Lost::Drained).await;
+        }
+        Ok(())
+    }
+}
+
+fn executes(delta: &Delta<'_>) -> bool {
+    let mut calls = delta.state().calls();
+    calls.any(|(_, call)| matches!(call.status(), ToolCallStatus::Running | ToolCallStatus::Resuming))
+}
+
+impl fmt::Debug for StoreCommitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreCommitter")
+            .field("lease", &self.lease)
+            .field("known", &self.known)
+            .field("tried", &self.tried)
+            .finish_non_exhaustive()
+    }
+}

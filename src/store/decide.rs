@@ -1,0 +1,169 @@
+//! Decisions on calls of runs that some other process may drive.
+
+use super::error::StoreError;
+use super::query::{About, Approval, ApprovalQuery, Timer};
+use super::{Mail, RunStore};
+use crate::agent::{Incoming, Reply, SchemaCheck};
+use crate::decision::{Decision, DecisionAction};
+
+/// What became of a decision that was posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Posted {
+    /// It is the answer, and durable. Whoever drives the run takes it.
+    Accepted,
+    /// The same decision was accepted before.
+    Duplicate,
+    /// Another one on the suspension was accepted before.
+    Conflict,
+    /// No call of the run waits on that suspension.
+    NotWaiting,
+}
+
+/// Decides about a call that waits, in whatever process: the first decision wins, and is durable when this returns. A
+/// decision is for the arguments that the call had when it was shown, and for no others.
+///
+/// The call is looked for by the suspension if that is named, else by its name or the model's id for it; in the run that is
+/// named, or in all.
+///
+/// # Errors
+/// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
+///
+/// # Cancel safety
+/// Dropped, it may have been accepted. Given again it is [`Reply::Duplicate`] then.
+pub async fn decide(
+    store: &dyn RunStore,
+    incoming: &Incoming,
+    now_ms: u64,
+    schemas: &dyn SchemaCheck,
+) -> Result<Reply, StoreError> {
+    let mut found = waiting(store, incoming).await?;
+    let approval = match (found.pop(), found.len()) {
+        (Some(approval), 0) => approval,
+        (Some(_), others) => {
+            let which =
+                format!("{} calls that wait have that name; name the run or the suspension", others + 1);
+            return Ok(Reply::Invalid(which));
+        }
+        (None, _) => return settled(store, incoming).await,
+    };
+    if let Err(reply) = judge(&approval, incoming, now_ms, schemas) {
+        return Ok(reply);
+    }
+    let decision = decision(approval, incoming, now_ms);
+    Ok(match store.post(&decision).await? {
+        Posted::Accepted => Reply::Accepted,
+        Posted::Duplicate => Reply::Duplicate,
+        Posted::Conflict => Reply::Conflict,
+        Posted::NotWaiting => Reply::Stale,
+    })
+}
+
+/// The calls that a decision may mean: at most two, since one too many is enough to refuse it.
+async fn waiting(store: &dyn RunStore, incoming: &Incoming) -> Result<Vec<Approval>, StoreError> {
+    let Incoming { run_id, suspension_id, call, .. } = incoming;
+    let about = match (suspension_id, run_id) {
+        (Some(id), _) => About::Suspension(id.clone()),
+        (None, Some(run)) => About::Run(run.clone()),
+        (None, None) => About::Call(call.clone()),
+    };
+    let mut query = ApprovalQuery::new(about, PAGE);
+    let mut found = Vec::new();
+    loop {
+        let page = store.approvals(&query).await?;
+        let is_last = page.len() < PAGE;
+        if let Some(last) = page.last() {
+            query = query.behind(last);
+        }
+        found.extend(page.into_iter().filter(|approval| {
+            run_id.as_ref().is_none_or(|run| *run == approval.run)
+                && (suspension_id.is_some() || run_id.is_none() || approval.call == *call)
+        }));
+        if is_last || found.len() > 1 {
+            return Ok(found);
+        }
+    }
+}
+
+const PAGE: usize = 100;
+
+/// Nothing of that name waits. It may have been decided a moment ago, by the very same decision.
+async fn settled(store: &dyn RunStore, incoming: &Incoming) -> Result<Reply, StoreError> {
+    let Some(run) = &incoming.run_id else { return Ok(Reply::Unknown) };
+    let Mail { decisions: posted, .. } = match store.mail(run).await {
+        Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
+        mail => mail?,
+    };
+    let taken = store.load(run).await?.stored;
+    let taken = taken.iter().flat_map(|stored| stored.decisions().values());
+    let mut known = posted.iter().chain(taken);
+    let is_same = |decision: &&Decision| decision.decision_id == incoming.decision_id;
+    let is_on = |decision: &Decision| match &incoming.suspension_id {
+        Some(id) => decision.suspension_id == *id,
+        None => decision.call == incoming.call,
+    };
+    if known.clone().any(|decision| is_same(&decision)) {
+        return Ok(Reply::Duplicate);
+    }
+    Ok(match known.find(|decision| is_on(decision)) {
+        Some(decision) if decision.actor.as_deref() == Some(RUNTIME) => Reply::Expired,
+        Some(_) => Reply::Conflict,
+        None if incoming.suspension_id.is_some() => Reply::Stale,
+        None => Reply::Unknown,
+    })
+}
+
+fn judge(
+    approval: &Approval,
+    incoming: &Incoming,
+    now_ms: u64,
+    schemas: &dyn SchemaCheck,
+) -> Result<(), Reply> {
+    if incoming.args_digest.as_ref().is_some_and(|digest| *digest != approval.args_digest) {
+        return Err(Reply::Stale);
+    }
+    if approval.suspension.is_expired(now_ms) {
+        return Err(Reply::Expired);
+    }
+    crate::agent::fits(&approval.suspension, incoming, schemas)
+}
+
+fn decision(approval: Approval, incoming: &Incoming, now_ms: u64) -> Decision {
+    Decision {
+        decision_id: incoming.decision_id.clone(),
+        run_id: approval.run,
+        call: approval.call,
+        suspension_id: approval.suspension.id,
+        action: incoming.action,
+        result: incoming.result.clone(),
+        reason: incoming.reason.clone(),
+        actor: incoming.actor.clone(),
+        args_digest: Some(approval.args_digest),
+        decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
+    }
+}
+
+/// Who gives up calls whose suspensions lapsed.
+const RUNTIME: &str = "runstate";
+
+/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever
+/// drives the run takes.
+///
+/// # Errors
+/// Those of the store.
+///
+/// # Cancel safety
+/// As [`decide`].
+pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
+    let mut decision = Decision::new(
+        format!("expiry:{}", timer.suspension),
+        timer.suspension.clone(),
+        DecisionAction::Cancel,
+    );
+    decision.run_id.clone_from(&timer.run);
+    decision.call.clone_from(&timer.call);
+    decision.reason = Some("nobody decided in time".to_owned());
+    decision.actor = Some(RUNTIME.to_owned());
+    decision.decided_at_ms = now_ms;
+    store.post(&decision).await
+}

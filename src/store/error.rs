@@ -1,0 +1,126 @@
+//! Why a store did not do what it was asked.
+
+use std::error::Error;
+use std::fmt;
+
+/// Why a store did not do what it was asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no such run.
+    NoRun {
+        /// The id that was asked for.
+        run: String,
+    },
+    /// There is a run of that id.
+    Taken {
+        /// The id.
+        run: String,
+    },
+    /// Somebody has the run in hand.
+    Held {
+        /// The run.
+        run: String,
+        /// Who.
+        holder: String,
+        /// Until when, unless the lease is renewed.
+        until_ms: u64,
+    },
+    /// Somebody took the run since: whoever has this lease must not go on with it.
+    Fenced {
+        /// The run.
+        run: String,
+        /// The lease's fence.
+        fence: u64,
+        /// The fence of the last lease.
+        current: u64,
+    },
+    /// It is not the next commit.
+    Version {
+        /// The run.
+        run: String,
+        /// The commit's number.
+        got: u64,
+        /// The number of the next one.
+        expected: u64,
+    },
+    /// Another decision on the suspension was accepted before.
+    Decided {
+        /// The run.
+        run: String,
+        /// The suspension.
+        suspension: String,
+        /// The decision that counts.
+        decision: String,
+    },
+    /// What is stored cannot be used: it is damaged, of another program, or of another version of this one.
+    Unusable {
+        /// What is wrong, and where.
+        what: String,
+        /// What to do.
+        help: String,
+    },
+    /// The store cannot be reached, or is too busy. The same may succeed later.
+    Unavailable(Box<dyn Error + Send + Sync>),
+    /// The store failed: the disk is full, may not be written, is broken.
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// The store cannot be reached, for this reason.
+    pub fn unavailable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        StoreError::Unavailable(cause.into())
+    }
+
+    /// The store failed, for this reason.
+    pub fn failed(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        StoreError::Failed(cause.into())
+    }
+
+    /// What is stored cannot be used.
+    pub fn unusable(what: impl fmt::Display, help: impl Into<String>) -> Self {
+        StoreError::Unusable { what: what.to_string(), help: help.into() }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::NoRun { run } => write!(f, "there is no run {run:?}"),
+            StoreError::Taken { run } => {
+                write!(f, "there is a run {run:?} already; give the new one another id")
+            }
+            StoreError::Held { run, holder, until_ms } => {
+                write!(
+                    f,
+                    "the run {run:?} is in the hands of {holder} until {until_ms}, unless that is renewed"
+                )
+            }
+            StoreError::Fenced { run, fence, current } => write!(
+                f,
+                "the run {run:?} was taken by somebody else: this is lease {fence}, the last one is {current}; \
+                 nothing was written, and nothing more may be done with it here"
+            ),
+            StoreError::Version { run, got, expected } => write!(
+                f,
+                "commit {got} of the run {run:?} where commit {expected} is the next; read the run anew"
+            ),
+            StoreError::Decided { run, suspension, decision } => write!(
+                f,
+                "the run {run:?} has the decision {decision:?} on the suspension {suspension:?} already"
+            ),
+            StoreError::Unusable { what, help } => write!(f, "{what}; {help}"),
+            StoreError::Unavailable(cause) => write!(f, "the store cannot be reached now: {cause}"),
+            StoreError::Failed(cause) => write!(f, "the store failed: {cause}"),
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StoreError::Unavailable(cause) | StoreError::Failed(cause) => Some(&**cause),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Who has a run in hand.
+
+/// A wish to take a run in hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Claim {
+    /// This run; none for any that can go on.
+    pub run: Option<String>,
+    /// Who wants it: a name for people, such as host and process.
+    pub holder: String,
+    /// Now.
+    pub now_ms: u64,
+    /// How long the lease is.
+    pub until_ms: u64,
+}
+
+impl Claim {
+    /// Any run that can go on.
+    pub fn any(holder: impl Into<String>, now_ms: u64, until_ms: u64) -> Self {
+        Claim { run: None, holder: holder.into(), now_ms, until_ms }
+    }
+
+    /// This run.
+    pub fn of(run: impl Into<String>, holder: impl Into<String>, now_ms: u64, until_ms: u64) -> Self {
+        Claim { run: Some(run.into()), ..Claim::any(holder, now_ms, until_ms) }
+    }
+}
+
+/// The right to drive a run, until somebody takes it over. A run without its renewal may be taken once its time is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lease {
+    /// The run.
+    pub run: String,
+    /// It grows from lease to lease, from 1.
+    pub fence: u64,
+}
+
+impl Lease {
+    /// As a store gives it.
+    pub fn new(run: impl Into<String>, fence: u64) -> Self {
+        Lease { run: run.into(), fence }
+    }
+}
+
+/// How a run is given back.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Release {
+    /// It is not claimed before this time, but by name.
+    pub not_before_ms: Option<u64>,
+    /// Why it did not go on, for people.
+    pub problem: Option<String>,
+}
+
+impl Release {
+    /// Anybody may go on with it.
+    pub fn clean() -> Self {
+        Release::default()
+    }
+
+    /// It did not go on, and is tried again then.
+    pub fn put_off(not_before_ms: u64, problem: impl Into<String>) -> Self {
+        Release { not_before_ms: Some(not_before_ms), problem: Some(problem.into()) }
+    }
+}

@@ -1,0 +1,74 @@
+//! A run as it is read from a store.
+
+use serde_json::Value;
+
+use super::error::StoreError;
+use super::query::RunInfo;
+use crate::agent::keys::Scope;
+use crate::agent::{RunParts, StoredRun};
+use crate::decision::Decision;
+
+/// All there is of a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// What lists say of it.
+    pub info: RunInfo,
+    /// What it was created with.
+    pub spec: Value,
+    /// The run at rest; none before its first commit.
+    pub stored: Option<StoredRun>,
+    /// The messages that are stored.
+    pub messages: u64,
+    /// The number of the last event of its trace; 0 without any.
+    pub traced: u64,
+}
+
+/// What a store has of a run, as it was given by commits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parts {
+    /// What lists say of it.
+    pub info: RunInfo,
+    /// What it was created with.
+    pub spec: Value,
+    /// The number of the last event of its trace; 0 without any.
+    pub traced: u64,
+    /// [`RunRow::snapshot`](super::RunRow) and [`RunRow::core`](super::RunRow) of the last commit, if there is one.
+    pub run: Option<(String, String)>,
+    /// Name, executions and snapshot of each call, in any order.
+    pub calls: Vec<(String, u32, String)>,
+    /// The decisions that were taken, in any order.
+    pub decisions: Vec<Decision>,
+    /// The messages, by number.
+    pub messages: Vec<String>,
+    /// The values that there are, in any order.
+    pub values: Vec<(Scope, String, String)>,
+}
+
+impl Loaded {
+    /// Puts a run together from its parts.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`], naming the part that cannot be read.
+    pub fn from_parts(parts: Parts) -> Result<Loaded, StoreError> {
+        let stored = parts.run.as_ref().map(|(run, core)| {
+            StoredRun::from_parts(RunParts {
+                version: parts.info.version,
+                core,
+                run,
+                calls: &parts.calls,
+                decisions: &parts.decisions,
+                messages: &parts.messages,
+                values: &parts.values,
+            })
+        });
+        let stored = stored.transpose().map_err(|error| {
+            StoreError::unusable(
+                format_args!("the run {:?} cannot be read: {error}", parts.info.id),
+                "restore the store from a backup",
+            )
+        })?;
+        let messages = parts.messages.len() as u64;
+        Ok(Loaded { info: parts.info, spec: parts.spec, stored, messages, traced: parts.traced })
+    }
+}

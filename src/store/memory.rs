@@ -1,0 +1,410 @@
+//! Runs that last as long as their process.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::commit::{CallRow, Commit, TraceRow};
+use super::decide::Posted;
+use super::error::StoreError;
+use super::lease::{Claim, Lease, Release};
+use super::load::{Loaded, Parts};
+use super::query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
+use super::{Mail, NewRun, RunStore};
+use crate::agent::keys::Scope;
+use crate::decision::Decision;
+use crate::run::RunStatus;
+
+/// Keeps runs in memory: for tests, and for runs that several tasks of one process drive. It is what other stores are held
+/// against, and looks at all runs for each list.
+///
+/// ```
+/// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let store = MemoryStore::default();
+/// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+///
+/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// assert_eq!(lease.fence, 1);
+///
+/// // Until the lease is over nobody else has the run.
+/// let refused = store.claim(&Claim::of("r1", "you", 999, 2_000)).await.unwrap_err();
+/// assert!(matches!(refused, StoreError::Held { until_ms: 1_000, .. }));
+/// assert_eq!(store.claim(&Claim::any("you", 1_000, 2_000)).await?.unwrap().fence, 2);
+///
+/// // From then on who had it before can do nothing with it.
+/// let refused = store.renew(&lease, 3_000).await.unwrap_err();
+/// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
+/// # Ok::<(), StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    /// Held for the time of one operation, never over an await.
+    runs: Mutex<BTreeMap<String, Kept>>,
+    news: Notify,
+}
+
+#[derive(Debug)]
+struct Kept {
+    info: RunInfo,
+    spec: Value,
+    fence: u64,
+    /// The fence of the last commit.
+    committed_under: u64,
+    run: Option<(String, String)>,
+    calls: HashMap<String, CallRow>,
+    messages: BTreeMap<u64, String>,
+    values: BTreeMap<(Scope, String), String>,
+    trace: BTreeMap<u64, String>,
+    /// In the order in which they came.
+    decisions: Vec<Kept1>,
+}
+
+#[derive(Debug)]
+struct Kept1 {
+    decision: Decision,
+    is_taken: bool,
+}
+
+impl MemoryStore {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+        // Nothing panics while it is held but a bug; what is there is whole all the same.
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(
+        &self,
+        run: &str,
+        work: impl FnOnce(&mut Kept) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match self.lock().get_mut(run) {
+            Some(kept) => work(kept),
+            None => Err(StoreError::NoRun { run: run.to_owned() }),
+        }
+    }
+}
+
+impl Kept {
+    fn is_fenced(&self, lease: &Lease) -> Result<(), StoreError> {
+        if lease.fence == self.fence {
+            return Ok(());
+        }
+        let (run, fence) = (lease.run.clone(), lease.fence);
+        Err(StoreError::Fenced { run, fence, current: self.fence })
+    }
+
+    fn has_mail(&self) -> bool {
+        self.decisions.iter().any(|kept| !kept.is_taken)
+    }
+
+    fn can_go_on(&self, now_ms: u64) -> bool {
+        self.info.holder.as_ref().is_none_or(|holder| holder.until_ms <= now_ms)
+            && self.info.not_before_ms.is_none_or(|at| at <= now_ms)
+            && match self.info.status {
+                RunStatus::Running => true,
+                RunStatus::Waiting => self.has_mail() || self.info.cancel.is_some(),
+                RunStatus::Done => false,
+            }
+    }
+
+    fn lease(&mut self, claim: &Claim) -> Lease {
+        self.fence += 1;
+        self.info.holder = Some(Holder { name: claim.holder.clone(), until_ms: claim.until_ms });
+        Lease::new(self.info.id.clone(), self.fence)
+    }
+
+    fn is_decided(&self, suspension: &str) -> Option<&Kept1> {
+        self.decisions.iter().find(|kept| kept.decision.suspension_id == suspension)
+    }
+
+    fn check(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.is_fenced(lease)?;
+        let again =
+            commit.again && commit.version == self.info.version && self.committed_under == lease.fence;
+        if commit.version != self.info.version + 1 && !again {
+            let run = lease.run.clone();
+            let (got, expected) = (commit.version, self.info.version + 1);
+            return Err(StoreError::Version { run, got, expected });
+        }
+        for decision in &commit.decisions {
+            if let Some(Kept1 { decision: first, .. }) = self.is_decided(&decision.suspension_id)
+                && first.decision_id != decision.decision_id
+            {
+                return Err(StoreError::Decided {
+                    run: lease.run.clone(),
+                    suspension: decision.suspension_id.clone(),
+                    decision: first.decision_id.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, lease: &Lease, commit: &Commit) {
+        let row = &commit.run;
+        let info = &mut self.info;
+        (info.status, info.version) = (row.status, commit.version);
+        (info.steps, info.waiting) = (row.steps, row.waiting);
+        info.reason.clone_from(&row.reason);
+        info.changed_at_ms = commit.at_ms;
+        if info.status == RunStatus::Done {
+            info.cancel = None;
+        }
+        self.committed_under = lease.fence;
+        self.run = Some((row.snapshot.clone(), row.core.clone()));
+        self.messages.extend(commit.messages.iter().map(|row| (row.seq, row.json.clone())));
+        self.trace.extend(commit.trace.iter().map(|row| (row.seq, row.json.clone())));
+        self.calls.extend(commit.calls.iter().map(|row| (row.name.clone(), row.clone())));
+        for value in &commit.values {
+            let key = (value.scope, value.key.clone());
+            match &value.json {
+                Some(json) => drop(self.values.insert(key, json.clone())),
+                None => drop(self.values.remove(&key)),
+            }
+        }
+        for decision in &commit.decisions {
+            let kept =
+                self.decisions.iter_mut().find(|kept| kept.decision.decision_id == decision.decision_id);
+            match kept {
+                Some(kept) => kept.is_taken = true,
+                None => self.decisions.push(Kept1 { decision: decision.clone(), is_taken: true }),
+            }
+        }
+    }
+
+    /// The calls that wait and are not decided.
+    fn open(&self) -> impl Iterator<Item = &CallRow> {
+        self.calls.values().filter(|row| {
+            row.waits.as_ref().is_some_and(|waits| self.is_decided(&waits.suspension.id).is_none())
+        })
+    }
+
+    fn parts(&self) -> Parts {
+        let calls = self.calls.values();
+        let calls = calls.map(|row| (row.name.clone(), row.executions, row.snapshot.clone()));
+        let taken = self.decisions.iter().filter(|kept| kept.is_taken);
+        let values = self.values.iter();
+        Parts {
+            info: self.info.clone(),
+            spec: self.spec.clone(),
+            traced: self.trace.keys().next_back().copied().unwrap_or(0),
+            run: self.run.clone(),
+            calls: calls.collect(),
+            decisions: taken.map(|kept| kept.decision.clone()).collect(),
+            messages: self.messages.values().cloned().collect(),
+            values: values.map(|((scope, key), json)| (*scope, key.clone(), json.clone())).collect(),
+        }
+    }
+}
+
+#[async_trait]
+impl RunStore for MemoryStore {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        let mut runs = self.lock();
+        if runs.contains_key(&run.id) {
+            return Err(StoreError::Taken { run: run.id.clone() });
+        }
+        let kept = Kept {
+            info: RunInfo::created(&*run.id, &*run.title, run.at_ms),
+            spec: run.spec.clone(),
+            fence: 0,
+            committed_under: 0,
+            run: None,
+            calls: HashMap::new(),
+            messages: BTreeMap::new(),
+            values: BTreeMap::new(),
+            trace: BTreeMap::new(),
+            decisions: Vec::new(),
+        };
+        runs.insert(run.id.clone(), kept);
+        self.news.notify_waiters();
+        Ok(())
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        let parts = self.with(run, |kept| Ok(kept.parts()))?;
+        Loaded::from_parts(parts)
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        if let Some(run) = &claim.run {
+            return self.with(run, |kept| match &kept.info.holder {
+                Some(Holder { name, until_ms }) if *until_ms > claim.now_ms => {
+                    let (run, holder) = (run.clone(), name.clone());
+                    Err(StoreError::Held { run, holder, until_ms: *until_ms })
+                }
+                _ => Ok(Some(kept.lease(claim))),
+            });
+        }
+        let mut runs = self.lock();
+        let ready = runs.values_mut().filter(|kept| kept.can_go_on(claim.now_ms));
+        let first =
+            ready.min_by(|a, b| (a.info.changed_at_ms, &a.info.id).cmp(&(b.info.changed_at_ms, &b.info.id)));
+        Ok(first.map(|kept| kept.lease(claim)))
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        self.with(&lease.run, |kept| {
+            kept.is_fenced(lease)?;
+            if let Some(holder) = &mut kept.info.holder {
+                holder.until_ms = until_ms;
+            }
+            Ok(())
+        })
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let released = self.with(&lease.run, |kept| {
+            if kept.is_fenced(lease).is_ok() {
+                kept.info.holder = None;
+                kept.info.not_before_ms = release.not_before_ms;
+                kept.info.problem.clone_from(&release.problem);
+            }
+            Ok(())
+        });
+        self.news.notify_waiters();
+        match released {
+            Err(StoreError::NoRun { .. }) => Ok(()),
+            released => released,
+        }
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.with(&lease.run, |kept| {
+            kept.check(lease, commit)?;
+            kept.store(lease, commit);
+            Ok(())
+        })
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let posted = self.with(&decision.run_id, |kept| {
+            if kept.decisions.iter().any(|kept| kept.decision.decision_id == decision.decision_id) {
+                return Ok(Posted::Duplicate);
+            }
+            if kept.is_decided(&decision.suspension_id).is_some() {
+                return Ok(Posted::Conflict);
+            }
+            let waits = kept.open().any(|row| {
+                row.name == decision.call
+                    && row.waits.as_ref().is_some_and(|waits| waits.suspension.id == decision.suspension_id)
+            });
+            if !waits {
+                return Ok(Posted::NotWaiting);
+            }
+            kept.decisions.push(Kept1 { decision: decision.clone(), is_taken: false });
+            Ok(Posted::Accepted)
+        });
+        self.news.notify_waiters();
+        posted
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        let noted = self.with(run, |kept| {
+            let is_new = kept.info.status != RunStatus::Done && kept.info.cancel.is_none();
+            if is_new {
+                kept.info.cancel = Some(reason.to_owned());
+            }
+            Ok(is_new)
+        });
+        self.news.notify_waiters();
+        noted
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        self.with(run, |kept| {
+            let untaken = kept.decisions.iter().filter(|kept| !kept.is_taken);
+            let decisions = untaken.map(|kept| kept.decision.clone()).collect();
+            Ok(Mail { decisions, cancel: kept.info.cancel.clone() })
+        })
+    }
+
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        // Longer than patience is no error: nothing came.
+        drop(tokio::time::timeout(patience, self.news.notified()).await);
+        Ok(())
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let runs = self.lock();
+        let place = |info: &RunInfo| (info.created_at_ms, info.id.clone());
+        let mut found: Vec<RunInfo> = runs
+            .values()
+            .map(|kept| &kept.info)
+            .filter(|info| query.status.is_none_or(|status| status == info.status))
+            .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
+            .filter(|info| query.behind.as_ref().is_none_or(|behind| place(info) < *behind))
+            .cloned()
+            .collect();
+        found.sort_by_key(|info| std::cmp::Reverse(place(info)));
+        found.truncate(query.limit);
+        Ok(found)
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        let runs = self.lock();
+        let mut found = Vec::new();
+        for (run, kept) in runs.iter() {
+            for row in kept.open() {
+                let Some(waits) = &row.waits else { continue };
+                let is_meant = match &query.about {
+                    About::All => true,
+                    About::Run(id) => id == run,
+                    About::Call(call) => *call == row.name || *call == row.id,
+                    About::Suspension(id) => *id == waits.suspension.id,
+                };
+                let place = (run.clone(), row.name.clone());
+                if is_meant && query.behind.as_ref().is_none_or(|behind| place > *behind) {
+                    found.push((place, row.tool.clone(), waits.clone()));
+                }
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.truncate(query.limit);
+        let approval = |((run, call), tool, waits): (_, _, super::Waits)| {
+            let arguments = serde_json::from_str(&waits.arguments).map_err(StoreError::failed)?;
+            Ok(Approval::new(run, call, tool, arguments, waits.suspension))
+        };
+        found.into_iter().map(approval).collect()
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let runs = self.lock();
+        let mut due: Vec<Timer> = runs
+            .iter()
+            .flat_map(|(run, kept)| kept.open().map(move |row| (run, row)))
+            .filter_map(|(run, row)| {
+                let suspension = &row.waits.as_ref()?.suspension;
+                let at_ms = suspension.expires_at_ms.filter(|at| *at <= now_ms)?;
+                Some(Timer::new(run.clone(), row.name.clone(), suspension.id.clone(), at_ms))
+            })
+            .collect();
+        due.sort_by(|a, b| (a.at_ms, &a.run, &a.call).cmp(&(b.at_ms, &b.run, &b.call)));
+        due.truncate(limit);
+        Ok(due)
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.with(run, |kept| {
+            let rows = kept.trace.range(after.saturating_add(1)..).take(limit);
+            Ok(rows.map(|(seq, json)| TraceRow { seq: *seq, json: json.clone() }).collect())
+        })
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        let mut runs = self.lock();
+        let holder = runs.get(run).and_then(|kept| kept.info.holder.clone());
+        if let Some(Holder { name, until_ms }) = holder.filter(|holder| holder.until_ms > now_ms) {
+            return Err(StoreError::Held { run: run.to_owned(), holder: name, until_ms });
+        }
+        Ok(runs.remove(run).is_some())
+    }
+}

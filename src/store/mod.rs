@@ -1,0 +1,207 @@
+//! Durable runs: stores that several processes share, and the worker that drives what is in them (the design's
+//! "Durability").
+//!
+//! A [`RunStore`] keeps runs at rest. Who drives one takes a [`Lease`] on it; each lease has a higher fence than the one
+//! before, and a commit under an older fence is refused, so that of two who believe that a run is theirs one alone goes on
+//! with it. A commit holds what changed and no more. People decide about calls that wait from any process; the store says
+//! which decision came first.
+//!
+//! [`MemoryStore`] keeps runs as long as its process lives; databases are crates of their own. Whoever writes a store runs
+//! `runstate::testing::store`, the suite that all of ours pass.
+//!
+//! Times are milliseconds since the beginning of 1970, and arguments: the clocks of processes that share a store should
+//! agree. Where they do not, a lease may be taken early, and the fence still lets one alone commit.
+
+mod commit;
+mod committer;
+mod decide;
+mod error;
+mod lease;
+mod load;
+mod memory;
+mod query;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::decision::Decision;
+
+pub use commit::{CallRow, Commit, MessageRow, RunRow, TraceRow, ValueRow, Waits};
+pub use committer::{Lost, StoreCommitter};
+pub use decide::{Posted, decide, lapse};
+pub use error::StoreError;
+pub use lease::{Claim, Lease, Release};
+pub use load::{Loaded, Parts};
+pub use memory::MemoryStore;
+pub use query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
+
+/// A run that nobody has driven yet.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NewRun {
+    /// Its id, which no other run of the store has.
+    pub id: String,
+    /// A few words for lists.
+    pub title: String,
+    /// What whoever drives it has to know: the store keeps it and reads nothing in it.
+    pub spec: Value,
+    /// When it was created.
+    pub at_ms: u64,
+}
+
+impl NewRun {
+    /// A run of that id.
+    pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
+        NewRun { id: id.into(), title: String::new(), spec, at_ms }
+    }
+
+    /// The same, with a few words for lists.
+    #[must_use]
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+}
+
+/// What came in for a run from outside, and was not taken yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Mail {
+    /// Decisions that the store accepted, in the order in which they came.
+    pub decisions: Vec<Decision>,
+    /// Somebody wants the run cancelled, and says why.
+    pub cancel: Option<String>,
+}
+
+impl Mail {
+    /// With these decisions, and with a wish to cancel or without.
+    pub fn new(decisions: Vec<Decision>, cancel: Option<String>) -> Self {
+        Mail { decisions, cancel }
+    }
+}
+
+/// Where runs are durable.
+///
+/// All operations are one transaction each: they are made whole or not at all, and when one returns `Ok` a crash takes
+/// nothing of it back. They may be called from any number of tasks and processes at once.
+///
+/// # Cancel safety
+/// Dropped, an operation was made whole or not at all; nobody knows which. [`Commit::again`] says how a commit is given
+/// again; all others may be given again as they were.
+#[async_trait]
+pub trait RunStore: fmt::Debug + Send + Sync {
+    /// Adds a run. It can be claimed from now on.
+    ///
+    /// # Errors
+    /// [`StoreError::Taken`] when there is a run of that id.
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError>;
+
+    /// All there is of a run, as the last commit left it.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError>;
+
+    /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
+    ///
+    /// A run that is named is claimed whatever its status, unless somebody holds it. Without a name a run can go on when
+    ///
+    /// - nobody holds it, or its lease is over (`until_ms <= now_ms`),
+    /// - it is not put off ([`Release::put_off`]) beyond `now_ms`,
+    /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
+    ///   not `Done` and somebody wants it cancelled.
+    ///
+    /// The lease has a higher fence than any lease on that run before it.
+    ///
+    /// # Errors
+    /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
+
+    /// Keeps a lease until `until_ms`. One that is over, but that nobody took since, is kept as well.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] when somebody took the run, and [`StoreError::NoRun`].
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError>;
+
+    /// Gives a run back. It changes nothing when somebody took the run since.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError>;
+
+    /// Makes what changed since the last commit durable. Decisions in it are taken from now on.
+    ///
+    /// # Errors
+    /// Nothing is stored then. [`StoreError::Fenced`] when somebody took the run since; [`StoreError::Version`] when it is
+    /// not the next commit; [`StoreError::Decided`] when it holds a decision and another one on the same suspension was
+    /// accepted.
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
+
+    /// Accepts the first decision on a suspension that waits. [`decide`] is what people call: it looks at the decision
+    /// before, and says what became of it.
+    ///
+    /// It is accepted if its call is suspended on `suspension_id` as of the last commit, and no decision on that suspension
+    /// or of that id is there. Nothing else is looked at.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError>;
+
+    /// Notes that somebody wants a run cancelled. Says whether it was noted: a run that is `Done` is over, and a second wish
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError>;
+
+    /// What came in for a run and was not taken yet.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError>;
+
+    /// Waits until something may have come in, for any run, but no longer than `patience`. It may return early.
+    ///
+    /// # Errors
+    /// Those of the store.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost: what came in stays in the store.
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        tokio::time::sleep(patience).await;
+        Ok(())
+    }
+
+    /// A page of runs, the newest first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError>;
+
+    /// A page of calls that wait for a decision, by run and call. One whose decision is there and not taken waits no more.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError>;
+
+    /// Suspensions that have lapsed at `now_ms` and that nobody decided, the oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError>;
+
+    /// Events of the trace of a run, as lines of JSON: those with a number above `after`, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
+
+    /// Takes a run away, with all that belongs to it. Says whether it was there.
+    ///
+    /// # Errors
+    /// [`StoreError::Held`] when somebody holds it at `now_ms`.
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError>;
+}

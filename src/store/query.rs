@@ -1,0 +1,187 @@
+//! What is asked of a store beside single runs.
+
+use serde_json::Value;
+
+use crate::decision::Suspension;
+use crate::run::RunStatus;
+
+/// Which runs are listed: the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunQuery {
+    /// Those in this status; none for all.
+    pub status: Option<RunStatus>,
+    /// Those that changed last before this time; none for all.
+    pub changed_before_ms: Option<u64>,
+    /// Those behind this one: creation and id of the last run of the page before.
+    pub behind: Option<(u64, String)>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl RunQuery {
+    /// The first page of all runs.
+    pub fn all(limit: usize) -> Self {
+        RunQuery { status: None, changed_before_ms: None, behind: None, limit }
+    }
+
+    /// The first page of the runs in this status.
+    pub fn status(status: RunStatus, limit: usize) -> Self {
+        RunQuery { status: Some(status), ..RunQuery::all(limit) }
+    }
+
+    /// The page behind one that ends with this run.
+    #[must_use]
+    pub fn behind(mut self, last: &RunInfo) -> Self {
+        self.behind = Some((last.created_at_ms, last.id.clone()));
+        self
+    }
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunInfo {
+    /// Its id.
+    pub id: String,
+    /// A few words.
+    pub title: String,
+    /// Its status; `Running` also before it was begun.
+    pub status: RunStatus,
+    /// Why its last activation ended, as text; none before one has.
+    pub reason: Option<String>,
+    /// Commits made: 0 before it was begun.
+    pub version: u64,
+    /// Steps taken.
+    pub steps: u32,
+    /// Calls that wait.
+    pub waiting: u32,
+    /// Who has it in hand, be the time over or not.
+    pub holder: Option<Holder>,
+    /// It is not claimed before this time.
+    pub not_before_ms: Option<u64>,
+    /// Why it did not go on when it last was claimed.
+    pub problem: Option<String>,
+    /// Somebody wants it cancelled, and says why.
+    pub cancel: Option<String>,
+    /// When it was created.
+    pub created_at_ms: u64,
+    /// When it was created or last committed.
+    pub changed_at_ms: u64,
+}
+
+impl RunInfo {
+    /// A run that was just created.
+    pub fn created(id: impl Into<String>, title: impl Into<String>, at_ms: u64) -> Self {
+        RunInfo {
+            id: id.into(),
+            title: title.into(),
+            status: RunStatus::Running,
+            reason: None,
+            version: 0,
+            steps: 0,
+            waiting: 0,
+            holder: None,
+            not_before_ms: None,
+            problem: None,
+            cancel: None,
+            created_at_ms: at_ms,
+            changed_at_ms: at_ms,
+        }
+    }
+}
+
+/// Who has a run in hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The name that was given with the claim.
+    pub name: String,
+    /// Until when.
+    pub until_ms: u64,
+}
+
+/// Which calls that wait are listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalQuery {
+    /// Which.
+    pub about: About,
+    /// Those behind this one: run and call of the last of the page before.
+    pub behind: Option<(String, String)>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Which calls that wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// All of them.
+    All,
+    /// Those of this run.
+    Run(String),
+    /// Those of this name in traces, or of this id that the model gave, in any run.
+    Call(String),
+    /// The one on this suspension, in any run.
+    Suspension(String),
+}
+
+impl ApprovalQuery {
+    /// The first page of these.
+    pub fn new(about: About, limit: usize) -> Self {
+        ApprovalQuery { about, behind: None, limit }
+    }
+
+    /// The page behind one that ends with this.
+    #[must_use]
+    pub fn behind(mut self, last: &Approval) -> Self {
+        self.behind = Some((last.run.clone(), last.call.clone()));
+        self
+    }
+}
+
+/// A call that waits for a decision.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Approval {
+    /// Its run.
+    pub run: String,
+    /// Its name in traces.
+    pub call: String,
+    /// The tool it names.
+    pub tool: String,
+    /// What the tool would be called with.
+    pub arguments: Value,
+    /// The digest of the exact arguments: an approval is for those.
+    pub args_digest: String,
+    /// What it waits for.
+    pub suspension: Suspension,
+}
+
+impl Approval {
+    /// As a store gives it.
+    pub fn new(run: String, call: String, tool: String, arguments: Value, suspension: Suspension) -> Self {
+        let args_digest = crate::snapshot::digest(&[&arguments]);
+        Approval { run, call, tool, arguments, args_digest, suspension }
+    }
+}
+
+/// A suspension that lapses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timer {
+    /// The run.
+    pub run: String,
+    /// The call that waits, as it is named in traces.
+    pub call: String,
+    /// The suspension.
+    pub suspension: String,
+    /// When it lapses.
+    pub at_ms: u64,
+}
+
+impl Timer {
+    /// As a store gives it.
+    pub fn new(run: String, call: String, suspension: String, at_ms: u64) -> Self {
+        Timer { run, call, suspension, at_ms }
+    }
+}
