@@ -20,6 +20,7 @@ mod lease;
 mod load;
 mod memory;
 mod query;
+mod worker;
 
 use std::fmt;
 use std::time::Duration;
@@ -37,6 +38,7 @@ pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
+pub use worker::{Ended, Host, HostError, Job, Worker};
 
 /// A run that nobody has driven yet.
 #[derive(Debug, Clone, PartialEq)]

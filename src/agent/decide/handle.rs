@@ -127,6 +127,15 @@ impl DecisionHandle {
         Ok(replies)
     }
 
+    /// Gives decisions that a store has accepted: nobody asks what becomes of them.
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide).
+    pub(crate) async fn post(&self, batch: Vec<Incoming>) -> Result<(), RunGone> {
+        let envelopes = batch.into_iter().map(Envelope::unasked).collect();
+        self.inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)
+    }
+
     /// Writes to a run that waits in place: the calls that wait are given up, and the model reads the message. Says whether
     /// the run took it; one that is not waiting does not.
     ///

@@ -14,7 +14,7 @@ use crate::decision::{DecisionAction, Suspension};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 pub(crate) use resolve::fits;
-pub(super) use resolve::{Accepted, Lapses, Resolved};
+pub(super) use resolve::{Accepted, Judging, Resolved};
 
 /// A decision as it comes in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

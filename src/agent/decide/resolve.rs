@@ -15,9 +15,9 @@ pub(in crate::agent) struct Accepted {
     pub(in crate::agent) decision: Decision,
 }
 
-/// Who gives up calls whose suspensions lapsed.
+/// Who says whether a decision comes in time and fits what was asked for, and who gives up calls that nobody decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::agent) enum Lapses {
+pub(in crate::agent) enum Judging {
     /// The loop.
     Here,
     /// The store that decisions come from: one that was accepted there counts, however late it is taken.
@@ -41,10 +41,10 @@ impl RunState {
         &self,
         incoming: &Incoming,
         now_ms: u64,
-        lapses: Lapses,
+        judging: Judging,
         schemas: &dyn SchemaCheck,
     ) -> Resolved {
-        match self.judge(incoming, now_ms, lapses, schemas) {
+        match self.judge(incoming, now_ms, judging, schemas) {
             Ok(Some(accepted)) => Resolved::Accept(accepted),
             Ok(None) => Resolved::Hold,
             Err(reply) => Resolved::Refuse(reply),
@@ -55,7 +55,7 @@ impl RunState {
         &self,
         incoming: &Incoming,
         now_ms: u64,
-        lapses: Lapses,
+        judging: Judging,
         schemas: &dyn SchemaCheck,
     ) -> Result<Option<Accepted>, Reply> {
         if incoming.run_id.as_ref().is_some_and(|run| *run != *self.id) {
@@ -75,10 +75,12 @@ impl RunState {
         if incoming.suspension_id.as_ref().is_some_and(|id| *id != suspension.id) {
             return Err(Reply::Stale);
         }
-        if lapses == Lapses::Here && suspension.is_expired(now_ms) {
-            return Err(Reply::Expired);
+        if judging == Judging::Here {
+            if suspension.is_expired(now_ms) {
+                return Err(Reply::Expired);
+            }
+            fits(suspension, incoming, schemas)?;
         }
-        fits(suspension, incoming, schemas)?;
         Ok(Some(self.accepted(incoming, call, &suspension.id, now_ms)))
     }
 

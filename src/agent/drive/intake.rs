@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::decide::{Accepted, Envelope, Lapses, PendingCall, Reply, Resolved};
+use super::super::decide::{Accepted, Envelope, Judging, PendingCall, Reply, Resolved};
 use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::{Drive, Halt};
@@ -43,7 +43,7 @@ impl Drive<'_, '_> {
 
     /// How long until the next suspension lapses.
     pub(super) fn next_lapse(&self) -> Option<Duration> {
-        if self.io.lapses == Lapses::InStore {
+        if self.io.judging == Judging::InStore {
             return None;
         }
         let at_ms = self.state.next_expiry_ms()?;
@@ -54,14 +54,18 @@ impl Drive<'_, '_> {
     pub(super) fn next_accepted(&mut self) -> Option<Taken> {
         let now_ms = self.config.clock.now_ms();
         loop {
-            if self.io.lapses == Lapses::Here
+            if self.io.judging == Judging::Here
                 && let Some((incoming, accepted)) = self.state.lapsed(now_ms)
             {
                 return Some(Taken { accepted, envelope: Envelope::unasked(incoming) });
             }
             let envelope = self.io.inbox.as_mut()?.take()?;
-            match self.state.resolve(&envelope.incoming, now_ms, self.io.lapses, self.config.schemas.as_ref())
-            {
+            match self.state.resolve(
+                &envelope.incoming,
+                now_ms,
+                self.io.judging,
+                self.config.schemas.as_ref(),
+            ) {
                 Resolved::Accept(accepted) => return Some(Taken { accepted, envelope }),
                 Resolved::Hold => {
                     self.held.push(Envelope::unasked(envelope.incoming.clone()));

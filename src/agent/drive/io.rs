@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::super::commit::StateCommitter;
-use super::super::decide::{Inbox, Lapses};
+use super::super::decide::{Inbox, Judging};
 use super::super::event::EventSink;
 use super::super::{Unwatched, Watch};
 
@@ -44,7 +44,7 @@ pub struct Io<'a> {
     pub(super) events: Option<&'a dyn EventSink>,
     pub(super) cancelled: CancellationToken,
     pub(super) watch: &'a dyn Watch,
-    pub(super) lapses: Lapses,
+    pub(super) judging: Judging,
 }
 
 impl<'a> Io<'a> {
@@ -56,7 +56,7 @@ impl<'a> Io<'a> {
             events: None,
             cancelled: CancellationToken::new(),
             watch: &Unwatched,
-            lapses: Lapses::Here,
+            judging: Judging::Here,
         }
     }
 
@@ -81,11 +81,12 @@ impl<'a> Io<'a> {
         self
     }
 
-    /// Leaves suspensions that lapse to the store from which decisions come: the loop gives up no call by itself, and takes
-    /// each decision that the store accepted, however late. So the two never disagree about who was first.
+    /// Decisions come from a store that has judged them: whether they are in time and fit what was asked for. The loop takes
+    /// each that answers what its call waits on, however late, and gives up no call by itself. So a loop and a person in
+    /// another process never disagree about who was first.
     #[must_use]
-    pub fn lapses_in_store(mut self) -> Self {
-        self.lapses = Lapses::InStore;
+    pub fn judged_in_store(mut self) -> Self {
+        self.judging = Judging::InStore;
         self
     }
 

@@ -1,0 +1,175 @@
+//! One run in the hands of a worker.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::super::committer::{Lost, StoreCommitter};
+use super::super::error::StoreError;
+use super::super::lease::{Lease, Release};
+use super::super::load::Loaded;
+use super::keep::Postman;
+use super::{Ended, Host, Job, Worker};
+use crate::agent::event::EventSink;
+use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
+use crate::run::RunStatus;
+use crate::termination::TerminationReason;
+use crate::trace::Recorder;
+
+impl Worker {
+    /// Drives a run that was claimed, and gives it back.
+    pub(super) async fn drive(&self, host: &dyn Host, lease: Lease, drain: CancellationToken) {
+        let ended = match self.try_drive(host, &lease, drain).await {
+            Ok(ended) => ended,
+            Err(error) => Ended::Lost(Arc::new(error)),
+        };
+        let later_ms = u64::try_from(self.put_off.as_millis()).unwrap_or(u64::MAX);
+        let later_ms = self.clock.now_ms().saturating_add(later_ms);
+        let release = release(&ended, later_ms);
+        // A lease that cannot be given back runs out.
+        if let Err(error) = self.store.release(&lease, &release).await {
+            host.troubled(&error);
+        }
+        host.ended(&lease.run, &ended);
+    }
+
+    async fn try_drive(
+        &self,
+        host: &dyn Host,
+        lease: &Lease,
+        drain: CancellationToken,
+    ) -> Result<Ended, StoreError> {
+        let loaded = self.store.load(&lease.run).await?;
+        if let Some(reason) = over(&loaded) {
+            return Ok(Ended::Over(reason));
+        }
+        let job = match host.prepare(&loaded).await {
+            Ok(job) => job,
+            Err(error) => return Ok(Ended::PutOff(error.to_string())),
+        };
+        let clock = Arc::clone(&self.clock);
+        let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced + 1);
+        let recorder = recorder.clock(move || clock.now_ms()).build();
+        let (state, input) = match begin(&loaded, &job, &recorder) {
+            Ok(begun) => begun,
+            Err(error) => return Ok(Ended::PutOff(unreadable(&error))),
+        };
+        let store = Arc::clone(&self.store);
+        let clock = Arc::clone(&self.clock);
+        let committer = StoreCommitter::new(store, lease.clone(), &loaded, recorder.clone(), clock);
+        let committer = committer.drained_by(drain);
+        let Job { agent, events, .. } = job;
+        InHand { worker: self, lease, agent, events, recorder, committer, state }.drive(input).await
+    }
+}
+
+/// A run, and what it is driven with.
+struct InHand<'w> {
+    worker: &'w Worker,
+    lease: &'w Lease,
+    agent: Agent,
+    events: Option<Arc<dyn EventSink>>,
+    recorder: Recorder,
+    committer: StoreCommitter,
+    state: RunState,
+}
+
+impl InHand<'_> {
+    async fn drive(mut self, mut input: Input) -> Result<Ended, StoreError> {
+        let (handle, mut inbox) = inbox();
+        let cancel = CancellationToken::new();
+        let mut postman = Postman::new(handle, cancel.clone());
+        let mut lost = self.committer.lost();
+        let run = &*self.lease.run;
+        let store = Arc::clone(&self.worker.store);
+        postman.bring(&*store, run).await?;
+        loop {
+            let before = self.state.commits();
+            let mut io = Io::new()
+                .committer(&mut self.committer)
+                .inbox(&mut inbox)
+                .watch(&self.recorder)
+                .cancelled_by(cancel.clone())
+                .judged_in_store();
+            if let Some(events) = &self.events {
+                io = io.events(&**events);
+            }
+            let outcome = tokio::select! {
+                biased;
+                outcome = run_loop(&self.agent, &mut self.state, input, io) => outcome,
+                Ok(why) = lost.wait_for(Option::is_some) => return Ok(ended(why.clone())),
+                error = self.worker.keep(self.lease) => return Ok(Ended::Lost(error)),
+                never = self.worker.bring_news(&mut postman, run) => match never {},
+            };
+            let outcome = match outcome {
+                Ok(outcome) => outcome,
+                Err(error) => return Ok(Ended::PutOff(stopped(&error))),
+            };
+            let Outcome { reason, waiting, .. } = outcome;
+            if reason != TerminationReason::Suspended {
+                return Ok(Ended::Over(reason));
+            }
+            // Who decided while the last commit was made need not wait for the next worker.
+            let has_mail = postman.bring(&*store, run).await?;
+            if !has_mail && !cancel.is_cancelled() {
+                return Ok(Ended::Waits(waiting));
+            }
+            if self.state.commits() == before {
+                let why = "decisions are there that it does not take; its calls wait for others";
+                return Ok(Ended::PutOff(why.to_owned()));
+            }
+            input = Input::Resume;
+        }
+    }
+}
+
+/// The state to begin with, and how.
+fn begin(loaded: &Loaded, job: &Job, recorder: &Recorder) -> Result<(RunState, Input), StateError> {
+    match &loaded.stored {
+        None => {
+            let state = RunState::watched(&*loaded.info.id, recorder);
+            Ok((state, Input::Message(Arc::clone(&job.message))))
+        }
+        Some(stored) => {
+            let mut state = stored.restore_with(&job.run_migrations, &job.call_migrations)?;
+            state.watch(recorder);
+            Ok((state, Input::Resume))
+        }
+    }
+}
+
+/// Why a run is over, if it is.
+fn over(loaded: &Loaded) -> Option<TerminationReason> {
+    if loaded.info.status != RunStatus::Done {
+        return None;
+    }
+    loaded.info.reason.as_ref()?.parse().ok()
+}
+
+fn ended(lost: Option<Lost>) -> Ended {
+    match lost {
+        Some(Lost::Refused(error)) => Ended::Lost(error),
+        Some(Lost::Drained) | None => Ended::Drained,
+    }
+}
+
+fn unreadable(error: &StateError) -> String {
+    format!("it cannot be read: {error}")
+}
+
+fn stopped(error: &ActivationError) -> String {
+    format!("it did not come to its end: {error}")
+}
+
+/// How the run is given back.
+fn release(ended: &Ended, later_ms: u64) -> Release {
+    match ended {
+        Ended::PutOff(why) => Release::put_off(later_ms, why),
+        Ended::Lost(error) => match &**error {
+            // It is nobody's fault, and passes.
+            StoreError::Unavailable(_) => Release::clean(),
+            error => Release::put_off(later_ms, error.to_string()),
+        },
+        Ended::Over(_) | Ended::Waits(_) | Ended::Drained => Release::clean(),
+    }
+}

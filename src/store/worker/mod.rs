@@ -1,0 +1,271 @@
+//! The worker: it drives what is in a store.
+
+mod drive;
+mod host;
+mod keep;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio_util::sync::CancellationToken;
+
+use super::RunStore;
+use super::decide::lapse;
+use super::error::StoreError;
+use super::lease::{Claim, Lease};
+use crate::clock::{Clock, unix_clock};
+
+pub use host::{Ended, Host, HostError, Job};
+
+/// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
+/// any process posts, and parks what waits. Any number of workers may share a store.
+///
+/// A run that is driven is leased; the lease is renewed at a third of its time. A worker that was stopped for longer than
+/// that (a laptop that slept) finds its run taken, and writes nothing more.
+///
+/// All runs of a worker are driven by the task that [`run`](Self::run) is awaited in: a tool that blocks its thread stops the
+/// others, and the renewal of their leases.
+///
+/// ```
+/// use std::sync::Arc;
+/// use runstate::agent::{Agent, Model, ModelError, ModelStream, InferenceRequest, async_trait};
+/// use runstate::agent::answer::{Finish, ModelEvent};
+/// use runstate::run::RunStatus;
+/// use runstate::store::{Ended, Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, Worker};
+/// use serde_json::json;
+///
+/// /// Answers, and asks for no tool.
+/// #[derive(Debug)]
+/// struct Greets;
+///
+/// #[async_trait]
+/// impl Model for Greets {
+///     async fn infer(&self, _: InferenceRequest) -> Result<ModelStream, ModelError> {
+///         let events = [ModelEvent::text("hello"), ModelEvent::finish(Finish::Stop)];
+///         Ok(Box::pin(futures_util::stream::iter(events.map(Ok))))
+///     }
+/// }
+///
+/// struct Greeters;
+///
+/// #[async_trait]
+/// impl Host for Greeters {
+///     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+///         // What a run is driven with follows from what it was created with.
+///         let message = run.spec["message"].as_str().ok_or_else(|| HostError::new("it has no message"))?;
+///         let agent = Agent::builder(Greets).build().map_err(HostError::new)?;
+///         Ok(Job::new(agent, message))
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+/// # runtime.block_on(async {
+/// let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
+/// store.create(&NewRun::new("r1", json!({ "message": "hi" }), 0)).await?;
+/// store.create(&NewRun::new("r2", json!({}), 0)).await?;
+///
+/// Worker::new(Arc::clone(&store), "worker-1").run_ready(&Greeters).await?;
+/// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);
+///
+/// // What cannot be driven says why, and is tried again later.
+/// let r2 = store.load("r2").await?.info;
+/// assert_eq!(r2.problem.as_deref(), Some("it has no message"));
+/// # Ok::<(), runstate::store::StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Worker {
+    store: Arc<dyn RunStore>,
+    name: String,
+    clock: Arc<dyn Clock>,
+    lease: Duration,
+    poll: Duration,
+    put_off: Duration,
+    at_once: usize,
+}
+
+impl Worker {
+    /// A worker of that name, which people read in lists.
+    ///
+    /// # Panics
+    /// Where tokio's clock is paused for tests, outside of its runtime.
+    pub fn new(store: Arc<dyn RunStore>, name: impl Into<String>) -> Self {
+        Worker {
+            store,
+            name: name.into(),
+            clock: Arc::new(unix_clock()),
+            lease: Duration::from_secs(30),
+            poll: Duration::from_secs(1),
+            put_off: Duration::from_secs(30),
+            at_once: 16,
+        }
+    }
+
+    /// Reads the time here; from the machine's clock if this is not said.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Leases runs for so long; for 30 seconds if this is not said. Somebody else goes on with the runs of a worker that was
+    /// killed after that time at the latest.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// Looks for work so often where the store tells no news; every second if this is not said.
+    #[must_use]
+    pub fn poll(mut self, poll: Duration) -> Self {
+        self.poll = poll;
+        self
+    }
+
+    /// Tries again after this time what could not be driven; after 30 seconds if this is not said.
+    #[must_use]
+    pub fn put_off(mut self, put_off: Duration) -> Self {
+        self.put_off = put_off;
+        self
+    }
+
+    /// Drives at most so many runs at once, but one; 16 if this is not said.
+    #[must_use]
+    pub fn at_once(mut self, runs: usize) -> Self {
+        self.at_once = runs.max(1);
+        self
+    }
+
+    /// Drives runs until `drain` is cancelled. Then it claims no more, lets each run go on to its next commit at which no
+    /// tool executes, gives the leases back and returns.
+    ///
+    /// # Errors
+    /// Those of the store, but for one that cannot be reached: that is tried again. Runs that are driven are drained first.
+    ///
+    /// # Cancel safety
+    /// Dropped, it is as if it was killed: its runs go on from their last commits once their leases are over.
+    pub async fn run(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
+        let mut driven = FuturesUnordered::new();
+        let mut failed = None;
+        while !drain.is_cancelled() && failed.is_none() {
+            let mut is_idle = true;
+            while driven.len() < self.at_once && !drain.is_cancelled() {
+                match self.next().await {
+                    Ok(Some(lease)) => driven.push(self.drive(host, lease, drain.clone())),
+                    Ok(None) => break,
+                    Err(error @ StoreError::Unavailable(_)) => {
+                        host.troubled(&error);
+                        is_idle = false;
+                        break;
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        drain.cancel();
+                    }
+                }
+            }
+            tokio::select! {
+                () = drain.cancelled() => {}
+                Some(()) = driven.next() => {}
+                () = self.news(is_idle) => {}
+            }
+        }
+        while driven.next().await.is_some() {}
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Drives all that can go on now, and returns when nothing more can.
+    ///
+    /// # Errors
+    /// Those of the store.
+    ///
+    /// # Cancel safety
+    /// As [`run`](Self::run).
+    pub async fn run_ready(&self, host: &dyn Host) -> Result<(), StoreError> {
+        let mut driven = FuturesUnordered::new();
+        loop {
+            while driven.len() < self.at_once {
+                match self.next().await? {
+                    Some(lease) => driven.push(self.drive(host, lease, CancellationToken::new())),
+                    None => break,
+                }
+            }
+            if driven.next().await.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Claims one run and drives it until it is over, waits, or cannot go on.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`], [`StoreError::Held`], and those of the store.
+    ///
+    /// # Cancel safety
+    /// As [`run`](Self::run).
+    pub async fn run_one(
+        &self,
+        host: &dyn Host,
+        run: &str,
+        drain: CancellationToken,
+    ) -> Result<(), StoreError> {
+        let now_ms = self.clock.now_ms();
+        self.give_up_lapsed(now_ms).await?;
+        let claim = Claim::of(run, &*self.name, now_ms, self.until_ms());
+        if let Some(lease) = self.store.claim(&claim).await? {
+            self.drive(host, lease, drain).await;
+        }
+        Ok(())
+    }
+
+    /// The next run that can go on, after calls were given up that nobody decided in time.
+    async fn next(&self) -> Result<Option<Lease>, StoreError> {
+        let now_ms = self.clock.now_ms();
+        self.give_up_lapsed(now_ms).await?;
+        self.store.claim(&Claim::any(&*self.name, now_ms, self.until_ms())).await
+    }
+
+    async fn give_up_lapsed(&self, now_ms: u64) -> Result<(), StoreError> {
+        loop {
+            let due = self.store.due(now_ms, TIMERS).await?;
+            for timer in &due {
+                // Somebody may have decided meanwhile: then nothing lapses.
+                lapse(&*self.store, timer, now_ms).await?;
+            }
+            if due.len() < TIMERS {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for news; without them for no longer than work may wait, and where the store cannot be reached just that.
+    async fn news(&self, is_reached: bool) {
+        if !is_reached || self.store.news(self.poll).await.is_err() {
+            tokio::time::sleep(self.poll).await;
+        }
+    }
+
+    fn until_ms(&self) -> u64 {
+        let lease_ms = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
+        self.clock.now_ms().saturating_add(lease_ms)
+    }
+}
+
+/// Timers that are looked at together.
+const TIMERS: usize = 100;
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("store", &self.store)
+            .field("name", &self.name)
+            .field("lease", &self.lease)
+            .field("at_once", &self.at_once)
+            .finish_non_exhaustive()
+    }
+}
