@@ -31,21 +31,18 @@ pub use host::{Ended, Host, HostError, Job};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use runstate::agent::{Agent, Model, ModelError, ModelStream, InferenceRequest, async_trait};
-/// use runstate::agent::answer::{Finish, ModelEvent};
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
 /// use runstate::run::RunStatus;
-/// use runstate::store::{Ended, Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, Worker};
+/// use runstate::store::{Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, Worker};
 /// use serde_json::json;
 ///
-/// /// Answers, and asks for no tool.
-/// #[derive(Debug)]
-/// struct Greets;
+/// struct Polite;
 ///
-/// #[async_trait]
-/// impl Model for Greets {
-///     async fn infer(&self, _: InferenceRequest) -> Result<ModelStream, ModelError> {
-///         let events = [ModelEvent::text("hello"), ModelEvent::finish(Finish::Stop)];
-///         Ok(Box::pin(futures_util::stream::iter(events.map(Ok))))
+/// impl Model for Polite {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         let events = [ModelEvent::Text("hello".to_owned()), ModelEvent::Finish(FinishReason::Stop)];
+///         Box::pin(futures_util::stream::iter(events))
 ///     }
 /// }
 ///
@@ -56,7 +53,7 @@ pub use host::{Ended, Host, HostError, Job};
 ///     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
 ///         // What a run is driven with follows from what it was created with.
 ///         let message = run.spec["message"].as_str().ok_or_else(|| HostError::new("it has no message"))?;
-///         let agent = Agent::builder(Greets).build().map_err(HostError::new)?;
+///         let agent = Agent::builder(Polite).build().map_err(HostError::new)?;
 ///         Ok(Job::new(agent, message))
 ///     }
 /// }
