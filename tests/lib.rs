@@ -15,3 +15,4 @@ mod proof;
 mod stream;
 mod testing;
 mod trace;
+mod worker;
