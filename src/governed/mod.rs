@@ -86,6 +86,7 @@
 
 mod chain;
 mod check;
+mod decide;
 mod document;
 mod drive;
 mod error;

@@ -395,15 +395,54 @@ fn the_terminal_is_asked() {
     }
 }
 
+/// The plan is asked about as anything else is: a record, an answer from another process or by `--approve-plan`.
 #[test]
 fn a_plan_that_a_person_must_approve_of_waits() {
     let session = Session::new();
     plan(&session, &[("build", "true")], &format!("plan_approval: ask\n{REVIEW}"));
+    let records = |folder: &str| files(&session, &format!("{STATE_DIR}/command-center/{folder}")).len();
     let waiting = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_eq!((waiting.code, json(&waiting)["status"].as_str()), (Some(3), Some("PLANNING")));
-    let run = run_id(&json(&waiting));
-    let done = governed(&session, &["recover", &run, "--approve-plan", "--json"]);
+    let (run, waits) = (run_id(&json(&waiting)), json(&waiting)["waits"].clone());
+    assert_eq!(waits["request"]["action"], "execute the plan build");
+    assert_eq!(records("PENDING"), 1);
+    let seen = governed(&session, &["status", &run]);
+    let id = waits["approval"].as_str().unwrap();
+    assert!(seen.stdout.contains(&format!("waits for {id}")), "{}", seen.shown());
+    let approved = governed(&session, &["approve", id, "--by", "ada", "--because", "small"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    assert_eq!((records("PENDING"), records("APPROVED")), (0, 1));
+    let done = governed(&session, &["recover", &run, "--json"]);
     assert_eq!((done.code, json(&done)["status"].as_str()), (Some(0), Some("COMPLETE")), "{}", done.shown());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("The plan was approved by ada."), "{report}");
+    assert_in_order(&session, &run);
+
+    let said = governed(&session, &["run", "plan.yaml", "--approve-plan", "--json"]);
+    assert_eq!((said.code, json(&said)["status"].as_str()), (Some(0), Some("COMPLETE")), "{}", said.shown());
+    assert_eq!(records("APPROVED"), 2);
+}
+
+/// A rejected plan is never executed, and the run expires: PLANNING has no other way out.
+#[test]
+fn a_plan_that_a_person_rejects_is_never_executed() {
+    let session = Session::new();
+    let more = format!("plan_approval: ask\nlimits_seconds: {{PLANNING: 3}}\n{REVIEW}");
+    plan(&session, &[("build", "touch ../ran")], &more);
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap());
+    let rejected = governed(&session, &["reject", id, "--by", "ada", "--because", "not today"]);
+    assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
+    assert!(rejected.stdout.contains("is PLANNING\n  nothing was run"), "{}", rejected.shown());
+    let again = governed(&session, &["recover", &run, "--approve-plan"]);
+    assert_eq!(again.code, Some(3), "there is nothing to approve of: {}", again.shown());
+    assert!(again.stdout.contains("the plan file has no other plan"), "{}", again.shown());
+    std::thread::sleep(Duration::from_millis(3_100));
+    let swept = governed(&session, &["sweep"]);
+    assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"));
+    assert!(!session.path(&format!("{STATE_DIR}/{run}/ran")).exists());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("rejected by ada") && report.contains("not today"), "{report}");
     assert_in_order(&session, &run);
 }
 

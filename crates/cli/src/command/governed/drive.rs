@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{ask, runtime};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed::{self, PlanDecision};
+use crate::governed;
 use crate::output::{Output, complain, printable};
 
 /// Run the plan of a file
@@ -45,7 +45,7 @@ struct How {
     /// Wait for the decisions of other processes, instead of ending with exit code 3
     #[arg(long)]
     wait: bool,
-    /// Approve of the plan, where the file says that a person must
+    /// Approve of the plan, where the file says that a person must, in the user's name
     #[arg(long)]
     approve_plan: bool,
     /// End with one JSON object: run, status, waits, why, exit, repairs, report, folder
@@ -53,19 +53,9 @@ struct How {
     json: bool,
 }
 
-impl How {
-    fn plan_decision(&self) -> PlanDecision {
-        match (self.approve_plan, self.ask) {
-            (true, _) => PlanDecision::CommandLine,
-            (false, true) => PlanDecision::Terminal,
-            (false, false) => PlanDecision::Nobody,
-        }
-    }
-}
-
 pub(super) fn run(args: &RunArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let file = governed::read(&args.plan)?;
-    let run = governed::create(state_dir, &file, args.how.plan_decision())?;
+    let run = governed::create(state_dir, &file)?;
     complain(&format!("run {run}"));
     drive(&run, &args.how, state_dir, out)
 }
@@ -75,7 +65,7 @@ pub(super) fn recover(args: &RecoverArgs, state_dir: &Path, out: &mut Output) ->
 }
 
 fn drive(run: &RunId, how: &How, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
-    let governor = governed::governor(state_dir, run, how.plan_decision())?;
+    let governor = governed::governor(state_dir, run)?;
     let (progressed, status) = runtime()?.block_on(async {
         let progressed = live(&governor, run, how, state_dir).await?;
         let status = governor.status(run).await.map_err(governed::refused)?;
@@ -112,7 +102,11 @@ async fn live(governor: &Governor, run: &RunId, how: &How, state_dir: &Path) -> 
             }
         };
         let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
-        if how.ask {
+        if how.approve_plan && progressed.status == GovernedRunStatus::Planning {
+            let by = Some(super::decide::whoever()).filter(|name| !name.trim().is_empty());
+            let by = by.unwrap_or_else(|| "command line".to_owned());
+            governor.approve(run, &pending.id, &by, "--approve-plan").await.map_err(governed::refused)?;
+        } else if how.ask {
             if !asked(governor, run, pending).await? {
                 return Ok(progressed);
             }
@@ -194,7 +188,9 @@ fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut
             out.line(&format!("  runstate governed recover {}", progressed.run));
         }
         Some(Waits::Plan { objection }) => {
-            out.line("  the plan waits for an approval: `recover` with --approve-plan or --ask gives it");
+            out.line(
+                "  there is no plan that nothing speaks against; the run is halted when its time is over",
+            );
             if let Some(objection) = objection {
                 out.line(&format!("  {}", printable(objection)));
             }

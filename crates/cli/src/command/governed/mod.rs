@@ -90,7 +90,7 @@ fn runtime() -> Result<Runtime, Failure> {
 ///
 /// # Errors
 /// That nobody can be asked.
-pub(crate) fn ask(question: &str) -> io::Result<Option<String>> {
+fn ask(question: &str) -> io::Result<Option<String>> {
     let mut err = io::stderr();
     write!(err, "{question} [y/N] ")?;
     err.flush()?;
