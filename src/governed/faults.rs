@@ -8,7 +8,7 @@ use crate::governed_run::GovernedRunStatus;
 use crate::kernel::Status;
 
 /// A clock may be so many milliseconds ahead of another machine's.
-const SKEW_MS: u64 = 60_000;
+pub(super) const SKEW_MS: u64 = 60_000;
 
 /// Everything that is wrong; empty for a sound file. `now` tells what lies in the future, where it is known.
 pub(super) fn faults(document: &Document, now: Option<u64>) -> Vec<String> {

@@ -86,6 +86,7 @@
 
 mod chain;
 mod check;
+mod check_log;
 mod decide;
 mod document;
 mod drive;
@@ -95,6 +96,7 @@ mod folders;
 mod governor;
 mod guarded;
 mod lines;
+mod log_line;
 mod logs;
 mod mend;
 mod notes;
@@ -109,6 +111,7 @@ mod when;
 
 pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
 pub use check::{StateReport, check_state};
+pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log};
 pub use error::GovernedError;
 pub use folders::Folders;
 pub use governor::Governor;

@@ -1,5 +1,6 @@
 //! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
 
+mod checked_logs;
 mod crashes;
 mod foreign;
 mod hostile;
