@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use libfuzzer_sys::fuzz_target;
 use runstate::approval::Risk;
 use runstate::clock::TokioClock;
-use runstate::files::{Disk, Open, SimDisk, replace};
+use runstate::files::{Disk, SimDisk, replace};
 use runstate::governed::*;
 use runstate::governed_run::{Opinion, RunId};
 
@@ -99,6 +99,8 @@ static WAITING: LazyLock<SimDisk> = LazyLock::new(|| {
 fuzz_target!(|data: &[u8]| {
     let Some((which, data)) = data.split_first() else { return };
     let folders = Folders::new("/runs");
+    // Driving a run to its end takes long; mostly it is taken in hand alone, which reads and mends everything.
+    let drives = which % 32 < 4;
     match which % 4 {
         0 => {
             let disk = SimDisk::new();
@@ -107,24 +109,24 @@ fuzz_target!(|data: &[u8]| {
             }
             let checked = check_state(data, None);
             let sound = checked.is_ok_and(|report| report.faults.is_empty());
-            let resumed = taken_up(&disk, &folders.state(&run()), data);
+            let resumed = taken_up(&disk, &folders.state(&run()), data, drives);
             assert!(sound || !resumed, "a state with faults was taken up");
         }
         1 => {
             log(data);
-            taken_up(&WAITING.fork(), &folders.log(&run()), data);
+            taken_up(&WAITING.fork(), &folders.log(&run()), data, drives);
         }
         2 => {
             log(data);
             if let Err(fault) = verify_ledger(data) {
                 assert!(fault.line >= 1 && !fault.to_string().is_empty());
             }
-            taken_up(&WAITING.fork(), &folders.ledger(), data);
+            taken_up(&WAITING.fork(), &folders.ledger(), data, drives);
         }
         _ => {
             let disk = WAITING.fork();
             let record = folders.pending().join(format!("{RUN}-A1.json"));
-            assert!(taken_up(&disk, &record, data), "a record follows the state, whatever it says");
+            assert!(taken_up(&disk, &record, data, drives), "a record follows the state, whatever it says");
         }
     }
 });
@@ -137,20 +139,30 @@ fn log(data: &[u8]) {
 }
 
 /// Is a run taken up with this content of the file? If not, nothing is written; if so, a second time there is nothing to mend.
-fn taken_up(disk: &SimDisk, path: &Path, content: &[u8]) -> bool {
+fn taken_up(disk: &SimDisk, path: &Path, content: &[u8], drives: bool) -> bool {
     replace(disk, path, content).expect("there is room");
     let before = disk.files();
     let governor = || governor(disk, T + 60_000);
-    match block_on(async { governor().resume(&run()).await }) {
+    let take = || {
+        block_on(async {
+            let governor = governor();
+            if drives {
+                return governor.resume(&run()).await.map(|progressed| progressed.repairs.is_empty());
+            }
+            let waits = governor.waits(&run()).await;
+            waits.map(|waits| waits.is_none_or(|waits| matches!(waits, Waits::Approval(_))))
+        })
+    };
+    match take() {
         Err(GovernedError::Damaged { faults, .. }) => {
             assert!(!faults.is_empty() && disk.files() == before, "nothing is written");
             false
         }
         Err(error) => panic!("{error}"),
-        Ok(first) => {
-            let again = block_on(async { governor().resume(&run()).await }).expect("it is in order");
-            assert!(again.repairs.is_empty() && again.status == first.status);
-            assert!(disk.open(&Folders::new("/runs").state(&run()), Open::Read).is_ok());
+        Ok(_) => {
+            let mended = disk.files();
+            assert!(take().expect("it is in order"));
+            assert!(drives || disk.files() == mended, "mended once");
             true
         }
     }
