@@ -84,6 +84,30 @@ fn the_example_is_built_tested_and_deployed_once_somebody_approved() {
     assert_in_order(&session, &run);
 }
 
+/// What a new user sees: how to answer and to go on, with the folder that was given, and where the report is.
+#[test]
+fn a_run_that_waits_says_how_to_go_on() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "echo new > index.html")], REVIEW);
+    let waiting = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(waiting.code, Some(3), "{}", waiting.shown());
+    assert!(!waiting.stdout.contains("/work/\n"), "{}", waiting.shown());
+    let command = |verb: &str| {
+        let line = waiting.stdout.lines().find(|line| line.contains(&format!("governed {verb} "))).unwrap();
+        let line = line.split("    ").next().unwrap().trim().replace("NAME", "ada");
+        line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for verb in ["approve", "recover"] {
+        let args = command(verb);
+        let said = session.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        if verb == "recover" {
+            let report = said.stdout.lines().last().unwrap().trim().to_owned();
+            assert!(session.read(&report).contains("approved by ada"), "{report}");
+        }
+    }
+}
+
 /// What is in a folder, with contents.
 fn files(session: &Session, folder: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = fs::read_dir(session.path(folder))

@@ -53,18 +53,35 @@ struct How {
     json: bool,
 }
 
-pub(super) fn run(args: &RunArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+/// Drives a run of a plan. `place` is the folder of runs as it was given, for the commands that are shown.
+pub(super) fn run(
+    args: &RunArgs,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let file = governed::read(&args.plan)?;
     let run = governed::create(state_dir, &file)?;
     complain(&format!("run {run}"));
-    drive(&run, &args.how, state_dir, out)
+    drive(&run, &args.how, state_dir, place, out)
 }
 
-pub(super) fn recover(args: &RecoverArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
-    drive(&args.run, &args.how, state_dir, out)
+pub(super) fn recover(
+    args: &RecoverArgs,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    drive(&args.run, &args.how, state_dir, place, out)
 }
 
-fn drive(run: &RunId, how: &How, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+fn drive(
+    run: &RunId,
+    how: &How,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let governor = governed::governor(state_dir, run)?;
     let (progressed, status) = runtime()?.block_on(async {
         let progressed = live(&governor, run, how, state_dir).await?;
@@ -79,7 +96,7 @@ fn drive(run: &RunId, how: &How, state_dir: &Path, out: &mut Output) -> Result<E
     if how.json {
         out.json(&told(&progressed, &status, exit, state_dir));
     } else {
-        text(&progressed, &status, state_dir, out);
+        text(&progressed, &status, state_dir, place, out);
     }
     Ok(exit)
 }
@@ -163,7 +180,13 @@ fn question(pending: &PendingApproval) -> String {
     }
 }
 
-fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut Output) {
+fn text(
+    progressed: &Progressed,
+    status: &RunStatus,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) {
     let repairs = &progressed.repairs;
     if !repairs.is_empty() {
         out.line(&format!(
@@ -184,8 +207,13 @@ fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut
     match &progressed.waits {
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
-            out.line(&format!("  runstate governed approve {} --by NAME", pending.id));
-            out.line(&format!("  runstate governed recover {}", progressed.run));
+            out.line("to answer it, from here or from another terminal, and to go on then:");
+            let place = place.map(|place| format!(" --state-dir {}", place.display())).unwrap_or_default();
+            out.line(&format!(
+                "  runstate governed approve {} --by NAME{place}    (or reject, escalate)",
+                pending.id
+            ));
+            out.line(&format!("  runstate governed recover {}{place}", progressed.run));
         }
         Some(Waits::Plan { objection }) => {
             out.line(
@@ -198,7 +226,8 @@ fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut
         _ => {}
     }
     let folder = governed::Place::of(state_dir, &progressed.run).run;
-    out.line(&format!("  {}", folder.display()));
+    let shown = if status.state.is_terminal() { folder.join("FINAL_REPORT.md") } else { folder };
+    out.line(&format!("  {}", shown.display()));
 }
 
 fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, state_dir: &Path) -> serde_json::Value {
