@@ -328,6 +328,47 @@ fn a_run_that_is_killed_again_and_again_ends_in_order() {
     assert!(killed >= 10, "{killed} kills");
 }
 
+/// Killed again and again while it rolls back: it goes on where it was, and the folder is as it was before the run.
+#[test]
+fn a_rollback_that_is_killed_again_and_again_is_finished() {
+    let session = Session::new();
+    let build = "for i in $(seq 250); do echo new > file$i; done; rm keep.txt; mkdir made; echo x > made/x";
+    plan(&session, &[("build", build), ("deploy", "false")], &format!("in_place: true\n{REVIEW}"));
+    for i in 1..=250 {
+        session.write(&format!("site/file{i}"), format!("old {i}\n"));
+    }
+    let before = files(&session, "site");
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap().to_owned());
+    let state = || -> Value {
+        serde_json::from_str(&session.read(&format!("{STATE_DIR}/{run}/RUN_STATE.json"))).unwrap()
+    };
+    let is_rolling_back = || state()["runstate"]["notes"]["standing"]["at"] == "rolling_back";
+    let mut cut_short = 0;
+    for attempt in 0..400_u64 {
+        let args = match is_rolling_back() {
+            false => vec!["governed", "reject", &id, "--by", "ada", "--state-dir", STATE_DIR],
+            true => vec!["governed", "recover", &run, "--state-dir", STATE_DIR],
+        };
+        let mut command = session.command(&args);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(1_000 + 500 * attempt));
+        drop(child.kill());
+        child.wait().unwrap();
+        if state()["current_state"] == "ROLLED_BACK" {
+            break;
+        }
+        cut_short += u32::from(is_rolling_back());
+    }
+    assert_eq!(state()["current_state"], "ROLLED_BACK");
+    assert!(cut_short > 0, "it was never killed on the way");
+    assert_eq!(state()["runstate"]["state"]["rollback"]["rollback"], "complete");
+    // What a kill kept from being written is mended once, whoever comes next.
+    governed(&session, &["recover", &run]);
+    assert_eq!(files(&session, "site"), before);
+    assert_in_order(&session, &run);
+}
+
 /// Ten processes at once: every id is another, the ledger has every line of every run once, and its chain is whole.
 #[test]
 fn ten_processes_share_one_ledger() {
