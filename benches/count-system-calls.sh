@@ -1,8 +1,8 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The system calls of a governed run, and of doing the same to files by `std::fs` alone: counts per run. Needs strace.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")"
-runs=20
+runs=10
 binary=$(cargo bench --bench governed --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p')
 counts() {
     strace -f -c -o "$2" "$binary" "$1" "$3" > /dev/null
