@@ -2,10 +2,10 @@
 
 mod aborts;
 mod backoffs;
-mod flows;
+pub mod flows;
 mod hooks;
 mod random;
 mod records;
 mod rows;
-mod script;
-mod told;
+pub mod script;
+pub mod told;
