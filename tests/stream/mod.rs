@@ -2,6 +2,7 @@
 
 mod aborts;
 mod backoffs;
+mod collect;
 pub mod flows;
 mod hooks;
 mod random;
