@@ -149,7 +149,7 @@ impl<C: Callbacks> SessionBuilder<C> {
     }
 
     /// Takes only an output that is a `T`, after repairs, and that `accept` takes: all else fails its attempt, and the reason of a
-    /// refusal is told. [`Session::collect`] gives the value.
+    /// refusal is told. [`Session::value`] gives the value.
     ///
     /// ```
     /// use runstate::stream::structured::{CollectError, StructuredError};
@@ -163,7 +163,7 @@ impl<C: Callbacks> SessionBuilder<C> {
     ///     None => Ok(()),
     /// };
     /// let mut session = Session::builder("stream_1", open).retry(RetryPolicy::none()).accept(even).build();
-    /// let error = session.collect::<Vec<u32>>().await.unwrap_err();
+    /// let error = session.value::<Vec<u32>>().await.unwrap_err();
     /// assert_eq!(error.to_string(), "the JSON in the output is refused: 7 is odd (attempts: 1)");
     /// # });
     /// # Ok::<(), std::io::Error>(())

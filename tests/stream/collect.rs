@@ -68,7 +68,7 @@ async fn it_fits_at_a_later_try() {
     assert_eq!(documented(&whole), told, "the one path of every failure");
 
     let mut session = trip(session(attempts)).build();
-    let collected = session.collect::<Trip>().await.unwrap();
+    let collected = session.value::<Trip>().await.unwrap();
     assert_eq!(collected.value, Trip { to: "Oslo".into(), days: 2 });
     assert_eq!(collected.json, "{\"to\":\"Oslo\",\"days\":2}");
     assert!(collected.repairs.contains(&Repair::Quotes), "{:?}", collected.repairs);
@@ -80,7 +80,7 @@ async fn a_budget_that_is_spent_says_what_does_not_fit() {
     let seen = Seen::default();
     let builder = on(&seen, vec![tokens("{\"to\": 7}")]).retry(RetryPolicy { model_retries: 2, ..policy() });
     let mut session = builder.build();
-    let error = session.collect::<Trip>().await.unwrap_err();
+    let error = session.value::<Trip>().await.unwrap_err();
     assert_eq!((seen.opened(), error.code()), (3, ErrorCode::GuardrailViolation));
     assert_eq!(
         error.to_string(),
@@ -95,7 +95,7 @@ async fn a_budget_that_is_spent_says_what_does_not_fit() {
     assert!(session.result().unwrap().is_err(), "such an output is never reported as success");
 
     // The same question again gets the same answer: the session is over.
-    let again = session.collect::<Value>().await.unwrap_err();
+    let again = session.value::<Value>().await.unwrap_err();
     assert!(matches!(again, CollectError::Session(error) if error.code() == ErrorCode::GuardrailViolation));
 }
 
@@ -164,15 +164,15 @@ async fn a_collection_that_is_dropped_goes_on_and_one_that_is_late_reads_what_is
     let mut session = session(attempts).callbacks(Notes::default()).build();
     let mut dropped = 0;
     let trip = loop {
-        match tokio::time::timeout(std::time::Duration::from_millis(7), session.collect::<Trip>()).await {
+        match tokio::time::timeout(std::time::Duration::from_millis(7), session.value::<Trip>()).await {
             Ok(collected) => break collected.unwrap().value,
             Err(_) => dropped += 1,
         }
     };
     assert_eq!((trip.days, dropped > 20), (2, true), "{dropped}");
-    assert_eq!(session.collect::<Trip>().await.unwrap().value, trip);
-    assert_eq!(session.collect::<Value>().await.unwrap().value["to"], "Oslo");
-    let late = session.collect::<Vec<u8>>().await.unwrap_err();
+    assert_eq!(session.value::<Trip>().await.unwrap().value, trip);
+    assert_eq!(session.value::<Value>().await.unwrap().value["to"], "Oslo");
+    let late = session.value::<Vec<u8>>().await.unwrap_err();
     assert!(matches!(late, CollectError::Misfit { misfit: StructuredError::Mismatch { .. }, .. }));
 }
 

@@ -30,12 +30,12 @@ impl<C: Callbacks> Session<C> {
     ///     Ok::<_, SourceError>(futures_util::stream::iter([Ok::<_, SourceError>(StreamEvent::token(said))]))
     /// };
     /// let mut session = Session::builder("stream_1", open).build();
-    /// let trip = session.collect::<Trip>().await?;
+    /// let trip = session.value::<Trip>().await?;
     /// assert_eq!(trip.value.to, "Oslo");
     /// assert_eq!(session.result().unwrap().unwrap().attempts, 2);
     ///
     /// let mut session = Session::builder("stream_1", open).retry(RetryPolicy::none()).build();
-    /// let Err(CollectError::Misfit { misfit, state }) = session.collect::<Trip>().await else { unreachable!() };
+    /// let Err(CollectError::Misfit { misfit, state }) = session.value::<Trip>().await else { unreachable!() };
     /// assert!(matches!(misfit, StructuredError::NoJson { .. }));
     /// assert_eq!(state.content, "Oslo is nice.");
     /// # Ok::<(), CollectError>(())
@@ -51,7 +51,7 @@ impl<C: Callbacks> Session<C> {
     ///
     /// # Cancel safety
     /// As [`run`](Self::run): dropped half way and called again, it goes on.
-    pub async fn collect<T>(&mut self) -> Result<Structured<T>, CollectError>
+    pub async fn value<T>(&mut self) -> Result<Structured<T>, CollectError>
     where
         T: DeserializeOwned + Send + 'static,
     {
@@ -77,5 +77,22 @@ impl<C: Callbacks> Session<C> {
             }
             (Err(error), _) => Err(CollectError::Session(error)),
         }
+    }
+
+    /// The same, for whom the value is all that matters.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    ///
+    /// # Panics
+    /// As [`value`](Self::value).
+    ///
+    /// # Cancel safety
+    /// Dropped half way, the session is aborted.
+    pub async fn collect<T>(mut self) -> Result<Structured<T>, CollectError>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        self.value().await
     }
 }
