@@ -181,3 +181,32 @@ async fn a_server_that_does_not_sync_is_refused() {
         "the server has fsync = off, so a commit is lost with its power; set fsync = on in its configuration",
     );
 }
+
+#[tokio::test]
+async fn a_page_that_is_damaged_is_told() {
+    let Some(cluster) = Cluster::start(&["autovacuum=off"]) else { return };
+    let url = cluster.url("postgres");
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    waiting(&store, "r1", 1).await;
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let row = client.query_one("SELECT pg_relation_filepath('runstate.messages')", &[]).await.unwrap();
+    cluster.stop("INT");
+    let file = cluster.folder.join("data").join(row.get::<_, &str>(0));
+    let mut bytes = std::fs::read(&file).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0xff;
+    std::fs::write(&file, bytes).unwrap();
+    cluster.again();
+    let told = loop {
+        match store.load("r1").await {
+            // The connections from before are gone; the next ones are not.
+            Err(StoreError::Unavailable(_)) => {}
+            told => break told.unwrap_err(),
+        }
+    };
+    assert!(matches!(told, StoreError::Unusable { .. }), "{told:?}");
+    assert!(told.to_string().contains("invalid page in block 0"), "{told}");
+    assert!(told.to_string().ends_with("restore the database from a backup"), "{told}");
+    assert_eq!(store.runs(&RunQuery::all(2)).await.unwrap().len(), 1, "what is whole is read");
+}

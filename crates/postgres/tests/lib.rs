@@ -10,5 +10,6 @@ mod migrations;
 mod news;
 mod plans;
 mod proxy;
+mod refusals;
 mod runs;
 mod tls;

@@ -10,21 +10,7 @@ use tokio_postgres::{Client, NoTls};
 use crate::cluster;
 use crate::runs::waiting;
 
-const RUNS: i32 = 20_000;
-
-/// As many runs as that wait, each with a call as the one that is there, made from its rows.
-const MANY: &str = "
-    INSERT INTO runstate.runs (id, title, spec, thread, status, reason, version, steps, waiting, fence, committed_under,
-            created_at, changed_at, snapshot, core)
-        SELECT 'many ' || n, title, spec, thread, status, reason, version, steps, waiting, fence, committed_under,
-            created_at + n, changed_at + n, snapshot, core
-        FROM runstate.runs, generate_series(1, $1::int4) n WHERE id = 'r1';
-";
-const MANY_CALLS: &str = "
-    INSERT INTO runstate.approvals (run_id, call, call_id, tool, suspension, json, arguments, args_digest, expires_at)
-        SELECT 'many ' || n, call, call_id, tool, 'many ' || n, json, arguments, args_digest, 1000000 + n
-        FROM runstate.approvals, generate_series(1, $1::int4) n WHERE run_id = 'r1'
-";
+const RUNS: u32 = 20_000;
 
 /// Scans of tables and of indexes, once they are told: that is done when a connection ends.
 async fn scans(client: &Client) -> (i64, i64) {
@@ -45,8 +31,8 @@ async fn nothing_is_looked_for_in_all_rows() {
     drop(store);
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
-    client.execute(MANY, &[&RUNS]).await.unwrap();
-    client.execute(MANY_CALLS, &[&RUNS]).await.unwrap();
+    let many = include_str!("server/many.sql").replace("{schema}", "runstate");
+    client.batch_execute(&many.replace("{count}", &RUNS.to_string())).await.unwrap();
     client.batch_execute("VACUUM ANALYZE").await.unwrap();
     client.batch_execute("SELECT pg_stat_reset()").await.unwrap();
 

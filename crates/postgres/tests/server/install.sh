@@ -3,7 +3,7 @@
 # elsewhere it says what to install, and ends with 2. It makes no cluster and leaves no server running.
 set -eu
 for folder in $(printf '%s' "$PATH" | tr ':' ' ') /usr/lib/postgresql/*/bin; do
-    if [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ]; then
+    if [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ] && [ -x "$folder/pg_isready" ]; then
         printf 'PostgreSQL is in %s\n' "$folder"
         exit 0
     fi
