@@ -42,12 +42,29 @@ impl Cluster {
 
     /// The same, and files are added to its folder before it starts.
     pub fn start_with(settings: &[&str], files: impl FnOnce(&Path)) -> Option<Cluster> {
+        Self::begin(settings, files, false)
+    }
+
+    /// The same, with a disk of six megabytes in its folder `small`, which is gone with its processes. None where this is
+    /// not root, or may not mount anything.
+    pub fn start_with_small_disk() -> Option<Cluster> {
+        let may_mount =
+            Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
+        if !may_mount.is_ok_and(|done| done.status.success()) {
+            skip(
+                "a small disk can not be mounted here; run the tests as root, with unshare and mount allowed",
+            );
+            return None;
+        }
+        Self::begin(&[], |folder| std::fs::create_dir(folder.join("small")).unwrap(), true)
+    }
+
+    fn begin(settings: &[&str], files: impl FnOnce(&Path), has_small_disk: bool) -> Option<Cluster> {
         let Some(bin) = binaries() else {
             let why =
                 "PostgreSQL is not installed; install it with `sh crates/postgres/tests/server/install.sh`";
             assert_ne!(std::env::var("RUNSTATE_REQUIRE_POSTGRES").as_deref(), Ok("1"), "{why}");
-            #[expect(clippy::explicit_write, reason = "past the harness, which would keep it to itself")]
-            writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
+            skip(why);
             return None;
         };
         let folder = tempfile::Builder::new().prefix("runstate-pg-").tempdir_in("/tmp").unwrap().keep();
@@ -68,6 +85,19 @@ impl Cluster {
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut keeper = as_user(user.as_ref(), Path::new("/bin/sh"));
+        if let (true, Some((_, uid, gid))) = (has_small_disk, &user) {
+            // Mounted for the keeper and the server alone.
+            let mount = format!(
+                "mount -t tmpfs -o size=6m,mode=700,uid={uid},gid={gid} tmpfs \"$0/small\" && exec \"$@\""
+            );
+            let mut outer = Command::new("unshare");
+            outer
+                .args(["-m", "/bin/sh", "-c", &mount])
+                .arg(&folder)
+                .arg(keeper.get_program())
+                .args(keeper.get_args());
+            keeper = outer;
+        }
         // By its text: the user may not be allowed to read this folder.
         keeper.args(["-c", include_str!("server/keep.sh"), "keep.sh"]).arg(&bin).arg(&folder);
         keeper.arg(port.to_string()).args(["-c", "max_connections=200", "-c", "shared_buffers=32MB"]);
@@ -120,6 +150,8 @@ impl Drop for Cluster {
         let keeper = self.keeper.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         keeper.to = None;
         keeper.process.wait().ok();
+        // The keeper removes it, but not what it has mounted.
+        std::fs::remove_dir_all(&self.folder).ok();
     }
 }
 
@@ -146,6 +178,11 @@ impl Place {
         tokio::spawn(connection);
         client
     }
+}
+
+fn skip(why: &str) {
+    #[expect(clippy::explicit_write, reason = "past the harness, which would keep it to itself")]
+    writeln!(std::io::stderr(), "SKIPPED: {why}").unwrap();
 }
 
 /// Where initdb and postgres are: in `PATH`, or where Debian puts them.

@@ -5,6 +5,7 @@
 mod cluster;
 mod crowds;
 mod faults;
+mod full;
 mod leases;
 mod migrations;
 mod news;
