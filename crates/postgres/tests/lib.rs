@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "the parts of one harness")]
 
 mod cluster;
+mod conformance;
 mod crowds;
 mod faults;
 mod full;
