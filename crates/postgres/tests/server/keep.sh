@@ -2,6 +2,8 @@
 # Keeps one PostgreSQL server, as long as whoever started this holds its standard input open: keep.sh BIN FOLDER PORT [OPTION...]
 # Reads `start` and `stop SIGNAL`, and answers `ready`, `failed` or `stopped`. At the end of the input, however it came, the
 # server is stopped by its process id and the folder is removed.
+# Whoever is answered may be gone: that is no reason to leave the server behind.
+trap '' PIPE INT HUP
 bin=$1 folder=$2 port=$3
 shift 3
 pid=
