@@ -77,12 +77,6 @@ impl Cluster {
                 chown(entry, Some(*uid), Some(*gid)).unwrap();
             }
         }
-        let data = folder.join("data");
-        let mut initdb = as_user(user.as_ref(), &bin.join("initdb"));
-        initdb.args(["--pgdata"]).arg(&data).args(["--username", "postgres", "--auth", "trust"]);
-        initdb.args(["--encoding", "UTF8", "--no-sync", "--data-checksums", "--no-instructions"]);
-        let made = initdb.current_dir(&folder).output().unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut keeper = as_user(user.as_ref(), Path::new("/bin/sh"));
         if let (true, Some((_, uid, gid))) = (has_small_disk, &user) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Keeps one PostgreSQL server, as long as whoever started this holds its standard input open: keep.sh BIN FOLDER PORT [OPTION...]
+# Makes and keeps one PostgreSQL server, as long as whoever started this holds its standard input open: keep.sh BIN FOLDER PORT [OPTION...]
 # Reads `start` and `stop SIGNAL`, and answers `ready`, `failed` or `stopped`. At the end of the input, however it came, the
 # server is stopped by its process id and the folder is removed.
 # Whoever is answered may be gone: that is no reason to leave the server behind.
@@ -41,6 +41,8 @@ stop() {
     pid=
 }
 
+"$bin/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --encoding=UTF8 --no-sync --data-checksums \
+    --no-instructions >>"$folder/log" 2>&1 </dev/null
 while read -r said with; do
     case $said in
     start) start "$@" ;;
