@@ -54,7 +54,7 @@ impl SqliteStore {
     fn start(path: &Path, options: Options) -> Outcome<Self> {
         let mut conn = connect::writer(path, &options)?;
         schema::check(&conn, path, schema::MIGRATIONS.len())?;
-        connect::durable(&conn)?;
+        connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
         let news = Arc::new(News::from(&conn)?);
         let readers = Readers::open(path, &options)?;
