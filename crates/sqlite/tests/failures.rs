@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::drive::{Plot, commits, create};
+use crate::skipped;
 
 async fn claim(store: &dyn RunStore, run: &str) -> Lease {
     store.claim(&Claim::of(run, "me", 0, u64::MAX)).await.unwrap().unwrap()
@@ -159,8 +160,7 @@ async fn a_file_that_may_not_be_written_is_said() {
         }
     }
     if OpenOptions::new().write(true).open(&path).is_ok() {
-        eprintln!("skipped: this user may write every file, and mount none");
-        return;
+        return skipped("this user may write every file, and mount none");
     }
     let error = SqliteStore::open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Failed(_)), "{error:?}");
