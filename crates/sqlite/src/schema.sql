@@ -32,7 +32,7 @@ CREATE INDEX runs_ready ON runs (changed_at_ms, id) WHERE ready = 1;
 CREATE TABLE specs (
     run  TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     json TEXT NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Messages, in order.
 CREATE TABLE messages (
@@ -41,7 +41,7 @@ CREATE TABLE messages (
     role TEXT    NOT NULL,                          -- user, assistant or result
     json TEXT    NOT NULL,
     PRIMARY KEY (run, seq)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Calls, each by its name in traces.
 CREATE TABLE calls (
@@ -62,7 +62,7 @@ CREATE TABLE calls (
     asked         TEXT,                             -- JSON: all of the suspension
     snapshot      TEXT    NOT NULL,                 -- JSON: its machine, sealed
     PRIMARY KEY (run, name)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX calls_open ON calls (run, name) WHERE open = 1;
 CREATE INDEX calls_open_by_name ON calls (name, run) WHERE open = 1;
 CREATE INDEX calls_open_by_id ON calls (id, run, name) WHERE open = 1;

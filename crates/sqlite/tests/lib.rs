@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod child;
+mod conformance;
 mod drive;
 mod failures;
 mod files;
