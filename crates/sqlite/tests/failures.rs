@@ -12,6 +12,7 @@ use runstate_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use crate::child::polled;
 use crate::drive::{Plot, commits, create};
 use crate::skipped;
 
@@ -203,8 +204,7 @@ async fn together<T: Send + 'static>(
 ) -> Vec<Result<T, StoreError>> {
     let other = lock(path);
     let asked: Vec<_> = asked.into_iter().map(tokio::spawn).collect();
-    // Each is in the queue once it was polled.
-    tokio::task::yield_now().await;
+    polled().await;
     other.execute_batch("ROLLBACK").unwrap();
     let mut said = Vec::new();
     for asked in asked {
