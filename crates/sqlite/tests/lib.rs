@@ -1,0 +1,22 @@
+//! The store, held against its contract.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod child;
+mod conformance;
+mod drive;
+mod failures;
+mod files;
+mod news;
+mod odd;
+mod processes;
+mod readme;
+mod runs;
+mod syncs;
+mod tape;
+
+/// A test that cannot be made here says so, and fails where that variable is set.
+#[track_caller]
+fn skipped(required: &str, why: &str) {
+    assert!(std::env::var_os(required).is_none(), "{required} is set, and {why}");
+    eprintln!("skipped: {why}");
+}
