@@ -52,12 +52,21 @@ pub struct NewRun {
     pub spec: Value,
     /// When it was created.
     pub at_ms: u64,
+    /// It is not claimed before this time, but by name: who creates it means to drive it.
+    pub not_before_ms: Option<u64>,
 }
 
 impl NewRun {
     /// A run of that id.
     pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
-        NewRun { id: id.into(), title: String::new(), spec, at_ms }
+        NewRun { id: id.into(), title: String::new(), spec, at_ms, not_before_ms: None }
+    }
+
+    /// The same, kept for whoever claims it by name until then.
+    #[must_use]
+    pub fn put_off(mut self, not_before_ms: u64) -> Self {
+        self.not_before_ms = Some(not_before_ms);
+        self
     }
 
     /// The same, with a few words for lists.
@@ -95,7 +104,7 @@ impl Mail {
 /// again; all others may be given again as they were.
 #[async_trait]
 pub trait RunStore: fmt::Debug + Send + Sync {
-    /// Adds a run. It can be claimed from now on.
+    /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::put_off) only by name until then.
     ///
     /// # Errors
     /// [`StoreError::Taken`] when there is a run of that id.

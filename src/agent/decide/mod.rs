@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decision::{DecisionAction, Suspension};
+use crate::decision::{Decision, DecisionAction, Suspension};
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
@@ -86,6 +86,24 @@ impl Incoming {
     pub fn for_arguments(mut self, digest: impl Into<String>) -> Self {
         self.args_digest = Some(digest.into());
         self
+    }
+}
+
+/// The same decision again, as whoever drives the run takes it.
+impl From<Decision> for Incoming {
+    fn from(decision: Decision) -> Self {
+        Incoming {
+            decision_id: decision.decision_id,
+            run_id: Some(decision.run_id).filter(|run| !run.is_empty()),
+            call: decision.call,
+            suspension_id: Some(decision.suspension_id),
+            action: decision.action,
+            result: decision.result,
+            reason: decision.reason,
+            actor: decision.actor,
+            args_digest: decision.args_digest,
+            decided_at_ms: Some(decision.decided_at_ms),
+        }
     }
 }
 
