@@ -4,6 +4,7 @@
 //! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`].
 
 mod builtin;
+mod clock;
 mod command;
 mod diagrams;
 mod excerpt;
@@ -11,12 +12,16 @@ mod exit;
 mod failure;
 mod governed;
 mod input;
+mod machine;
+mod migrations;
 mod output;
 mod rules;
 mod run;
 mod run_state;
 mod runs;
 mod scenario;
+mod spec;
+mod store;
 mod stream;
 mod suite;
 mod tools;

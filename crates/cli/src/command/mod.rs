@@ -11,6 +11,7 @@ mod schema;
 mod seal;
 mod show;
 mod stream;
+mod time;
 mod test;
 
 use clap::{Parser, Subcommand};

@@ -9,12 +9,13 @@ use crate::number::{column, number};
 
 pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
     let mut insert = conn.prepare_cached(
-        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, spec) \
-         VALUES (:id, :title, 'Running', :at, :at, :spec) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms, spec) \
+         VALUES (:id, :title, 'Running', :at, :at, :not_before, :spec) ON CONFLICT (id) DO NOTHING",
     )?;
     let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
     let inserted = insert.execute(named_params! {
-        ":id": run.id, ":title": run.title, ":at": column(run.at_ms), ":spec": spec,
+        ":id": run.id, ":title": run.title, ":at": column(run.at_ms),
+        ":not_before": run.not_before_ms.map(column), ":spec": spec,
     })?;
     if inserted == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));

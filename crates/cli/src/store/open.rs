@@ -1,0 +1,34 @@
+//! From a URL to a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::store::{RunStore, StoreError};
+use runstate_sqlite::SqliteStore;
+
+use super::url::StoreUrl;
+
+/// Opens the store of that URL, and makes it where there is none.
+///
+/// # Errors
+/// Those of the store, and a kind that this program was built without.
+pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => {
+            make_folder_of(path)?;
+            Ok(Arc::new(SqliteStore::open(path)?))
+        }
+        StoreUrl::Postgres(_) | StoreUrl::File(_) => Err(StoreError::unusable(
+            "this program was built without stores of that kind",
+            "use sqlite:PATH",
+        )),
+    }
+}
+
+fn make_folder_of(path: &Path) -> Result<(), StoreError> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder)
+            .map_err(|error| StoreError::failed(format!("cannot make the folder {}: {error}", folder.display()))),
+        _ => Ok(()),
+    }
+}
