@@ -11,6 +11,7 @@ mod excerpt;
 mod exit;
 mod failure;
 mod governed;
+mod host;
 mod input;
 mod machine;
 mod migrations;

@@ -7,9 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::snapshot::digest;
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
@@ -78,6 +79,27 @@ impl Incoming {
     #[must_use]
     pub fn with_result(mut self, result: impl Into<Value>) -> Self {
         self.result = result.into();
+        self
+    }
+
+    /// The same, under an id that follows from what it says. Given again in the same words it is the same decision, and
+    /// [`Reply::Duplicate`]; in other words it is another one.
+    ///
+    /// ```
+    /// use runstate::agent::Incoming;
+    /// use runstate::decision::DecisionAction::{Cancel, Resume};
+    ///
+    /// let said = |action| Incoming::new("", "call_1", action).on("r1/call_1/1").named_by_content().decision_id;
+    /// assert_eq!(said(Resume), said(Resume));
+    /// assert_ne!(said(Resume), said(Cancel));
+    /// ```
+    #[must_use]
+    pub fn named_by_content(mut self) -> Self {
+        let on = self.suspension_id.as_deref().unwrap_or(&self.call);
+        let said = json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.args_digest]);
+        let digest = digest(&[&said]);
+        let hex = digest.rsplit(':').next().unwrap_or(&digest);
+        self.decision_id = format!("{on}/{}", hex.get(..16).unwrap_or(hex));
         self
     }
 

@@ -4,6 +4,7 @@ mod ask;
 mod open;
 mod trace;
 mod url;
+mod waits;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use url::StoreUrl;
 
 pub(crate) use ask::{Opened, beside};
 pub(crate) use trace::StoredTrace;
+pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]
