@@ -31,7 +31,8 @@ impl Spec {
     /// # Errors
     /// A folder whose name is no text.
     pub(crate) fn to_json(&self) -> Result<Value, Failure> {
-        serde_json::to_value(self).map_err(|error| Failure::new(format!("the run cannot be written down: {error}")))
+        serde_json::to_value(self)
+            .map_err(|error| Failure::new(format!("the run cannot be written down: {error}")))
     }
 
     /// That of a stored run.

@@ -96,7 +96,8 @@ impl Incoming {
     #[must_use]
     pub fn named_by_content(mut self) -> Self {
         let on = self.suspension_id.as_deref().unwrap_or(&self.call);
-        let said = json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.args_digest]);
+        let said =
+            json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.args_digest]);
         let digest = digest(&[&said]);
         let hex = digest.rsplit(':').next().unwrap_or(&digest);
         self.decision_id = format!("{on}/{}", hex.get(..16).unwrap_or(hex));

@@ -47,9 +47,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let limit = usize::from(args.limit);
     let mut query = ApprovalQuery::new(about, limit);
     if let Some(behind) = &args.behind {
-        let (run, call) = behind.split_once('/').ok_or_else(|| {
-            Failure::new(format!("--behind: expected RUN/CALL, got {behind:?}"))
-        })?;
+        let (run, call) = behind
+            .split_once('/')
+            .ok_or_else(|| Failure::new(format!("--behind: expected RUN/CALL, got {behind:?}")))?;
         query.behind = Some((run.to_owned(), call.to_owned()));
     }
     let approvals = opened.ask(opened.store.approvals(&query))?;

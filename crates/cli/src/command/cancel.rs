@@ -44,7 +44,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     out.line(&match (is_noted, info.holder) {
         (false, _) => format!("{run} is to be cancelled already"),
         (true, Some(holder)) => format!("{run} is to be cancelled; {} has it in hand", holder.name),
-        (true, None) => format!("{run} is to be cancelled by a worker, or by: runstate resume {run}{}", place.to_repeat()),
+        (true, None) => {
+            format!("{run} is to be cancelled by a worker, or by: runstate resume {run}{}", place.to_repeat())
+        }
     });
     Ok(Exit::Good)
 }

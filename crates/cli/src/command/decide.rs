@@ -78,9 +78,10 @@ struct On {
 }
 
 pub(crate) fn approve(args: &Approve, out: &mut Output) -> Result<Exit, Failure> {
-    let result = args.result.as_deref().map(|text| {
-        input::json(&Text { name: "--result".to_owned(), text: text.to_owned() })
-    });
+    let result = args
+        .result
+        .as_deref()
+        .map(|text| input::json(&Text { name: "--result".to_owned(), text: text.to_owned() }));
     args.on.decide(DecisionAction::Resume, result.transpose()?.unwrap_or_default(), out)
 }
 
@@ -151,7 +152,8 @@ impl On {
         };
         let posted = opened.ask(opened.store.mail(run))?.decisions;
         let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
-        let decided = taken.chain(&posted).filter(|decision| self.names(&decision.call, &decision.suspension_id));
+        let decided =
+            taken.chain(&posted).filter(|decision| self.names(&decision.call, &decision.suspension_id));
         let last = decided.max_by_key(|decision| decision.decided_at_ms);
         Ok(last.map(|decision| Asked {
             run: run.clone(),
@@ -184,7 +186,9 @@ impl On {
     /// The digest of the arguments that were shown: what the person says, or what is shown here.
     fn shown(&self, shown: Option<String>) -> Option<String> {
         match &self.digest {
-            Some(wanted) if shown.as_ref().is_none_or(|shown| !shown.starts_with(wanted)) => Some(wanted.clone()),
+            Some(wanted) if shown.as_ref().is_none_or(|shown| !shown.starts_with(wanted)) => {
+                Some(wanted.clone())
+            }
             _ => shown,
         }
     }

@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.id.as_str());
     let now_ms = unix_ms();
     if args.json {
-        let runs: Vec<Value> = runs.iter().zip(doubts).map(|(run, doubts)| to_json(run, doubts, now_ms)).collect();
+        let runs: Vec<Value> =
+            runs.iter().zip(doubts).map(|(run, doubts)| to_json(run, doubts, now_ms)).collect();
         out.json(&json!({"runs": runs, "next": next}));
         return Ok(Exit::Good);
     }
@@ -83,7 +84,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     let longest = runs.iter().map(|run| run.id.chars().count()).max().unwrap_or(0).max("run".len());
-    out.line(&format!("{:<longest$}  {:<8}{:>6}  {:<16}{:<11}in hand", "run", "status", "steps", "waits", "changed"));
+    out.line(&format!(
+        "{:<longest$}  {:<8}{:>6}  {:<16}{:<11}in hand",
+        "run", "status", "steps", "waits", "changed"
+    ));
     for (run, doubts) in runs.iter().zip(doubts) {
         text(run, doubts, longest, now_ms, out);
     }
@@ -107,7 +111,8 @@ fn text(run: &RunInfo, doubts: usize, longest: usize, now_ms: u64, out: &mut Out
     };
     let status = format!("{status:?}");
     let changed = away(now_ms, run.changed_at_ms);
-    let line = format!("{id:<longest$}  {status:<8}{steps:>6}  {waits:<16}{changed:<11}{}", in_hand(run, now_ms));
+    let line =
+        format!("{id:<longest$}  {status:<8}{steps:>6}  {waits:<16}{changed:<11}{}", in_hand(run, now_ms));
     out.line(&printable(line.trim_end()));
     for note in notes(run, now_ms) {
         out.line(&printable(&format!("  {note}")));

@@ -7,12 +7,12 @@ use clap::ValueEnum;
 use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rulebook, Timeline, to_mermaid};
 use serde_json::json;
 
+use super::summary::Summary;
 use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
-use super::summary::Summary;
 use crate::rules::RulesArgs;
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
 

@@ -32,9 +32,7 @@ impl Summary {
     pub(super) fn of(opened: &Opened, run: &str) -> Result<Self, Failure> {
         let loaded = run::load(opened, run)?;
         let state = loaded.stored.as_ref().map(|stored| {
-            stored
-                .restore_with(migrations::OF_RUNS, migrations::OF_CALLS)
-                .map_err(|error| error.to_string())
+            stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
         });
         let mail = opened.ask(opened.store.mail(run))?;
         let waits = waiting(opened, About::Run(run.to_owned()))?;
@@ -49,7 +47,9 @@ impl Summary {
     /// What was decided: what the run has taken, and what it has not yet.
     fn decisions(&self) -> impl Iterator<Item = (&Decision, bool)> {
         let taken = self.loaded.stored.iter().flat_map(|stored| stored.decisions().values());
-        taken.map(|decision| (decision, true)).chain(self.mail.decisions.iter().map(|decision| (decision, false)))
+        taken
+            .map(|decision| (decision, true))
+            .chain(self.mail.decisions.iter().map(|decision| (decision, false)))
     }
 
     fn state(&self) -> Option<&RunState> {
@@ -93,9 +93,11 @@ impl Summary {
             json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()})
         });
         run["calls"] = calls.collect();
-        let decisions = self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
+        let decisions =
+            self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
-        run["waits"] = self.waits.iter().map(|one| json!({"call": one.call, "suspension": one.suspension})).collect();
+        run["waits"] =
+            self.waits.iter().map(|one| json!({"call": one.call, "suspension": one.suspension})).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();
         run["folder"] = json!(Spec::of(&self.loaded).ok().map(|spec| spec.folder().to_owned()));

@@ -41,7 +41,9 @@ mod tests {
     fn spans_are_read() {
         assert_eq!(time("7d"), Ok(Duration::from_secs(7 * 86_400)));
         assert_eq!(time("250ms"), Ok(Duration::from_millis(250)));
-        for wrong in ["", "7", "d", "0s", "-1s", "1.5h", "1 s", "7w", "99999999999999999999s", "9999999999999999d"] {
+        for wrong in
+            ["", "7", "d", "0s", "-1s", "1.5h", "1 s", "7w", "99999999999999999999s", "9999999999999999d"]
+        {
             assert!(time(wrong).is_err(), "{wrong}");
         }
     }

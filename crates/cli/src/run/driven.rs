@@ -171,7 +171,9 @@ fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
 /// The run does not go on here: it is as its last commit left it.
 fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
     let help = match why {
-        StoreError::Fenced { .. } => format!("whoever took it goes on with it; `runstate show {id}` says how far it is"),
+        StoreError::Fenced { .. } => {
+            format!("whoever took it goes on with it; `runstate show {id}` says how far it is")
+        }
         _ => format!("the run is as its last commit left it; go on with: runstate resume {id}"),
     };
     Failure::new(opened.failure(why).message()).with_help(help)

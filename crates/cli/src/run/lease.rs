@@ -11,9 +11,9 @@ use tokio::task::JoinHandle;
 
 use crate::clock::unix_ms;
 use crate::failure::Failure;
+use crate::machine;
 use crate::output::complain;
 use crate::store::{Opened, beside};
-use crate::machine;
 
 /// A lease that is renewed for as long as this value lives, and given back when it goes.
 #[derive(Debug)]
@@ -41,8 +41,12 @@ impl Held {
             let claim = Claim::of(run, machine::holder(), now_ms, now_ms.saturating_add(ms(length)));
             match beside(opened.handle(), opened.store.claim(&claim)) {
                 Ok(Some(lease)) => return Ok(Held::keep(opened, lease, length)),
-                Ok(None) => return Err(Failure::new(format!("{}: the run {run:?} cannot be claimed", opened.url()))),
-                Err(StoreError::Held { holder, until_ms, .. }) if held.is_none_or(|held| held == until_ms) => {
+                Ok(None) => {
+                    return Err(Failure::new(format!("{}: the run {run:?} cannot be claimed", opened.url())));
+                }
+                Err(StoreError::Held { holder, until_ms, .. })
+                    if held.is_none_or(|held| held == until_ms) =>
+                {
                     if held.replace(until_ms).is_none() {
                         let left = until_ms.saturating_sub(now_ms).div_ceil(1_000);
                         complain(&format!("{run} is in the hands of {holder} for {left} s more; waiting"));

@@ -31,9 +31,8 @@ impl Mailbox {
     /// Those of the store.
     pub(super) async fn look(&self) -> Result<bool, StoreError> {
         let mail = self.store.mail(&self.run).await?;
-        let is_new = |name: &str| {
-            self.brought.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned())
-        };
+        let is_new =
+            |name: &str| self.brought.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         let decisions = mail.decisions.into_iter().filter(|decision| is_new(&decision.decision_id));
         let decisions: Vec<Incoming> = decisions.map(Incoming::from).collect();
         decisions.iter().for_each(|decision| self.progress.decided(decision, ""));

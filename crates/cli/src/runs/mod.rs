@@ -38,9 +38,8 @@ impl RunFolder {
     pub(crate) fn claim(state_dir: &Path, name: &str, least: u64) -> Result<Self, Failure> {
         fs::create_dir_all(state_dir).map_err(|error| Failure::io("make the folder", state_dir, &error))?;
         // The folder's place is kept with the run: it must not depend on where a later command is started.
-        let state_dir = state_dir
-            .canonicalize()
-            .map_err(|error| Failure::io("find the folder", state_dir, &error))?;
+        let state_dir =
+            state_dir.canonicalize().map_err(|error| Failure::io("find the folder", state_dir, &error))?;
         let highest = numbers(&state_dir, name).max().unwrap_or(0);
         let mut number = least.max(highest + 1);
         loop {

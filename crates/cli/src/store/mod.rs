@@ -65,8 +65,10 @@ impl StoreArgs {
 
     /// What else is to be said on the command line so that this store is meant, as it can be copied into a shell.
     pub(crate) fn to_repeat(&self) -> String {
-        let dir = self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
-        let from_env: Option<StoreUrl> = std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
+        let dir =
+            self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
+        let from_env: Option<StoreUrl> =
+            std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
         let store = self.store.as_ref().filter(|url| from_env.as_ref() != Some(*url));
         let store = store.map(|url| format!(" --store {}", quoted(&url.to_string())));
         format!("{}{}", store.unwrap_or_default(), dir.unwrap_or_default())

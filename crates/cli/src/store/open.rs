@@ -18,17 +18,17 @@ pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError
             make_folder_of(path)?;
             Ok(Arc::new(SqliteStore::open(path)?))
         }
-        StoreUrl::Postgres(_) | StoreUrl::File(_) => Err(StoreError::unusable(
-            "this program was built without stores of that kind",
-            "use sqlite:PATH",
-        )),
+        StoreUrl::Postgres(_) | StoreUrl::File(_) => {
+            Err(StoreError::unusable("this program was built without stores of that kind", "use sqlite:PATH"))
+        }
     }
 }
 
 fn make_folder_of(path: &Path) -> Result<(), StoreError> {
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder)
-            .map_err(|error| StoreError::failed(format!("cannot make the folder {}: {error}", folder.display()))),
+        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder).map_err(|error| {
+            StoreError::failed(format!("cannot make the folder {}: {error}", folder.display()))
+        }),
         _ => Ok(()),
     }
 }

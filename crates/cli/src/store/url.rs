@@ -86,7 +86,10 @@ mod tests {
             assert_eq!(url.parse::<StoreUrl>().unwrap().to_string(), url);
         }
         assert_eq!("sqlite:///a/b.db".parse(), Ok(StoreUrl::Sqlite(PathBuf::from("/a/b.db"))));
-        assert_eq!("C:runs".parse::<StoreUrl>().unwrap_err(), format!("expected {FORMS}, got the scheme \"C\""));
+        assert_eq!(
+            "C:runs".parse::<StoreUrl>().unwrap_err(),
+            format!("expected {FORMS}, got the scheme \"C\"")
+        );
         for wrong in ["", "runs.db", "sqlite:", "file://", "mysql://db/runs"] {
             assert!(wrong.parse::<StoreUrl>().is_err(), "{wrong}");
         }

@@ -65,7 +65,11 @@ pub fn agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], clock: TokioClock) ->
 }
 
 /// The agent of a scenario, with `tools` beside the scripted ones.
-pub(crate) fn cast_agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], cast: Cast) -> Result<Agent, ConfigError> {
+pub(crate) fn cast_agent(
+    scenario: &Scenario,
+    tools: &[Arc<dyn Tool>],
+    cast: Cast,
+) -> Result<Agent, ConfigError> {
     let mut stop = scenario.stop.clone();
     stop.push(StopConditionSpec::MaxRounds { rounds: scenario.limits.max_rounds });
     let model = model::Script::new(scenario.model.clone(), cast.clone());
