@@ -90,7 +90,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
         )
         .unwrap();
     store
-        .execute("UPDATE runs SET spec = json_set(spec, '$.folder', ?1) WHERE id = 'done-3'", [&elsewhere])
+        .execute("UPDATE specs SET json = json_set(json, '$.folder', ?1) WHERE run = 'done-3'", [&elsewhere])
         .unwrap();
     let there = |run: &str| session.path(&format!("runs/{run}/work")).exists();
     let dry = session.run(&["prune", "--older-than", "7d", "--dry-run", "--state-dir", "runs"]);

@@ -206,7 +206,7 @@ fn what_cannot_be_driven_says_why_and_is_tried_again() {
     detached(&session, SLOW);
     {
         let store = stores::open(&session, RUNS);
-        store.execute_batch("UPDATE runs SET spec = '{\"kind\": \"batch\"}'").unwrap();
+        store.execute_batch("UPDATE specs SET json = '{\"kind\": \"batch\"}'").unwrap();
     }
     assert_eq!(session.run(&["worker", "--once", "--state-dir", "runs"]).code, Some(0));
     let said = session.run(&["runs", "--state-dir", "runs"]);
@@ -228,7 +228,7 @@ fn a_run_whose_folder_is_elsewhere_waits_for_its_machine_only_if_it_needs_it() {
     );
     {
         let store = stores::open(&session, RUNS);
-        store.execute_batch("UPDATE runs SET spec = json_set(spec, '$.folder', '/nowhere/work')").unwrap();
+        store.execute_batch("UPDATE specs SET json = json_set(json, '$.folder', '/nowhere/work')").unwrap();
     }
     assert_eq!(session.run(&["worker", "--once", "--state-dir", "runs"]).code, Some(0));
     let store = stores::open(&session, RUNS);
