@@ -93,7 +93,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
 
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))
-        .with_help("nothing was changed; `runstate show` has its trace")
+        .with_help("nothing was changed; `runstate show` has its trace, `runstate seal -` seals what is changed on purpose")
 }
 
 /// A run that is not over.

@@ -18,10 +18,30 @@ pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError
             make_folder_of(path)?;
             Ok(Arc::new(SqliteStore::open(path)?))
         }
-        StoreUrl::Postgres(_) | StoreUrl::File(_) => {
-            Err(StoreError::unusable("this program was built without stores of that kind", "use sqlite:PATH"))
-        }
+        StoreUrl::Postgres(url) => postgres(url).await,
+        StoreUrl::File(_) => Err(absent("file")),
     }
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(url: &str) -> Result<Arc<dyn RunStore>, StoreError> {
+    use runstate_postgres::{PostgresOptions, PostgresStore};
+    let options: PostgresOptions =
+        url.parse().map_err(|error| StoreError::unusable(error, "correct the URL of the store"))?;
+    Ok(Arc::new(PostgresStore::connect(options).await?))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &str) -> Result<Arc<dyn RunStore>, StoreError> {
+    Err(absent("postgres"))
+}
+
+/// A kind of store that this program was built without.
+fn absent(kind: &str) -> StoreError {
+    StoreError::unusable(
+        format_args!("this program was built without stores of the kind {kind}"),
+        "build it with that feature, or name a store of another kind",
+    )
 }
 
 fn make_folder_of(path: &Path) -> Result<(), StoreError> {
