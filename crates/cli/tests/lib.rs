@@ -6,6 +6,7 @@ mod crash;
 mod decide;
 mod diagram;
 mod diff;
+mod formats;
 mod governed;
 mod help;
 mod list;

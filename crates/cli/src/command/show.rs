@@ -143,6 +143,11 @@ impl Source {
 
     /// Reads the trace to its end.
     fn each(&self, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
+        if let Source::Run(_, summary) = self
+            && summary.is_new()
+        {
+            return Ok(());
+        }
         let mut reader = JsonlReader::new(self.open()?);
         loop {
             match reader.read_numbered() {

@@ -44,6 +44,11 @@ impl Summary {
         &self.loaded.info.id
     }
 
+    /// Has nobody driven it yet? Then it has no trace.
+    pub(super) fn is_new(&self) -> bool {
+        self.loaded.traced == 0
+    }
+
     /// What was decided: what the run has taken, and what it has not yet.
     fn decisions(&self) -> impl Iterator<Item = (&Decision, bool)> {
         let taken = self.loaded.stored.iter().flat_map(|stored| stored.decisions().values());
