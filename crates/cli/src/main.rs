@@ -18,6 +18,7 @@ mod migrations;
 mod output;
 mod rules;
 mod run;
+mod run_log;
 mod run_state;
 mod runs;
 mod scenario;

@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::super::history::Message;
 use super::super::keys::Scope;
-use super::super::state::{Call, Head, RunState};
+use super::super::state::{Call, Counts, Head, RunState};
 use crate::decision::Decision;
 use crate::run::AnyRun;
 use crate::snapshot::Unsealed;
@@ -112,16 +112,13 @@ impl Serialize for Delta<'_> {
         let mut map = serializer.serialize_map(None)?;
         let state = self.state;
         map.serialize_entry("version", &self.version())?;
-        if !state.head_saved {
+        if state.saved.is_none() {
             map.serialize_entry("head", &Head::of(state))?;
         }
         if state.run_changed {
             map.serialize_entry("__run", &Unsealed(state.run.get()))?;
         }
-        map.serialize_entry("steps", &state.steps)?;
-        map.serialize_entry("flows", &state.flows)?;
-        map.serialize_entry("events", &(state.events + state.following))?;
-        map.serialize_entry("counters", &state.counters)?;
+        Counts::write(state, &mut map)?;
         if self.calls().next().is_some() {
             map.serialize_entry("__tool_call_states", &Calls(self))?;
         }

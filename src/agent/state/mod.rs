@@ -1,6 +1,7 @@
 //! What a run is, between and during activations.
 
 mod calls;
+mod counts;
 mod decided;
 mod error;
 mod parts;
@@ -23,6 +24,7 @@ use crate::tool_call::{AnyToolCall, CallKey, Cancel, ToolCallStatus};
 use crate::turn::Turn;
 
 pub(super) use calls::{Call, Calls};
+pub(super) use counts::Counts;
 pub(super) use decided::Decided;
 pub use error::StateError;
 pub(crate) use parts::{Core, RunParts};
@@ -38,8 +40,8 @@ pub use stored::{StoredDelta, StoredRun};
 pub struct RunState {
     pub(super) id: Arc<str>,
     pub(super) run: Slot<AnyRun>,
-    /// Does the store have what this run has once and for all, from this process?
-    pub(super) head_saved: bool,
+    /// What the store has of the counts; nothing before the first commit from this process, which says it all.
+    pub(super) saved: Option<Counts>,
     /// Did the run move since the last commit?
     pub(super) run_changed: bool,
     pub(super) calls: Calls,
@@ -91,7 +93,7 @@ impl RunState {
         let observer = watch.observer("run", &id);
         RunState {
             run: Slot::new(AnyRun::new(record.observed(observer))),
-            head_saved: false,
+            saved: None,
             run_changed: true,
             id,
             calls: Calls::default(),
@@ -360,7 +362,7 @@ impl RunState {
     /// All of it is in the store now.
     pub(super) fn committed(&mut self) {
         self.commits += 1;
-        self.head_saved = true;
+        Counts::save(self);
         self.run_changed = false;
         self.calls.committed();
         self.decided.committed();

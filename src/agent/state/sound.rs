@@ -63,7 +63,7 @@ impl RunState {
             commits: stored.version,
             interrupted: run.status() == RunStatus::Running && stored.flows > 0,
             run: Slot::new(run),
-            head_saved: false,
+            saved: None,
             run_changed: false,
             unsaved: Vec::new(),
             changed_values: Changed::default(),

@@ -71,10 +71,10 @@ pub struct StoredDelta {
     head: Option<Head>,
     #[serde(rename = "__run")]
     run: Option<UnsealedSnapshot>,
-    steps: u32,
-    flows: u32,
-    events: u64,
-    counters: StopCounters,
+    steps: Option<u32>,
+    flows: Option<u32>,
+    events: Option<u64>,
+    counters: Option<StopCounters>,
     #[serde(rename = "__tool_call_states", default)]
     calls: BTreeMap<String, UnsealedCall>,
     #[serde(rename = "__resume_decisions", default)]
@@ -233,10 +233,12 @@ impl StoredRun {
 
     fn add(&mut self, head: &Head, delta: StoredDelta) -> Result<(), StateError> {
         self.version = delta.version;
-        self.steps = delta.steps;
-        self.flows = delta.flows;
-        self.events = delta.events;
-        self.counters = delta.counters;
+        self.steps = delta.steps.unwrap_or(self.steps);
+        self.flows = delta.flows.unwrap_or(self.flows);
+        self.events = delta.events.unwrap_or(self.events);
+        if let Some(counters) = delta.counters {
+            self.counters = counters;
+        }
         self.messages.extend(delta.messages);
         self.decisions.extend(delta.decisions);
         self.values.store(delta.values).map_err(StateError::Value)?;

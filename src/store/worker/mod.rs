@@ -32,7 +32,7 @@ pub use host::{Ended, Host, HostError, Job};
 /// ```
 /// use std::sync::Arc;
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
-/// use runstate::agent::{Agent, CancellationToken, InferenceRequest, Model, ModelStream, async_trait};
+/// use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
 /// use runstate::run::RunStatus;
 /// use runstate::store::{Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, Worker};
 /// use serde_json::json;
@@ -64,7 +64,7 @@ pub use host::{Ended, Host, HostError, Job};
 /// store.create(&NewRun::new("r1", json!({ "message": "hi" }), 0)).await?;
 /// store.create(&NewRun::new("r2", json!({}), 0)).await?;
 ///
-/// Worker::new(Arc::clone(&store), "worker-1").run_ready(&Greeters, CancellationToken::new()).await?;
+/// Worker::new(Arc::clone(&store), "worker-1").run_ready(&Greeters).await?;
 /// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);
 ///
 /// // What cannot be driven says why, and is tried again later.
@@ -176,15 +176,25 @@ impl Worker {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Drives all that can go on now, and returns when nothing more can; or, once `drain` is cancelled, as [`run`](Self::run)
-    /// does then.
+    /// Drives all that can go on now, and returns when nothing more can.
     ///
     /// # Errors
     /// Those of the store.
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
-    pub async fn run_ready(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
+    pub async fn run_ready(&self, host: &dyn Host) -> Result<(), StoreError> {
+        self.run_ready_until(host, CancellationToken::new()).await
+    }
+
+    /// The same; once `drain` is cancelled it claims no more, and gives its runs back as [`run`](Self::run) does.
+    ///
+    /// # Errors
+    /// Those of the store.
+    ///
+    /// # Cancel safety
+    /// As [`run`](Self::run).
+    pub async fn run_ready_until(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
         let mut driven = FuturesUnordered::new();
         loop {
             while driven.len() < self.at_once && !drain.is_cancelled() {

@@ -134,7 +134,7 @@ pub(super) async fn drive(
     for decision in decisions {
         inbox.put(incoming(decision));
     }
-    let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).lapses_in_store();
+    let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).judged_in_store();
     let driven = run_loop(agent, state, input, io).await;
     driven.unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
 }

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .at_once(usize::from(args.at_once));
     complain(&format!("{} drives the runs of {}", machine::holder(), opened.url()));
     opened.ask(async {
-        if args.once { worker.run_ready(&host, drain).await } else { worker.run(&host, drain).await }
+        if args.once { worker.run_ready_until(&host, drain).await } else { worker.run(&host, drain).await }
     })?;
     Ok(Exit::Good)
 }

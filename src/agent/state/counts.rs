@@ -1,0 +1,50 @@
+//! What a run counts.
+
+use serde::ser::SerializeMap;
+
+use super::super::stop::StopCounters;
+use super::RunState;
+
+/// What a run counts, as a commit left it: the next writes what is another number now. Most commits of a step change none.
+#[derive(Debug)]
+pub(in crate::agent) struct Counts {
+    steps: u32,
+    flows: u32,
+    events: u64,
+    counters: StopCounters,
+}
+
+impl Counts {
+    /// Writes what differs from what was saved.
+    pub(in crate::agent) fn write<M: SerializeMap>(state: &RunState, map: &mut M) -> Result<(), M::Error> {
+        let saved = state.saved.as_ref();
+        let events = state.events + state.following;
+        if saved.is_none_or(|saved| saved.steps != state.steps) {
+            map.serialize_entry("steps", &state.steps)?;
+        }
+        if saved.is_none_or(|saved| saved.flows != state.flows) {
+            map.serialize_entry("flows", &state.flows)?;
+        }
+        if saved.is_none_or(|saved| saved.events != events) {
+            map.serialize_entry("events", &events)?;
+        }
+        if saved.is_none_or(|saved| saved.counters != state.counters) {
+            map.serialize_entry("counters", &state.counters)?;
+        }
+        Ok(())
+    }
+
+    /// All of it is saved. Numbers that events will take are not among those of now, and are written again: they only grow.
+    pub(super) fn save(state: &mut RunState) {
+        let RunState { steps, flows, events, .. } = *state;
+        match &mut state.saved {
+            Some(saved) => {
+                (saved.steps, saved.flows, saved.events) = (steps, flows, events);
+                if saved.counters != state.counters {
+                    saved.counters.clone_from(&state.counters);
+                }
+            }
+            None => state.saved = Some(Counts { steps, flows, events, counters: state.counters.clone() }),
+        }
+    }
+}

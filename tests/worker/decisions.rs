@@ -1,0 +1,215 @@
+//! Decisions, cancellations and lapses, from outside of the worker.
+
+use std::time::Duration;
+
+use runstate::agent::{ExecutionMode, Incoming, Reply, Unchecked};
+use runstate::clock::Clock;
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate::run::RunStatus;
+use runstate::store::{About, ApprovalQuery, decide};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::world::{World, call};
+
+async fn answer(world: &World, incoming: Incoming) -> Reply {
+    decide(&*world.store, &incoming, world.clock.now_ms(), &Unchecked).await.unwrap()
+}
+
+fn asking(ms: u64) -> serde_json::Value {
+    json!([[call("a", "once", json!({ "ask": true, "ms": ms }))]])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_waits_is_parked_and_goes_on_once_it_is_decided() {
+    let world = World::new();
+    world.create("r", asking(0)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Waiting suspended");
+    assert!(world.loaded("r").await.info.holder.is_none(), "nobody holds what waits");
+
+    let query = ApprovalQuery::new(About::All, 10);
+    let approvals = world.store.approvals(&query).await.unwrap();
+    let [approval] = &*approvals else { panic!("{approvals:?}") };
+    assert_eq!((&*approval.run, &*approval.call, &*approval.tool), ("r", "a", "once"));
+    assert_eq!(approval.arguments, json!({ "ask": true, "ms": 0 }));
+
+    let approve = Incoming::new("d1", "a", Resume).for_arguments(&*approval.args_digest);
+    assert_eq!(answer(&world, approve.clone()).await, Reply::Accepted);
+    assert!(world.store.approvals(&query).await.unwrap().is_empty(), "what is decided waits no more");
+    // Before anybody took it, and after.
+    let in_run = Incoming { run_id: Some("r".to_owned()), ..approve };
+    assert_eq!(answer(&world, in_run.clone()).await, Reply::Duplicate);
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(answer(&world, in_run.clone()).await, Reply::Duplicate);
+    let other = Incoming { decision_id: "d2".to_owned(), action: Cancel, ..in_run };
+    assert_eq!(answer(&world, other).await, Reply::Conflict);
+
+    assert_eq!(world.status("r").await, "Done natural_end");
+    assert_eq!(world.ledger().all(), ["r waits for a", "a began", "a ended", "r over: natural_end"]);
+    let stored = world.loaded("r").await.stored.unwrap();
+    let decision = stored.decisions().values().next().unwrap();
+    assert_eq!((&*decision.decision_id, decision.args_digest.is_some()), ("d1", true));
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_for_other_arguments_changes_nothing() {
+    let world = World::new();
+    world.create("r", asking(0)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    let wrong = Incoming::new("d1", "a", Resume).for_arguments("sha256:0");
+    assert_eq!(answer(&world, wrong).await, Reply::Stale);
+    assert_eq!(answer(&world, Incoming::new("d1", "b", Resume)).await, Reply::Unknown);
+    let stale = Incoming::new("d1", "a", Resume).on("r/a/7");
+    assert_eq!(answer(&world, stale).await, Reply::Unknown);
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Waiting suspended");
+    assert_eq!(world.ledger().all(), ["r waits for a"], "nobody claimed it again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_that_two_runs_have_is_asked_about() {
+    let world = World::new();
+    world.create("r1", asking(0)).await;
+    world.create("r2", asking(0)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    let Reply::Invalid(why) = answer(&world, Incoming::new("d1", "a", Resume)).await else { panic!() };
+    assert_eq!(why, "2 calls that wait have that name; name the run or the suspension");
+    let of_one = Incoming { run_id: Some("r2".to_owned()), ..Incoming::new("d1", "a", Resume) };
+    assert_eq!(answer(&world, of_one).await, Reply::Accepted);
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r1").await, "Waiting suspended");
+    assert_eq!(world.status("r2").await, "Done natural_end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_waits_for_work_takes_a_decision_at_once() {
+    let world = World::new();
+    world.create("r", asking(0)).await;
+    let drain = CancellationToken::new();
+    let (worker, host) = (world.worker("w").poll(Duration::from_secs(3_600)), world.host.clone());
+    let token = drain.clone();
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let began = world.clock.now_ms();
+    assert_eq!(answer(&world, Incoming::new("d1", "a", Resume)).await, Reply::Accepted);
+    while world.status("r").await != "Done natural_end" {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(world.clock.now_ms() - began < 10, "news woke it long before it would have looked");
+    drain.cancel();
+    working.await.unwrap().unwrap();
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_is_taken_in_beside_calls_that_execute() {
+    let world = World::new().in_mode(ExecutionMode::Concurrent);
+    let calls =
+        json!([[call("a", "once", json!({ "ask": true })), call("b", "once", json!({ "ms": 10_000 })),]]);
+    world.create("r", calls).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(answer(&world, Incoming::new("d1", "a", Resume)).await, Reply::Accepted);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(
+        world.ledger().all(),
+        ["b began", "a began", "a ended"],
+        "its replay did not wait for the other"
+    );
+    working.await.unwrap().unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
+    assert_eq!((world.ledger().count("a began"), world.ledger().count("b began")), (1, 1));
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_decides_in_time_lapses_at_its_very_millisecond() {
+    for (at_ms, reply, end) in [
+        (9_999, Reply::Accepted, "Done natural_end"),
+        (10_000, Reply::Expired, "Done natural_end"),
+        (10_001, Reply::Expired, "Done natural_end"),
+    ] {
+        let world = World::new();
+        world.create("r", json!([[call("a", "once", json!({ "ask": 10_000 }))]])).await;
+        world.worker("w").run_ready(&*world.host).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(at_ms - world.clock.now_ms())).await;
+        // Nobody has looked at the timer yet: the decision is judged by its time all the same.
+        assert_eq!(answer(&world, Incoming::new("d1", "a", Resume)).await, reply, "{at_ms}");
+        // It is taken much later; one that was in time counts.
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        world.worker("w").run_ready(&*world.host).await.unwrap();
+        assert_eq!(world.status("r").await, end);
+        let began = world.ledger().count("a began");
+        assert_eq!(began, usize::from(reply == Reply::Accepted), "{at_ms}");
+        world.is_sound("r").await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_after_a_lapse_is_told_that_it_is_late() {
+    let world = World::new();
+    world.create("r", json!([[call("a", "once", json!({ "ask": 10_000 }))]])).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    let late = Incoming { run_id: Some("r".to_owned()), ..Incoming::new("d1", "a", Resume) };
+    assert_eq!(answer(&world, late.on("r/a/1")).await, Reply::Expired);
+    let stored = world.loaded("r").await.stored.unwrap();
+    assert_eq!(stored.decisions()["r/a/1"].decision_id, "expiry:r/a/1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelled_before_it_begins_while_it_waits_and_while_it_executes() {
+    // Not begun.
+    let world = World::new();
+    world.create("r", asking(0)).await;
+    assert!(world.store.cancel("r", "not wanted").await.unwrap());
+    assert!(!world.store.cancel("r", "again").await.unwrap(), "the first wish counts");
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Done cancelled");
+    assert_eq!(world.ledger().count("a began"), 0);
+
+    // Waiting.
+    let world = World::new();
+    world.create("r", asking(0)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    world.store.cancel("r", "not wanted").await.unwrap();
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Done cancelled");
+    world.is_sound("r").await;
+
+    // Executing.
+    let world = World::new();
+    world.create("r", json!([[call("a", "once", json!({ "ms": 3_600_000 }))]])).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    world.store.cancel("r", "not wanted").await.unwrap();
+    tokio::time::timeout(Duration::from_secs(1), working).await.unwrap().unwrap().unwrap();
+    assert_eq!(world.status("r").await, "Done cancelled");
+    assert_eq!((world.ledger().count("a began"), world.ledger().count("a ended")), (1, 0));
+    assert_eq!(world.loaded("r").await.info.cancel, None);
+    assert!(!world.store.cancel("r", "again").await.unwrap(), "it is over");
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_calls_are_decided_one_by_one_and_replayed_each_once() {
+    let world = World::new();
+    let asks = |id: &str| call(id, "once", json!({ "ask": true }));
+    world.create("r", json!([[asks("a"), asks("b"), asks("c")]])).await;
+    for (number, id) in ["b", "a", "c"].into_iter().enumerate() {
+        world.worker("w").run_ready(&*world.host).await.unwrap();
+        assert_eq!(world.loaded("r").await.info.waiting, 3 - u32::try_from(number).unwrap());
+        let action = if id == "a" { Cancel } else { Resume };
+        assert_eq!(answer(&world, Incoming::new(format!("d-{id}"), id, action)).await, Reply::Accepted);
+    }
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.loaded("r").await.info.status, RunStatus::Done);
+    let began = |id: &str| world.ledger().count(&format!("{id} began"));
+    assert_eq!((began("a"), began("b"), began("c")), (0, 1, 1));
+    world.is_sound("r").await;
+}

@@ -1,0 +1,130 @@
+//! Stores and hosts that fail.
+
+use std::time::Duration;
+
+use runstate::clock::Clock;
+use runstate::store::{NewRun, StoreError};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::faulty::{Faulty, Weather};
+use super::world::{World, call};
+
+fn two_steps() -> serde_json::Value {
+    json!([[call("a", "once", json!({ "ms": 1_000 }))], [call("b", "once", json!({ "ms": 1_000 }))]])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_comes_back_in_time_costs_a_run_nothing() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", two_steps()).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    store.weather(Weather::Unreachable);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    store.weather(Weather::Fair);
+    working.await.unwrap().unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
+    assert_eq!((world.ledger().count("a began"), world.ledger().count("b began")), (1, 1));
+    assert!(world.clock.now_ms() > 5_500, "it waited");
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn commits_whose_answers_are_lost_are_made_once() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", two_steps()).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    store.weather(Weather::Mute);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    store.weather(Weather::Fair);
+    working.await.unwrap().unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
+    let messages = world.loaded("r").await.messages;
+    assert_eq!(messages, 6, "a user, three answers, two results: none twice");
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_stays_away_loses_the_run_to_whoever_finds_it_back() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", two_steps()).await;
+    let drain = CancellationToken::new();
+    let (worker, host, token) = (world.worker("w"), world.host.clone(), drain.clone());
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    store.weather(Weather::Unreachable);
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    let lost = "r lost: the store cannot be reached now: no route";
+    assert_eq!(world.ledger().count(lost), 1, "{:?}", world.ledger().all());
+    store.weather(Weather::Fair);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    // The call ended, and that could not be stored: a person says what to do.
+    assert_eq!(world.status("r").await, "Waiting suspended");
+    assert_eq!((world.ledger().count("a began"), world.ledger().count("b began")), (1, 0));
+    drain.cancel();
+    working.await.unwrap().unwrap();
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_disk_ends_no_run() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", json!([[call("a", "again", json!({ "ms": 1_000 }))]])).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    store.weather(Weather::Full);
+    working.await.unwrap().unwrap();
+    let info = world.loaded("r").await.info;
+    assert_eq!(info.problem.as_deref(), Some("the store failed: no space left"));
+    assert_eq!(info.not_before_ms, Some(61_000));
+    // There is space again.
+    store.weather(Weather::Fair);
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Running", "it is put off");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
+    assert_eq!(world.loaded("r").await.info.problem, None);
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_host_cannot_prepare_is_put_off_and_says_why() {
+    let world = World::new();
+    world.store.create(&NewRun::new("r", json!({ "steps": "none" }), 0)).await.unwrap();
+    world.create("good", json!([])).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    let info = world.loaded("r").await.info;
+    assert!(info.problem.unwrap().contains("invalid type: string"), "what the host said");
+    assert_eq!((info.not_before_ms, info.holder), (Some(60_000), None));
+    assert_eq!(world.status("good").await, "Done natural_end", "others are not held up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_driven_by_name_unless_it_is_held_or_over() {
+    let world = World::new();
+    world.create("r", json!([])).await;
+    let (worker, token) = (world.worker("w"), CancellationToken::new());
+    let claim = runstate::store::Claim::of("r", "somebody", 0, 5_000);
+    world.store.claim(&claim).await.unwrap();
+    let held = worker.run_one(&*world.host, "r", token.clone()).await.unwrap_err();
+    assert!(matches!(held, StoreError::Held { holder, until_ms: 5_000, .. } if holder == "somebody"));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    worker.run_one(&*world.host, "r", token.clone()).await.unwrap();
+    // Again: it is over, and stays as it is.
+    let before = world.loaded("r").await;
+    worker.run_one(&*world.host, "r", token.clone()).await.unwrap();
+    assert_eq!(world.loaded("r").await, before);
+    assert_eq!(world.ledger().all(), ["r over: natural_end", "r over: natural_end"]);
+    let none = worker.run_one(&*world.host, "x", token).await.unwrap_err();
+    assert_eq!(none.to_string(), "there is no run \"x\"");
+}

@@ -1,0 +1,136 @@
+//! A store that fails when it is told to.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use runstate::agent::async_trait;
+use runstate::decision::Decision;
+use runstate::store::{
+    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, MemoryStore, NewRun, Posted, Release,
+    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
+};
+
+/// What becomes of commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weather {
+    Fair,
+    /// Nothing gets through.
+    Unreachable,
+    /// Commits are made, and nobody hears of it.
+    Mute,
+    /// The disk is full.
+    Full,
+}
+
+#[derive(Debug)]
+pub struct Faulty {
+    inner: MemoryStore,
+    weather: Mutex<Weather>,
+    /// Renewals are held up.
+    pub paused: Mutex<bool>,
+}
+
+impl Faulty {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Faulty {
+            inner: MemoryStore::default(),
+            weather: Mutex::new(Weather::Fair),
+            paused: Mutex::new(false),
+        })
+    }
+
+    pub fn weather(&self, weather: Weather) {
+        *self.weather.lock().unwrap() = weather;
+    }
+
+    fn now(&self) -> Weather {
+        *self.weather.lock().unwrap()
+    }
+
+    fn reached(&self) -> Result<(), StoreError> {
+        match self.now() {
+            Weather::Unreachable => Err(StoreError::unavailable("no route")),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl RunStore for Faulty {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        self.inner.create(run).await
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        self.reached()?;
+        self.inner.load(run).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        self.reached()?;
+        self.inner.claim(claim).await
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        if *self.paused.lock().unwrap() {
+            return Ok(());
+        }
+        self.reached()?;
+        self.inner.renew(lease, until_ms).await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        self.reached()?;
+        self.inner.release(lease, release).await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.reached()?;
+        if self.now() == Weather::Full {
+            return Err(StoreError::failed("no space left"));
+        }
+        self.inner.commit(lease, commit).await?;
+        match self.now() {
+            Weather::Mute => Err(StoreError::unavailable("the line was cut")),
+            _ => Ok(()),
+        }
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        self.inner.post(decision).await
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        self.inner.cancel(run, reason).await
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        self.reached()?;
+        self.inner.mail(run).await
+    }
+
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        self.inner.news(patience).await
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        self.inner.runs(query).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        self.inner.approvals(query).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.reached()?;
+        self.inner.due(now_ms, limit).await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.inner.trace(run, after, limit).await
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        self.inner.remove(run, now_ms).await
+    }
+}

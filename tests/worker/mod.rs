@@ -1,0 +1,7 @@
+//! The worker: what is in a store goes on, whoever decides and whatever fails.
+
+mod decisions;
+mod failures;
+mod faulty;
+mod sharing;
+mod world;
