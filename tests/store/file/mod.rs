@@ -1,0 +1,49 @@
+//! Runs in a folder: the suite holds on the disk of this machine and on a simulated one, each handle with an instance of its
+//! own.
+
+mod cost;
+mod crashes;
+mod damage;
+mod eyes;
+mod folder;
+mod processes;
+mod story;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::agent::async_trait;
+use runstate::files::SimDisk;
+use runstate::store::{FileStore, RunStore};
+use runstate::testing::store::Bench;
+
+use folder::Folder;
+
+#[async_trait]
+impl Bench for Folder {
+    async fn store(&self) -> Arc<dyn RunStore> {
+        Arc::new(FileStore::open(&**self).unwrap())
+    }
+}
+
+struct Simulated(SimDisk);
+
+#[async_trait]
+impl Bench for Simulated {
+    async fn store(&self) -> Arc<dyn RunStore> {
+        Arc::new(on(&self.0))
+    }
+}
+
+/// The store on a simulated disk, as it is opened each time.
+fn on(disk: &SimDisk) -> FileStore {
+    FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap()
+}
+
+mod on_this_machine {
+    runstate::store_conformance!(async { super::Folder::new() });
+}
+
+mod on_a_simulated_disk {
+    runstate::store_conformance!(async { super::Simulated(runstate::files::SimDisk::new()) });
+}
