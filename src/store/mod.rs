@@ -68,6 +68,23 @@ impl NewRun {
     }
 
     /// The same, kept for whoever claims it by name until then.
+    ///
+    /// ```
+    /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let store = MemoryStore::default();
+    /// for run in ["r1", "r2"] {
+    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(100)).await?;
+    /// }
+    /// assert_eq!(store.claim(&Claim::any("a worker", 99, 500)).await?, None);
+    /// assert!(store.claim(&Claim::of("r1", "who created it", 99, 500)).await?.is_some());
+    /// assert_eq!(store.claim(&Claim::any("a worker", 100, 500)).await?.unwrap().run, "r2");
+    /// # Ok::<(), runstate::store::StoreError>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn put_off(mut self, not_before_ms: u64) -> Self {
         self.not_before_ms = Some(not_before_ms);

@@ -139,10 +139,10 @@ fn another_worker_goes_on_with_the_runs_of_one_that_was_killed() {
 #[cfg(unix)]
 #[test]
 fn a_worker_that_is_to_end_gives_its_runs_back() {
-    for signal in ["-TERM", "-INT"] {
+    for (signal, more) in [("-TERM", &[] as &[&str]), ("-INT", &["--once"])] {
         let session = Session::new();
         detached(&session, SLOW);
-        let drained = Ended(Some(worker(&session, &[])));
+        let drained = Ended(Some(worker(&session, more)));
         stores::wait_for(&session, RUNS, "SELECT status FROM calls WHERE name = 'a'", "Running");
         drained.signal(signal);
         let (code, stderr) = drained.wait();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{RunStore, StoreError};
+use runstate::store::{FileStore, RunStore, StoreError};
 use runstate_sqlite::SqliteStore;
 
 use super::url::StoreUrl;
@@ -19,7 +19,7 @@ pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError
             Ok(Arc::new(SqliteStore::open(path)?))
         }
         StoreUrl::Postgres(url) => postgres(url).await,
-        StoreUrl::File(_) => Err(absent("file")),
+        StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?)),
     }
 }
 
@@ -33,15 +33,10 @@ async fn postgres(url: &str) -> Result<Arc<dyn RunStore>, StoreError> {
 
 #[cfg(not(feature = "postgres"))]
 async fn postgres(_: &str) -> Result<Arc<dyn RunStore>, StoreError> {
-    Err(absent("postgres"))
-}
-
-/// A kind of store that this program was built without.
-fn absent(kind: &str) -> StoreError {
-    StoreError::unusable(
-        format_args!("this program was built without stores of the kind {kind}"),
-        "build it with that feature, or name a store of another kind",
-    )
+    Err(StoreError::unusable(
+        "this program was built without stores in PostgreSQL",
+        "build it with the feature `postgres`, or name a store of another kind",
+    ))
 }
 
 fn make_folder_of(path: &Path) -> Result<(), StoreError> {
