@@ -38,8 +38,8 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  the run ended naturally; the traces conform; scenarios are as expected; nothing breaks
-  1  the run ended in another way; a decision was not accepted; a trace violates; a scenario differs; a change breaks
-     persisted runs
+  1  the run ended in another way; a decision was not accepted; a trace violates;
+     a scenario differs; a change breaks persisted runs
   2  an argument, a file or a store that cannot be used
   3  the run waits for a decision
 
