@@ -1,6 +1,6 @@
 //! Looking into the SQLite stores that the command writes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -32,12 +32,17 @@ pub(crate) fn executions(store: &Connection) -> i64 {
 
 /// Waits until that is so. How long it takes depends on the machine; that it comes does not.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
+    let mut looks = 0;
     while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(60), "in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
+        looks += 1;
+        assert!(looks < MOST_LOOKS, "in vain: {what}");
+        std::thread::sleep(LOOK);
     }
 }
+
+const LOOK: Duration = Duration::from_millis(10);
+/// A minute of looks at least.
+const MOST_LOOKS: u32 = 6_000;
 
 /// Waits until the store is there, and the query says that.
 pub(crate) fn wait_for(session: &Session, path: &str, sql: &str, expected: &str) {
