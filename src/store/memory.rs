@@ -212,8 +212,10 @@ impl RunStore for MemoryStore {
         if runs.contains_key(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
+        let mut info = RunInfo::created(&*run.id, &*run.title, run.at_ms);
+        info.not_before_ms = run.not_before_ms;
         let kept = Kept {
-            info: RunInfo::created(&*run.id, &*run.title, run.at_ms),
+            info,
             spec: run.spec.clone(),
             fence: 0,
             committed_under: 0,

@@ -57,12 +57,38 @@ pub struct NewRun {
     pub spec: Value,
     /// When it was created.
     pub at_ms: u64,
+    /// It is not claimed before this time, but by name: who creates it means to drive it.
+    pub not_before_ms: Option<u64>,
 }
 
 impl NewRun {
     /// A run of that id.
     pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
-        NewRun { id: id.into(), title: String::new(), spec, at_ms }
+        NewRun { id: id.into(), title: String::new(), spec, at_ms, not_before_ms: None }
+    }
+
+    /// The same, kept for whoever claims it by name until then.
+    ///
+    /// ```
+    /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let store = MemoryStore::default();
+    /// for run in ["r1", "r2"] {
+    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(100)).await?;
+    /// }
+    /// assert_eq!(store.claim(&Claim::any("a worker", 99, 500)).await?, None);
+    /// assert!(store.claim(&Claim::of("r1", "who created it", 99, 500)).await?.is_some());
+    /// assert_eq!(store.claim(&Claim::any("a worker", 100, 500)).await?.unwrap().run, "r2");
+    /// # Ok::<(), runstate::store::StoreError>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn put_off(mut self, not_before_ms: u64) -> Self {
+        self.not_before_ms = Some(not_before_ms);
+        self
     }
 
     /// The same, with a few words for lists.
@@ -101,7 +127,7 @@ impl Mail {
 /// again; all others may be given again as they were.
 #[async_trait]
 pub trait RunStore: fmt::Debug + Send + Sync {
-    /// Adds a run. It can be claimed from now on.
+    /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::put_off) only by name until then.
     ///
     /// # Errors
     /// [`StoreError::Taken`] when there is a run of that id.

@@ -67,6 +67,11 @@ impl Failure {
         self
     }
 
+    /// What is wrong, alone.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// What the command says by its exit code.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

@@ -4,13 +4,17 @@
 //! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`].
 
 mod builtin;
+mod clock;
 mod command;
 mod diagrams;
 mod excerpt;
 mod exit;
 mod failure;
 mod governed;
+mod host;
 mod input;
+mod machine;
+mod migrations;
 mod output;
 mod rules;
 mod run;
@@ -18,6 +22,8 @@ mod run_log;
 mod run_state;
 mod runs;
 mod scenario;
+mod spec;
+mod store;
 mod stream;
 mod suite;
 mod tools;

@@ -50,6 +50,11 @@ impl Output {
     }
 }
 
+/// A line on standard output, at once: for what goes on for long. A reader that went away is no error.
+pub(crate) fn say(line: &str) {
+    drop(writeln!(io::stdout(), "{line}"));
+}
+
 /// A line for a person on standard error. Nothing is left to do if even that fails.
 pub(crate) fn complain(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));

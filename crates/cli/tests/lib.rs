@@ -3,15 +3,20 @@
 
 mod check;
 mod crash;
+mod decide;
 mod diagram;
 mod diff;
+mod formats;
 mod governed;
 mod help;
 mod list;
 mod run;
+mod runs;
 mod seal;
 mod session;
 mod show;
+mod stores;
 mod stream;
 mod suite;
 mod traces;
+mod worker;

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::session::{ROOT, Session, assert_shown};
+use crate::stores;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tidy-folder.yaml");
 
@@ -57,8 +58,8 @@ fn the_example_runs_twice_and_leaves_its_folder_as_it_was() {
     let names: Vec<&str> = worked.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["SUMMARY.md", "old-notes.txt", "reports/harvest.md"], "denied is not deleted");
     assert_eq!(files(&runs.join("tidy-folder-2/work")), worked);
-    let checked = session.run(&["check", "home/runstate/runs/tidy-folder-1/trace.jsonl", "--complete"]);
-    assert_eq!(checked.code, Some(0), "{}", checked.shown());
+    session.assert_complete("tidy-folder-1", &[]);
+    session.assert_complete("tidy-folder-2", &[]);
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_run_that_was_killed_while_a_call_is_suspended_goes_on() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED);
     let mut child = session
-        .command(&["run", "s.yaml", "--state-dir", "runs", "--ask"])
+        .command(&["run", "s.yaml", "--state-dir", "runs", "--ask", "--lease", "1s"])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
@@ -127,15 +128,18 @@ fn a_run_that_was_killed_while_a_call_is_suspended_goes_on() {
     // Another process cannot drive the run meanwhile.
     let meanwhile = session.run(&["resume", "undecided-1", "--state-dir", "runs", "--approve", "rm_a"]);
     assert_eq!(meanwhile.code, Some(2));
-    assert!(meanwhile.stderr.contains("another process drives the run"), "{}", meanwhile.stderr);
+    assert!(
+        meanwhile.stderr.contains("another process drives the run \"undecided-1\": "),
+        "{}",
+        meanwhile.stderr
+    );
 
     child.kill().unwrap();
     child.wait().unwrap();
     let resumed =
         session.run(&["resume", "undecided-1", "--state-dir", "runs", "--approve", "rm_a", "--deny", "rm_b"]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.shown());
-    let trace = session.run(&["check", "runs/undecided-1/trace.jsonl", "--complete"]);
-    assert_eq!(trace.code, Some(0), "{}", trace.shown());
+    session.assert_complete("undecided-1", &["--state-dir", "runs"]);
 }
 
 #[test]
@@ -212,12 +216,8 @@ model:
     );
     let args = ["run", "s.yaml", "--state-dir", "runs", "--real-time"];
     let mut child = session.command(&args).spawn().unwrap();
-    // The state says when the tool has been started.
-    while !fs::read_to_string(session.path("runs/endless-1/state.json"))
-        .is_ok_and(|state| state.contains("\"Running\"") && state.contains("\"a\""))
-    {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    // The store says when the tool has been started.
+    stores::wait_for(&session, "runs/runs.db", "SELECT status FROM calls WHERE name = 'a'", "Running");
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let code = child.wait().unwrap().code();
@@ -258,7 +258,8 @@ fn a_supplied_result_stands_for_the_tool() {
     let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(session.path("runs/undecided-1/work/a.txt").exists(), "the tool did not execute");
-    assert!(session.read("runs/undecided-1/state.json").contains("\"kept\": true"));
+    let store = stores::open(&session, "runs/runs.db");
+    assert_eq!(stores::number(&store, "SELECT count(*) FROM messages WHERE json LIKE '%\"kept\":true%'"), 1);
 }
 
 #[test]
@@ -329,61 +330,74 @@ fn what_cannot_be_run_leaves_nothing_behind() {
         shown.push('\n');
     }
     assert_shown("run_errors", &shown);
-    let left = files(&session.path("home"));
-    assert_eq!(left, [], "no half-made run");
+    assert!(!session.path("home").exists(), "no half-made run");
 }
 
 #[test]
-fn damaged_state_is_refused_and_left_alone() {
+fn a_damaged_run_is_refused_and_left_alone() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED);
     assert_eq!(session.run(&["run", "s.yaml", "--state-dir", "runs"]).code, Some(3));
-    let (state_path, trace_path) = ("runs/undecided-1/state.json", "runs/undecided-1/trace.jsonl");
-    let (state, trace) = (session.read(state_path), session.read(trace_path));
+    let whole = fs::read(session.path("runs/runs.db")).unwrap();
     let resume = ["resume", "undecided-1", "--state-dir", "runs", "--approve", "rm_a", "--deny", "rm_b"];
-    let cases: Vec<(&str, Vec<u8>)> = vec![
-        ("empty", Vec::new()),
-        ("binary", b"\x7fELF\x00\xff".to_vec()),
-        ("truncated", state.as_bytes()[..state.len() / 2].to_vec()),
-        ("no object", b"[]".to_vec()),
-        ("unknown field", state.replacen("\"state\"", "\"more\": 1,\n  \"state\"", 1).into_bytes()),
-        ("wrong type", state.replacen("\"next_seq\": ", "\"next_seq\": -", 1).into_bytes()),
-        ("changed by hand", state.replace("a.txt", "b.txt").into_bytes()),
-        ("unknown status", state.replace("\"Waiting\"", "\"Resting\"").into_bytes()),
-        ("deep nesting", "{\"state\":".repeat(100_000).into_bytes()),
-        ("trace too short", state.replacen("\"trace_bytes\": ", "\"trace_bytes\": 9", 1).into_bytes()),
+    let cases = [
+        ("changed by hand", "UPDATE calls SET snapshot = replace(snapshot, 'a.txt', 'b.txt')"),
+        ("unknown status", "UPDATE runs SET snapshot = replace(snapshot, '\"Waiting\"', '\"Resting\"')"),
+        ("no snapshot", "UPDATE calls SET snapshot = '[]' WHERE name = 'rm_a'"),
+        ("a call is gone", "DELETE FROM calls WHERE name = 'rm_b'"),
+        ("a message is gone", "DELETE FROM messages WHERE seq = 2"),
+        ("of another program", "UPDATE specs SET json = '{\"kind\": \"batch\"}'"),
+        ("no scenario", "UPDATE specs SET json = json_set(json, '$.scenario', 'name: 7')"),
+        ("no folder", "UPDATE specs SET json = json_set(json, '$.folder', '/nowhere/work')"),
+        ("a newer version", "UPDATE runs SET snapshot = replace(snapshot, '\"version\":1', '\"version\":9')"),
+        ("deep nesting", "UPDATE runs SET core = replace(hex(zeroblob(50000)), '00', '{\"a\":')"),
+        ("a trace of something else", "UPDATE trace SET json = '{}'"),
     ];
     let mut shown = String::new();
-    for (case, content) in cases {
-        session.write(state_path, &content);
+    for (case, damage) in cases {
+        {
+            let store = stores::open(&session, "runs/runs.db");
+            store.execute_batch(damage).unwrap();
+        }
+        let commits = |session: &Session| {
+            stores::number(&stores::open(session, "runs/runs.db"), "SELECT version FROM runs")
+        };
+        let before = commits(&session);
         let said = session.run(&resume);
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{case}: {}", said.shown());
-        assert_eq!(fs::read(session.path(state_path)).unwrap(), content, "{case}");
-        assert_eq!(session.read(trace_path), trace, "{case}");
-        // How long a trace is depends on its times.
-        let digits = |c: char| c.is_ascii_digit();
-        let stderr = if case == "trace too short" { said.stderr.replace(digits, "") } else { said.stderr };
-        shown.push_str(&format!("== {case}\n{stderr}\n"));
+        assert_eq!(commits(&session), before, "{case}");
+        assert!(session.path("runs/undecided-1/work/a.txt").exists(), "{case}");
+        shown.push_str(&format!("== {case}\n{}\n", said.stderr));
+        for file in ["runs.db-wal", "runs.db-shm"] {
+            drop(fs::remove_file(session.path(&format!("runs/{file}"))));
+        }
+        session.write("runs/runs.db", &whole);
     }
     assert_shown("state_errors", &shown);
 
-    // What was refused was not harmed: with its files back the run goes on, and a torn tail of the trace is cut.
-    session.write(state_path, &state).write(trace_path, format!("{trace}{{\"seq\":99"));
+    // What was refused was not harmed.
     let said = session.run(&resume);
     assert_eq!(said.code, Some(0), "{}", said.shown());
 }
 
 #[test]
-fn a_state_that_was_changed_and_sealed_goes_on() {
+fn a_snapshot_that_was_changed_and_sealed_goes_on() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED);
     session.run(&["run", "s.yaml", "--state-dir", "runs"]);
-    let path = "runs/undecided-1/state.json";
-    session.write(path, session.read(path).replace("may delete_file execute?", "really?"));
     let resume = ["resume", "undecided-1", "--state-dir", "runs"];
+    let store = stores::open(&session, "runs/runs.db");
+    let snapshot = stores::text(&store, "SELECT snapshot FROM calls WHERE name = 'rm_a'").unwrap();
+    let put = |snapshot: &str| {
+        store.execute("UPDATE calls SET snapshot = ?1 WHERE name = 'rm_a'", [snapshot]).unwrap();
+    };
+    let changed = snapshot.replace("may delete_file execute?", "really?");
+    assert_ne!(changed, snapshot);
+    put(&changed);
     assert_eq!(session.run(&resume).code, Some(2));
-    let sealed = session.run(&["seal", path]);
+    let sealed = session.run_with(&["seal", "-"], &changed);
     assert_eq!(sealed.code, Some(0), "{}", sealed.shown());
+    put(sealed.stdout.trim());
     let said = session.run(&resume);
     assert_eq!(said.code, Some(3), "{}", said.shown());
     assert!(said.stdout.contains("really?"), "{}", said.stdout);

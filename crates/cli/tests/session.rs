@@ -26,6 +26,7 @@ impl Session {
     }
 
     pub(crate) fn write(&self, inside: &str, content: impl AsRef<[u8]>) -> &Session {
+        fs::create_dir_all(self.path(inside).parent().unwrap()).unwrap();
         fs::write(self.path(inside), content).unwrap();
         self
     }
@@ -43,6 +44,8 @@ impl Session {
             .env("XDG_DATA_HOME", self.path("home"))
             .env_remove("RUST_BACKTRACE")
             .env_remove("COLUMNS")
+            .env_remove("RUNSTATE_STORE")
+            .env("USER", "tester")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -51,6 +54,23 @@ impl Session {
 
     pub(crate) fn run(&self, args: &[&str]) -> Said {
         self.said(args, &self.command(args).output().unwrap())
+    }
+
+    /// Does the trace of a stored run conform, and is all in it over?
+    pub(crate) fn assert_complete(&self, run: &str, place: &[&str]) {
+        self.assert_trace(run, place, &["--complete"]);
+    }
+
+    /// Does the trace of a stored run conform? Where a process was killed, what it had begun is not over in it.
+    pub(crate) fn assert_conforms(&self, run: &str, place: &[&str]) {
+        self.assert_trace(run, place, &[]);
+    }
+
+    fn assert_trace(&self, run: &str, place: &[&str], more: &[&str]) {
+        let trace = self.run(&[&["show", run, "--format", "jsonl"], place].concat());
+        assert_eq!(trace.code, Some(0), "{}", trace.shown());
+        let checked = self.run_with(&[&["check", "-"], more].concat(), &trace.stdout);
+        assert_eq!(checked.code, Some(0), "{}", checked.shown());
     }
 
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Said {
@@ -74,8 +94,37 @@ impl Session {
     fn redacted(&self, text: &str) -> String {
         let root = Path::new(ROOT).canonicalize().unwrap();
         let folder = self.folder.path().to_str().unwrap();
+        let text = in_words(text);
         text.replace(folder, "[tmp]").replace(ROOT, "[root]").replace(root.to_str().unwrap(), "[root]")
     }
+}
+
+/// The text without what differs from time to time: how long ago something was, and the number of a process.
+fn in_words(text: &str) -> String {
+    let holder = format!("{}/", host());
+    let words: Vec<&str> = text.split(' ').collect();
+    let said = words.iter().enumerate().map(|(at, word)| {
+        let next = |further: usize| words.get(at + further).copied().unwrap_or("");
+        let is_unit = matches!(next(1).trim_end_matches([',', ':', '\n']), "s" | "min");
+        let is_away =
+            next(2).starts_with("ago") || next(2).starts_with("more;") || at > 0 && words[at - 1] == "in";
+        if is_unit && is_away && is_number(word) {
+            return "[n]".to_owned();
+        }
+        match word.strip_prefix(&holder) {
+            Some(process) => format!("[holder]{}", process.trim_start_matches(|c: char| c.is_ascii_digit())),
+            None => (*word).to_owned(),
+        }
+    });
+    said.collect::<Vec<_>>().join(" ")
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())
+}
+
+fn host() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
 /// What the binary said.

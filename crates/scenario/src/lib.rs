@@ -37,8 +37,8 @@ mod text;
 
 pub use file::Scenario;
 pub use play::{
-    Ended, Options, PlayError, Played, Ready, Replied, Sent, Setting, Stage, Stop, Told, What, play,
+    Ended, Line, Options, PlayError, Played, Ready, Replied, Sent, Setting, Stage, Stop, Told, What, play,
 };
 pub use read::{Refused, from_yaml};
-pub use script::{Asked, Effect, Ledger, Requests};
+pub use script::{Asked, Effect, Ledger, Requests, agent};
 pub use text::to_text;

@@ -17,12 +17,23 @@ const BATCHES: usize = 64;
 pub(in crate::agent) struct Envelope {
     pub(in crate::agent) incoming: Incoming,
     reply: Option<oneshot::Sender<Reply>>,
+    is_posted: bool,
 }
 
 impl Envelope {
     /// One that nobody asks about: the runtime's own, or one that was answered before.
     pub(in crate::agent) fn unasked(incoming: Incoming) -> Self {
-        Envelope { incoming, reply: None }
+        Envelope { incoming, reply: None, is_posted: false }
+    }
+
+    /// One that a store has accepted.
+    fn posted(incoming: Incoming) -> Self {
+        Envelope { is_posted: true, ..Envelope::unasked(incoming) }
+    }
+
+    /// Has a store accepted it? Then it counts, however late it is taken.
+    pub(in crate::agent) fn is_posted(&self) -> bool {
+        self.is_posted
     }
 
     pub(in crate::agent) fn answer(self, reply: Reply) {
@@ -120,19 +131,23 @@ impl DecisionHandle {
             .into_iter()
             .map(|incoming| {
                 let (asker, reply) = oneshot::channel();
-                (Envelope { incoming, reply: Some(asker) }, reply)
+                (Envelope { reply: Some(asker), ..Envelope::unasked(incoming) }, reply)
             })
             .unzip();
         self.inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)?;
         Ok(replies)
     }
 
-    /// Gives decisions that a store has accepted: nobody asks what becomes of them.
+    /// Gives decisions that a store has accepted (the design's "Decisions"). They came in time and fit what was asked for, so
+    /// they count before anything lapses, however late they are taken; nobody asks what becomes of them.
     ///
     /// # Errors
     /// As [`decide`](Self::decide).
-    pub(crate) async fn post(&self, batch: Vec<Incoming>) -> Result<(), RunGone> {
-        let envelopes = batch.into_iter().map(Envelope::unasked).collect();
+    ///
+    /// # Cancel safety
+    /// Dropped before it is over, none is given. A run that is read anew may be given them again.
+    pub async fn post(&self, batch: Vec<Incoming>) -> Result<(), RunGone> {
+        let envelopes = batch.into_iter().map(Envelope::posted).collect();
         self.inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)
     }
 
@@ -181,6 +196,15 @@ impl Inbox {
             self.sort(inbound);
         }
         self.waiting.pop_front()
+    }
+
+    /// The next decision that a store has accepted, if one is there.
+    pub(in crate::agent) fn take_posted(&mut self) -> Option<Envelope> {
+        while let Ok(inbound) = self.inbound.try_recv() {
+            self.sort(inbound);
+        }
+        let at = self.waiting.iter().position(Envelope::is_posted)?;
+        self.waiting.remove(at)
     }
 
     /// Decisions to take before all others.

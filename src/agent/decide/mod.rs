@@ -7,9 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::decision::{DecisionAction, Suspension};
+use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::snapshot::digest;
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
@@ -81,11 +82,51 @@ impl Incoming {
         self
     }
 
+    /// The same, under an id that follows from what it says. Given again in the same words it is the same decision, and
+    /// [`Reply::Duplicate`]; in other words it is another one.
+    ///
+    /// ```
+    /// use runstate::agent::Incoming;
+    /// use runstate::decision::DecisionAction::{Cancel, Resume};
+    ///
+    /// let said = |action| Incoming::new("", "call_1", action).on("r1/call_1/1").named_by_content().decision_id;
+    /// assert_eq!(said(Resume), said(Resume));
+    /// assert_ne!(said(Resume), said(Cancel));
+    /// ```
+    #[must_use]
+    pub fn named_by_content(mut self) -> Self {
+        let on = self.suspension_id.as_deref().unwrap_or(&self.call);
+        let said =
+            json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.args_digest]);
+        let digest = digest(&[&said]);
+        let hex = digest.rsplit(':').next().unwrap_or(&digest);
+        self.decision_id = format!("{on}/{}", hex.get(..16).unwrap_or(hex));
+        self
+    }
+
     /// The same, for these arguments and no others.
     #[must_use]
     pub fn for_arguments(mut self, digest: impl Into<String>) -> Self {
         self.args_digest = Some(digest.into());
         self
+    }
+}
+
+/// The same decision again, as whoever drives the run takes it.
+impl From<Decision> for Incoming {
+    fn from(decision: Decision) -> Self {
+        Incoming {
+            decision_id: decision.decision_id,
+            run_id: Some(decision.run_id).filter(|run| !run.is_empty()),
+            call: decision.call,
+            suspension_id: Some(decision.suspension_id),
+            action: decision.action,
+            result: decision.result,
+            reason: decision.reason,
+            actor: decision.actor,
+            args_digest: decision.args_digest,
+            decided_at_ms: Some(decision.decided_at_ms),
+        }
     }
 }
 

@@ -54,18 +54,19 @@ impl Drive<'_, '_> {
     pub(super) fn next_accepted(&mut self) -> Option<Taken> {
         let now_ms = self.config.clock.now_ms();
         loop {
-            if self.io.judging == Judging::Here
+            let posted = self.io.inbox.as_mut().and_then(|inbox| inbox.take_posted());
+            let judging = if posted.is_some() { Judging::InStore } else { self.io.judging };
+            // What a store has accepted came before anything lapses.
+            if judging == Judging::Here
                 && let Some((incoming, accepted)) = self.state.lapsed(now_ms)
             {
                 return Some(Taken { accepted, envelope: Envelope::unasked(incoming) });
             }
-            let envelope = self.io.inbox.as_mut()?.take()?;
-            match self.state.resolve(
-                &envelope.incoming,
-                now_ms,
-                self.io.judging,
-                self.config.schemas.as_ref(),
-            ) {
+            let envelope = match posted {
+                Some(posted) => posted,
+                None => self.io.inbox.as_mut()?.take()?,
+            };
+            match self.state.resolve(&envelope.incoming, now_ms, judging, self.config.schemas.as_ref()) {
                 Resolved::Accept(accepted) => return Some(Taken { accepted, envelope }),
                 Resolved::Hold => {
                     self.held.push(Envelope::unasked(envelope.incoming.clone()));

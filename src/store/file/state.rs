@@ -92,7 +92,7 @@ impl State {
             fence: 0,
             committed_under: 0,
             holder: None,
-            not_before_ms: None,
+            not_before_ms: new.not_before_ms,
             problem: None,
             cancel: None,
             posted: Vec::new(),

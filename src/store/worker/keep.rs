@@ -9,7 +9,6 @@ use super::super::lease::Lease;
 use super::super::{Mail, RunStore};
 use super::Worker;
 use crate::agent::{CancellationToken, DecisionHandle, Incoming};
-use crate::decision::Decision;
 
 /// Brings decisions to a run, each once, and the wish to cancel it.
 #[derive(Debug)]
@@ -32,27 +31,12 @@ impl Postman {
         }
         let is_waiting = !decisions.is_empty();
         let new = decisions.into_iter().filter(|decision| self.brought.insert(decision.decision_id.clone()));
-        let new: Vec<Incoming> = new.map(incoming).collect();
+        let new: Vec<Incoming> = new.map(Incoming::from).collect();
         if !new.is_empty() {
             // A run that is gone reads them from the store when it goes on.
             self.handle.post(new).await.ok();
         }
         Ok(is_waiting)
-    }
-}
-
-fn incoming(decision: Decision) -> Incoming {
-    Incoming {
-        decision_id: decision.decision_id,
-        run_id: Some(decision.run_id),
-        call: decision.call,
-        suspension_id: Some(decision.suspension_id),
-        action: decision.action,
-        result: decision.result,
-        reason: decision.reason,
-        actor: decision.actor,
-        args_digest: decision.args_digest,
-        decided_at_ms: Some(decision.decided_at_ms),
     }
 }
 

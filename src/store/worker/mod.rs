@@ -184,11 +184,22 @@ impl Worker {
     /// # Cancel safety
     /// As [`run`](Self::run).
     pub async fn run_ready(&self, host: &dyn Host) -> Result<(), StoreError> {
+        self.run_ready_until(host, CancellationToken::new()).await
+    }
+
+    /// The same; once `drain` is cancelled it claims no more, and gives its runs back as [`run`](Self::run) does.
+    ///
+    /// # Errors
+    /// Those of the store.
+    ///
+    /// # Cancel safety
+    /// As [`run`](Self::run).
+    pub async fn run_ready_until(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
         let mut driven = FuturesUnordered::new();
         loop {
-            while driven.len() < self.at_once {
+            while driven.len() < self.at_once && !drain.is_cancelled() {
                 match self.next().await? {
-                    Some(lease) => driven.push(self.drive(host, lease, CancellationToken::new())),
+                    Some(lease) => driven.push(self.drive(host, lease, drain.clone())),
                     None => break,
                 }
             }

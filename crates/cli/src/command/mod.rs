@@ -1,17 +1,25 @@
 //! The commands: each file has its arguments and what it does.
 
+mod approvals;
+mod cancel;
 mod check;
+mod decide;
 mod diagram;
 mod diff;
 mod governed;
 mod list;
+mod prune;
 mod resume;
 mod run;
+mod runs;
 mod schema;
 mod seal;
 mod show;
 mod stream;
+mod summary;
 mod test;
+mod time;
+mod worker;
 
 use clap::{Parser, Subcommand};
 
@@ -30,8 +38,9 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  the run ended naturally; the traces conform; scenarios are as expected; nothing breaks
-  1  the run ended in another way; a trace violates; a scenario differs; a change breaks persisted runs
-  2  an argument or a file that cannot be used
+  1  the run ended in another way; a decision was not accepted; a trace violates;
+     a scenario differs; a change breaks persisted runs
+  2  an argument, a file or a store that cannot be used
   3  the run waits for a decision
 
 `runstate help COMMAND` shows an example of each.";
@@ -40,9 +49,16 @@ Exit codes:
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    Worker(worker::Args),
+    Runs(runs::Args),
+    Show(show::Args),
+    Approvals(approvals::Args),
+    Approve(decide::Approve),
+    Deny(decide::Deny),
+    Cancel(cancel::Args),
+    Prune(prune::Args),
     Test(test::Args),
     Check(check::Args),
-    Show(show::Args),
     Diagram(diagram::Args),
     Diff(diff::Args),
     Governed(governed::Args),
@@ -60,9 +76,16 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
     match cli.command {
         Command::Run(args) => run::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
+        Command::Worker(args) => worker::run(&args),
+        Command::Runs(args) => runs::run(&args, out),
+        Command::Show(args) => show::run(&args, out),
+        Command::Approvals(args) => approvals::run(&args, out),
+        Command::Approve(args) => decide::approve(&args, out),
+        Command::Deny(args) => decide::deny(&args, out),
+        Command::Cancel(args) => cancel::run(&args, out),
+        Command::Prune(args) => prune::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Check(args) => check::run(&args, out),
-        Command::Show(args) => show::run(&args, out),
         Command::Diagram(args) => diagram::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
         Command::Governed(args) => governed::run(&args, out),

@@ -1,31 +1,39 @@
 //! `runstate run SCENARIO`
 
-use std::path::PathBuf;
+use std::time::Duration;
 
+use serde_json::json;
+
+use super::time::time;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
 use crate::run::{self, COMMAND_LINE, Driven, report};
-use crate::{runs, scenario};
+use crate::scenario;
+use crate::store::StoreArgs;
 
 /// Run a scenario: a scripted model, real tools on a copy of a folder, people who decide
 ///
-/// The tools work on a fresh copy of the scenario's folder. The run's state and its trace are written at every
-/// checkpoint, so that a run which waits, or was killed, can be resumed. At the end the trace is held against the
-/// diagrams of the lifecycles.
+/// The tools work on a fresh copy of the scenario's folder. The run and its trace are in a store, durable at every
+/// checkpoint, so that a run which waits, or was killed, goes on with `runstate resume`, or in the hands of a
+/// `runstate worker`. At the end the trace is held against the diagrams of the lifecycles.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   runstate run examples/tidy-folder.yaml
+  runstate run --detach examples/tidy-folder.yaml --store sqlite:runs.db
 
 Exit codes:
-  0  the run ended naturally
+  0  the run ended naturally; with --detach it is created
   1  the run ended in another way (error, stopped, blocked), or its trace violates a diagram
-  2  the scenario or another argument cannot be used, or a file cannot be written
+  2  the scenario or another argument cannot be used, or the store cannot be
   3  the run waits for a decision")]
 pub(crate) struct Args {
     /// The scenario, a YAML file
     scenario: String,
+    /// Create the run and leave it to a worker
+    #[arg(long, conflicts_with_all = ["approve", "deny", "ask", "real_time"])]
+    detach: bool,
     #[command(flatten)]
     how: How,
 }
@@ -45,10 +53,12 @@ pub(super) struct How {
     /// Wait in real time for what takes time; without this a scripted delay takes none
     #[arg(long)]
     pub(super) real_time: bool,
-    /// Where runs are kept [default: runstate/runs in the user's data folder]
-    #[arg(long, value_name = "DIR")]
-    pub(super) state_dir: Option<PathBuf>,
-    /// End with one JSON object: run, status, reason, exit, steps, calls, waiting, verdict, violation, trace, state, folder
+    /// Keep the run in hand for so long at a time: it is renewed while this process lives, and free when it is over
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    pub(super) lease: Duration,
+    #[command(flatten)]
+    pub(super) place: StoreArgs,
+    /// End with one JSON object: run, status, reason, exit, steps, calls, waiting, verdict, violation, store, folder
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -62,8 +72,7 @@ impl How {
             let call = printable(&ready.answer.call);
             complain(&format!("warning: {call} did not wait, so nothing was decided about it"));
         }
-        let state_dir = self.state_dir.as_ref().map(|dir| dir.display().to_string());
-        let exit = report(&driven, &ending, state_dir.as_deref(), self.json, out);
+        let exit = report(&driven, &ending, &self.place, self.json, out);
         driven.leave();
         exit
     }
@@ -73,6 +82,22 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let file = scenario::read(&args.scenario)?;
     // Before a folder is made, so that a mistyped call leaves nothing behind.
     run::answers(&file.scenario, &args.how.approve, &args.how.deny)?;
-    let state_dir = runs::state_dir(args.how.state_dir.as_deref())?;
-    args.how.drive(Driven::create(&state_dir, file, args.how.real_time)?, out)
+    let created = run::create(&args.how.place, &file, !args.detach)?;
+    if args.detach {
+        detached(&created, &args.how, out);
+        return Ok(Exit::Good);
+    }
+    let How { lease, real_time, .. } = args.how;
+    args.how.drive(run::take(created.opened, &created.id, lease, real_time)?, out)
+}
+
+fn detached(created: &run::Created, how: &How, out: &mut Output) {
+    let (id, store) = (&created.id, created.opened.url());
+    if how.json {
+        out.json(&json!({"run": id, "store": store}));
+        return;
+    }
+    out.line(&format!("{id} is created, and waits for a worker"));
+    out.line(&format!("store    {store}"));
+    out.line(&format!("drive it with: runstate worker{}", how.place.to_repeat()));
 }

@@ -17,11 +17,13 @@ use crate::runs;
 ///
 /// A snapshot carries a digest of its content, and one that does not fit is refused when it is read. Whoever changes a
 /// file by hand and answers for it seals it with this command. Every snapshot in the file is sealed, wherever it stands;
-/// one of a built-in lifecycle is first brought back as a type, and if that fails nothing is written.
+/// one of a built-in lifecycle is first brought back as a type, and if that fails nothing is written. A snapshot of a store
+/// is taken out of its table, sealed by way of standard input, and put back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  runstate seal ~/.local/share/runstate/runs/tidy-folder-1/state.json
+Examples:
+  runstate seal state.json
+  sqlite3 runs.db \"SELECT snapshot FROM calls WHERE name = 'rm_draft'\" | runstate seal -
 
 Exit codes:
   0  sealed, or nothing to do

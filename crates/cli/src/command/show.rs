@@ -1,40 +1,51 @@
-//! `runstate show TRACE`
+//! `runstate show RUN` and `runstate show TRACE`
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use clap::ValueEnum;
 use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rulebook, Timeline, to_mermaid};
 use serde_json::json;
 
+use super::summary::Summary;
 use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
 
-/// Show a trace: as stable text, as a timeline, as a diagram, as JSON
+/// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
+///
+/// What is the path of a file is a trace; anything else is the id of a run. Of a run there is a summary, too: where it stands,
+/// its calls, what was decided and by whom, what it waits for.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  runstate show tidy-folder-1
+  runstate show tidy-folder-1 --format jsonl | runstate check -
   runstate show trace.jsonl
   runstate show trace.jsonl --format timeline
   runstate show trace.jsonl --format mermaid --lifecycle tool_call > trace.mmd
 
 Exit codes:
   0  shown, whatever the trace says
-  2  the trace cannot be read to its end")]
+  2  there is no such run or file, or the trace cannot be read to its end")]
 pub(crate) struct Args {
-    /// The trace, as JSON lines; `-` reads standard input
-    trace: String,
+    /// The run's id; or a trace, as JSON lines; `-` reads a trace from standard input
+    #[arg(value_name = "RUN|TRACE")]
+    what: String,
     #[command(flatten)]
     rules: RulesArgs,
     /// How to show it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    #[command(flatten)]
+    place: StoreArgs,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A line for each transition, with ordinals for ids and numbers for times: the same for the same behaviour
     Text,
@@ -42,53 +53,108 @@ enum Format {
     Timeline,
     /// The diagram of each lifecycle, with the states that were visited and how often each edge was taken
     Mermaid,
-    /// An object with trace, report and events
+    /// An object with trace, report and events; and run, which says what the summary says
     Json,
+    /// The trace as it was recorded, an object a line
+    Jsonl,
+}
+
+/// What is shown.
+enum Source {
+    File(String),
+    Run(Box<Opened>, Box<Summary>),
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let book = args.rules.laws()?.book;
+    let source = source(args)?;
+    if let (Source::Run(opened, summary), Format::Text | Format::Timeline) = (&source, args.format) {
+        summary.text(opened, out);
+        out.line("");
+    }
     match args.format {
         Format::Text => {
             let mut ordinals = Ordinals::new();
-            each(&args.trace, |_, event| out.line(&ordinals.line(event)))?;
+            source.each(|_, event| out.line(&ordinals.line(event)))?;
         }
         Format::Timeline => {
             let mut timeline = Timeline::new("tool_call", "run");
-            each(&args.trace, |_, event| timeline.event(event))?;
+            source.each(|_, event| timeline.event(event))?;
             out.text(&timeline.to_string());
         }
         Format::Mermaid => {
             let mut checker = Checker::new(&book);
-            each(&args.trace, |line, event| checker.event(line, event))?;
+            source.each(|line, event| checker.event(line, event))?;
             out.text(&diagrams(&book, &checker.finish())?);
         }
         Format::Json => {
             let (mut checker, mut events) = (Checker::new(&book), Vec::new());
-            each(&args.trace, |line, event| {
+            source.each(|line, event| {
                 checker.event(line, event);
                 events.push(json!(event));
             })?;
-            out.json(&json!({
-                "trace": input::name_of(&args.trace),
+            let mut shown = json!({
+                "trace": source.name(),
                 "report": checker.finish(),
                 "events": events,
-            }));
+            });
+            if let Source::Run(opened, summary) = &source {
+                shown["run"] = summary.to_json(opened);
+            }
+            out.json(&shown);
         }
+        Format::Jsonl => source.each(|_, event| out.line(&event.to_json()))?,
     }
     Ok(Exit::Good)
 }
 
-/// Reads the trace to its end.
-fn each(path: &str, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
-    let name = input::name_of(path);
-    let from = input::open(path).map_err(|error| Failure::io("read", Path::new(&name), &error))?;
-    let mut reader = JsonlReader::new(from);
-    loop {
-        match reader.read_numbered() {
-            Ok(Some((line, event))) => with(line, &event),
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(Failure::rendered(error.named(&name).report())),
+/// A file where there is one of that name; a run otherwise.
+fn source(args: &Args) -> Result<Source, Failure> {
+    let what = &args.what;
+    if what == "-" || Path::new(what).exists() {
+        return Ok(Source::File(what.clone()));
+    }
+    let no_file = |failure: Failure| {
+        Failure::new(format!("there is no file {what:?}, and no such run: {}", failure.message()))
+            .with_help("`runstate runs` lists the runs that there are; --store names another store")
+    };
+    let opened = args.place.open(Missing::Refuse).map_err(no_file)?;
+    let summary = Summary::of(&opened, what).map_err(no_file)?;
+    Ok(Source::Run(Box::new(opened), Box::new(summary)))
+}
+
+impl Source {
+    /// What to call it in messages.
+    fn name(&self) -> String {
+        match self {
+            Source::File(path) => input::name_of(path),
+            Source::Run(_, summary) => summary.id().to_owned(),
+        }
+    }
+
+    fn open(&self) -> Result<Box<dyn BufRead + '_>, Failure> {
+        Ok(match self {
+            Source::File(path) => {
+                input::open(path).map_err(|error| Failure::io("read", Path::new(&self.name()), &error))?
+            }
+            Source::Run(opened, summary) => Box::new(BufReader::new(StoredTrace::of(opened, summary.id()))),
+        })
+    }
+
+    /// Reads the trace to its end.
+    fn each(&self, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
+        if let Source::Run(_, summary) = self
+            && summary.is_new()
+        {
+            return Ok(());
+        }
+        let mut reader = JsonlReader::new(self.open()?);
+        loop {
+            match reader.read_numbered() {
+                Ok(Some((line, event))) => with(line, &event),
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(Failure::rendered(error.named(&self.name()).report())),
+            }
         }
     }
 }

@@ -3,36 +3,38 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::agent::{CancellationToken, RunState, StateCommitter};
-use runstate::clock::{Clock, TokioClock};
-use runstate::run::RunStatus;
+use runstate::agent::{CancellationToken, RunState};
+use runstate::clock::{TokioClock, unix_clock};
+use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 use super::ask::asked;
-use super::checkpoint::{Checkpoints, StateFile};
-use super::clock::unix_ms;
+use super::commits::Commits;
+use super::lease::Held;
+use super::mailbox::Mailbox;
 use super::progress::{Heard, Progress};
 use crate::failure::Failure;
 use crate::output::complain;
-use crate::runs::RunFolder;
-use crate::scenario::FromFile;
-use crate::tools::Tools;
+use crate::spec::Spec;
+use crate::store::Opened;
 
-/// A run that this process drives, and the folder that it has to itself.
+/// A run that this process drives, and has in hand as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Driven {
-    pub(super) folder: RunFolder,
     pub(super) state: RunState,
-    scenario: Scenario,
-    recorder: Recorder,
-    runtime: Runtime,
-    clock: TokioClock,
-    created_unix_ms: u64,
-    trace_bytes: u64,
-    is_resumed: bool,
+    pub(super) scenario: Scenario,
+    pub(super) spec: Spec,
+    pub(super) recorder: Recorder,
+    pub(super) runtime: Runtime,
+    pub(super) clock: TokioClock,
+    pub(super) loaded: Loaded,
+    // Given back before the store is left.
+    pub(super) held: Held,
+    pub(super) opened: Opened,
 }
 
 /// How a run is driven.
@@ -54,110 +56,64 @@ pub(crate) struct Ending {
 }
 
 impl Driven {
-    /// A new run in a folder of its own.
-    ///
-    /// # Errors
-    /// What keeps the folder from being made.
-    pub(crate) fn create(state_dir: &Path, file: FromFile, real_time: bool) -> Result<Self, Failure> {
-        let FromFile { scenario, source, base } = file;
-        let template = scenario.folder.as_ref().map(|folder| base.join(folder));
-        let folder = RunFolder::create(state_dir, &scenario.name, &source.text, template.as_deref())?;
-        let (runtime, clock) = runtime(real_time, 0)?;
-        let recorder = recorder(folder.id(), clock, 1);
-        let state = RunState::watched(folder.id(), &recorder);
-        Ok(Driven {
-            folder,
-            state,
-            scenario,
-            recorder,
-            runtime,
-            clock,
-            created_unix_ms: unix_ms(),
-            trace_bytes: 0,
-            is_resumed: false,
-        })
-    }
-
-    /// A run that was parked or interrupted, brought back as types.
-    ///
-    /// # Errors
-    /// A run that there is not, or whose files do not hold one.
-    pub(crate) fn restore(folder: RunFolder, scenario: Scenario, real_time: bool) -> Result<Self, Failure> {
-        let StateFile { created_unix_ms, now_ms, trace_bytes, next_seq, state } = StateFile::read(&folder)?;
-        let mut state = state.restore().map_err(|error| {
-            Failure::new(format!("{}: {error}", folder.state().display()))
-                .with_help("if the change is meant, `runstate seal` seals the file anew")
-        })?;
-        if state.id() != folder.id() {
-            return Err(Failure::new(format!(
-                "{} holds the run {:?}, expected {:?}",
-                folder.state().display(),
-                state.id(),
-                folder.id()
-            )));
-        }
-        if state.run().status() == RunStatus::Done {
-            return Err(Failure::new(format!("{}: the run is Done: it is over", folder.id()))
-                .with_help("`runstate run` begins a new one"));
-        }
-        // The time of a run goes on while nobody drives it, and never back.
-        let gone_ms = unix_ms().saturating_sub(created_unix_ms);
-        let (runtime, clock) = runtime(real_time, gone_ms.max(now_ms))?;
-        let recorder = recorder(folder.id(), clock, next_seq);
-        state.watch(&recorder);
-        Ok(Driven {
-            folder,
-            state,
-            scenario,
-            recorder,
-            runtime,
-            clock,
-            created_unix_ms,
-            trace_bytes,
-            is_resumed: true,
-        })
-    }
-
     /// What it is made from.
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
+    /// Its id.
+    pub(crate) fn id(&self) -> &str {
+        &self.loaded.info.id
+    }
+
+    /// The folder that its tools work in.
+    pub(super) fn folder(&self) -> &Path {
+        self.spec.folder()
+    }
+
     /// Drives the run until it is over, or waits for an answer that there is not.
     ///
     /// # Errors
-    /// A run that cannot be begun, and a state that cannot be written.
+    /// A run that cannot be begun, and what its store refuses.
     pub(crate) fn drive(&mut self, how: How) -> Result<Ending, Failure> {
-        let Driven { folder, state, scenario, recorder, runtime, clock, .. } = self;
+        let Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened } = self;
+        let id = &*loaded.info.id;
         let progress = Arc::new(Progress::on_stderr());
-        progress.says(folder.id(), scenario.about.as_deref().unwrap_or_default());
-        let tools = Tools::open(&folder.work(), scenario.limits.max_file_bytes)
-            .map_err(|error| Failure::io("open", &folder.work(), &error))?;
-        let (created_unix_ms, trace_bytes) = (self.created_unix_ms, self.trace_bytes);
-        let mut committer =
-            Checkpoints::open(folder, recorder, &progress, *clock, created_unix_ms, trace_bytes)?;
-        // The run is on disk before anything happens, so that whatever happens it can be resumed.
-        committer.write(state).map_err(|error| Failure::new(error.to_string()))?;
+        progress.says(id, scenario.about.as_deref().unwrap_or_default());
         let mut setting = Setting::new(*clock);
-        setting.tools = tools.each();
+        setting.began_ms = loaded.info.created_at_ms;
+        setting.tools = spec.tools(scenario)?;
         setting.answers = Some(how.answers);
         setting.events = Some(Arc::new(Heard::new(Arc::clone(&progress))));
         let told = Arc::clone(&progress);
         setting.replies = Some(Arc::new(move |sent: &Sent| told.replied(sent)));
         // Who is asked is asked before that.
         setting.leaves_lapses = how.ask;
-        setting.is_resumed = self.is_resumed;
-        let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", folder.id()));
+        setting.is_resumed = loaded.stored.is_some();
+        let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{id}: {error}"));
         let mut stage = Stage::new(scenario, setting).map_err(|error| failed(&error))?;
-        let kept = scenario.commits.kept;
-        runtime.block_on(async {
+        let store = Arc::clone(&opened.store);
+        // What is durable has the day's time.
+        let committer =
+            StoreCommitter::new(store, held.lease.clone(), loaded, recorder.clone(), Arc::new(unix_clock()));
+        let mut commits = Commits::new(committer, opened.handle().clone(), recorder, &progress);
+        let (mut lost, mut gone) = (commits.lost(), held.lost());
+        let mailbox = Mailbox::new(Arc::clone(&opened.store), id, stage.line(), Arc::clone(&progress));
+        let mailbox = Arc::new(mailbox);
+        let look = || opened.ask(mailbox.look());
+        look()?;
+        let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
+        let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
             // It listens from before the first step on.
             tokio::task::yield_now().await;
             loop {
-                let committer: Option<&mut dyn StateCommitter> =
-                    if kept { Some(&mut committer) } else { None };
-                let stop = stage.drive(state, committer, recorder).await.map_err(|error| failed(&error))?;
+                let stop = tokio::select! {
+                    biased;
+                    why = told_of(&mut lost) => return Err(dropped(opened, id, &why)),
+                    why = told_of(&mut gone) => return Err(taken(opened, id, &why)),
+                    stop = stage.drive(state, Some(&mut commits), recorder) => stop.map_err(|error| failed(&error))?,
+                };
                 let reason = match stop {
                     Stop::Over { reason, problems } => {
                         for problem in problems {
@@ -165,6 +121,8 @@ impl Driven {
                         }
                         reason
                     }
+                    // What somebody decided meanwhile need not wait for the next process.
+                    Stop::Waiting if look()? => continue,
                     Stop::Waiting if how.ask => {
                         let decisions = asked(state, &stage.token()).await?;
                         if !decisions.is_empty() || stage.token().is_cancelled() {
@@ -177,18 +135,48 @@ impl Driven {
                     Stop::Crashed => {
                         return Err(failed(&"it crashed, as its scenario says")
                             .of_the_run()
-                            .with_help(format!("go on with: runstate resume {}", folder.id())));
+                            .with_help(format!("go on with: runstate resume {id}")));
                     }
                 };
                 return Ok(Ending { reason, unused: stage.unused() });
             }
-        })
+        });
+        looking.abort();
+        ended
     }
 
-    /// Ends what may still wait for the terminal.
+    /// Ends what may still wait for the terminal, and gives the run back.
     pub(crate) fn leave(self) {
         self.runtime.shutdown_background();
     }
+}
+
+/// Waits until that is said.
+async fn told_of<T: Clone>(said: &mut watch::Receiver<Option<T>>) -> T {
+    match said.wait_for(Option::is_some).await.map(|why| why.clone()) {
+        Ok(Some(why)) => why,
+        // Nobody is left to say it.
+        Ok(None) | Err(_) => std::future::pending().await,
+    }
+}
+
+/// The store did not take a commit.
+fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
+    match why {
+        Lost::Refused(error) => taken(opened, id, error),
+        _ => Failure::new(format!("{id}: it was given back")),
+    }
+}
+
+/// The run does not go on here: it is as its last commit left it.
+fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
+    let help = match why {
+        StoreError::Fenced { .. } => {
+            format!("whoever took it goes on with it; `runstate show {id}` says how far it is")
+        }
+        _ => format!("the run is as its last commit left it; go on with: runstate resume {id}"),
+    };
+    Failure::new(opened.failure(why).message()).with_help(help)
 }
 
 /// Ctrl-C cancels the run, whose end is then committed. The second one ends the process, as it does anywhere.
@@ -202,16 +190,4 @@ fn hear_interrupts(token: CancellationToken) -> tokio::task::JoinHandle<()> {
             }
         }
     })
-}
-
-/// A runtime whose clock is moved on whenever all wait for it, or goes by itself; and the run's clock, at that time.
-fn runtime(real_time: bool, now_ms: u64) -> Result<(Runtime, TokioClock), Failure> {
-    let made = Builder::new_current_thread().enable_all().start_paused(!real_time).build();
-    let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
-    let clock = runtime.block_on(async { TokioClock::starting_at(now_ms) });
-    Ok((runtime, clock))
-}
-
-fn recorder(run: &str, clock: TokioClock, first_seq: u64) -> Recorder {
-    Recorder::builder(run).first_seq(first_seq).clock(move || clock.now_ms()).build()
 }

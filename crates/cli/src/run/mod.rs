@@ -1,13 +1,16 @@
-//! Driving a scenario: its model, its tools, the answers of people, its state on disk.
+//! Driving a scenario here: its model, its tools, the answers of people, its commits into a store.
 
 mod answers;
 mod ask;
-mod checkpoint;
-mod clock;
+mod begin;
+mod commits;
 mod driven;
+mod lease;
+mod mailbox;
 mod progress;
 mod report;
 
 pub(crate) use answers::{COMMAND_LINE, answers};
+pub(crate) use begin::{Created, create, load, take};
 pub(crate) use driven::{Driven, Ending, How};
 pub(crate) use report::report;

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
-use runstate::agent::{Reply, RunState};
+use runstate::agent::{Incoming, Reply, RunState};
 use runstate::decision::DecisionAction;
 use runstate::trace::Event;
 use runstate_scenario::{Sent, What};
@@ -60,18 +60,21 @@ impl Progress {
             None => " (nobody took it)".to_owned(),
         };
         match &sent.what {
-            What::Decision(incoming) => {
-                let decided = match incoming.action {
-                    DecisionAction::Resume => "approves",
-                    DecisionAction::Cancel => "denies",
-                };
-                let who = incoming.actor.as_deref().unwrap_or("someone");
-                let why = incoming.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-                self.says(who, &format!("{decided} {}{why}{became}", incoming.call));
-            }
+            What::Decision(incoming) => self.decided(incoming, &became),
             What::Message(text) => self.says("user", &format!("{text}{became}")),
             _ => {}
         }
+    }
+
+    /// Someone decides.
+    pub(crate) fn decided(&self, incoming: &Incoming, became: &str) {
+        let decided = match incoming.action {
+            DecisionAction::Resume => "approves",
+            DecisionAction::Cancel => "denies",
+        };
+        let who = incoming.actor.as_deref().unwrap_or("someone");
+        let why = incoming.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        self.says(who, &format!("{decided} {}{why}{became}", incoming.call));
     }
 
     fn line(&self, call: &str, state: &str, what: &str) {

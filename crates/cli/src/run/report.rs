@@ -1,6 +1,5 @@
 //! What is said of a run when this process is done with it.
 
-use std::fs::File;
 use std::io::BufReader;
 
 use runstate::agent::Pending;
@@ -13,26 +12,27 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
 use crate::rules::Laws;
+use crate::store::{StoreArgs, StoredTrace, quoted};
 
-/// Checks the run's trace, and says how the run ended and where its files are.
+/// Checks the run's trace, and says how the run ended and where it is.
 ///
 /// # Errors
 /// A trace that cannot be read again.
 pub(crate) fn report(
     driven: &Driven,
     ending: &Ending,
-    state_dir: Option<&str>,
+    place: &StoreArgs,
     as_json: bool,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let checked = check_jsonl(trace(driven)?, &Laws::builtin()?.book)
-        .map_err(|error| Failure::rendered(error.named(&driven.folder.trace().to_string_lossy()).report()))?;
+    let checked = check_jsonl(trace(driven), &Laws::builtin()?.book)
+        .map_err(|error| Failure::rendered(error.named(driven.id()).report()))?;
     let exit = exit(ending, &checked);
     if as_json {
         out.json(&json(driven, ending, &checked, exit));
         return Ok(exit);
     }
-    let (id, reason) = (driven.folder.id(), &ending.reason);
+    let (id, reason) = (driven.id(), &ending.reason);
     let pending = driven.state.pending();
     out.line(&printable(&match reason {
         TerminationReason::Suspended if pending.len() == 1 => format!("{id} waits for a decision"),
@@ -41,15 +41,15 @@ pub(crate) fn report(
     }));
     out.text(&format!("\n{}\n", timeline(driven)?));
     out.text(&format!("trace    {}", checked.summary()));
-    out.line(&format!("         {}", driven.folder.trace().display()));
-    out.line(&format!("state    {}", driven.folder.state().display()));
-    out.line(&format!("folder   {}", driven.folder.work().display()));
+    out.line(&format!("store    {}", driven.opened.url()));
+    out.line(&format!("folder   {}", driven.folder().display()));
+    let place = place.to_repeat();
+    out.line(&format!("look at it again with: runstate show {id}{place}"));
     if let Some(first) = pending.first() {
         out.line("");
         for pending in &pending {
             out.line(&question(pending));
         }
-        let place = state_dir.map(|dir| format!(" --state-dir {}", quoted(dir))).unwrap_or_default();
         let call = quoted(first.call);
         out.line(&format!("go on with: runstate resume {id}{place} --approve {call} (or --deny, or --ask)"));
     }
@@ -62,15 +62,6 @@ pub(super) fn question(pending: &Pending<'_>) -> String {
     printable(&format!("{call} waits: {} {}: {}", record.tool(), record.arguments(), suspension.message))
 }
 
-/// A word that can be copied into a shell, whatever a scenario calls its calls.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '@');
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", printable(word).replace('\'', "'\\''"))
-}
-
 fn exit(ending: &Ending, checked: &Report) -> Exit {
     match (&ending.reason, checked.verdict) {
         (_, Verdict::Violates) => Exit::Bad,
@@ -80,15 +71,13 @@ fn exit(ending: &Ending, checked: &Report) -> Exit {
     }
 }
 
-fn trace(driven: &Driven) -> Result<JsonlReader<BufReader<File>>, Failure> {
-    let path = driven.folder.trace();
-    let file = File::open(&path).map_err(|error| Failure::io("read", &path, &error))?;
-    Ok(JsonlReader::new(BufReader::new(file)))
+fn trace(driven: &Driven) -> JsonlReader<BufReader<StoredTrace<'_>>> {
+    StoredTrace::of(&driven.opened, driven.id()).reader()
 }
 
 fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
     let mut timeline = Timeline::new("tool_call", "run");
-    let mut reader = trace(driven)?;
+    let mut reader = trace(driven);
     while let Some(event) = reader.read().map_err(|error| Failure::rendered(error.report()))? {
         timeline.event(&event);
     }
@@ -116,7 +105,7 @@ fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value
         })
         .collect();
     json!({
-        "run": driven.folder.id(),
+        "run": driven.id(),
         "status": driven.state.run().status(),
         "reason": ending.reason.to_string(),
         "exit": exit.code(),
@@ -125,8 +114,7 @@ fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value
         "waiting": waiting,
         "verdict": checked.verdict,
         "violation": checked.violation,
-        "trace": driven.folder.trace(),
-        "state": driven.folder.state(),
-        "folder": driven.folder.work(),
+        "store": driven.opened.url(),
+        "folder": driven.folder(),
     })
 }

@@ -10,17 +10,26 @@ const MOST_ENTRIES: usize = 10_000;
 /// The most bytes that are copied.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// Refuses what is no folder.
+///
+/// # Errors
+/// A folder that there is not, and a file.
+pub(super) fn check(from: &Path) -> Result<(), Failure> {
+    let about =
+        fs::metadata(from).map_err(|error| Failure::io("read the scenario's folder", from, &error))?;
+    if !about.is_dir() {
+        return Err(Failure::new(format!("the scenario's folder {} is a file", from.display())));
+    }
+    Ok(())
+}
+
 /// Copies the files and folders of `from` to `to`, which must not exist yet.
 ///
 /// # Errors
 /// Whatever cannot be read or written; symlinks and special files, of which a copy could lead out of the folder; more
 /// than the limits of this module.
 pub(super) fn folder(from: &Path, to: &Path) -> Result<(), Failure> {
-    let about =
-        fs::metadata(from).map_err(|error| Failure::io("read the scenario's folder", from, &error))?;
-    if !about.is_dir() {
-        return Err(Failure::new(format!("the scenario's folder {} is a file", from.display())));
-    }
+    check(from)?;
     let (mut entries, mut bytes) = (0, 0);
     let mut open: Vec<(PathBuf, PathBuf)> = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((from, to)) = open.pop() {

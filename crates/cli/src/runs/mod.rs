@@ -1,75 +1,56 @@
-//! Where runs live: a folder per run, with its state, its trace, its scenario and the folder its tools work in.
+//! The folders that the tools of runs work in, one for each run.
 //!
 //! ```text
-//! <state dir>/<run id>/
-//!   state.json      what the run is: replaced as a whole at every checkpoint
-//!   trace.jsonl     what happened: appended to
-//!   scenario.yaml   the scenario as it was when the run began
-//!   work/           the copy of the scenario's folder
-//!   lock            held by the process that drives the run
+//! <state dir>/
+//!   runs.db             the runs, unless --store says another place
+//!   <run id>/work/      the copy of the scenario's folder
 //! ```
 
 mod copy;
 mod durable;
 mod home;
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::failure::Failure;
 
 pub(crate) use durable::replace;
 pub(crate) use home::state_dir;
 
-/// The folder of one run, locked for as long as this value lives.
+/// The folder of a run that is being created. It goes with this value, unless it is [kept](RunFolder::keep).
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     id: String,
     path: PathBuf,
-    _lock: File,
+    is_kept: bool,
 }
 
 impl RunFolder {
-    /// Makes the folder of a new run, with the scenario's text and a fresh copy of its folder.
+    /// Makes an empty folder of its own for a new run.
     ///
     /// Run ids count up: `tidy-folder-1`, `tidy-folder-2`. Making the folder is what takes the number, so two runs that
     /// begin at once do not share one.
     ///
     /// # Errors
-    /// Whatever keeps the folder from being made; a half-made folder is taken away again.
-    pub(crate) fn create(
-        state_dir: &Path,
-        name: &str,
-        scenario: &str,
-        template: Option<&Path>,
-    ) -> Result<Self, Failure> {
+    /// Whatever keeps the folder from being made.
+    pub(crate) fn claim(state_dir: &Path, name: &str, least: u64) -> Result<Self, Failure> {
         fs::create_dir_all(state_dir).map_err(|error| Failure::io("make the folder", state_dir, &error))?;
-        let (id, path) = claim(state_dir, name)?;
-        let made = fill(&path, scenario, template).and_then(|()| lock(&path));
-        match made {
-            Ok(lock) => Ok(RunFolder { id, path, _lock: lock }),
-            Err(failure) => {
-                // The failure is worth more than what is left behind.
-                drop(fs::remove_dir_all(&path));
-                Err(failure)
+        // The folder's place is kept with the run: it must not depend on where a later command is started.
+        let state_dir =
+            state_dir.canonicalize().map_err(|error| Failure::io("find the folder", state_dir, &error))?;
+        let highest = numbers(&state_dir, name).max().unwrap_or(0);
+        let mut number = least.max(highest + 1);
+        loop {
+            let id = format!("{name}-{number}");
+            let path = state_dir.join(&id);
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(RunFolder { id, path, is_kept: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(Failure::io("make the folder", &path, &error)),
             }
         }
-    }
-
-    /// Opens the folder of a run that was parked or interrupted.
-    ///
-    /// # Errors
-    /// A run that there is not, or that another process drives.
-    pub(crate) fn open(state_dir: &Path, id: &str) -> Result<Self, Failure> {
-        let one_name = Path::new(id).components().count() == 1 && id != "." && id != "..";
-        let path = state_dir.join(id);
-        if !one_name || !path.join("state.json").is_file() {
-            return Err(Failure::new(format!("there is no run {id:?} in {}", state_dir.display()))
-                .with_help(known(state_dir)));
-        }
-        let lock = lock(&path)?;
-        Ok(RunFolder { id: id.to_owned(), path, _lock: lock })
     }
 
     /// The run's id.
@@ -77,25 +58,68 @@ impl RunFolder {
         &self.id
     }
 
-    /// The run's state.
-    pub(crate) fn state(&self) -> PathBuf {
-        self.path.join("state.json")
-    }
-
-    /// The run's trace.
-    pub(crate) fn trace(&self) -> PathBuf {
-        self.path.join("trace.jsonl")
-    }
-
-    /// The run's scenario.
-    pub(crate) fn scenario(&self) -> PathBuf {
-        self.path.join("scenario.yaml")
+    /// The number in it.
+    pub(crate) fn number(&self) -> u64 {
+        self.id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 
     /// The folder its tools work in.
     pub(crate) fn work(&self) -> PathBuf {
         self.path.join("work")
     }
+
+    /// Puts a copy of the scenario's folder there, or an empty one.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being made.
+    pub(crate) fn fill(&self, template: Option<&Path>) -> Result<(), Failure> {
+        let work = self.work();
+        match template {
+            Some(template) => copy::folder(template, &work),
+            None => fs::create_dir(&work).map_err(|error| Failure::io("make the folder", &work, &error)),
+        }
+    }
+
+    /// There is a run that it belongs to.
+    pub(crate) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // Why it was not made is worth more than what is left behind.
+            drop(fs::remove_dir_all(&self.path));
+        }
+    }
+}
+
+/// Takes away the folder of a run that was removed, if it is one that a command with this folder of all runs has made. Says
+/// whether it did.
+///
+/// # Errors
+/// Those of the operating system.
+pub(crate) fn remove(state_dir: &Path, id: &str, work: &Path) -> Result<bool, Failure> {
+    // A store that others write to must not be able to name just any folder.
+    let Ok(state_dir) = state_dir.canonicalize() else { return Ok(false) };
+    let path = state_dir.join(id);
+    let mut names = Path::new(id).components();
+    let is_a_name = matches!((names.next(), names.next()), (Some(Component::Normal(_)), None));
+    let is_ours = is_a_name && work == path.join("work") && work.is_dir();
+    if !is_ours {
+        return Ok(false);
+    }
+    fs::remove_dir_all(&path).map_err(|error| Failure::io("remove the folder", &path, &error))?;
+    Ok(true)
+}
+
+/// Refuses what is no folder, before anything is made.
+///
+/// # Errors
+/// As a copy of it would.
+pub(crate) fn check_template(template: Option<&Path>) -> Result<(), Failure> {
+    template.map_or(Ok(()), copy::check)
 }
 
 /// A copy of a scenario's folder that goes when this value does.
@@ -113,63 +137,9 @@ pub(crate) fn throwaway(template: Option<&Path>) -> Result<tempfile::TempDir, Fa
     Ok(folder)
 }
 
-/// Takes the first free number after the highest that was ever taken.
-fn claim(state_dir: &Path, name: &str) -> Result<(String, PathBuf), Failure> {
-    let mut number = 1 + ids(state_dir)
-        .iter()
-        .filter_map(|id| id.strip_prefix(name)?.strip_prefix('-')?.parse::<u64>().ok())
-        .max()
-        .unwrap_or(0);
-    loop {
-        let id = format!("{name}-{number}");
-        let path = state_dir.join(&id);
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok((id, path)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(Failure::io("make the folder", &path, &error)),
-        }
-    }
-}
-
-fn fill(path: &Path, scenario: &str, template: Option<&Path>) -> Result<(), Failure> {
-    let work = path.join("work");
-    match template {
-        Some(template) => copy::folder(template, &work)?,
-        None => fs::create_dir(&work).map_err(|error| Failure::io("make the folder", &work, &error))?,
-    }
-    let copy = path.join("scenario.yaml");
-    replace(&copy, scenario.as_bytes()).map_err(|error| Failure::io("write", &copy, &error))
-}
-
-fn lock(path: &Path) -> Result<File, Failure> {
-    let place = path.join("lock");
-    let file = File::create(&place).map_err(|error| Failure::io("open", &place, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(Failure::new(format!("another process drives the run in {}", path.display()))
-                .with_help("wait for it to end, or end it"))
-        }
-        Err(TryLockError::Error(error)) => Err(Failure::io("lock", &place, &error)),
-    }
-}
-
-/// The ids of the runs there are, sorted; none where the folder cannot be read.
-fn ids(state_dir: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(state_dir) else { return Vec::new() };
-    let mut ids: Vec<String> =
-        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    ids.sort();
-    ids
-}
-
-fn known(state_dir: &Path) -> String {
-    let ids = ids(state_dir);
-    match ids.as_slice() {
-        [] => "there are no runs there; `--state-dir` names another place".to_owned(),
-        ids => {
-            let last: Vec<&str> = ids.iter().rev().take(10).map(String::as_str).collect();
-            format!("there are {}", last.join(", "))
-        }
-    }
+/// The numbers of the runs of that name that have folders; none where the folder cannot be read.
+fn numbers(state_dir: &Path, name: &str) -> impl Iterator<Item = u64> {
+    let entries = fs::read_dir(state_dir).into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    ids.filter_map(move |id| id.strip_prefix(name)?.strip_prefix('-')?.parse().ok())
 }

@@ -97,9 +97,10 @@ impl RunStore for PostgresStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let Key { key, long } = Key::of(&run.id);
         let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
+        let (title, not_before) = (text(&run.title), run.not_before_ms.map(int));
         let made = self
             .connections
-            .rows(&self.sql.create, &[&key, &long, &text(&run.title), &spec, &int(run.at_ms)])
+            .rows(&self.sql.create, &[&key, &long, &title, &spec, &int(run.at_ms), &not_before])
             .await?;
         if made.is_empty() {
             return Err(StoreError::Taken { run: run.id.clone() });

@@ -51,8 +51,8 @@ impl Sql {
         ];
         Sql {
             create: with(
-                "INSERT INTO {schema}.runs (id, long_id, title, spec, created_at, changed_at)
-                    VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (id) DO NOTHING RETURNING no",
+                "INSERT INTO {schema}.runs (id, long_id, title, spec, created_at, changed_at, not_before)
+                    VALUES ($1, $2, $3, $4, $5, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING no",
             ),
             run_no: with("SELECT no FROM {schema}.runs WHERE id = $1"),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.

@@ -18,7 +18,7 @@ use process::{Memory, Process};
 
 pub use board::{Ready, Told};
 pub use played::{Ended, PlayError, Played, Replied, Sent, What};
-pub use stage::{Setting, Stage, Stop};
+pub use stage::{Line, Setting, Stage, Stop};
 
 /// How a scenario is played.
 #[derive(Clone)]

@@ -30,6 +30,8 @@ pub struct Setting {
     pub clock: TokioClock,
     /// Tools beside the scripted ones.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// The clock's time at which the scenario began: its own times count from there.
+    pub began_ms: u64,
     /// What people have ready, in the place of the scenario's own decisions.
     pub answers: Option<Vec<Ready>>,
     /// Who else is told events.
@@ -50,6 +52,7 @@ impl Setting {
         Setting {
             clock,
             tools: Vec::new(),
+            began_ms: 0,
             answers: None,
             events: None,
             replies: None,
@@ -69,6 +72,24 @@ pub struct Stage<'s> {
     clock: TokioClock,
     limit_ms: u64,
     ended: Vec<Ended>,
+}
+
+/// A way to a run that is driven on a stage, for what comes from elsewhere. Clones lead to the same run.
+#[derive(Clone)]
+pub struct Line {
+    board: Arc<Board>,
+}
+
+impl Line {
+    /// Gives decisions that a store has accepted.
+    pub fn post(&self, decisions: Vec<Incoming>) {
+        self.board.post(decisions);
+    }
+
+    /// Cancels the run.
+    pub fn cancel(&self) {
+        self.board.cancel();
+    }
 }
 
 /// Where a run stands when a stage is left.
@@ -105,7 +126,8 @@ impl<'s> Stage<'s> {
             outside = outside.answered_by(answers);
         }
         if setting.is_resumed {
-            outside = outside.going_on_at(setting.clock.now_ms());
+            let gone_ms = setting.clock.now_ms().saturating_sub(setting.began_ms);
+            outside = outside.going_on_at(gone_ms);
         }
         Self::going_on(scenario, setting, outside, Ledger::default(), Requests::default())
     }
@@ -118,12 +140,12 @@ impl<'s> Stage<'s> {
         ledger: Ledger,
         requests: Requests,
     ) -> Result<Self, PlayError> {
-        let Setting { clock, tools, events, replies, limit_ms, leaves_lapses, .. } = setting;
+        let Setting { clock, tools, began_ms, events, replies, limit_ms, leaves_lapses, .. } = setting;
         let cast = Cast::new(clock, ledger, requests);
         let gone = cast.gone();
-        let agent = script::agent(scenario, &tools, cast).map_err(PlayError::Config)?;
+        let agent = script::cast_agent(scenario, &tools, cast).map_err(PlayError::Config)?;
         let (handle, inbox) = inbox();
-        let board = Arc::new(Board::new(scenario, outside, handle, clock, gone, events, replies));
+        let board = Arc::new(Board::new(scenario, outside, handle, (clock, began_ms), gone, events, replies));
         if leaves_lapses {
             board.leave_lapses();
         }
@@ -148,6 +170,11 @@ impl<'s> Stage<'s> {
     /// Gives decisions to the run.
     pub fn send(&self, decisions: Vec<Incoming>) {
         self.board.send(decisions);
+    }
+
+    /// A way to the run for what comes from elsewhere while the stage drives it.
+    pub fn line(&self) -> Line {
+        Line { board: Arc::clone(&self.board) }
     }
 
     pub(super) fn leave(self) -> (Outside, Vec<Ended>) {
@@ -330,6 +357,12 @@ impl<'s> Stage<'s> {
 impl std::fmt::Debug for Setting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setting").field("tools", &self.tools.len()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Line").finish_non_exhaustive()
     }
 }
 

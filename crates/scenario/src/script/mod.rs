@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
-use runstate::agent::{Agent, ConfigError, Tool};
+use runstate::agent::{Agent, ConfigError, Tool, WhenSuspended};
 use runstate::clock::TokioClock;
 use runstate_schema::JsonSchemas;
 
@@ -52,8 +52,24 @@ impl Cast {
     }
 }
 
+/// The agent of a scenario for a worker: the scripted model, tools and plugins, with `tools` beside them. Nothing comes from
+/// outside by itself, and a run whose calls wait is parked, whatever the scenario says about that: it is whoever drives it
+/// that waits.
+///
+/// # Errors
+/// A scenario that makes no agent.
+pub fn agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], clock: TokioClock) -> Result<Agent, ConfigError> {
+    let mut parked = scenario.clone();
+    parked.when_suspended = WhenSuspended::Park;
+    cast_agent(&parked, tools, Cast::new(clock, Ledger::default(), Requests::default()))
+}
+
 /// The agent of a scenario, with `tools` beside the scripted ones.
-pub(crate) fn agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], cast: Cast) -> Result<Agent, ConfigError> {
+pub(crate) fn cast_agent(
+    scenario: &Scenario,
+    tools: &[Arc<dyn Tool>],
+    cast: Cast,
+) -> Result<Agent, ConfigError> {
     let mut stop = scenario.stop.clone();
     stop.push(StopConditionSpec::MaxRounds { rounds: scenario.limits.max_rounds });
     let model = model::Script::new(scenario.model.clone(), cast.clone());

@@ -9,10 +9,11 @@ use crate::number::{column, number};
 
 pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
     let mut insert = conn.prepare_cached(
-        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms) VALUES (?1, ?2, 'Running', ?3, ?3) \
-         ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms) \
+         VALUES (?1, ?2, 'Running', ?3, ?3, ?4) ON CONFLICT (id) DO NOTHING",
     )?;
-    if insert.execute(params![run.id, run.title, column(run.at_ms)])? == 0 {
+    let not_before = run.not_before_ms.map(column);
+    if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
     }
     let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;

@@ -48,13 +48,16 @@ impl Board {
                 self.send(batch);
             }
             Act::Write(text) => self.write(text),
-            Act::Cancel => {
-                self.token.cancel();
-                self.lock().woken = true;
-            }
+            Act::Cancel => self.cancel(),
             Act::Resume => self.lock().woken = true,
             Act::Crash => self.gone.go(),
         }
+        self.changed.notify_one();
+    }
+
+    pub(in crate::play) fn cancel(&self) {
+        self.token.cancel();
+        self.lock().woken = true;
         self.changed.notify_one();
     }
 
@@ -96,6 +99,18 @@ impl Board {
                 }
             }
         }));
+    }
+
+    /// Gives decisions that were accepted elsewhere: nobody here waits for what becomes of them.
+    pub(in crate::play) fn post(&self, batch: Vec<Incoming>) {
+        self.lock().woken = true;
+        let handle = self.handle.clone();
+        self.fly(Box::pin(async move {
+            // A run that is gone reads them from where they were accepted.
+            handle.post(batch).await.ok();
+            Vec::new()
+        }));
+        self.changed.notify_one();
     }
 
     fn write(&self, text: String) {

@@ -67,7 +67,7 @@ impl Board {
         scenario: &Scenario,
         outside: Outside,
         handle: DecisionHandle,
-        clock: TokioClock,
+        (clock, began_ms): (TokioClock, u64),
         gone: Gone,
         also: Option<Arc<dyn EventSink>>,
         accepted: Option<Told>,
@@ -75,7 +75,7 @@ impl Board {
         let mut inner = Inner { outside, ..Inner::default() };
         for pending in &mut inner.outside.steps {
             if let crate::file::When::AtMs(at) = pending.step.when {
-                pending.due_ms = Some(at);
+                pending.due_ms = Some(began_ms.saturating_add(at));
             }
         }
         Board {

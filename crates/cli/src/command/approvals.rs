@@ -1,0 +1,111 @@
+//! `runstate approvals`
+
+use runstate::store::{About, Approval, ApprovalQuery};
+use serde_json::{Value, json};
+
+use super::time::away;
+use crate::clock::unix_ms;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, printable};
+use crate::store::{Missing, StoreArgs, give_up_lapsed, is_in_doubt};
+
+/// List the calls that wait for a decision
+///
+/// Each with what its tool would be called with: an approval is for those very arguments. A call in doubt may have executed
+/// when its run was interrupted: to approve it is to let it execute again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate approvals
+  runstate approvals --run tidy-folder-1 --json
+
+Exit codes:
+  0  listed, though there may be none
+  2  the store, or another argument, cannot be used")]
+pub(crate) struct Args {
+    /// Those of this run alone
+    #[arg(long)]
+    run: Option<String>,
+    /// At most so many
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
+    /// Those behind this call: the last one of the page before
+    #[arg(long, value_name = "RUN/CALL")]
+    behind: Option<String>,
+    /// An object with approvals, and next: what to give to --behind for the next page, or null
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let opened = args.place.open(Missing::Refuse)?;
+    give_up_lapsed(&opened)?;
+    let about = args.run.clone().map_or(About::All, About::Run);
+    let limit = usize::from(args.limit);
+    let mut query = ApprovalQuery::new(about, limit);
+    if let Some(behind) = &args.behind {
+        let (run, call) = behind
+            .split_once('/')
+            .ok_or_else(|| Failure::new(format!("--behind: expected RUN/CALL, got {behind:?}")))?;
+        query.behind = Some((run.to_owned(), call.to_owned()));
+    }
+    let approvals = opened.ask(opened.store.approvals(&query))?;
+    let next = approvals.last().filter(|_| approvals.len() == limit);
+    let next = next.map(|last| format!("{}/{}", last.run, last.call));
+    if args.json {
+        let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
+        out.json(&json!({"approvals": approvals, "next": next}));
+        return Ok(Exit::Good);
+    }
+    if approvals.is_empty() {
+        out.line("nothing waits for a decision");
+    }
+    for approval in &approvals {
+        text(approval, out);
+    }
+    if let Some(next) = next {
+        let next = crate::store::quoted(&next);
+        out.line(&format!("more: runstate approvals --behind {next}{}", args.place.to_repeat()));
+    }
+    Ok(Exit::Good)
+}
+
+/// A call that waits, in a few lines.
+pub(super) fn text(approval: &Approval, out: &mut Output) {
+    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
+    let mut line = |line: String| out.line(&printable(&line));
+    line(format!("{call} of {run}: {tool} {arguments}"));
+    if is_in_doubt(approval) {
+        line("  in doubt    it may have executed already".to_owned());
+    }
+    line(format!("  asks        {}: {}", suspension.action, suspension.message));
+    line(format!("  suspension  {}", suspension.id));
+    line(format!("  digest      {}", short(args_digest)));
+    if let Some(at_ms) = suspension.expires_at_ms {
+        line(format!("  lapses      {}", away(unix_ms(), at_ms)));
+    }
+}
+
+/// As much of a digest as a person looks at.
+fn short(digest: &str) -> &str {
+    digest.get(..SHORT).unwrap_or(digest)
+}
+
+/// How much of a digest names it: its kind, and 64 bits.
+const SHORT: usize = "sha256:".len() + 16;
+
+fn to_json(approval: &Approval) -> Value {
+    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
+    json!({
+        "run": run,
+        "call": call,
+        "tool": tool,
+        "arguments": arguments,
+        "args_digest": args_digest,
+        "suspension": suspension,
+        "in_doubt": is_in_doubt(approval),
+    })
+}

@@ -1,0 +1,220 @@
+//! `runstate approve CALL` and `runstate deny CALL`
+
+use runstate::agent::{Incoming, Reply};
+use runstate::decision::DecisionAction;
+use runstate::store::{About, Approval, StoreError, decide};
+use runstate_schema::JsonSchemas;
+use serde_json::{Value, json};
+
+use super::approvals;
+use crate::clock::unix_ms;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{self, Text};
+use crate::output::{Output, printable};
+use crate::store::{Missing, Opened, StoreArgs, beside, waiting};
+
+/// Approve a call that waits, in whatever process its run is driven
+///
+/// The first decision on a suspension wins, and is durable when this says so; whoever drives the run takes it. It is for the
+/// arguments that are shown here, and for no others. The same command given again is the same decision.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate approve rm_draft
+  runstate approve rm_draft --run tidy-folder-1 --actor ada --reason 'the report has it all'
+  runstate approve lookup --result '{\"price\": 12}'
+
+Exit codes:
+  0  accepted; or the very same decision was accepted before
+  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the arguments are others, the result
+     does not fit
+  2  the store, or another argument, cannot be used; the name means several calls")]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    on: On,
+    /// The answer itself: where the call asks for one, its tool gets it, or is not executed at all
+    #[arg(long, value_name = "JSON")]
+    result: Option<String>,
+}
+
+/// Deny a call that waits: it is given up, and the model reads why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate deny rm_notes --reason 'the phone numbers are still needed'
+
+Exit codes:
+  0  accepted; or the very same decision was accepted before
+  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the arguments are others
+  2  the store, or another argument, cannot be used; the name means several calls")]
+pub(crate) struct Deny {
+    #[command(flatten)]
+    on: On,
+}
+
+/// What both have in common.
+#[derive(Debug, clap::Args)]
+struct On {
+    /// The call, by its name or the id that the model gave it; or the suspension
+    call: String,
+    /// In this run
+    #[arg(long)]
+    run: Option<String>,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
+    /// Who decides [default: the name of the user]
+    #[arg(long, value_name = "NAME")]
+    actor: Option<String>,
+    /// For the arguments of this digest alone, or of one that begins so, as `runstate approvals` shows it
+    #[arg(long)]
+    digest: Option<String>,
+    /// One JSON object: reply, accepted, run, call, suspension, decision
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+pub(crate) fn approve(args: &Approve, out: &mut Output) -> Result<Exit, Failure> {
+    let result = args
+        .result
+        .as_deref()
+        .map(|text| input::json(&Text { name: "--result".to_owned(), text: text.to_owned() }));
+    args.on.decide(DecisionAction::Resume, result.transpose()?.unwrap_or_default(), out)
+}
+
+pub(crate) fn deny(args: &Deny, out: &mut Output) -> Result<Exit, Failure> {
+    args.on.decide(DecisionAction::Cancel, Value::Null, out)
+}
+
+impl On {
+    fn decide(&self, action: DecisionAction, result: Value, out: &mut Output) -> Result<Exit, Failure> {
+        let opened = self.place.open(Missing::Refuse)?;
+        let found = self.meant(&opened)?;
+        if let (Some(found), false) = (&found, self.json) {
+            approvals::text(found, out);
+        }
+        let asked = match &found {
+            Some(found) => Some(Asked::now(found)),
+            None => self.decided(&opened)?,
+        };
+        let incoming = self.incoming(asked, action, result);
+        let schemas = JsonSchemas::new();
+        let reply = opened.ask(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
+        let is_accepted = matches!(reply, Reply::Accepted | Reply::Duplicate);
+        if self.json {
+            out.json(&json!({
+                "reply": reply.to_string(),
+                "accepted": is_accepted,
+                "run": incoming.run_id,
+                "call": incoming.call,
+                "suspension": incoming.suspension_id,
+                "decision": incoming.decision_id,
+            }));
+        } else {
+            out.line(&printable(&reply.to_string()));
+            if reply == Reply::Unknown && self.run.is_none() {
+                out.line("name the run with --run to learn whether it was decided before");
+            }
+        }
+        Ok(if is_accepted { Exit::Good } else { Exit::Bad })
+    }
+
+    /// The one call that is meant, if one waits.
+    fn meant(&self, opened: &Opened) -> Result<Option<Approval>, Failure> {
+        let mut found = match &self.run {
+            Some(run) => waiting(opened, About::Run(run.clone()))?
+                .into_iter()
+                .filter(|approval| self.names(&approval.call, &approval.suspension.id))
+                .collect(),
+            None => waiting(opened, About::Call(self.call.clone()))?,
+        };
+        if found.is_empty() && self.run.is_none() {
+            found = waiting(opened, About::Suspension(self.call.clone()))?;
+        }
+        if found.len() > 1 {
+            let ids: Vec<&str> = found.iter().take(10).map(|one| one.suspension.id.as_str()).collect();
+            let help = format!("say which: {}", printable(&ids.join(", ")));
+            return Err(Failure::new(format!("{} calls that wait are named {:?}", found.len(), self.call))
+                .with_help(help));
+        }
+        Ok(found.pop())
+    }
+
+    /// What the last decision on it was for, if there was one: to say the same again is no conflict.
+    fn decided(&self, opened: &Opened) -> Result<Option<Asked>, Failure> {
+        let Some(run) = &self.run else { return Ok(None) };
+        let loaded = match beside(opened.handle(), opened.store.load(run)) {
+            Err(StoreError::NoRun { .. }) => return Ok(None),
+            loaded => loaded.map_err(|error| opened.failure(&error))?,
+        };
+        let posted = opened.ask(opened.store.mail(run))?.decisions;
+        let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
+        let decided =
+            taken.chain(&posted).filter(|decision| self.names(&decision.call, &decision.suspension_id));
+        let last = decided.max_by_key(|decision| decision.decided_at_ms);
+        Ok(last.map(|decision| Asked {
+            run: run.clone(),
+            call: decision.call.clone(),
+            suspension: decision.suspension_id.clone(),
+            digest: decision.args_digest.clone(),
+        }))
+    }
+
+    fn names(&self, call: &str, suspension: &str) -> bool {
+        self.call == call || self.call == suspension
+    }
+
+    fn incoming(&self, asked: Option<Asked>, action: DecisionAction, result: Value) -> Incoming {
+        let mut incoming = Incoming::new("", &*self.call, action).with_result(result);
+        incoming.run_id.clone_from(&self.run);
+        incoming.args_digest.clone_from(&self.digest);
+        incoming.reason.clone_from(&self.reason);
+        incoming.actor = self.actor.clone().or_else(user);
+        if let Some(asked) = asked {
+            incoming.args_digest = self.shown(asked.digest);
+            incoming.call = asked.call;
+            incoming.run_id = Some(asked.run);
+            incoming.suspension_id = Some(asked.suspension);
+        }
+        // Given again it is the same decision, and not another one that comes too late.
+        incoming.named_by_content()
+    }
+
+    /// The digest of the arguments that were shown: what the person says, or what is shown here.
+    fn shown(&self, shown: Option<String>) -> Option<String> {
+        match &self.digest {
+            Some(wanted) if shown.as_ref().is_none_or(|shown| !shown.starts_with(wanted)) => {
+                Some(wanted.clone())
+            }
+            _ => shown,
+        }
+    }
+}
+
+/// What a decision is on.
+struct Asked {
+    run: String,
+    call: String,
+    suspension: String,
+    digest: Option<String>,
+}
+
+impl Asked {
+    fn now(approval: &Approval) -> Self {
+        Asked {
+            run: approval.run.clone(),
+            call: approval.call.clone(),
+            suspension: approval.suspension.id.clone(),
+            digest: Some(approval.args_digest.clone()),
+        }
+    }
+}
+
+/// The name of the user, as the system says it.
+fn user() -> Option<String> {
+    let name = if cfg!(windows) { "USERNAME" } else { "USER" };
+    std::env::var(name).ok().filter(|name| !name.is_empty())
+}

@@ -1,0 +1,162 @@
+//! `runstate runs`
+
+use clap::ValueEnum;
+use runstate::run::RunStatus;
+use runstate::store::{RunInfo, RunQuery};
+use serde_json::{Value, json};
+
+use super::time::away;
+use crate::clock::unix_ms;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, printable};
+use crate::run;
+use crate::store::{Missing, Opened, StoreArgs, give_up_lapsed, in_doubt};
+
+/// List the runs of a store, the newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate runs
+  runstate runs --status waiting --limit 100 --json
+
+Exit codes:
+  0  listed, though there may be none
+  2  the store, or another argument, cannot be used")]
+pub(crate) struct Args {
+    /// Those in this status alone
+    #[arg(long, value_enum)]
+    status: Option<Status>,
+    /// At most so many
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
+    /// Those behind this run: the last one of the page before
+    #[arg(long, value_name = "RUN")]
+    behind: Option<String>,
+    /// An object with runs, and next: the run to give to --behind for the next page, or null
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Status {
+    /// It goes on, or can: it has not begun, is driven, or was interrupted
+    Running,
+    /// Its calls wait for decisions
+    Waiting,
+    /// It is over
+    Done,
+}
+
+impl From<Status> for RunStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Running => RunStatus::Running,
+            Status::Waiting => RunStatus::Waiting,
+            Status::Done => RunStatus::Done,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let opened = args.place.open(Missing::Refuse)?;
+    give_up_lapsed(&opened)?;
+    let limit = usize::from(args.limit);
+    let mut query = RunQuery::all(limit);
+    query.status = args.status.map(RunStatus::from);
+    if let Some(behind) = &args.behind {
+        query = query.behind(&run::load(&opened, behind)?.info);
+    }
+    let runs = opened.ask(opened.store.runs(&query))?;
+    let doubts = runs.iter().map(|run| doubts(&opened, run)).collect::<Result<Vec<usize>, Failure>>()?;
+    let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.id.as_str());
+    let now_ms = unix_ms();
+    if args.json {
+        let runs: Vec<Value> =
+            runs.iter().zip(doubts).map(|(run, doubts)| to_json(run, doubts, now_ms)).collect();
+        out.json(&json!({"runs": runs, "next": next}));
+        return Ok(Exit::Good);
+    }
+    if runs.is_empty() {
+        out.line("no runs");
+        return Ok(Exit::Good);
+    }
+    let longest = runs.iter().map(|run| run.id.chars().count()).max().unwrap_or(0).max("run".len());
+    out.line(&format!(
+        "{:<longest$}  {:<8}{:>6}  {:<16}{:<11}in hand",
+        "run", "status", "steps", "waits", "changed"
+    ));
+    for (run, doubts) in runs.iter().zip(doubts) {
+        text(run, doubts, longest, now_ms, out);
+    }
+    if let Some(next) = next {
+        out.line(&format!("more: runstate runs --behind {next}{}", args.place.to_repeat()));
+    }
+    Ok(Exit::Good)
+}
+
+/// How many calls of a run are in doubt.
+fn doubts(opened: &Opened, run: &RunInfo) -> Result<usize, Failure> {
+    if run.waiting == 0 { Ok(0) } else { in_doubt(opened, &run.id) }
+}
+
+fn text(run: &RunInfo, doubts: usize, longest: usize, now_ms: u64, out: &mut Output) {
+    let RunInfo { id, status, steps, waiting, .. } = run;
+    let waits = match (waiting, doubts) {
+        (0, _) => "-".to_owned(),
+        (waiting, 0) => waiting.to_string(),
+        (waiting, doubts) => format!("{waiting}, {doubts} in doubt"),
+    };
+    let status = format!("{status:?}");
+    let changed = away(now_ms, run.changed_at_ms);
+    let line =
+        format!("{id:<longest$}  {status:<8}{steps:>6}  {waits:<16}{changed:<11}{}", in_hand(run, now_ms));
+    out.line(&printable(line.trim_end()));
+    for note in notes(run, now_ms) {
+        out.line(&printable(&format!("  {note}")));
+    }
+}
+
+fn in_hand(run: &RunInfo, now_ms: u64) -> String {
+    match &run.holder {
+        None => "-".to_owned(),
+        Some(holder) if holder.until_ms <= now_ms => format!("{} (its lease is over)", holder.name),
+        Some(holder) => holder.name.clone(),
+    }
+}
+
+/// What else is to be known of a run.
+pub(super) fn notes(run: &RunInfo, now_ms: u64) -> Vec<String> {
+    let reason = run.reason.as_ref().filter(|_| run.status == RunStatus::Done);
+    let put_off = run.not_before_ms.filter(|at| *at > now_ms && run.problem.is_some());
+    let put_off = put_off.map(|at| format!(", tried again {}", away(now_ms, at))).unwrap_or_default();
+    let problem = run.problem.as_ref().map(|problem| format!("problem: {problem}{put_off}"));
+    let cancel = run.cancel.as_ref().map(|reason| format!("is to be cancelled: {reason}"));
+    let reason = reason.map(|reason| format!("ended: {reason}"));
+    [reason, cancel, problem].into_iter().flatten().collect()
+}
+
+/// A run for programs.
+pub(super) fn to_json(run: &RunInfo, doubts: usize, now_ms: u64) -> Value {
+    let holder = run.holder.as_ref().map(|holder| {
+        json!({"name": holder.name, "until_ms": holder.until_ms, "is_over": holder.until_ms <= now_ms})
+    });
+    json!({
+        "run": run.id,
+        "title": run.title,
+        "status": run.status,
+        "reason": run.reason,
+        "steps": run.steps,
+        "commits": run.version,
+        "waiting": run.waiting,
+        "in_doubt": doubts,
+        "holder": holder,
+        "not_before_ms": run.not_before_ms,
+        "problem": run.problem,
+        "cancel": run.cancel,
+        "created_at_ms": run.created_at_ms,
+        "changed_at_ms": run.changed_at_ms,
+    })
+}

@@ -1,0 +1,123 @@
+//! What `runstate show RUN` says of a run beside its trace.
+
+use runstate::agent::RunState;
+use runstate::decision::{Decision, DecisionAction};
+use runstate::store::{About, Approval, Loaded, Mail};
+use serde_json::{Value, json};
+
+use super::runs::{notes, to_json};
+use super::time::away;
+use crate::clock::unix_ms;
+use crate::failure::Failure;
+use crate::migrations;
+use crate::output::{Output, printable};
+use crate::run;
+use crate::spec::Spec;
+use crate::store::{Opened, is_in_doubt, waiting};
+
+/// Where a run stands.
+pub(super) struct Summary {
+    loaded: Loaded,
+    /// The run as types; or why it does not come back.
+    state: Option<Result<RunState, String>>,
+    mail: Mail,
+    waits: Vec<Approval>,
+}
+
+impl Summary {
+    /// That of a stored run.
+    ///
+    /// # Errors
+    /// A run that there is not, and errors of the store.
+    pub(super) fn of(opened: &Opened, run: &str) -> Result<Self, Failure> {
+        let loaded = run::load(opened, run)?;
+        let state = loaded.stored.as_ref().map(|stored| {
+            stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
+        });
+        let mail = opened.ask(opened.store.mail(run))?;
+        let waits = waiting(opened, About::Run(run.to_owned()))?;
+        Ok(Summary { loaded, state, mail, waits })
+    }
+
+    /// The run's id.
+    pub(super) fn id(&self) -> &str {
+        &self.loaded.info.id
+    }
+
+    /// Has nobody driven it yet? Then it has no trace.
+    pub(super) fn is_new(&self) -> bool {
+        self.loaded.traced == 0
+    }
+
+    /// What was decided: what the run has taken, and what it has not yet.
+    fn decisions(&self) -> impl Iterator<Item = (&Decision, bool)> {
+        let taken = self.loaded.stored.iter().flat_map(|stored| stored.decisions().values());
+        taken
+            .map(|decision| (decision, true))
+            .chain(self.mail.decisions.iter().map(|decision| (decision, false)))
+    }
+
+    fn state(&self) -> Option<&RunState> {
+        self.state.as_ref()?.as_ref().ok()
+    }
+
+    pub(super) fn text(&self, opened: &Opened, out: &mut Output) {
+        let (info, now_ms) = (&self.loaded.info, unix_ms());
+        let mut line = |what: &str, said: String| out.line(&printable(format!("{what:<9}{said}").trim_end()));
+        line("run", info.id.clone());
+        line("about", info.title.clone());
+        let hand = info.holder.as_ref().filter(|holder| holder.until_ms > now_ms);
+        let hand = hand.map(|holder| format!(", in the hands of {}", holder.name)).unwrap_or_default();
+        line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
+        notes(info, now_ms).into_iter().for_each(|note| line("", note));
+        if let Some(Err(why)) = &self.state {
+            line("", format!("it cannot be brought back: {why}"));
+        }
+        for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
+            let record = call.record();
+            line("call", format!("{name} {:?}: {} {}", call.status(), record.tool(), record.arguments()));
+        }
+        for (decision, is_taken) in self.decisions() {
+            line("decided", decided(decision, is_taken, now_ms));
+        }
+        for one in &self.waits {
+            let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
+            line("waits", format!("{}{doubt}: {}", one.call, one.suspension.message));
+        }
+        line("store", opened.url());
+        if let Ok(spec) = Spec::of(&self.loaded) {
+            line("folder", spec.folder().display().to_string());
+        }
+    }
+
+    pub(super) fn to_json(&self, opened: &Opened) -> Value {
+        let doubts = self.waits.iter().filter(|one| is_in_doubt(one)).count();
+        let mut run = to_json(&self.loaded.info, doubts, unix_ms());
+        let calls = self.state().into_iter().flat_map(RunState::calls).map(|(name, call)| {
+            let record = call.record();
+            json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()})
+        });
+        run["calls"] = calls.collect();
+        let decisions =
+            self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
+        run["decisions"] = decisions.collect();
+        run["waits"] =
+            self.waits.iter().map(|one| json!({"call": one.call, "suspension": one.suspension})).collect();
+        run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
+        run["store"] = opened.url().into();
+        run["folder"] = json!(Spec::of(&self.loaded).ok().map(|spec| spec.folder().to_owned()));
+        run
+    }
+}
+
+fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
+    let action = match decision.action {
+        DecisionAction::Resume => "approved",
+        DecisionAction::Cancel => "denied",
+    };
+    let by = decision.actor.as_deref().unwrap_or("someone");
+    let when = away(now_ms, decision.decided_at_ms);
+    let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let taken = if is_taken { "" } else { " (not taken yet)" };
+    format!("{} {action} by {by} {when}{taken}{reason}", decision.call)
+}

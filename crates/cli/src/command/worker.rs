@@ -1,0 +1,131 @@
+//! `runstate worker`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::agent::CancellationToken;
+use runstate::clock::unix_clock;
+use runstate::store::Worker;
+
+use super::time::time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::host::ScenarioHost;
+use crate::machine;
+use crate::output::complain;
+use crate::store::{Missing, StoreArgs};
+
+/// Drive the runs of a store: those that can go on, and those whose decisions have come
+///
+/// It claims runs that have not begun, that were interrupted, that somebody decided about or cancelled; gives up calls that
+/// nobody decided in time; and parks what waits. Any number of workers may share a store; each run is driven by one at a
+/// time. A worker that is killed loses its runs to others once its leases are over.
+///
+/// Time is real. Model and tools are those of the run's scenario; its `decisions` and what it lets come from `outside` are
+/// left out: here they come from people, with `runstate approve`, `deny` and `cancel`. A run that waits is parked, whatever
+/// the scenario says about that.
+///
+/// SIGTERM and Ctrl-C drain it: it claims no more, and gives each run back at its next commit at which no tool executes. A
+/// second one ends it at once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate worker
+  runstate worker --once --store sqlite:runs.db
+
+Exit codes:
+  0  drained; with --once, nothing more can go on
+  2  the store, or another argument, cannot be used")]
+pub(crate) struct Args {
+    /// Drive what can go on now, and end
+    #[arg(long)]
+    once: bool,
+    /// Drive at most so many runs at once
+    #[arg(long, value_name = "RUNS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
+    at_once: u16,
+    /// Keep runs in hand for so long at a time: others go on with those of a worker that is gone after this
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
+    lease: Duration,
+    /// Look for work so often where the store tells no news
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
+    poll: Duration,
+    /// Try again after this time what could not be driven
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
+    put_off: Duration,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let opened = args.place.open(Missing::Make)?;
+    let clock = unix_clock();
+    let host = ScenarioHost::new(clock);
+    let drain = CancellationToken::new();
+    opened.handle().spawn(hear_signals(drain.clone()));
+    let worker = Worker::new(Arc::clone(&opened.store), machine::holder())
+        .clock(clock)
+        .lease(args.lease)
+        .poll(args.poll)
+        .put_off(args.put_off)
+        .at_once(usize::from(args.at_once));
+    complain(&format!("{} drives the runs of {}", machine::holder(), opened.url()));
+    opened.ask(async {
+        if args.once { worker.run_ready_until(&host, drain).await } else { worker.run(&host, drain).await }
+    })?;
+    Ok(Exit::Good)
+}
+
+/// The first signal drains; the second one ends the process, as it does anywhere.
+async fn hear_signals(drain: CancellationToken) {
+    let Ok(mut signals) = Signals::new() else { return };
+    signals.next().await;
+    complain("no more is claimed; runs are given back at their next commits; again to leave at once");
+    drain.cancel();
+    let code = signals.next().await;
+    std::process::exit(code);
+}
+
+/// Requests to end.
+#[cfg(unix)]
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for the next one, and says the exit code of a process that it ended.
+    async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.terminate.recv() => 143,
+            _ = self.interrupt.recv() => 130,
+        }
+    }
+}
+
+/// Requests to end.
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Signals)
+    }
+
+    /// Waits for the next one, and says the exit code of a process that it ended.
+    async fn next(&mut self) -> i32 {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        130
+    }
+}

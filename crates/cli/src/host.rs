@@ -1,0 +1,68 @@
+//! What a worker drives scenario runs with.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use runstate::agent::event::{AgentEvent, EventKind, EventSink};
+use runstate::clock::TokioClock;
+use runstate::store::{Ended, Host, HostError, Job, Loaded, StoreError};
+
+use crate::failure::Failure;
+use crate::migrations;
+use crate::output::{complain, printable, say};
+use crate::spec::Spec;
+
+/// Drives runs of scenarios, in real time.
+#[derive(Debug)]
+pub(crate) struct ScenarioHost {
+    clock: TokioClock,
+}
+
+impl ScenarioHost {
+    /// With that clock.
+    pub(crate) fn new(clock: TokioClock) -> Self {
+        ScenarioHost { clock }
+    }
+
+    fn job(&self, run: &Loaded) -> Result<Job, Failure> {
+        let spec = Spec::of(run)?;
+        let scenario = spec.scenario()?;
+        let tools = spec.tools(&scenario)?;
+        let agent = runstate_scenario::agent(&scenario, &tools, self.clock)
+            .map_err(|error| Failure::new(error.to_string()))?;
+        Ok(Job::new(agent, scenario.message)
+            .events(Arc::new(Told { run: run.info.id.clone() }))
+            .migrated_by(migrations::OF_RUNS.into(), migrations::OF_CALLS.into()))
+    }
+}
+
+#[async_trait]
+impl Host for ScenarioHost {
+    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+        self.job(run).map_err(|failure| HostError::new(failure.message()))
+    }
+
+    fn ended(&self, run: &str, ended: &Ended) {
+        say(&printable(&format!("{run:<20} {ended}")));
+    }
+
+    fn troubled(&self, error: &StoreError) {
+        complain(&printable(&format!("warning: {error}")));
+    }
+}
+
+/// Says what becomes of the calls of a run.
+#[derive(Debug)]
+struct Told {
+    run: String,
+}
+
+impl EventSink for Told {
+    fn emit(&self, event: &Arc<AgentEvent>) {
+        match &event.kind {
+            EventKind::RunStarted { .. } => say(&format!("{:<20} goes on", self.run)),
+            EventKind::Error { message } => complain(&printable(&format!("{}: {message}", self.run))),
+            _ => {}
+        }
+    }
+}

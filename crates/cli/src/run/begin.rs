@@ -1,0 +1,133 @@
+//! Taking a run in hand: a new one, or one that was parked or interrupted.
+
+use std::time::Duration;
+
+use runstate::agent::RunState;
+use runstate::clock::{Clock, TokioClock};
+use runstate::run::RunStatus;
+use runstate::store::{Loaded, NewRun, StoreError};
+use runstate::trace::{JsonlReader, Recorder};
+use tokio::runtime::{Builder, Runtime};
+
+use super::driven::Driven;
+use super::lease::Held;
+use crate::clock::unix_ms;
+use crate::failure::Failure;
+use crate::migrations;
+use crate::runs::{self, RunFolder};
+use crate::scenario::FromFile;
+use crate::spec::Spec;
+use crate::store::{Missing, Opened, StoreArgs, beside};
+
+/// A run that is in a store, and that nobody has driven yet.
+#[derive(Debug)]
+pub(crate) struct Created {
+    pub(crate) opened: Opened,
+    pub(crate) id: String,
+}
+
+/// How long a new run is kept for the process that has created it.
+const OURS_MS: u64 = 10_000;
+
+/// Creates a run: its folder, and its row in the store. One that is driven here no worker takes first.
+///
+/// # Errors
+/// What keeps the folder from being made, and errors of the store. Nothing is left behind then.
+pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
+    let FromFile { scenario, source, base } = file;
+    let template = scenario.folder.as_ref().map(|folder| base.join(folder));
+    runs::check_template(template.as_deref())?;
+    let state_dir = place.state_dir()?;
+    let mut folder = RunFolder::claim(&state_dir, &scenario.name, 1)?;
+    let opened = place.open(Missing::Make)?;
+    // The number may be taken in a store that other machines share.
+    while is_taken(&opened, folder.id())? {
+        let least = folder.number() + 1;
+        folder = RunFolder::claim(&state_dir, &scenario.name, least)?;
+    }
+    folder.fill(template.as_deref())?;
+    let spec = Spec::Scenario { scenario: source.text.clone(), folder: folder.work() };
+    let title = scenario.about.as_deref().unwrap_or(&scenario.message);
+    let now_ms = unix_ms();
+    let mut run = NewRun::new(folder.id(), spec.to_json()?, now_ms).titled(title);
+    if is_driven_here {
+        run = run.put_off(now_ms + OURS_MS);
+    }
+    opened.ask(opened.store.create(&run))?;
+    folder.keep();
+    Ok(Created { opened, id: folder.id().to_owned() })
+}
+
+fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
+    match beside(opened.handle(), opened.store.mail(run)) {
+        Ok(_) => Ok(true),
+        Err(StoreError::NoRun { .. }) => Ok(false),
+        Err(error) => Err(opened.failure(&error)),
+    }
+}
+
+/// Takes a run in hand, brought back as types.
+///
+/// # Errors
+/// A run that there is not, that is over, that another process drives, or that cannot be read.
+pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) -> Result<Driven, Failure> {
+    let spec = Spec::of(&going_on(&opened, run)?)?;
+    let scenario = spec.scenario()?;
+    let held = Held::claim(&opened, run, lease)?;
+    // Who had it before may have gone on with it until now.
+    let loaded = going_on(&opened, run)?;
+    // The time of a run goes on while nobody drives it, and never back.
+    let (runtime, clock) = runtime(real_time, unix_ms().max(last_ms(&opened, &loaded)?))?;
+    let recorder = Recorder::builder(run).first_seq(loaded.traced + 1).clock(move || clock.now_ms()).build();
+    let state = match &loaded.stored {
+        None => RunState::watched(run, &recorder),
+        Some(stored) => {
+            let restored = stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS);
+            let mut state = restored.map_err(|error| unreadable(&opened, run, &error))?;
+            state.watch(&recorder);
+            state
+        }
+    };
+    Ok(Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened })
+}
+
+fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))
+        .with_help("nothing was changed; `runstate show` has its trace, `runstate seal -` seals what is changed on purpose")
+}
+
+/// A run that is not over.
+fn going_on(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
+    let loaded = load(opened, run)?;
+    match loaded.info.status {
+        RunStatus::Done => Err(Failure::new(format!("{run}: the run is Done: it is over"))
+            .with_help("`runstate run` begins a new one")),
+        RunStatus::Running | RunStatus::Waiting => Ok(loaded),
+    }
+}
+
+/// All there is of a run.
+///
+/// # Errors
+/// A run that there is not, or that cannot be read.
+pub(crate) fn load(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
+    beside(opened.handle(), opened.store.load(run)).map_err(|error| opened.failure(&error))
+}
+
+/// When the last event of its trace was: that of a run whose delays are played may be ahead of the day's time.
+fn last_ms(opened: &Opened, run: &Loaded) -> Result<u64, Failure> {
+    let Some(before) = run.traced.checked_sub(1) else { return Ok(0) };
+    let rows = opened.ask(opened.store.trace(&run.info.id, before, 1))?;
+    let Some(row) = rows.first() else { return Ok(0) };
+    let mut reader = JsonlReader::new(row.json.as_bytes());
+    let event = reader.read().map_err(|error| Failure::new(format!("{}: {error}", run.info.id)))?;
+    Ok(event.map_or(0, |event| event.at_ms))
+}
+
+/// A runtime whose clock is moved on whenever all wait for it, or goes by itself; and the run's clock, at that time.
+fn runtime(real_time: bool, now_ms: u64) -> Result<(Runtime, TokioClock), Failure> {
+    let made = Builder::new_current_thread().enable_all().start_paused(!real_time).build();
+    let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
+    let clock = runtime.block_on(async { TokioClock::starting_at(now_ms) });
+    Ok((runtime, clock))
+}

@@ -1,0 +1,85 @@
+//! The store of a command: where it is, and how it is asked.
+
+mod ask;
+mod open;
+mod trace;
+mod url;
+mod waits;
+
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::runs;
+use url::StoreUrl;
+
+pub(crate) use ask::{Opened, beside};
+pub(crate) use trace::StoredTrace;
+pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
+
+/// Where runs are.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// Where runs are durable: sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR [default: runs.db in the folder of
+    /// --state-dir]
+    #[arg(long, value_name = "URL", env = "RUNSTATE_STORE", hide_env_values = true)]
+    store: Option<StoreUrl>,
+    /// Where the folders are that tools work in, one for each run [default: runstate/runs in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+/// Is a store made where there is none?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is made.
+    Make,
+    /// It is refused: what is asked for cannot be in it.
+    Refuse,
+}
+
+impl StoreArgs {
+    /// Where the folders are that tools work in.
+    ///
+    /// # Errors
+    /// No folder was given and the user has none.
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
+        runs::state_dir(self.state_dir.as_deref())
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// One that cannot be opened, and that is not there where it must be.
+    pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
+        let url = match &self.store {
+            Some(url) => url.clone(),
+            None => StoreUrl::Sqlite(self.state_dir()?.join("runs.db")),
+        };
+        let is_there = url.path().is_none_or(std::path::Path::exists);
+        if missing == Missing::Refuse && !is_there {
+            return Err(Failure::new(format!("there is no store {url}"))
+                .with_help("`runstate run` makes one; --store and --state-dir name another"));
+        }
+        Opened::open(url)
+    }
+
+    /// What else is to be said on the command line so that this store is meant, as it can be copied into a shell.
+    pub(crate) fn to_repeat(&self) -> String {
+        let dir =
+            self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
+        let from_env: Option<StoreUrl> =
+            std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
+        let store = self.store.as_ref().filter(|url| from_env.as_ref() != Some(*url));
+        let store = store.map(|url| format!(" --store {}", quoted(&url.to_string())));
+        format!("{}{}", store.unwrap_or_default(), dir.unwrap_or_default())
+    }
+}
+
+/// A word that can be copied into a shell, whatever a scenario calls its calls.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '@');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", crate::output::printable(word).replace('\'', "'\\''"))
+}

@@ -1,0 +1,49 @@
+//! From a URL to a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::store::{FileStore, RunStore, StoreError};
+use runstate_sqlite::SqliteStore;
+
+use super::url::StoreUrl;
+
+/// Opens the store of that URL, and makes it where there is none.
+///
+/// # Errors
+/// Those of the store, and a kind that this program was built without.
+pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => {
+            make_folder_of(path)?;
+            Ok(Arc::new(SqliteStore::open(path)?))
+        }
+        StoreUrl::Postgres(url) => postgres(url).await,
+        StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?)),
+    }
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(url: &str) -> Result<Arc<dyn RunStore>, StoreError> {
+    use runstate_postgres::{PostgresOptions, PostgresStore};
+    let options: PostgresOptions =
+        url.parse().map_err(|error| StoreError::unusable(error, "correct the URL of the store"))?;
+    Ok(Arc::new(PostgresStore::connect(options).await?))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &str) -> Result<Arc<dyn RunStore>, StoreError> {
+    Err(StoreError::unusable(
+        "this program was built without stores in PostgreSQL",
+        "build it with the feature `postgres`, or name a store of another kind",
+    ))
+}
+
+fn make_folder_of(path: &Path) -> Result<(), StoreError> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder).map_err(|error| {
+            StoreError::failed(format!("cannot make the folder {}: {error}", folder.display()))
+        }),
+        _ => Ok(()),
+    }
+}

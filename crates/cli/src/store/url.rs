@@ -1,0 +1,104 @@
+//! Where runs are durable, as a person says it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where runs are durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StoreUrl {
+    /// A file of SQLite.
+    Sqlite(PathBuf),
+    /// A database of a PostgreSQL server, as its clients say it.
+    Postgres(String),
+    /// A folder with a folder for each run.
+    File(PathBuf),
+}
+
+/// What there is.
+pub(crate) const FORMS: &str = "sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR";
+
+impl StoreUrl {
+    /// The file or folder, where it is one of this machine.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            StoreUrl::Sqlite(path) | StoreUrl::File(path) => Some(path),
+            StoreUrl::Postgres(_) => None,
+        }
+    }
+}
+
+impl FromStr for StoreUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return Err(format!("expected {FORMS}, got no `:` in it; a file is sqlite:{text}"));
+        };
+        let path = || {
+            let path = rest.strip_prefix("//").unwrap_or(rest);
+            match path {
+                "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
+                path => Ok(PathBuf::from(path)),
+            }
+        };
+        match scheme {
+            "sqlite" => Ok(StoreUrl::Sqlite(path()?)),
+            "file" => Ok(StoreUrl::File(path()?)),
+            "postgres" | "postgresql" => Ok(StoreUrl::Postgres(text.to_owned())),
+            _ => Err(format!("expected {FORMS}, got the scheme {scheme:?}")),
+        }
+    }
+}
+
+/// Without the password of a database: it ends up in terminals and logs.
+impl fmt::Display for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreUrl::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            StoreUrl::File(path) => write!(f, "file:{}", path.display()),
+            StoreUrl::Postgres(url) => f.write_str(&without_password(url)),
+        }
+    }
+}
+
+fn without_password(url: &str) -> String {
+    let url = match url.split_once('?') {
+        // A password may stand among the parameters, too.
+        Some((url, parameters)) if parameters.contains("password=") => url,
+        _ => url,
+    };
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let authority = rest.split('/').next().unwrap_or(rest);
+    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
+    let Some((user, _)) = user.split_once(':') else { return url.to_owned() };
+    let path = &rest[authority.len()..];
+    format!("{scheme}://{user}:***@{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scheme_is_read_and_said_again() {
+        for url in ["sqlite:runs.db", "sqlite:/var/lib/runs.db", "file:runs", "postgres://ada@db/runs"] {
+            assert_eq!(url.parse::<StoreUrl>().unwrap().to_string(), url);
+        }
+        assert_eq!("sqlite:///a/b.db".parse(), Ok(StoreUrl::Sqlite(PathBuf::from("/a/b.db"))));
+        assert_eq!(
+            "C:runs".parse::<StoreUrl>().unwrap_err(),
+            format!("expected {FORMS}, got the scheme \"C\"")
+        );
+        for wrong in ["", "runs.db", "sqlite:", "file://", "mysql://db/runs"] {
+            assert!(wrong.parse::<StoreUrl>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_said() {
+        let said = |url: &str| url.parse::<StoreUrl>().unwrap().to_string();
+        assert_eq!(said("postgres://ada:se@cret@db:5432/runs"), "postgres://ada:***@db:5432/runs");
+        assert_eq!(said("postgres://db/runs?user=ada&password=secret"), "postgres://db/runs");
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs that were parked by every released version go on in this one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use runstate::snapshot::Snapshot;
+use serde_json::Value;
+
+use crate::session::{Session, assert_shown};
+use crate::stores;
+
+const FORMATS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats");
+const PLACE: [&str; 2] = ["--state-dir", "runs"];
+
+/// The folders, one for each version that stored something else than the one before.
+fn formats() -> Vec<PathBuf> {
+    let mut formats: Vec<PathBuf> =
+        fs::read_dir(FORMATS).unwrap().map(|entry| entry.unwrap().path()).collect();
+    formats.sort();
+    assert!(!formats.is_empty());
+    formats
+}
+
+/// A store as that version left it, with the folders of its runs.
+fn restored(format: &Path) -> Session {
+    let session = Session::new();
+    for run in ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"] {
+        session.write(&format!("runs/{run}/work/a.txt"), "one");
+    }
+    let dump = fs::read_to_string(format.join("runs.sql")).unwrap();
+    let dump = dump.replace("STATE_DIR", session.path("runs").to_str().unwrap());
+    stores::open(&session, "runs/runs.db").execute_batch(&dump).unwrap();
+    session
+}
+
+fn say(session: &Session, args: &[&str], code: i32) -> String {
+    let said = session.run(&[args, &PLACE].concat());
+    assert_eq!(said.code, Some(code), "{}", said.shown());
+    said.shown()
+}
+
+#[test]
+fn what_every_version_has_parked_goes_on() {
+    for format in formats() {
+        let session = restored(&format);
+        let listed = say(&session, &["runs", "--json"], 0);
+        for run in ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"] {
+            assert!(listed.contains(run), "{}: {listed}", format.display());
+            let shown = say(&session, &["show", run], 0);
+            assert!(!shown.contains("cannot be brought back"), "{}: {shown}", format.display());
+        }
+        // What was decided before is taken; the rest is decided now.
+        say(&session, &["deny", "rm_b", "--run", "parked-1"], 0);
+        say(&session, &["approve", "p", "--run", "keys-1", "--result", "\"seven\""], 1);
+        say(&session, &["approve", "p", "--run", "keys-1", "--result", "7"], 0);
+        say(&session, &["worker", "--once"], 0);
+        let doubts = say(&session, &["approvals", "--run", "doubt-1"], 0);
+        assert!(doubts.contains("in doubt"), "{}: {doubts}", format.display());
+        say(&session, &["approve", "p", "--run", "doubt-1"], 0);
+        for call in ["rm_a", "rm_b"] {
+            say(&session, &["approve", call, "--run", "parked-2"], 0);
+        }
+        say(&session, &["worker", "--once"], 0);
+        let store = stores::open(&session, "runs/runs.db");
+        let ended = "SELECT count(*) FROM runs WHERE reason = 'natural_end'";
+        assert_eq!(stores::number(&store, ended), 5, "{}", format.display());
+        for run in ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"] {
+            session.assert_conforms(run, &PLACE);
+        }
+        assert!(!session.path("runs/parked-1/work/a.txt").exists(), "{}", format.display());
+    }
+}
+
+#[test]
+fn no_change_since_strands_what_is_parked() {
+    let newest = formats().pop().unwrap();
+    let session = Session::new();
+    let list: Value = serde_json::from_str(&session.run(&["list", "--format", "json"]).stdout).unwrap();
+    for lifecycle in list.as_array().unwrap() {
+        let name = lifecycle["name"].as_str().unwrap();
+        let stored = newest.join(format!("graphs/{name}.json"));
+        let said = session.run(&["diff", stored.to_str().unwrap(), name]);
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+    }
+}
+
+/// As `runstate diff` would tell it in CI, had the next version of a lifecycle a state or a way less.
+#[test]
+fn a_change_that_strands_parked_runs_is_told() {
+    let newest = formats().pop().unwrap();
+    let mut shown = String::new();
+    for (name, state) in [("run", "Waiting"), ("tool_call", "Suspended"), ("run_flow", "Suspended")] {
+        let session = Session::new();
+        let stored = fs::read_to_string(newest.join(format!("graphs/{name}.json"))).unwrap();
+        let mut next: Value = serde_json::from_str(&stored).unwrap();
+        next["states"].as_array_mut().unwrap().retain(|it| it != state && it["name"] != state);
+        next["edges"].as_array_mut().unwrap().retain(|edge| edge["from"] != state && edge["to"] != state);
+        session.write("stored.json", &stored).write("next.json", next.to_string());
+        let said = session.run(&["diff", "stored.json", "next.json"]);
+        assert_eq!(said.code, Some(1), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    assert_shown("formats_diff", &shown);
+}
+
+/// A run of a version from which nothing leads here: it stays as it is, and what to do is said.
+#[test]
+fn what_has_no_migration_is_refused_with_what_to_do() {
+    let newest = formats().pop().unwrap();
+    let mut shown = String::new();
+    for (version, table, run) in [(0, "runs", "parked-1"), (9, "runs", "parked-1"), (0, "calls", "doubt-1")] {
+        let session = restored(&newest);
+        let store = stores::open(&session, "runs/runs.db");
+        let column = if table == "runs" { "id" } else { "run" };
+        let snapshot = format!("SELECT snapshot FROM {table} WHERE {column} = '{run}' LIMIT 1");
+        let mut json: Value = serde_json::from_str(&stores::text(&store, &snapshot).unwrap()).unwrap();
+        json["version"] = version.into();
+        let mut older: Snapshot = serde_json::from_value(json).unwrap();
+        older.reseal();
+        let put = format!("UPDATE {table} SET snapshot = ?1 WHERE {column} = '{run}'");
+        store.execute(&put, [older.to_json()]).unwrap();
+        shown.push_str(&say(&session, &["resume", run], 2));
+        // A worker goes on with the others.
+        say(&session, &["worker", "--once"], 0);
+        let problem = stores::text(&store, &format!("SELECT problem FROM runs WHERE id = '{run}'")).unwrap();
+        shown.push_str(&format!("worker: {problem}\n\n"));
+        let ended = "SELECT count(*) FROM runs WHERE id = 'parked-2' AND status = 'Waiting'";
+        assert_eq!(stores::number(&store, ended), 1);
+    }
+    assert_shown("formats_refused", &shown);
+}

@@ -1,0 +1,168 @@
+//! Runs at rest: what is in a store, and what is taken out of it.
+
+use serde_json::Value;
+
+use crate::session::{Session, assert_shown};
+use crate::stores;
+
+const DONE: &str = "name: done\nmessage: go\nmodel:\n  - text: done\n";
+const WAITS: &str = "\
+name: waits
+message: go
+approve: [pay]
+tools: {pay: {}}
+model:
+  - calls: [{id: p, tool: pay}]
+  - text: done
+";
+
+#[test]
+fn runs_are_listed_in_pages() {
+    let session = Session::new();
+    session.write("done.yaml", DONE).write("waits.yaml", WAITS);
+    for scenario in ["done.yaml", "waits.yaml", "done.yaml"] {
+        session.run(&["run", scenario, "--state-dir", "runs"]);
+    }
+    let store = stores::open(&session, "runs/runs.db");
+    // Runs of one millisecond are in the order of their names.
+    store.execute_batch("UPDATE runs SET created_at_ms = created_at_ms + rowid * 1000").unwrap();
+    let mut shown = String::new();
+    for args in [
+        &["runs"] as &[&str],
+        &["runs", "--status", "waiting"],
+        &["runs", "--limit", "2"],
+        &["runs", "--limit", "2", "--behind", "waits-1"],
+        &["runs", "--behind", "done-1"],
+        &["runs", "--behind", "nobody-1"],
+        &["runs", "--status", "sleeping"],
+    ] {
+        shown.push_str(&session.run(&[args, &["--state-dir", "runs"]].concat()).shown());
+        shown.push('\n');
+    }
+    assert_shown("runs", &shown);
+    let said = session.run(&["runs", "--json", "--limit", "1", "--state-dir", "runs"]);
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["next"], "done-2");
+    let run = &json["runs"][0];
+    assert_eq!(
+        (&run["run"], &run["status"], &run["reason"]),
+        (&"done-2".into(), &"Done".into(), &"natural_end".into())
+    );
+}
+
+#[test]
+fn a_run_is_shown_in_all_formats_of_a_trace() {
+    let session = Session::new();
+    session.write("waits.yaml", WAITS);
+    session.run(&["run", "waits.yaml"]);
+    let mut shown = String::new();
+    for format in ["text", "timeline", "mermaid"] {
+        let said = session.run(&["show", "waits-1", "--format", format, "--lifecycle", "tool_call"]);
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    shown.push_str(&session.run(&["show", "waits-2"]).shown());
+    assert_shown("show_run", &shown);
+    let said = session.run(&["show", "waits-1", "--format", "json"]);
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["run"]["status"], "Waiting");
+    assert_eq!(json["run"]["calls"][0]["status"], "Suspended");
+    assert_eq!(json["run"]["waits"][0]["call"], "p");
+    assert_eq!(json["report"]["verdict"], "incomplete");
+    assert!(!json["events"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn finished_runs_are_removed_by_age_with_their_folders() {
+    let session = Session::new();
+    session.write("done.yaml", DONE).write("waits.yaml", WAITS);
+    for scenario in ["done.yaml", "waits.yaml", "done.yaml", "done.yaml"] {
+        session.run(&["run", scenario, "--state-dir", "runs"]);
+    }
+    let store = stores::open(&session, "runs/runs.db");
+    // One is old, one names a folder that is no run's.
+    session.write("precious.txt", "kept");
+    let elsewhere = session.path("").display().to_string();
+    store
+        .execute_batch(
+            "UPDATE runs SET changed_at_ms = 1000, created_at_ms = 1000 WHERE id IN ('done-1', 'done-3')",
+        )
+        .unwrap();
+    store
+        .execute("UPDATE specs SET json = json_set(json, '$.folder', ?1) WHERE run = 'done-3'", [&elsewhere])
+        .unwrap();
+    let there = |run: &str| session.path(&format!("runs/{run}/work")).exists();
+    let dry = session.run(&["prune", "--older-than", "7d", "--dry-run", "--state-dir", "runs"]);
+    assert!(dry.stdout.contains("would remove done-1") && there("done-1"), "{}", dry.shown());
+    let said = session.run(&["prune", "--older-than", "7d", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
+    assert_eq!((there("done-1"), there("done-2"), there("waits-1")), (false, true, true));
+    assert_eq!(session.read("precious.txt"), "kept");
+    assert_eq!(stores::number(&store, "SELECT count(*) FROM runs"), 2);
+    assert_eq!(stores::number(&store, "SELECT count(*) FROM trace WHERE run = 'done-1'"), 0);
+    // One that waits is never removed.
+    let said = session.run(&["prune", "--older-than", "1ms", "--state-dir", "runs"]);
+    assert!(said.stdout.ends_with("1 run removed\n") && there("waits-1"), "{}", said.shown());
+    let wrong = session.run(&["prune", "--older-than", "7", "--state-dir", "runs"]);
+    assert_eq!(wrong.code, Some(2));
+}
+
+#[test]
+fn a_store_is_named_by_a_url() {
+    let session = Session::new();
+    session.write("done.yaml", DONE);
+    let said = session.run(&["run", "done.yaml", "--store", "sqlite:here/store.db", "--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(session.path("here/store.db").is_file() && !session.path("home/runstate/runs/runs.db").exists());
+    let by_env = session.command(&["runs"]).env("RUNSTATE_STORE", "sqlite:here/store.db").output().unwrap();
+    assert!(String::from_utf8(by_env.stdout).unwrap().contains("done-1"));
+
+    session.write("foreign.db", "this is no database").write("empty/x", "").write("s.txt", "x");
+    let mut shown = String::new();
+    for store in
+        ["runs.db", "mysql://db/runs", "sqlite:", "sqlite:absent.db", "sqlite:foreign.db", "sqlite:empty"]
+    {
+        let said = session.run(&["runs", "--store", store]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+    }
+    assert_shown("store_errors", &shown);
+}
+
+#[test]
+fn two_stores_with_one_folder_do_not_share_a_run() {
+    let session = Session::new();
+    session.write("done.yaml", DONE);
+    for (store, run) in [("sqlite:a.db", "done-1"), ("sqlite:b.db", "done-2")] {
+        let said = session.run(&["run", "done.yaml", "--store", store, "--state-dir", "runs"]);
+        assert!(said.stdout.starts_with(&format!("{run} is done")), "{}", said.shown());
+    }
+    // Where another machine took the number, the next one is taken.
+    let said = session.run(&["run", "done.yaml", "--store", "sqlite:b.db", "--state-dir", "other"]);
+    assert!(said.stdout.starts_with("done-1 is done"), "{}", said.shown());
+    let said = session.run(&["run", "done.yaml", "--store", "sqlite:b.db", "--state-dir", "other"]);
+    assert!(said.stdout.starts_with("done-3 is done"), "{}", said.shown());
+}
+
+#[test]
+fn a_folder_of_files_is_a_store_too() {
+    let session = Session::new();
+    session.write("waits.yaml", WAITS);
+    let place = ["--store", "file:kept", "--state-dir", "runs"];
+    let say = |args: &[&str], code: i32| {
+        let said = session.run(&[args, &place].concat());
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        said.stdout
+    };
+    say(&["run", "waits.yaml"], 3);
+    assert!(say(&["approvals"], 0).contains("p of waits-1: pay {}"));
+    say(&["approve", "p"], 0);
+    say(&["worker", "--once"], 0);
+    assert!(say(&["runs"], 0).contains("ended: natural_end"));
+    session.assert_complete("waits-1", &place);
+    say(&["prune", "--older-than", "1ms"], 0);
+    assert_eq!(say(&["runs"], 0), "no runs\n");
+}
