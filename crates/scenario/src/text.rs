@@ -59,6 +59,7 @@ fn ended(ended: &Ended) -> String {
             format!("{}  {reason}{problems}", at(*at_ms))
         }
         Ended::Unfinished { at_ms, error } => format!("{}  its end is not committed: {error}", at(*at_ms)),
+        Ended::Dropped { at_ms } => format!("{}  its loop is dropped", at(*at_ms)),
         Ended::Waiting { at_ms } => format!("{}  it waits, and nothing comes", at(*at_ms)),
         Ended::Crashed { at_ms } => format!("{}  its process crashes", at(*at_ms)),
     }

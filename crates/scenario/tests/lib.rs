@@ -3,4 +3,5 @@
 
 mod faults;
 mod play;
+mod replies;
 mod schema;

@@ -4,11 +4,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use runstate_simulate::campaign::{Failure, Found, broken, campaign, smallest};
-use runstate_simulate::case::{Case, generate};
+use runstate_simulate::case::{Case, as_scenario, generate};
 use runstate_simulate::play::play;
 
-const USAGE: &str =
-    "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--quiet] [--all] [--play FILE]";
+const USAGE: &str = "runstate-simulate [--runs N] [--seed FIRST] [--threads N] [--show SEED] [--quiet] [--all] [--play FILE] [--wholly FIRST]";
 
 struct Asked {
     runs: u64,
@@ -18,11 +17,20 @@ struct Asked {
     quiet: bool,
     all: bool,
     play: Option<String>,
+    wholly: Option<u64>,
 }
 
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
-    let mut asked =
-        Asked { runs: 10_000, seed: 1, threads: 2, show: None, quiet: false, all: false, play: None };
+    let mut asked = Asked {
+        runs: 10_000,
+        seed: 1,
+        threads: 2,
+        show: None,
+        quiet: false,
+        all: false,
+        play: None,
+        wholly: None,
+    };
     while let Some(name) = arguments.next() {
         if name == "--quiet" {
             asked.quiet = true;
@@ -42,6 +50,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--runs" => asked.runs = number,
             "--seed" => asked.seed = number,
             "--threads" => asked.threads = usize::try_from(number).unwrap_or(2),
+            "--wholly" => asked.wholly = Some(number),
             "--show" => asked.show = Some(number),
             _ => return Err(format!("{name} is no option; {USAGE}")),
         }
@@ -59,6 +68,9 @@ fn main() -> ExitCode {
     };
     if let Some(seed) = asked.show {
         return show(&generate(seed));
+    }
+    if let Some(first) = asked.wholly {
+        return wholly(first, asked.runs);
     }
     if let Some(path) = &asked.play {
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
@@ -89,17 +101,38 @@ fn main() -> ExitCode {
         }
         let small = smallest(failure);
         println!("the smallest case that breaks the same promise:\n{}", json(&small));
-        let path = std::env::temp_dir().join(format!("runstate-simulate-{}.json", failure.seed));
-        match std::fs::write(&path, json(&small)) {
-            Ok(()) => println!("it is in {0}; played again by --play {0}", path.display()),
-            Err(error) => println!("it could not be written to {}: {error}", path.display()),
-        }
+        write_down(failure.seed, &small);
         for violation in broken(&small).iter().take(5) {
             println!("  {violation}");
         }
         return ExitCode::FAILURE;
     }
     report(&found, &asked, seconds)
+}
+
+/// Leaves the case as the simulation's own file and as a scenario that anybody plays, with the commands to do so.
+fn write_down(seed: u64, case: &Case) {
+    let folder = std::env::temp_dir().join(format!("runstate-simulate-{seed}"));
+    let made = as_scenario(case);
+    let (json_file, scenario_file) =
+        (folder.join(format!("{seed}.json")), folder.join(format!("{seed}.yaml")));
+    let written = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&json_file, json(case)))
+        .and_then(|()| std::fs::write(&scenario_file, made.to_file()));
+    if let Err(error) = written {
+        println!("it could not be written to {}: {error}", folder.display());
+        return;
+    }
+    println!("it is in {0}; played and judged again by runstate-simulate --play {0}", json_file.display());
+    println!("as a scenario it is in {0}; played by runstate run {0}", scenario_file.display());
+    println!(
+        "what it should come to is written by runstate test {0} --accept where the fault is not, and",
+        folder.display()
+    );
+    println!("compared by runstate test {0} where it is", folder.display());
+    if !made.left_out.is_empty() {
+        println!("the scenario leaves out: {}", made.left_out.join(", "));
+    }
 }
 
 fn report(found: &Found, asked: &Asked, seconds: f64) -> ExitCode {
@@ -138,6 +171,14 @@ fn show(case: &Case) -> ExitCode {
         println!("{violation}");
     }
     if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How many cases a scenario says wholly.
+fn wholly(first: u64, runs: u64) -> ExitCode {
+    let whole =
+        (first..first + runs).filter(|seed| as_scenario(&generate(*seed)).left_out.is_empty()).count();
+    println!("{whole} of {runs} cases are wholly said by a scenario");
+    ExitCode::SUCCESS
 }
 
 fn json(case: &Case) -> String {

@@ -1,5 +1,7 @@
 //! The simulation itself: it is the same each time, it finds nothing in some hundred runs, and it shrinks.
 
+mod scenario;
+
 use std::fs;
 
 use runstate_simulate::campaign::{broken, campaign};
@@ -54,4 +56,18 @@ fn a_failure_shrinks_to_what_it_needs() {
     let calls: Vec<_> = small.answers.iter().flat_map(|answer| &answer.calls).collect();
     assert_eq!((calls.len(), calls[0].executions.len()), (1, 1));
     assert_eq!((small.gates.len(), small.replies.len(), small.troubles.len()), (0, 0, 0));
+}
+
+/// It took a decision that comes in while a step ends, and whose commit fails: by chance alone no run does that.
+#[test]
+fn random_runs_fail_at_the_top_of_the_loop() {
+    let fails_there = |case: &Case| {
+        let seen = play(case);
+        seen.trace.iter().any(|event| {
+            event.lifecycle == "run_flow"
+                && (event.from.as_deref(), &*event.to) == (Some("ResumeToolCall"), "Error")
+        })
+    };
+    let seed = (1..2_000).find(|seed| fails_there(&generate(*seed)));
+    assert!(seed.is_some(), "no run of 2,000 takes the edge run_flow: ResumeToolCall --> Error");
 }

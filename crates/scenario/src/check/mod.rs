@@ -63,6 +63,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
     script::turns(scenario)?;
     script::plugins(scenario)?;
     outside::answers(scenario)?;
+    outside::replies(scenario)?;
     outside::steps(scenario)?;
     let conditions = StopConditions::new(scenario.stop.clone());
     conditions.map(|_| ()).map_err(|error| fault!(error.to_string(), "stop"))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Fault, fault};
 use crate::Scenario;
-use crate::file::{Act, Action, When};
+use crate::file::{Act, Action, Question, When};
 
 /// The names of events, as they stand in JSON under `type`.
 const EVENTS: &[&str] = &[
@@ -62,6 +62,19 @@ fn lives(scenario: &Scenario) -> BTreeMap<&str, u32> {
     lives
 }
 
+pub(super) fn replies(scenario: &Scenario) -> Result<(), Fault> {
+    for (at, reply) in scenario.replies.iter().enumerate() {
+        if let Question::Ask { nth: Some(0), .. } = reply.to {
+            return Err(fault!("questions are counted from 1, got 0", "replies", at, "to", "ask", "nth"));
+        }
+        if let Some(given) = reply.gives.iter().position(|given| given.decide.is_empty()) {
+            let message = "expected at least one decision, got none";
+            return Err(fault!(message, "replies", at, "do", given, "decide"));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn steps(scenario: &Scenario) -> Result<(), Fault> {
     for (at, step) in scenario.outside.iter().enumerate() {
         match &step.when {
@@ -101,7 +114,7 @@ pub(super) fn steps(scenario: &Scenario) -> Result<(), Fault> {
                 let message = "a run whose commits are not kept has nothing to go on from after a crash";
                 return Err(fault!(message, "outside", at, "do"));
             }
-            Act::Decide(_) | Act::Write(_) | Act::Cancel | Act::Resume | Act::Crash => {}
+            Act::Decide(_) | Act::Write(_) | Act::Cancel | Act::Resume | Act::Drop | Act::Crash => {}
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ mod call;
 mod decision;
 mod outside;
 mod plugin;
+mod reply;
 mod ticket;
 mod tool;
 mod turn;
@@ -22,7 +23,8 @@ use serde_json::{Map, Value};
 pub use call::Call;
 pub use decision::{Action, Answer, Decision};
 pub use outside::{Act, OnEvent, Step, When};
-pub use plugin::{At, PhaseName, Plugin};
+pub use plugin::{At, PhaseName, Plugin, Says};
+pub use reply::{Given, Question, Reply};
 pub use ticket::Ticket;
 pub use tool::{Behaviour, EffectName, Gives, Patch, Progress, Tool};
 pub use turn::{Ending, Turn};
@@ -94,6 +96,9 @@ pub struct Scenario {
     /// What people decide about calls that wait, each given once the run waits for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Answer>,
+    /// What people decide as soon as a call asks. Who has answered a process that is gone answers the next one too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<Reply>,
     /// What comes from outside, at a time or after an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Step>,
@@ -132,14 +137,25 @@ pub struct Commits {
     /// How long each takes, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub takes_ms: u64,
+    /// How long the first try takes, the second and so on, over and over; in the place of `takes_ms`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub each_ms: Vec<u64>,
     /// The tries that fail, from 1: each commit and each repetition of one is a try.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fail: Vec<u32>,
 }
 
+impl Commits {
+    /// How long that try takes, from 1.
+    pub(crate) fn ms_of(&self, number: u32) -> u64 {
+        let place = (number as usize).saturating_sub(1).checked_rem(self.each_ms.len());
+        place.and_then(|place| self.each_ms.get(place).copied()).unwrap_or(self.takes_ms)
+    }
+}
+
 impl Default for Commits {
     fn default() -> Self {
-        Commits { kept: true, takes_ms: 0, fail: Vec::new() }
+        Commits { kept: true, takes_ms: 0, each_ms: Vec::new(), fail: Vec::new() }
     }
 }
 
@@ -181,6 +197,7 @@ impl Scenario {
             tools: BTreeMap::new(),
             model,
             decisions: Vec::new(),
+            replies: Vec::new(),
             outside: Vec::new(),
             stop: Vec::new(),
             commits: Commits::default(),

@@ -15,6 +15,16 @@ pub struct Step {
     /// What.
     #[serde(rename = "do")]
     pub act: Act,
+    /// Are decisions given again, to the next process, where this one is gone before it has answered?
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub insists: bool,
+}
+
+impl Step {
+    /// That, then.
+    pub fn new(when: When, act: Act) -> Self {
+        Step { when, act, insists: false }
+    }
 }
 
 /// When something comes.
@@ -91,6 +101,8 @@ pub enum Act {
     Cancel,
     /// A run that was parked is looked at again.
     Resume,
+    /// The loop is dropped where it stands, and another goes on from what is in memory. A run that is parked has no loop.
+    Drop,
     /// The process is gone: nothing is left but what was committed, and a new one goes on from there.
     Crash,
 }

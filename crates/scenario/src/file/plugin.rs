@@ -49,6 +49,16 @@ pub enum Plugin {
         /// The result.
         result: Value,
     },
+    /// Says something at one gate of one call, and nothing at any other.
+    Gate {
+        /// The call, as it is named in traces.
+        call: String,
+        /// How often its gate or its tool has asked before: 0 is its first gate. What is asked because of a crash counts not.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        asked: u32,
+        /// What.
+        says: Says,
+    },
     /// Ends the run.
     EndRun {
         /// Where.
@@ -80,6 +90,9 @@ pub enum Plugin {
     Offer {
         /// The tools.
         tools: Vec<String>,
+        /// In this step alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<u32>,
     },
     /// Shows the model the last so many messages alone.
     LastMessages {
@@ -127,6 +140,21 @@ pub enum Plugin {
         /// With this message.
         message: String,
     },
+}
+
+/// What is said at a gate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Says {
+    /// A person is asked.
+    Ask(Ticket),
+    /// The call fails with this error.
+    Block(String),
+    /// The same, and the run ends as blocked.
+    BlockRun(String),
+    /// This is the result of the call.
+    SetResult(Value),
 }
 
 /// A phase, of any step and activation or of one.

@@ -12,7 +12,8 @@ use super::ticket::Ticket;
 /// A tool that does what it is told to do.
 ///
 /// The first execution of a call does what the first behaviour says, the second (after a replay) the second, and so on; the
-/// last one stands for all further ones. It is counted by call and attempt, so that a crash changes nothing about it.
+/// last one stands for all further ones. It is counted by call and by how often its tool asked, so that a crash changes nothing
+/// about it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]

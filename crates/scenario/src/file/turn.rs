@@ -30,6 +30,9 @@ pub struct Turn {
     /// How long it is silent first, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub after_ms: u64,
+    /// How much longer it is silent behind its first piece, in milliseconds.
+    #[serde(skip_serializing_if = "super::is_default")]
+    pub pause_ms: u64,
     /// How long it is silent between two pieces, in milliseconds.
     #[serde(skip_serializing_if = "super::is_default")]
     pub every_ms: u64,

@@ -33,8 +33,9 @@ impl StateCommitter for Staged<'_> {
         if self.board.fire_at_commit(|when| *when == When::BeforeCommit(number)) {
             std::future::pending::<()>().await;
         }
-        if self.commits.takes_ms > 0 {
-            tokio::time::sleep(Duration::from_millis(self.commits.takes_ms)).await;
+        let takes_ms = self.commits.ms_of(number);
+        if takes_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(takes_ms)).await;
         }
         if self.commits.fail.contains(&number) {
             return Err(CommitError::new(format!("commit {number} fails, as the scenario says")));

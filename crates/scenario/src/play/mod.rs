@@ -12,7 +12,7 @@ use runstate::agent::Tool;
 use tokio::runtime::Builder;
 
 use crate::Scenario;
-use crate::script::{Ledger, Requests};
+use crate::script::{Asks, Ledger, Requests};
 use board::Outside;
 use process::{Memory, Process};
 
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Options {
 /// # Panics
 /// Within a tokio runtime, as it makes its own.
 pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> {
-    let (ledger, requests) = (Ledger::default(), Requests::default());
+    let (ledger, requests, asks) = (Ledger::default(), Requests::default(), Asks::default());
     let mut memory = Memory::default();
     let mut outside = Outside::of(scenario);
     let mut ended = Vec::new();
@@ -72,7 +72,14 @@ pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> 
             .start_paused(!options.real_time)
             .build()
             .map_err(PlayError::Runtime)?;
-        let process = Process { scenario, options: &options, ledger: &ledger, requests: &requests, now_ms };
+        let process = Process {
+            scenario,
+            options: &options,
+            ledger: &ledger,
+            requests: &requests,
+            asks: &asks,
+            now_ms,
+        };
         let left = runtime.block_on(process.run(outside, memory))?;
         ended.extend(left.ended);
         (outside, memory, now_ms) = (left.outside, left.memory, left.now_ms);

@@ -63,6 +63,11 @@ pub enum Ended {
         /// When.
         at_ms: u64,
     },
+    /// It was dropped, and another went on.
+    Dropped {
+        /// When.
+        at_ms: u64,
+    },
     /// Its process crashed.
     Crashed {
         /// When.

@@ -12,7 +12,7 @@ use super::board::Outside;
 use super::played::{Ended, PlayError};
 use super::stage::{Setting, Stage, Stop};
 use crate::Scenario;
-use crate::script::{Ledger, Requests};
+use crate::script::{Asks, Ledger, Requests};
 
 /// What a crash leaves.
 #[derive(Default)]
@@ -27,6 +27,7 @@ pub(super) struct Process<'a> {
     pub(super) options: &'a Options,
     pub(super) ledger: &'a Ledger,
     pub(super) requests: &'a Requests,
+    pub(super) asks: &'a Asks,
     pub(super) now_ms: u64,
 }
 
@@ -60,8 +61,8 @@ impl Process<'_> {
         let mut setting = Setting::new(clock);
         setting.tools.clone_from(&self.options.tools);
         setting.limit_ms = self.options.limit_ms;
-        let (ledger, requests) = (self.ledger.clone(), self.requests.clone());
-        let mut stage = Stage::going_on(self.scenario, setting, outside, ledger, requests)?;
+        let kept = (self.ledger.clone(), self.requests.clone(), self.asks.clone());
+        let mut stage = Stage::going_on(self.scenario, setting, outside, kept)?;
         let mut traced = Traced { memory: &mut memory, recorder: &recorder };
         let committer: Option<&mut dyn StateCommitter> =
             if self.scenario.commits.kept { Some(&mut traced) } else { None };

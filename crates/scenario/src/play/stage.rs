@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use runstate::agent::event::EventSink;
 use runstate::agent::{
-    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, RunState, StateCommitter, Tool,
-    Watch, cancel_run, inbox, run_loop, run_loop_stream,
+    ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, Outcome, RunState, StateCommitter,
+    Tool, Watch, cancel_run, inbox, run_loop, run_loop_stream,
 };
 use runstate::clock::{Clock, TokioClock};
 use runstate::run::{AnyRun, RunStatus};
@@ -19,7 +19,7 @@ use super::committer::Staged;
 use super::played::{Ended, PlayError, Sent};
 use crate::Scenario;
 use crate::file::Driver;
-use crate::script::{self, Cast, Ledger, Requests};
+use crate::script::{self, Asks, Cast, Ledger, Requests};
 
 /// How often an end that could not be committed is committed again.
 const MOST_RETRIES: u32 = 100;
@@ -108,10 +108,18 @@ pub enum Stop {
     Crashed,
 }
 
+/// What came first while a loop was driven.
+enum Came {
+    Ended(Result<Outcome, ActivationError>),
+    Dropped,
+    Stuck,
+}
+
 /// How one loop came out.
 enum Loop {
     Stop(Stop),
     Parked,
+    Dropped,
     NotCommitted,
 }
 
@@ -129,7 +137,7 @@ impl<'s> Stage<'s> {
             let gone_ms = setting.clock.now_ms().saturating_sub(setting.began_ms);
             outside = outside.going_on_at(gone_ms);
         }
-        Self::going_on(scenario, setting, outside, Ledger::default(), Requests::default())
+        Self::going_on(scenario, setting, outside, (Ledger::default(), Requests::default(), Asks::default()))
     }
 
     /// A stage that takes over from one that crashed.
@@ -137,15 +145,15 @@ impl<'s> Stage<'s> {
         scenario: &'s Scenario,
         setting: Setting,
         outside: Outside,
-        ledger: Ledger,
-        requests: Requests,
+        (ledger, requests, asks): (Ledger, Requests, Asks),
     ) -> Result<Self, PlayError> {
         let Setting { clock, tools, began_ms, events, replies, limit_ms, leaves_lapses, .. } = setting;
-        let cast = Cast::new(clock, ledger, requests);
+        let cast = Cast::new(clock, ledger, requests, asks.clone());
         let gone = cast.gone();
         let agent = script::cast_agent(scenario, &tools, cast).map_err(PlayError::Config)?;
         let (handle, inbox) = inbox();
-        let board = Arc::new(Board::new(scenario, outside, handle, (clock, began_ms), gone, events, replies));
+        let board =
+            Arc::new(Board::new(scenario, outside, handle, (clock, began_ms), (asks, gone), events, replies));
         if leaves_lapses {
             board.leave_lapses();
         }
@@ -201,6 +209,7 @@ impl<'s> Stage<'s> {
     ) -> Result<Stop, PlayError> {
         let is_new = state.run().status() == RunStatus::Running && state.history().is_empty();
         let mut input = if is_new { Input::message(&*self.scenario.message) } else { Input::Resume };
+        self.board.take_over(state);
         match state.run() {
             AnyRun::Running(_) => {}
             AnyRun::Waiting(_) => self.board.look_at(state),
@@ -226,6 +235,7 @@ impl<'s> Stage<'s> {
             input = Input::Resume;
             match came {
                 Loop::Stop(stop) => return Ok(stop),
+                Loop::Dropped => self.ended.push(Ended::Dropped { at_ms: self.clock.now_ms() }),
                 Loop::NotCommitted => {
                     not_committed = true;
                     retries += 1;
@@ -286,13 +296,17 @@ impl<'s> Stage<'s> {
             };
             let mut driven = std::pin::pin!(driven);
             let mut limit = std::pin::pin!(sleep(left));
+            board.loop_begins();
             loop {
                 tokio::select! {
                     biased;
-                    () = board.crashed() => break None,
-                    ended = &mut driven => break Some(ended),
+                    () = board.crashed() => break Came::Stuck,
+                    () = board.dropped() => break Came::Dropped,
+                    // What ends the loop at a time comes before what the loop does then.
+                    () = board.cut() => {}
+                    ended = &mut driven => break Came::Ended(ended),
                     () = board.turn() => {}
-                    () = board.stuck() => break None,
+                    () = board.stuck() => break Came::Stuck,
                     () = &mut limit => return Err(PlayError::Endless { after_ms: limit_ms }),
                 }
             }
@@ -300,17 +314,23 @@ impl<'s> Stage<'s> {
         board.hear_now();
         match ended {
             _ if board.is_crashed() => Ok(Loop::Stop(self.crash())),
-            None => {
+            Came::Stuck => {
                 self.ended.push(Ended::Waiting { at_ms: clock.now_ms() });
                 Ok(Loop::Stop(Stop::Waiting))
             }
-            Some(ended) => self.ended(ended, state, staged).await,
+            // What was dropped while it committed its end is over in memory and not in the store: only the store counts.
+            Came::Dropped if state.run().status() == RunStatus::Done => {
+                board.go();
+                Ok(Loop::Stop(self.crash()))
+            }
+            Came::Dropped => Ok(Loop::Dropped),
+            Came::Ended(ended) => self.ended(ended, state, staged).await,
         }
     }
 
     async fn ended(
         &mut self,
-        ended: Result<runstate::agent::Outcome, ActivationError>,
+        ended: Result<Outcome, ActivationError>,
         state: &mut RunState,
         mut staged: Option<Staged<'_>>,
     ) -> Result<Loop, PlayError> {

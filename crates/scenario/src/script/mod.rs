@@ -1,5 +1,6 @@
 //! What stands in for the model, the tools and the plugins of an agent, and remembers what it was asked.
 
+mod asks;
 mod ledger;
 mod model;
 mod plugin;
@@ -16,6 +17,7 @@ use runstate_schema::JsonSchemas;
 
 use crate::Scenario;
 
+pub(crate) use asks::{Asks, IN_DOUBT};
 pub use ledger::{Effect, Ledger};
 pub use requests::{Asked, Requests};
 
@@ -25,6 +27,7 @@ pub(crate) struct Cast {
     clock: TokioClock,
     ledger: Ledger,
     requests: Requests,
+    asks: Asks,
     gone: Gone,
 }
 
@@ -43,8 +46,8 @@ impl Gone {
 }
 
 impl Cast {
-    pub(crate) fn new(clock: TokioClock, ledger: Ledger, requests: Requests) -> Self {
-        Cast { clock, ledger, requests, gone: Gone::default() }
+    pub(crate) fn new(clock: TokioClock, ledger: Ledger, requests: Requests, asks: Asks) -> Self {
+        Cast { clock, ledger, requests, asks, gone: Gone::default() }
     }
 
     pub(crate) fn gone(&self) -> Gone {
@@ -61,7 +64,7 @@ impl Cast {
 pub fn agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], clock: TokioClock) -> Result<Agent, ConfigError> {
     let mut parked = scenario.clone();
     parked.when_suspended = WhenSuspended::Park;
-    cast_agent(&parked, tools, Cast::new(clock, Ledger::default(), Requests::default()))
+    cast_agent(&parked, tools, Cast::new(clock, Ledger::default(), Requests::default(), Asks::default()))
 }
 
 /// The agent of a scenario, with `tools` beside the scripted ones.
@@ -80,7 +83,7 @@ pub(crate) fn cast_agent(
         .stop(StopConditions::new(stop)?)
         .schemas(JsonSchemas::new())
         .clock(cast.clock)
-        .plugins(plugin::all(scenario))
+        .plugins(plugin::all(scenario, &cast))
         .tools(tools.iter().cloned());
     for (name, scripted) in &scenario.tools {
         agent = agent.tool(tool::Scripted::new(name, scripted, cast.clone()));

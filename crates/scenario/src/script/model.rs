@@ -92,7 +92,8 @@ fn pieces(turn: &Turn) -> Vec<Piece> {
         Ending::Panic(message) => said.push(Said::Panic(message.clone())),
         Ending::Never => said.push(Said::Never),
     }
-    let delays = std::iter::once(turn.after_ms).chain(std::iter::repeat(turn.every_ms));
+    let second = turn.every_ms.saturating_add(turn.pause_ms);
+    let delays = [turn.after_ms, second].into_iter().chain(std::iter::repeat(turn.every_ms));
     delays.zip(said).map(|(after_ms, said)| Piece { after_ms, said }).collect()
 }
 

@@ -14,17 +14,20 @@ use runstate::turn::Turn;
 use tokio::time::sleep;
 
 use super::tool::patched;
+use super::{Asks, Cast};
 use crate::Scenario;
-use crate::file::{self, At, Ticket};
+use crate::file::{self, At, Says, Ticket};
 
 /// The plugins of a scenario: those for what it wants approved come first.
-pub(super) fn all(scenario: &Scenario) -> Vec<Arc<dyn Plugin>> {
+pub(super) fn all(scenario: &Scenario, cast: &Cast) -> Vec<Arc<dyn Plugin>> {
     let approvals = scenario.approve.iter().map(|tool| {
         let does = file::Plugin::Ask { tool: tool.clone(), times: 1, ticket: Ticket::default() };
-        Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true }) as Arc<dyn Plugin>
+        Arc::new(Scripted { name: format!("approve {tool}"), does, supplies: true, asks: cast.asks.clone() })
+            as Arc<dyn Plugin>
     });
     let plugins = scenario.plugins.iter().map(|does| {
-        Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false }) as Arc<dyn Plugin>
+        Arc::new(Scripted { name: name(does), does: does.clone(), supplies: false, asks: cast.asks.clone() })
+            as Arc<dyn Plugin>
     });
     approvals.chain(plugins).collect()
 }
@@ -34,6 +37,7 @@ struct Scripted {
     does: file::Plugin,
     /// Is a decision's result the call's result?
     supplies: bool,
+    asks: Asks,
 }
 
 fn name(does: &file::Plugin) -> String {
@@ -42,6 +46,7 @@ fn name(does: &file::Plugin) -> String {
         file::Plugin::Block { tool, .. } => format!("block {tool}"),
         file::Plugin::BlockRun { tool, .. } => format!("block_run {tool}"),
         file::Plugin::SetResult { tool, .. } => format!("set_result {tool}"),
+        file::Plugin::Gate { call, .. } => format!("gate {call}"),
         file::Plugin::EndRun { .. } => "end_run".to_owned(),
         file::Plugin::SkipInference { .. } => "skip_inference".to_owned(),
         file::Plugin::System { .. } => "system".to_owned(),
@@ -119,6 +124,16 @@ impl Scripted {
             file::Plugin::SetResult { tool, result } if tool == call.tool() => {
                 Verdict::SetResult(result.clone())
             }
+            file::Plugin::Gate { call: named, asked, says }
+                if named == call.name() && *asked == self.asks.of(named) =>
+            {
+                match says {
+                    Says::Ask(ticket) => Verdict::Suspend(ticket.suspension(call.tool(), cx.now_ms())),
+                    Says::Block(reason) => Verdict::Block(reason.clone()),
+                    Says::BlockRun(reason) => Verdict::BlockRun(reason.clone()),
+                    Says::SetResult(result) => Verdict::SetResult(result.clone()),
+                }
+            }
             _ => Verdict::Allow,
         })
     }
@@ -164,7 +179,7 @@ impl Plugin for Scripted {
             file::Plugin::SkipInference { step } if *step == cx.step() => cx.skip_inference(),
             file::Plugin::System { prompt } => request.system = Some(prompt.as_str().into()),
             file::Plugin::Parameter { name, value } => request.set_parameter(name.as_str(), value.clone()),
-            file::Plugin::Offer { tools } => {
+            file::Plugin::Offer { tools, step } if step.is_none_or(|step| step == cx.step()) => {
                 request.offer_only(|tool| tools.iter().any(|offered| offered == tool.name()));
             }
             file::Plugin::LastMessages { count } => {

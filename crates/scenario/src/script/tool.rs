@@ -34,7 +34,8 @@ impl Scripted {
     /// What an execution of the call does; the last behaviour stands for all further ones.
     fn behaviour(&self, call: &str, attempt: u32) -> Behaviour {
         let behaviours = self.script.calls.get(call).unwrap_or(&self.script.does);
-        let nth = (attempt as usize).saturating_sub(1);
+        // What a crash interrupted goes on where it was, also as another attempt.
+        let nth = self.cast.asks.of_tool(call).unwrap_or((attempt as usize).saturating_sub(1));
         behaviours.get(nth).or_else(|| behaviours.last()).cloned().unwrap_or_default()
     }
 }
@@ -86,6 +87,7 @@ impl Scripted {
             Gives::Success(output) => ToolResult::Success(output),
             Gives::Warning { output, warning } => ToolResult::Warning { output, warning },
             Gives::Pending(ticket) => {
+                self.cast.asks.tool_asks(cx.call());
                 ToolResult::Pending(ticket.suspension(self.spec.name(), self.cast.clock.now_ms()))
             }
             Gives::Error(error) => ToolResult::Error(error),

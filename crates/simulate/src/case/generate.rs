@@ -5,6 +5,7 @@ use runstate::agent::stop::StopConditionSpec;
 use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
 
+use super::patterns::{MANY, pattern};
 use super::{
     Act, Answer, Ask, Call, Case, ComesTo, Does, Execution, Fault, Gate, Kind, OnAsk, Place, Says, Send,
     Timed, ToolName, Trouble, Writes,
@@ -58,7 +59,51 @@ pub fn generate(seed: u64) -> Case {
     } else if rng.u8(..8) == 0 {
         case.troubles.push(Trouble::DropAt(rng.u64(0..100)));
     }
+    // From numbers of their own, so that the others stay what they are for each seed.
+    let mut rng = Rng::with_seed(seed ^ 0xc0de);
+    if rng.u8(..12) == 0 {
+        let pattern = pattern(rng.usize(..MANY)).to_owned();
+        let place = rng.usize(..=case.stop.len());
+        case.stop.insert(place, StopConditionSpec::ContentMatch { pattern });
+    }
+    if rng.u8(..40) == 0 {
+        at_loop_top(&mut rng, &mut case);
+    }
     case
+}
+
+/// A decision that comes in while a step ends is taken in at the top of the loop: there its commit fails, if it is the one that
+/// does.
+fn at_loop_top(rng: &mut Rng, case: &mut Case) {
+    (case.streamed, case.committer, case.commit_ms) = (false, true, vec![0]);
+    case.policy = SuspensionPolicy::ContinueWhenAny;
+    case.mode = pick(rng, ExecutionMode::Sequential, ExecutionMode::Parallel);
+    let mut first = answer(rng, &mut Vec::new());
+    let does = |rng: &mut Rng| Execution {
+        progress: 0,
+        writes: Writes::Nothing,
+        ..execution(rng, Some(ComesTo::Success))
+    };
+    first.calls = ["c1", "c2"]
+        .map(|id| Call {
+            id: id.to_owned(),
+            tool: ToolName::Read,
+            garbled: false,
+            unfit: false,
+            executions: vec![does(rng)],
+        })
+        .into();
+    let executes_ms = first.calls[1].executions[0].delay_ms;
+    case.answers[0] = first;
+    case.gates.retain(|gate| gate.step != 1);
+    let asks = Ask { mode: RESUMES[rng.usize(..3)], lapses_ms: None, schema: false, id: None };
+    case.gates.push(Gate { plugin: 0, step: 1, ordinal: 0, life: 0, says: Says::Suspend(asks) });
+    case.replies.retain(|reply| reply.step != 1);
+    let sends = vec![Send { after_ms: executes_ms + rng.u64(1..10), kind: Kind::Resume }];
+    case.replies.push(OnAsk { step: 1, ordinal: 0, life: 1, batch: false, sends });
+    case.acts = vec![Act { phase: Place::StepEnd, step: 1, does: Does::Wait(10) }];
+    (case.stop, case.timed, case.messages, case.cancel_ms) = (Vec::new(), Vec::new(), Vec::new(), None);
+    case.troubles = vec![Trouble::CommitFails(rng.u32(3..6))];
 }
 
 /// A case in which nothing depends on the time: its run ends the same wherever its process dies.

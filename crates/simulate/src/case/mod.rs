@@ -1,6 +1,8 @@
 //! A case: everything that happens to one run, as plain data. Played again it gives the same run.
 
 mod generate;
+mod patterns;
+mod scenario;
 mod shrink;
 
 use runstate::agent::stop::StopConditionSpec;
@@ -9,6 +11,8 @@ use runstate::decision::ResumeMode;
 use serde::{Deserialize, Serialize};
 
 pub use generate::{calm, generate};
+pub use patterns::pattern_matches;
+pub use scenario::{AsScenario, as_scenario};
 pub use shrink::shrink;
 
 /// A case.

@@ -14,6 +14,7 @@ mod order;
 mod outcomes;
 mod phases;
 mod status;
+mod stops;
 mod traces;
 mod values;
 
@@ -87,6 +88,7 @@ pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
         Box::new(order::Order::new(seen)),
         Box::new(cancel::Cancels::default()),
         Box::new(ends::Ends::new(seen)),
+        Box::new(stops::Stops::new(seen)),
         Box::new(values::Values::new(seen)),
     ];
     let mut now = Moment::default();

@@ -54,6 +54,16 @@ enum Next {
     Over,
 }
 
+/// What becomes of a run that waits.
+enum Parked {
+    /// It goes on.
+    Goes(Input),
+    /// The process died.
+    Died,
+    /// It is over.
+    Over,
+}
+
 struct Play {
     world: Arc<World>,
     agent: Agent,
@@ -126,31 +136,32 @@ impl Play {
         let mut state = RunState::watched(RUN, &self.world.recorder);
         let mut input = Input::message("go");
         for _ in 0..MOST_LOOPS {
-            match self.one_loop(&mut state, &mut decisions, input).await {
+            let next = match self.one_loop(&mut state, &mut decisions, input).await {
                 Next::Over => return self.finish(&state),
-                Next::Again => input = Input::Resume,
-                Next::Parked => match self.parked(&mut state).await {
-                    Some(next) => input = next,
-                    None => return self.finish(&state),
-                },
-                Next::Revive => {
-                    let (keep, events) =
-                        self.store.as_ref().map_or((0, 0), |store| (store.kept, store.events));
-                    self.world.note(What::Died { keep, events });
-                    self.life += 1;
-                    self.world.set_handle(None);
-                    let (handle, fresh) = inbox();
-                    self.world.set_handle(Some(handle));
-                    decisions = fresh;
-                    match self.revive() {
-                        Some((revived, next)) => (state, input) = (revived, next),
-                        None => return None,
-                    }
-                }
+                Next::Again => Parked::Goes(Input::Resume),
+                Next::Parked => self.parked(&mut state).await,
+                Next::Revive => Parked::Died,
+            };
+            match next {
+                Parked::Goes(next) => input = next,
+                Parked::Over => return self.finish(&state),
+                Parked::Died => (state, decisions, input) = self.died()?,
             }
         }
         self.world.wrong("ends: the run goes in circles");
         None
+    }
+
+    /// The process is gone, and another takes over.
+    fn died(&mut self) -> Option<(RunState, Inbox, Input)> {
+        let (keep, events) = self.store.as_ref().map_or((0, 0), |store| (store.kept, store.events));
+        self.world.note(What::Died { keep, events });
+        self.life += 1;
+        self.world.set_handle(None);
+        let (handle, decisions) = inbox();
+        self.world.set_handle(Some(handle));
+        let (state, input) = self.revive()?;
+        Some((state, decisions, input))
     }
 
     /// The run as a new process finds it.
@@ -262,8 +273,11 @@ impl Play {
         cancel_run(&self.agent, state, io).await
     }
 
-    /// What a run that is parked goes on with; none where it was cancelled.
-    async fn parked(&mut self, state: &mut RunState) -> Option<Input> {
+    /// What becomes of a run that is parked.
+    async fn parked(&mut self, state: &mut RunState) -> Parked {
+        let now = Instant::now();
+        self.deaths.retain(|at| *at > now);
+        let die_at = next_of(&self.deaths);
         let lapse = state.pending().iter().filter_map(|pending| pending.suspension.expires_at_ms).min();
         let lapse = lapse.map_or(HANGS, Duration::from_millis);
         let message = self.messages.iter().copied().find(|at| *at > self.world.now_ms());
@@ -271,13 +285,17 @@ impl Play {
         let input = tokio::select! {
             biased;
             () = self.world.token.cancelled() => None,
+            () = die_at => {
+                self.world.note(What::LoopEnded(Ended::Dropped { alive: false }));
+                return Parked::Died;
+            }
             () = self.world.sent.notified() => Some(Input::Resume),
             () = sleep_until(self.world.start + lapse) => Some(Input::Resume),
             () = sleep_until(self.world.start + written) => Some(Input::message("never mind")),
             () = tokio::time::sleep(PATIENCE) => None,
         };
-        if input.is_some() {
-            return input;
+        if let Some(input) = input {
+            return Parked::Goes(input);
         }
         if !self.world.token.is_cancelled() {
             self.world.note(What::Cancelled);
@@ -288,7 +306,7 @@ impl Play {
         if let Next::Parked = self.ended(state, cancelled).await {
             self.world.wrong("cancel: a cancelled run waits");
         }
-        None
+        Parked::Over
     }
 
     fn finish(&self, state: &RunState) -> Option<Final> {

@@ -11,5 +11,6 @@ mod world;
 
 pub use drive::play;
 pub use log::{CallSeen, Durable, Ended, Entry, Final, Seen, What};
+pub use model::model_says;
 pub use tool::{Checked, OUTPUT};
 pub use world::RUN;

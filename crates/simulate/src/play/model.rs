@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream};
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use super::log::What;
 use super::world::World;
@@ -60,10 +60,19 @@ fn pieces(step: u32, answer: Option<&Answer>) -> Vec<Option<ModelEvent>> {
 }
 
 fn arguments(step: u32, ordinal: u32, call: &Call) -> String {
+    match model_says(step, ordinal, call) {
+        Ok(arguments) => Value::Object(arguments).to_string(),
+        Err(garbled) => garbled,
+    }
+}
+
+/// What it says for the arguments of a call; as an error what is no JSON.
+pub fn model_says(step: u32, ordinal: u32, call: &Call) -> Result<Map<String, Value>, String> {
     if call.garbled {
-        return "{\"n\":".to_owned();
+        return Err("{\"n\":".to_owned());
     }
     // Calls of `read` repeat each other, so that the detection of loops has something to find.
     let n = if call.tool.is_repeatable() { 1 } else { step * 10 + ordinal };
-    if call.unfit { json!({ "m": n }).to_string() } else { json!({ "n": n }).to_string() }
+    let field = if call.unfit { "m" } else { "n" };
+    Ok(Map::from_iter([(field.to_owned(), n.into())]))
 }

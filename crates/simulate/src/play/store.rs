@@ -158,14 +158,14 @@ impl StateCommitter for Store {
         let kept = self.world.recorder.next_seq() - 1;
         self.tried += 1;
         self.behind = true;
+        let troubles = &self.world.case.troubles;
+        if self.mortal && troubles.contains(&Trouble::CrashBeforeCommit(self.tried)) {
+            self.die().await;
+        }
         let delays = &self.world.case.commit_ms;
         let delay = delays.get(self.tried as usize % delays.len().max(1)).copied().unwrap_or(0);
         if delay > 0 {
             tokio::time::sleep(Duration::from_millis(delay)).await;
-        }
-        let troubles = &self.world.case.troubles;
-        if self.mortal && troubles.contains(&Trouble::CrashBeforeCommit(self.tried)) {
-            self.die().await;
         }
         if troubles.contains(&Trouble::CommitFails(self.tried)) {
             let (trigger, durable) = (due.trigger(), self.durable.clone());

@@ -9,27 +9,28 @@ use runstate::clock::Clock;
 use runstate::decision::DecisionAction;
 
 use super::super::played::{Replied, Sent, What};
+use super::outside::{Awaited, Pending};
 use super::{Board, Flying};
-use crate::file::{Act, Decision, Step, When};
+use crate::file::{Act, Decision, When};
 
 impl Board {
     /// Lets happen what is due.
     pub(super) fn fire_due(&self) {
         let now_ms = self.clock.now_ms();
-        while let Some(step) = self.take_first(|pending| pending.due_ms.is_some_and(|due| due <= now_ms)) {
-            self.fire(step.act);
+        while let Some(pending) = self.take_first(|pending| pending.due_ms.is_some_and(|due| due <= now_ms)) {
+            self.fire(pending);
         }
     }
 
     /// Lets happen what comes with this commit; says whether the process is gone now.
     pub(in crate::play) fn fire_at_commit(&self, is_now: impl Fn(&When) -> bool) -> bool {
-        while let Some(step) = self.take_first(|pending| is_now(&pending.step.when)) {
-            self.fire(step.act);
+        while let Some(pending) = self.take_first(|pending| is_now(&pending.step.when)) {
+            self.fire(pending);
         }
         self.is_crashed()
     }
 
-    pub(super) fn take_first(&self, wanted: impl Fn(&super::Pending) -> bool) -> Option<Step> {
+    pub(super) fn take_first(&self, wanted: impl Fn(&Pending) -> bool) -> Option<Pending> {
         let steps = &mut self.lock().outside.steps;
         let mut first: Option<usize> = None;
         for (at, pending) in steps.iter().enumerate().filter(|(_, pending)| wanted(pending)) {
@@ -38,18 +39,20 @@ impl Board {
                 first = Some(at);
             }
         }
-        first.map(|at| steps.remove(at).step)
+        first.map(|at| steps.remove(at))
     }
 
-    pub(super) fn fire(&self, act: Act) {
-        match act {
+    pub(super) fn fire(&self, pending: Pending) {
+        let Pending { step, then, .. } = pending;
+        match step.act {
             Act::Decide(decisions) => {
-                let batch = decisions.into_iter().map(|decision| self.incoming(decision)).collect();
-                self.send(batch);
+                let batch = decisions.iter().map(|decision| self.incoming(decision.clone())).collect();
+                self.give(batch, Some(Awaited { decisions, insists: step.insists, then }));
             }
             Act::Write(text) => self.write(text),
             Act::Cancel => self.cancel(),
             Act::Resume => self.lock().woken = true,
+            Act::Drop => self.lock().dropped = true,
             Act::Crash => self.gone.go(),
         }
         self.changed.notify_one();
@@ -75,6 +78,10 @@ impl Board {
 
     /// Gives decisions to the run, together.
     pub(in crate::play) fn send(&self, batch: Vec<Incoming>) {
+        self.give(batch, None);
+    }
+
+    fn give(&self, batch: Vec<Incoming>, awaited: Option<Awaited>) {
         let now_ms = self.clock.now_ms();
         let numbers: Vec<usize> = {
             let mut inner = self.lock();
@@ -85,7 +92,9 @@ impl Board {
                 what: What::Decision(Box::new(incoming.clone())),
                 replied: None,
             }));
-            (first..inner.outside.sent.len()).collect()
+            let last = inner.outside.sent.len() - 1;
+            inner.outside.awaited.extend(awaited.map(|awaited| (last, awaited)));
+            (first..=last).collect()
         };
         let (handle, clock) = (self.handle.clone(), self.clock);
         self.fly(Box::pin(async move {

@@ -3,6 +3,7 @@
 mod fire;
 mod hear;
 mod outside;
+mod reply;
 mod sink;
 
 use std::collections::HashMap;
@@ -19,7 +20,8 @@ use tokio::sync::Notify;
 
 use super::played::{Replied, Sent};
 use crate::Scenario;
-use crate::script::Gone;
+use crate::file::{Act, When};
+use crate::script::{Asks, Gone};
 use outside::Pending;
 
 pub(super) use outside::Outside;
@@ -39,6 +41,7 @@ pub(super) struct Board {
     pub(super) token: CancellationToken,
     clock: TokioClock,
     parks: bool,
+    asks: Asks,
     gone: Gone,
     also: Option<Arc<dyn EventSink>>,
     accepted: Option<Told>,
@@ -56,6 +59,8 @@ struct Inner {
     leaves_lapses: bool,
     /// Is there something for a run that is parked?
     woken: bool,
+    /// Is the loop dropped?
+    dropped: bool,
     /// What the user wrote to a run that is parked.
     message: Option<String>,
     /// The digest of the arguments that each call was last shown with.
@@ -68,13 +73,13 @@ impl Board {
         outside: Outside,
         handle: DecisionHandle,
         (clock, began_ms): (TokioClock, u64),
-        gone: Gone,
+        (asks, gone): (Asks, Gone),
         also: Option<Arc<dyn EventSink>>,
         accepted: Option<Told>,
     ) -> Self {
         let mut inner = Inner { outside, ..Inner::default() };
         for pending in &mut inner.outside.steps {
-            if let crate::file::When::AtMs(at) = pending.step.when {
+            if let When::AtMs(at) = pending.step.when {
                 pending.due_ms = Some(began_ms.saturating_add(at));
             }
         }
@@ -85,6 +90,7 @@ impl Board {
             token: CancellationToken::new(),
             clock,
             parks: scenario.when_suspended == WhenSuspended::Park,
+            asks,
             gone,
             also,
             accepted,
@@ -192,8 +198,45 @@ impl Board {
         poll_fn(|_| if self.is_crashed() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
+    /// Waits until the loop is dropped.
+    pub(super) async fn dropped(&self) {
+        let was_dropped = || std::mem::take(&mut self.lock().dropped);
+        poll_fn(|_| if was_dropped() { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+
+    /// A loop begins: what was dropped before is no news to it.
+    pub(super) fn loop_begins(&self) {
+        let now_ms = self.clock.now_ms();
+        let is_late = |pending: &Pending| {
+            pending.step.act == Act::Drop && pending.due_ms.is_some_and(|due_ms| due_ms <= now_ms)
+        };
+        while self.take_first(is_late).is_some() {}
+        self.lock().dropped = false;
+    }
+
     pub(super) fn is_crashed(&self) -> bool {
         self.gone.is()
+    }
+
+    /// Waits until the loop or its process is to end at a time, and lets that happen.
+    pub(super) async fn cut(&self) {
+        let cuts = |pending: &Pending| match pending.step.when {
+            When::AtMs(_) => matches!(pending.step.act, Act::Drop | Act::Crash),
+            _ => false,
+        };
+        let due_ms =
+            self.lock().outside.steps.iter().filter(|pending| cuts(pending)).filter_map(|it| it.due_ms).min();
+        let Some(due_ms) = due_ms else { return std::future::pending().await };
+        tokio::time::sleep(Duration::from_millis(due_ms.saturating_sub(self.clock.now_ms()))).await;
+        let is_due = |pending: &Pending| cuts(pending) && pending.due_ms == Some(due_ms);
+        while let Some(pending) = self.take_first(is_due) {
+            self.fire(pending);
+        }
+    }
+
+    /// The process is gone.
+    pub(super) fn go(&self) {
+        self.gone.go();
     }
 
     /// Waits until the run waits and nothing can come any more that would let it go on.

@@ -1,12 +1,13 @@
 //! What comes from outside, and what is kept of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use runstate::agent::event::AgentEvent;
 
 use super::super::played::Sent;
 use crate::Scenario;
-use crate::file::{Act, Answer, Step, When};
+use crate::file::{Act, Answer, Decision, Given, Reply, Step, When};
 
 /// What outlives a crash.
 #[derive(Debug, Default)]
@@ -17,6 +18,20 @@ pub(in crate::play) struct Outside {
     pub(in crate::play) events: Vec<Arc<AgentEvent>>,
     /// Tries of commits, in all processes.
     pub(in crate::play) commits: u32,
+    /// What people reply to calls that ask.
+    pub(super) replies: Vec<Reply>,
+    /// Decisions that are on their way, by the number of the last of those that were given together.
+    pub(super) awaited: BTreeMap<usize, Awaited>,
+}
+
+/// Decisions that are on their way.
+#[derive(Debug)]
+pub(super) struct Awaited {
+    pub(super) decisions: Vec<Decision>,
+    /// Are they given again where the process is gone?
+    pub(super) insists: bool,
+    /// What is given once they are answered.
+    pub(super) then: Vec<Given>,
 }
 
 /// An answer that is ready for when the run waits for it.
@@ -45,14 +60,22 @@ pub(super) struct Pending {
     pub(super) seen: u32,
     /// When it comes, once that is known.
     pub(super) due_ms: Option<u64>,
+    /// What is given once it was answered.
+    pub(super) then: Vec<Given>,
 }
 
 impl Outside {
     pub(in crate::play) fn of(scenario: &Scenario) -> Self {
-        let steps = scenario.outside.iter().map(|step| Pending { step: step.clone(), seen: 0, due_ms: None });
+        let steps = scenario.outside.iter().map(|step| Pending {
+            step: step.clone(),
+            seen: 0,
+            due_ms: None,
+            then: Vec::new(),
+        });
         Outside {
             steps: steps.collect(),
             answers: scenario.decisions.iter().cloned().map(Ready::in_scenario).collect(),
+            replies: scenario.replies.clone(),
             ..Outside::default()
         }
     }

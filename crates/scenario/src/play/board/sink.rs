@@ -12,9 +12,7 @@ use super::super::played::{Replied, What};
 use super::fire::answer;
 use super::{Board, Inner};
 use crate::file::{OnEvent, When};
-
-/// What a call in doubt waits for: whether it may execute again is no question that a scenario has foreseen.
-const IN_DOUBT: &str = "in_doubt";
+use crate::script::IN_DOUBT;
 
 impl EventSink for Board {
     fn emit(&self, event: &Arc<AgentEvent>) {
@@ -38,6 +36,10 @@ impl EventSink for Board {
         if !answers.is_empty() {
             self.send(answers);
             self.changed.notify_one();
+        }
+        if let EventKind::ToolCallSuspended { interrupt } = &event.kind {
+            self.asks.told(&interrupt.call, &interrupt.suspension);
+            self.reply(&interrupt.call, &interrupt.suspension);
         }
         self.fire_on(event);
     }
@@ -123,8 +125,8 @@ impl Board {
             When::Event(on) => on.after_ms == 0 && pending.due_ms.is_some(),
             When::AtMs(_) | When::BeforeCommit(_) | When::AfterCommit(_) => false,
         };
-        while let Some(step) = self.take_first(is_now) {
-            self.fire(step.act);
+        while let Some(pending) = self.take_first(is_now) {
+            self.fire(pending);
         }
         self.changed.notify_one();
     }

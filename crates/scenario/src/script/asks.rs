@@ -1,0 +1,96 @@
+//! Who asked what, call by call.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use runstate::agent::RunState;
+use runstate::decision::Suspension;
+
+/// What a call in doubt waits for: whether it may execute again is no question that a scenario has foreseen.
+pub(crate) const IN_DOUBT: &str = "in_doubt";
+
+/// Who asked what, call by call, kept outside of the run: what a crash undid was never asked. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asks(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    asked: HashMap<String, Vec<Asked>>,
+    /// Calls whose tools have just asked, which is not told yet.
+    asking: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    by: By,
+    id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Gate,
+    Tool,
+    Doubt,
+    /// By a process that was not seen.
+    Unseen,
+}
+
+impl Asks {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process begins with that state: what is not in it was never asked.
+    pub(crate) fn begin(&self, state: &RunState) {
+        let mut inner = self.lock();
+        inner.asking.clear();
+        let counts: HashMap<&str, usize> =
+            state.calls().map(|(name, call)| (name, call.record().suspensions() as usize)).collect();
+        inner.asked.retain(|call, _| counts.contains_key(call.as_str()));
+        for (call, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            let unseen = || Asked { by: By::Unseen, id: String::new() };
+            inner.asked.entry(call.to_owned()).or_default().resize_with(count, unseen);
+        }
+    }
+
+    /// The tool of a call asks.
+    pub(crate) fn tool_asks(&self, call: &str) {
+        self.lock().asking.insert(call.to_owned());
+    }
+
+    /// It is told that a call waits.
+    pub(crate) fn told(&self, call: &str, suspension: &Suspension) {
+        let mut inner = self.lock();
+        let by_tool = inner.asking.remove(call);
+        let by = match suspension.action.as_str() {
+            IN_DOUBT => By::Doubt,
+            _ if by_tool => By::Tool,
+            _ => By::Gate,
+        };
+        let id = suspension.id.clone();
+        inner.asked.entry(call.to_owned()).or_default().push(Asked { by, id });
+    }
+
+    /// How often the gate or the tool of a call asked.
+    pub(crate) fn of(&self, call: &str) -> u32 {
+        let count =
+            self.lock().asked.get(call).map_or(0, |all| all.iter().filter(|it| it.by != By::Doubt).count());
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// How often its tool did; none where that is not known.
+    pub(crate) fn of_tool(&self, call: &str) -> Option<usize> {
+        let inner = self.lock();
+        let all = inner.asked.get(call).map(Vec::as_slice).unwrap_or_default();
+        let is_known = all.iter().all(|it| it.by != By::Unseen);
+        is_known.then(|| all.iter().filter(|it| it.by == By::Tool).count())
+    }
+
+    /// The suspension of a call before that one.
+    pub(crate) fn before(&self, call: &str, id: &str) -> Option<String> {
+        let inner = self.lock();
+        let all = inner.asked.get(call)?;
+        let at = all.iter().rposition(|it| it.id == id)?;
+        Some(all.get(at.checked_sub(1)?)?.id.clone())
+    }
+}
