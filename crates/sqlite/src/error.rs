@@ -1,0 +1,74 @@
+//! What SQLite says, as errors of a store.
+
+use std::path::Path;
+
+use runstate::store::StoreError;
+use rusqlite::ErrorCode;
+
+/// Why a request failed: SQLite did, or the store has a reason of its own.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Sql(rusqlite::Error),
+    Store(StoreError),
+}
+
+pub(crate) type Outcome<T> = Result<T, Fault>;
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Fault::Store(error)
+    }
+}
+
+impl Fault {
+    /// Did SQLite fail in a way that may have taken more than this request with it?
+    pub(crate) fn is_of_sqlite(&self) -> bool {
+        matches!(self, Fault::Sql(_))
+    }
+
+    pub(crate) fn at(self, path: &Path) -> StoreError {
+        match self {
+            Fault::Sql(error) => of_sqlite(error, path),
+            Fault::Store(error) => error,
+        }
+    }
+}
+
+fn of_sqlite(error: rusqlite::Error, path: &Path) -> StoreError {
+    let at = path.display();
+    let Some(code) = error.sqlite_error_code() else {
+        return StoreError::unusable(
+            format_args!("{at}: a row cannot be read: {error}"),
+            "some other program wrote it; restore the file from a backup",
+        );
+    };
+    match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::unavailable(format!(
+            "{at}: another process writes, and did not finish in time: {error}"
+        )),
+        ErrorCode::DatabaseCorrupt => StoreError::unusable(
+            format_args!("{at} is damaged: {error}"),
+            "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`",
+        ),
+        ErrorCode::NotADatabase => StoreError::unusable(
+            format_args!("{at} is no SQLite database: {error}"),
+            "name another file, or restore it from a backup",
+        ),
+        ErrorCode::DiskFull => {
+            StoreError::failed(format!("{at}: {error}; make room on the disk, then do the same again"))
+        }
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::failed(format!(
+            "{at}: {error}; this user must be allowed to write the file and its folder"
+        )),
+        ErrorCode::CannotOpen => StoreError::failed(format!(
+            "{at}: {error}; its folder must be there, and this user be allowed to write it"
+        )),
+        _ => StoreError::failed(format!("{at}: {error}")),
+    }
+}

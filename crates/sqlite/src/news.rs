@@ -1,0 +1,85 @@
+//! What came in: in this process at once, in others by looking at the file.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+use crate::error::Outcome;
+use crate::readers::Readers;
+
+/// The count of what came in, as far as this process knows it.
+#[derive(Debug)]
+pub(crate) struct News {
+    count: watch::Sender<i64>,
+    /// What the last waiter went away with.
+    told: AtomicI64,
+}
+
+impl News {
+    pub(crate) fn from(conn: &Connection) -> Outcome<News> {
+        let count = count(conn)?;
+        Ok(News { count: watch::Sender::new(count), told: AtomicI64::new(count) })
+    }
+
+    /// Reads the count, and wakes who waits if it is another.
+    pub(crate) fn look(&self, conn: &Connection) {
+        // What cannot be read now is read by the next look.
+        if let Ok(found) = count(conn) {
+            self.count.send_if_modified(|known| std::mem::replace(known, found) != found);
+        }
+    }
+
+    /// Waits until something came since the last waiter went, but no longer than `patience`.
+    pub(crate) async fn wait(self: &Arc<Self>, readers: &Readers, patience: Duration, poll: Duration) {
+        let told = self.told.load(Ordering::Relaxed);
+        let mut count = self.count.subscribe();
+        let poll = async {
+            loop {
+                tokio::time::sleep(poll).await;
+                readers.look(self).await;
+            }
+        };
+        let came = async {
+            // The sender lives as long as the store.
+            count.wait_for(|count| *count != told).await.ok();
+        };
+        tokio::select! {
+            () = came => {}
+            () = poll => {}
+            () = tokio::time::sleep(patience) => {}
+        }
+        self.told.store(*self.count.borrow(), Ordering::Relaxed);
+    }
+}
+
+fn count(conn: &Connection) -> Outcome<i64> {
+    let mut statement = conn.prepare_cached("SELECT count FROM news")?;
+    Ok(statement.query_row([], |row| row.get(0))?)
+}
+
+/// A connection that sees by its own counter whether anybody committed, without reading a page.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    seen: Mutex<(Connection, i64)>,
+}
+
+impl Watch {
+    pub(crate) fn on(conn: Connection) -> Watch {
+        Watch { seen: Mutex::new((conn, -1)) }
+    }
+
+    pub(crate) fn look(&self, news: &News) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (conn, version) = &mut *seen;
+        let found = conn.pragma_query_value(None, "data_version", |row| row.get(0));
+        if let Ok(found) = found
+            && found != *version
+        {
+            *version = found;
+            news.look(conn);
+        }
+    }
+}

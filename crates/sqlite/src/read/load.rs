@@ -1,0 +1,93 @@
+//! One run, with all that belongs to it.
+
+use runstate::agent::keys::Scope;
+use runstate::decision::Decision;
+use runstate::store::{Loaded, Mail, Parts, StoreError, TraceRow};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use serde::de::DeserializeOwned;
+
+use super::runs;
+use crate::error::Outcome;
+use crate::number::{column, limit, narrow, number};
+use crate::write::leases::no_run;
+
+pub(crate) fn load(conn: &Connection, run: &str) -> Outcome<Loaded> {
+    let info = runs::one(conn, run)?.ok_or_else(|| no_run(run))?;
+    let mut own = conn.prepare_cached("SELECT spec, snapshot, core FROM runs WHERE id = ?1")?;
+    let (spec, snapshot, core): (String, Option<String>, Option<String>) =
+        own.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut traced = conn.prepare_cached("SELECT max(seq) FROM trace WHERE run = ?1")?;
+    let traced: Option<i64> = traced.query_row([run], |row| row.get(0))?;
+    let parts = Parts {
+        info,
+        spec: json(&spec, || format!("runs.spec of the run {run:?}"))?,
+        traced: traced.map_or(0, number),
+        run: snapshot.zip(core),
+        calls: all(conn, "SELECT name, executions, snapshot FROM calls WHERE run = ?1", [run], |row| {
+            Ok((row.get(0)?, narrow(row.get(1)?), row.get(2)?))
+        })?,
+        decisions: decisions(conn, run, true)?,
+        messages: all(conn, "SELECT json FROM messages WHERE run = ?1 ORDER BY seq", [run], |row| {
+            row.get(0)
+        })?,
+        values: values(conn, run)?,
+    };
+    Ok(Loaded::from_parts(parts)?)
+}
+
+fn values(conn: &Connection, run: &str) -> Outcome<Vec<(Scope, String, String)>> {
+    let sql = "SELECT scope, key, json FROM run_values WHERE run = ?1";
+    let rows: Vec<(String, String, String)> =
+        all(conn, sql, [run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let scoped = rows.into_iter().map(|(scope, key, json)| {
+        let scope = [Scope::Run, Scope::Thread].into_iter().find(|known| known.to_string() == scope);
+        scope.map(|scope| (scope, key, json)).ok_or_else(|| {
+            unreadable(format!("run_values.scope of the run {run:?} is neither run nor thread"))
+        })
+    });
+    Ok(scoped.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
+    let mut cancel = conn.prepare_cached("SELECT cancel FROM runs WHERE id = ?1")?;
+    let cancel = cancel.query_row([run], |row| row.get(0)).optional()?.ok_or_else(|| no_run(run))?;
+    Ok(Mail::new(decisions(conn, run, false)?, cancel))
+}
+
+/// Those that were taken, or those that were not, in the order in which they came.
+fn decisions(conn: &Connection, run: &str, are_taken: bool) -> Outcome<Vec<Decision>> {
+    let sql = "SELECT json FROM decisions WHERE run = ?1 AND taken = ?2 ORDER BY no";
+    let rows: Vec<String> = all(conn, sql, params![run, are_taken], |row| row.get(0))?;
+    let read = rows.iter().map(|row| json(row, || format!("decisions.json of the run {run:?}")));
+    Ok(read.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Outcome<Vec<TraceRow>> {
+    let sql = "SELECT seq, json FROM trace WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
+        Ok(TraceRow { seq: number(row.get(0)?), json: row.get(1)? })
+    })?;
+    if rows.is_empty() && runs::one(conn, run)?.is_none() {
+        return Err(no_run(run));
+    }
+    Ok(rows)
+}
+
+pub(super) fn all<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Outcome<Vec<T>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn json<T: DeserializeOwned>(text: &str, place: impl FnOnce() -> String) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| unreadable(format!("{} cannot be read: {error}", place())))
+}
+
+fn unreadable(what: String) -> StoreError {
+    StoreError::unusable(what, "some other program wrote it; restore the file from a backup")
+}

@@ -1,0 +1,5 @@
+//! What is read, each within one transaction.
+
+pub(crate) mod approvals;
+pub(crate) mod load;
+pub(crate) mod runs;

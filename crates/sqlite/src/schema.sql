@@ -1,0 +1,106 @@
+-- Runs, each in one row: what lists say of it, who has it in hand, and its machine.
+CREATE TABLE runs (
+    id              TEXT    NOT NULL PRIMARY KEY,
+    title           TEXT    NOT NULL,
+    status          TEXT    NOT NULL,               -- Running, Waiting or Done
+    reason          TEXT,                           -- why its last activation ended
+    version         INTEGER NOT NULL DEFAULT 0,     -- commits made
+    steps           INTEGER NOT NULL DEFAULT 0,
+    waiting         INTEGER NOT NULL DEFAULT 0,     -- calls that wait
+    mail            INTEGER NOT NULL DEFAULT 0,     -- decisions that were accepted and not taken
+    cancel          TEXT,                           -- somebody wants it cancelled, and says why
+    thread          TEXT,
+    holder          TEXT,
+    held_until_ms   INTEGER,
+    fence           INTEGER NOT NULL DEFAULT 0,     -- of the last lease
+    committed_under INTEGER NOT NULL DEFAULT 0,     -- the fence of the last commit
+    not_before_ms   INTEGER,                        -- it is not claimed before
+    problem         TEXT,                           -- why it did not go on
+    created_at_ms   INTEGER NOT NULL,
+    changed_at_ms   INTEGER NOT NULL,               -- created or last committed
+    ready           INTEGER NOT NULL GENERATED ALWAYS AS (
+        status = 'Running' OR (status = 'Waiting' AND (mail > 0 OR cancel IS NOT NULL))
+    ) VIRTUAL,
+    spec            TEXT    NOT NULL,               -- JSON: what whoever drives it has to know
+    snapshot        TEXT,                           -- JSON: its machine, sealed
+    core            TEXT                            -- JSON: what else there is
+) STRICT;
+CREATE INDEX runs_newest ON runs (created_at_ms, id);
+CREATE INDEX runs_by_status ON runs (status, created_at_ms, id);
+CREATE INDEX runs_ready ON runs (changed_at_ms, id) WHERE ready = 1;
+
+-- Messages, in order.
+CREATE TABLE messages (
+    run  TEXT    NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    seq  INTEGER NOT NULL,
+    role TEXT    NOT NULL,                          -- user, assistant or result
+    json TEXT    NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT;
+
+-- Calls, each by its name in traces.
+CREATE TABLE calls (
+    run           TEXT    NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    name          TEXT    NOT NULL,
+    id            TEXT    NOT NULL,                 -- the id that the model gave it
+    step          INTEGER NOT NULL,
+    ordinal       INTEGER NOT NULL,
+    tool          TEXT    NOT NULL,
+    status        TEXT    NOT NULL,
+    executions    INTEGER NOT NULL,
+    open          INTEGER NOT NULL,                 -- 1: it waits, and nobody has decided
+    suspension    TEXT,                             -- the id of what it waits for
+    action        TEXT,                             -- what is asked, for programs
+    question      TEXT,                             -- what is asked, for people
+    expires_at_ms INTEGER,
+    arguments     TEXT,                             -- JSON: those that are asked about
+    asked         TEXT,                             -- JSON: all of the suspension
+    snapshot      TEXT    NOT NULL,                 -- JSON: its machine, sealed
+    PRIMARY KEY (run, name)
+) STRICT;
+CREATE INDEX calls_open ON calls (run, name) WHERE open = 1;
+CREATE INDEX calls_open_by_name ON calls (name, run) WHERE open = 1;
+CREATE INDEX calls_open_by_id ON calls (id, run, name) WHERE open = 1;
+CREATE INDEX calls_open_by_suspension ON calls (suspension, run, name) WHERE open = 1;
+CREATE INDEX calls_due ON calls (expires_at_ms, run, name) WHERE open = 1 AND expires_at_ms IS NOT NULL;
+
+-- Decisions, in the order in which they came.
+CREATE TABLE decisions (
+    no            INTEGER PRIMARY KEY,
+    run           TEXT    NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    suspension    TEXT    NOT NULL,
+    decision      TEXT    NOT NULL,
+    call          TEXT    NOT NULL,
+    action        TEXT    NOT NULL,                 -- resume or cancel
+    actor         TEXT,
+    reason        TEXT,
+    decided_at_ms INTEGER NOT NULL,
+    taken         INTEGER NOT NULL,                 -- 1: a commit holds it
+    json          TEXT    NOT NULL,                 -- all of it
+    UNIQUE (run, suspension),
+    UNIQUE (run, decision)
+) STRICT;
+
+-- Persistent values of runs and of their threads.
+CREATE TABLE run_values (
+    run   TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    scope TEXT NOT NULL,                            -- run or thread
+    key   TEXT NOT NULL,
+    json  TEXT NOT NULL,
+    PRIMARY KEY (run, scope, key)
+) STRICT, WITHOUT ROWID;
+
+-- Events of traces.
+CREATE TABLE trace (
+    run  TEXT    NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    seq  INTEGER NOT NULL,
+    json TEXT    NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+
+-- One row: it counts what came in for any run, so that who waits can see that there is something.
+CREATE TABLE news (
+    one   INTEGER PRIMARY KEY CHECK (one = 1),
+    count INTEGER NOT NULL
+) STRICT;
+INSERT INTO news VALUES (1, 0);

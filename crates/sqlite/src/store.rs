@@ -1,0 +1,146 @@
+//! The store itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use runstate::decision::Decision;
+use runstate::store::{
+    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
+    RunStore, StoreError, Timer, TraceRow,
+};
+
+use crate::error::Outcome;
+use crate::news::News;
+use crate::options::Options;
+use crate::readers::Readers;
+use crate::writer::Writer;
+use crate::{connect, read, schema, write};
+
+/// Runs in one SQLite file, which several processes may share.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    options: Options,
+    // Dropped first: the last connection to go tidies the file up, and one that only reads cannot.
+    readers: Readers,
+    writer: Writer,
+    news: Arc<News>,
+}
+
+impl SqliteStore {
+    /// Opens the file, and makes it if there is none.
+    ///
+    /// It blocks while it opens the file.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] when the file is of another program, damaged, or of a newer version of this one; nothing
+    /// was changed in it then. [`StoreError::Unavailable`] when another process makes it at the same time and does not end.
+    /// [`StoreError::Failed`] when it cannot be opened or written.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        Self::open_with(path, Options::default())
+    }
+
+    /// The same, with options.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl Into<PathBuf>, options: Options) -> Result<Self, StoreError> {
+        let path = path.into();
+        Self::start(&path, options).map_err(|fault| fault.at(&path))
+    }
+
+    fn start(path: &Path, options: Options) -> Outcome<Self> {
+        let mut conn = connect::writer(path, &options)?;
+        schema::check(&conn, path, schema::MIGRATIONS.len())?;
+        connect::durable(&conn)?;
+        schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
+        let news = Arc::new(News::from(&conn)?);
+        let readers = Readers::open(path, &options)?;
+        let writer = Writer::start(conn, path, &options, Arc::clone(&news))?;
+        Ok(SqliteStore { path: path.to_owned(), options, readers, writer, news })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[async_trait]
+impl RunStore for SqliteStore {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        let run = run.clone();
+        self.writer.ask(move |conn| write::runs::create(conn, &run)).await
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::load(conn, &run)).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let claim = claim.clone();
+        self.writer.ask(move |conn| write::leases::claim(conn, &claim)).await
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        self.writer.ask(move |conn| write::leases::renew(conn, &lease, until_ms)).await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let (lease, release) = (lease.clone(), release.clone());
+        self.writer.ask(move |conn| write::leases::release(conn, &lease, &release)).await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (lease, commit) = (lease.clone(), commit.clone());
+        self.writer.ask(move |conn| write::commit::commit(conn, &lease, &commit)).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let decision = decision.clone();
+        self.writer.ask(move |conn| write::mail::post(conn, &decision)).await
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        let (run, reason) = (run.to_owned(), reason.to_owned());
+        self.writer.ask(move |conn| write::mail::cancel(conn, &run, &reason)).await
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::mail(conn, &run)).await
+    }
+
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        News::wait(&self.news, &self.readers, patience, self.options.poll).await;
+        Ok(())
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let query = query.clone();
+        self.readers.read(move |conn| read::runs::page(conn, &query)).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        let query = query.clone();
+        self.readers.read(move |conn| read::approvals::page(conn, &query)).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.readers.read(move |conn| read::approvals::due(conn, now_ms, limit)).await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::trace(conn, &run, after, limit)).await
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        let run = run.to_owned();
+        self.writer.ask(move |conn| write::runs::remove(conn, &run, now_ms)).await
+    }
+}

@@ -1,0 +1,154 @@
+//! Commits.
+
+use runstate::decision::Decision;
+use runstate::store::{CallRow, Commit, Lease, MessageRow, RunRow, StoreError, TraceRow, ValueRow};
+use rusqlite::{Connection, OptionalExtension, named_params, params};
+
+use super::leases::{fenced, no_run};
+use super::mail;
+use crate::error::{Fault, Outcome};
+use crate::number::{column, number};
+
+pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+    check(conn, lease, commit)?;
+    let run = &lease.run;
+    // Before the calls: one that waits and is decided is not open.
+    for decision in &commit.decisions {
+        mail::insert(conn, run, decision, true)?;
+        mail::close(conn, run, &decision.suspension_id)?;
+    }
+    put_run(conn, lease, commit)?;
+    commit.messages.iter().try_for_each(|row| put_message(conn, run, row))?;
+    commit.calls.iter().try_for_each(|row| put_call(conn, run, row))?;
+    commit.values.iter().try_for_each(|row| put_value(conn, run, row))?;
+    commit.trace.iter().try_for_each(|row| put_event(conn, run, row))
+}
+
+struct Head {
+    fence: i64,
+    version: i64,
+    committed_under: i64,
+}
+
+fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+    let mut head = conn.prepare_cached("SELECT fence, version, committed_under FROM runs WHERE id = ?1")?;
+    let head = head
+        .query_row([&lease.run], |row| {
+            Ok(Head { fence: row.get(0)?, version: row.get(1)?, committed_under: row.get(2)? })
+        })
+        .optional()?
+        .ok_or_else(|| no_run(&lease.run))?;
+    if head.fence != column(lease.fence) {
+        return Err(fenced(lease, head.fence));
+    }
+    let version = number(head.version);
+    let is_there = commit.again && commit.version == version && head.committed_under == head.fence;
+    if commit.version != version + 1 && !is_there {
+        let (run, got, expected) = (lease.run.clone(), commit.version, version + 1);
+        return Err(Fault::Store(StoreError::Version { run, got, expected }));
+    }
+    commit.decisions.iter().try_for_each(|decision| is_undecided(conn, lease, decision))
+}
+
+/// Is the suspension without a decision, or is it this one?
+fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcome<()> {
+    let mut first =
+        conn.prepare_cached("SELECT decision FROM decisions WHERE run = ?1 AND suspension = ?2")?;
+    let first: Option<String> =
+        first.query_row([&lease.run, &decision.suspension_id], |row| row.get(0)).optional()?;
+    match first {
+        Some(first) if first != decision.decision_id => Err(Fault::Store(StoreError::Decided {
+            run: lease.run.clone(),
+            suspension: decision.suspension_id.clone(),
+            decision: first,
+        })),
+        _ => Ok(()),
+    }
+}
+
+fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+    let RunRow { status, reason, thread, steps, waiting, snapshot, core, .. } = &commit.run;
+    let mut update = conn.prepare_cached(
+        "UPDATE runs SET status = :status, reason = :reason, version = :version, steps = :steps, \
+             waiting = :waiting, thread = :thread, committed_under = :fence, changed_at_ms = :at, \
+             snapshot = :snapshot, core = :core, cancel = iif(:status = 'Done', NULL, cancel) \
+         WHERE id = :run",
+    )?;
+    update.execute(named_params! {
+        ":run": lease.run, ":status": status.name(), ":reason": reason, ":version": column(commit.version),
+        ":steps": steps, ":waiting": waiting, ":thread": thread, ":fence": column(lease.fence),
+        ":at": column(commit.at_ms), ":snapshot": snapshot, ":core": core,
+    })?;
+    if !commit.decisions.is_empty() {
+        let mut count = conn.prepare_cached(
+            "UPDATE runs SET mail = (SELECT count(*) FROM decisions WHERE run = ?1 AND taken = 0) WHERE id = ?1",
+        )?;
+        count.execute([&lease.run])?;
+    }
+    Ok(())
+}
+
+fn put_message(conn: &Connection, run: &str, row: &MessageRow) -> Outcome<()> {
+    let mut put = conn.prepare_cached(
+        "INSERT INTO messages (run, seq, role, json) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (run, seq) DO UPDATE SET role = excluded.role, json = excluded.json",
+    )?;
+    put.execute(params![run, column(row.seq), row.role, row.json])?;
+    Ok(())
+}
+
+fn put_call(conn: &Connection, run: &str, row: &CallRow) -> Outcome<()> {
+    let mut put = conn.prepare_cached(
+        "INSERT INTO calls (run, name, id, step, ordinal, tool, status, executions, open, suspension, action, \
+             question, expires_at_ms, arguments, asked, snapshot) \
+         VALUES (:run, :name, :id, :step, :ordinal, :tool, :status, :executions, \
+             :suspension IS NOT NULL \
+                 AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.run = :run AND d.suspension = :suspension), \
+             :suspension, :action, :question, :expires, :arguments, :asked, :snapshot) \
+         ON CONFLICT (run, name) DO UPDATE SET id = excluded.id, step = excluded.step, \
+             ordinal = excluded.ordinal, tool = excluded.tool, status = excluded.status, \
+             executions = excluded.executions, open = excluded.open, suspension = excluded.suspension, \
+             action = excluded.action, question = excluded.question, expires_at_ms = excluded.expires_at_ms, \
+             arguments = excluded.arguments, asked = excluded.asked, snapshot = excluded.snapshot",
+    )?;
+    let waits = row.waits.as_ref();
+    let suspension = waits.map(|waits| &waits.suspension);
+    let asked = suspension.map(serde_json::to_string).transpose().map_err(StoreError::failed)?;
+    put.execute(named_params! {
+        ":run": run, ":name": row.name, ":id": row.id, ":step": row.key.step, ":ordinal": row.key.ordinal,
+        ":tool": row.tool, ":status": row.status.name(), ":executions": row.executions,
+        ":suspension": suspension.map(|asked| &asked.id), ":action": suspension.map(|asked| &asked.action),
+        ":question": suspension.map(|asked| &asked.message),
+        ":expires": suspension.and_then(|asked| asked.expires_at_ms).map(column),
+        ":arguments": waits.map(|waits| &waits.arguments), ":asked": asked, ":snapshot": row.snapshot,
+    })?;
+    Ok(())
+}
+
+fn put_value(conn: &Connection, run: &str, row: &ValueRow) -> Outcome<()> {
+    let scope = row.scope.to_string();
+    match &row.json {
+        Some(json) => {
+            let mut put = conn.prepare_cached(
+                "INSERT INTO run_values (run, scope, key, json) VALUES (?1, ?2, ?3, ?4) \
+                 ON CONFLICT (run, scope, key) DO UPDATE SET json = excluded.json",
+            )?;
+            put.execute(params![run, scope, row.key, json])?;
+        }
+        None => {
+            let mut delete =
+                conn.prepare_cached("DELETE FROM run_values WHERE run = ?1 AND scope = ?2 AND key = ?3")?;
+            delete.execute(params![run, scope, row.key])?;
+        }
+    }
+    Ok(())
+}
+
+fn put_event(conn: &Connection, run: &str, row: &TraceRow) -> Outcome<()> {
+    let mut put = conn.prepare_cached(
+        "INSERT INTO trace (run, seq, json) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (run, seq) DO UPDATE SET json = excluded.json",
+    )?;
+    put.execute(params![run, column(row.seq), row.json])?;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Who has a run in hand.
+
+use runstate::store::{Claim, Lease, Release, StoreError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::bring_news;
+use crate::error::{Fault, Outcome};
+use crate::number::{column, number};
+
+pub(crate) fn no_run(run: &str) -> Fault {
+    Fault::Store(StoreError::NoRun { run: run.to_owned() })
+}
+
+pub(crate) fn fenced(lease: &Lease, current: i64) -> Fault {
+    let (run, fence, current) = (lease.run.clone(), lease.fence, number(current));
+    Fault::Store(StoreError::Fenced { run, fence, current })
+}
+
+pub(crate) fn claim(conn: &Connection, claim: &Claim) -> Outcome<Option<Lease>> {
+    let run = match &claim.run {
+        Some(run) => {
+            is_free(conn, run, claim)?;
+            run.clone()
+        }
+        None => match first_ready(conn, claim)? {
+            Some(run) => run,
+            None => return Ok(None),
+        },
+    };
+    let mut take = conn.prepare_cached(
+        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = fence + 1 WHERE id = ?1 RETURNING fence",
+    )?;
+    let fence = take.query_row(params![run, claim.holder, column(claim.until_ms)], |row| row.get(0))?;
+    Ok(Some(Lease::new(run, number(fence))))
+}
+
+fn is_free(conn: &Connection, run: &str, claim: &Claim) -> Outcome<()> {
+    let mut held = conn.prepare_cached("SELECT holder, held_until_ms FROM runs WHERE id = ?1")?;
+    let held = held
+        .query_row([run], |row| Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<i64>>(1)?)))
+        .optional()?;
+    match held.ok_or_else(|| no_run(run))? {
+        (Some(holder), Some(until)) if until > column(claim.now_ms) => {
+            let (run, until_ms) = (run.to_owned(), number(until));
+            Err(Fault::Store(StoreError::Held { run, holder, until_ms }))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The one that has waited longest of those that can go on.
+pub(crate) const FIRST_READY: &str = "SELECT id FROM runs WHERE ready = 1 \
+     AND (holder IS NULL OR held_until_ms <= ?1) AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
+     ORDER BY changed_at_ms, id LIMIT 1";
+
+fn first_ready(conn: &Connection, claim: &Claim) -> Outcome<Option<String>> {
+    let mut first = conn.prepare_cached(FIRST_READY)?;
+    Ok(first.query_row([column(claim.now_ms)], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn renew(conn: &Connection, lease: &Lease, until_ms: u64) -> Outcome<()> {
+    let fence = fence(conn, &lease.run)?.ok_or_else(|| no_run(&lease.run))?;
+    if fence != column(lease.fence) {
+        return Err(fenced(lease, fence));
+    }
+    // One that was given back stays free.
+    let mut renew =
+        conn.prepare_cached("UPDATE runs SET held_until_ms = ?2 WHERE id = ?1 AND holder IS NOT NULL")?;
+    renew.execute(params![lease.run, column(until_ms)])?;
+    Ok(())
+}
+
+fn fence(conn: &Connection, run: &str) -> Outcome<Option<i64>> {
+    let mut fence = conn.prepare_cached("SELECT fence FROM runs WHERE id = ?1")?;
+    Ok(fence.query_row([run], |row| row.get(0)).optional()?)
+}
+
+pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release) -> Outcome<()> {
+    let mut give = conn.prepare_cached(
+        "UPDATE runs SET holder = NULL, held_until_ms = NULL, not_before_ms = ?3, problem = ?4 \
+         WHERE id = ?1 AND fence = ?2",
+    )?;
+    let not_before = release.not_before_ms.map(column);
+    let given = give.execute(params![lease.run, column(lease.fence), not_before, release.problem])?;
+    if given > 0 {
+        bring_news(conn)?;
+    }
+    Ok(())
+}

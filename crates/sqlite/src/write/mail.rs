@@ -1,0 +1,86 @@
+//! What comes in for runs from outside.
+
+use runstate::decision::{Decision, DecisionAction};
+use runstate::store::{Posted, StoreError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::bring_news;
+use super::leases::no_run;
+use crate::error::Outcome;
+use crate::number::column;
+
+pub(crate) fn post(conn: &Connection, decision: &Decision) -> Outcome<Posted> {
+    let run = &decision.run_id;
+    status(conn, run)?;
+    let mut same = conn.prepare_cached("SELECT 1 FROM decisions WHERE run = ?1 AND decision = ?2")?;
+    if same.exists(params![run, decision.decision_id])? {
+        return Ok(Posted::Duplicate);
+    }
+    let mut decided = conn.prepare_cached("SELECT 1 FROM decisions WHERE run = ?1 AND suspension = ?2")?;
+    if decided.exists(params![run, decision.suspension_id])? {
+        return Ok(Posted::Conflict);
+    }
+    let mut waits = conn.prepare_cached(
+        "SELECT 1 FROM calls WHERE run = ?1 AND name = ?2 AND open = 1 AND suspension = ?3",
+    )?;
+    if !waits.exists(params![run, decision.call, decision.suspension_id])? {
+        return Ok(Posted::NotWaiting);
+    }
+    insert(conn, run, decision, false)?;
+    close(conn, run, &decision.suspension_id)?;
+    conn.prepare_cached("UPDATE runs SET mail = mail + 1 WHERE id = ?1")?.execute([run])?;
+    bring_news(conn)?;
+    Ok(Posted::Accepted)
+}
+
+/// Adds a decision, or notes of one that is there that it was taken.
+pub(super) fn insert(conn: &Connection, run: &str, decision: &Decision, is_taken: bool) -> Outcome<()> {
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO decisions (run, suspension, decision, call, action, actor, reason, decided_at_ms, taken, json) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+         ON CONFLICT (run, decision) DO UPDATE SET taken = max(taken, excluded.taken)",
+    )?;
+    let action = match decision.action {
+        DecisionAction::Resume => "resume",
+        DecisionAction::Cancel => "cancel",
+    };
+    insert.execute(params![
+        run,
+        decision.suspension_id,
+        decision.decision_id,
+        decision.call,
+        action,
+        decision.actor,
+        decision.reason,
+        column(decision.decided_at_ms),
+        is_taken,
+        serde_json::to_string(decision).map_err(StoreError::failed)?,
+    ])?;
+    Ok(())
+}
+
+/// Whatever waits on that suspension waits for a decision no more.
+pub(super) fn close(conn: &Connection, run: &str, suspension: &str) -> Outcome<()> {
+    let mut close =
+        conn.prepare_cached("UPDATE calls SET open = 0 WHERE run = ?1 AND suspension = ?2 AND open = 1")?;
+    close.execute([run, suspension])?;
+    Ok(())
+}
+
+pub(crate) fn cancel(conn: &Connection, run: &str, reason: &str) -> Outcome<bool> {
+    status(conn, run)?;
+    let mut note = conn.prepare_cached(
+        "UPDATE runs SET cancel = ?2 WHERE id = ?1 AND status <> 'Done' AND cancel IS NULL",
+    )?;
+    let is_new = note.execute([run, reason])? > 0;
+    if is_new {
+        bring_news(conn)?;
+    }
+    Ok(is_new)
+}
+
+fn status(conn: &Connection, run: &str) -> Outcome<String> {
+    let mut status = conn.prepare_cached("SELECT status FROM runs WHERE id = ?1")?;
+    let status = status.query_row([run], |row| row.get(0)).optional()?;
+    status.ok_or_else(|| no_run(run))
+}

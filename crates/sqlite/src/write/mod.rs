@@ -1,0 +1,16 @@
+//! What is written, each within a transaction of the writer.
+
+pub(crate) mod commit;
+pub(crate) mod leases;
+pub(crate) mod mail;
+pub(crate) mod runs;
+
+use rusqlite::Connection;
+
+use crate::error::Outcome;
+
+/// Something came in: who waits for news, in whatever process, is to look.
+fn bring_news(conn: &Connection) -> Outcome<()> {
+    conn.prepare_cached("UPDATE news SET count = count + 1")?.execute([])?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The one thread that writes, and what is asked of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use runstate::store::StoreError;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::{Fault, Outcome};
+use crate::news::News;
+use crate::options::Options;
+
+/// The most requests that one transaction makes.
+const MOST: usize = 256;
+
+/// Something to be written. It may be tried more than once: what it did is undone before.
+trait Request: Send {
+    fn attempt(&mut self, conn: &Connection) -> Result<(), Fault>;
+    /// What it said is durable.
+    fn acknowledge(self: Box<Self>);
+    fn refuse(self: Box<Self>, error: StoreError);
+    fn is_given_up(&self) -> bool;
+}
+
+struct Asked<T, F> {
+    work: F,
+    said: Option<T>,
+    done: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T: Send, F: FnMut(&Connection) -> Outcome<T> + Send> Request for Asked<T, F> {
+    fn attempt(&mut self, conn: &Connection) -> Result<(), Fault> {
+        self.said = Some((self.work)(conn)?);
+        Ok(())
+    }
+
+    fn acknowledge(self: Box<Self>) {
+        if let Some(said) = self.said {
+            // Who asked may be gone; it is written all the same.
+            self.done.send(Ok(said)).ok();
+        }
+    }
+
+    fn refuse(self: Box<Self>, error: StoreError) {
+        self.done.send(Err(error)).ok();
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.done.is_closed()
+    }
+}
+
+/// Brings requests to the thread that writes. Those that wait at the same time are made in one transaction, with one sync.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    path: PathBuf,
+    requests: Option<mpsc::Sender<Box<dyn Request>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(crate) fn start(
+        conn: Connection,
+        path: &Path,
+        options: &Options,
+        news: Arc<News>,
+    ) -> Outcome<Writer> {
+        let (requests, incoming) = mpsc::channel(options.queue.get());
+        let path = path.to_owned();
+        let mut writing = Writing { conn, path: path.clone(), news };
+        let thread = thread::Builder::new().name("runstate-sqlite".to_owned());
+        let thread = thread.spawn(move || writing.until_closed(incoming));
+        let thread = thread.map_err(|error| Fault::Store(StoreError::failed(error)))?;
+        Ok(Writer { path, requests: Some(requests), thread: Some(thread) })
+    }
+
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let stopped =
+            || StoreError::failed(format!("{}: the thread that writes has stopped", self.path.display()));
+        let (done, said) = oneshot::channel();
+        let request = Box::new(Asked { work, said: None, done });
+        let requests = self.requests.as_ref().ok_or_else(stopped)?;
+        requests.send(request).await.map_err(|_| stopped())?;
+        said.await.map_err(|_| stopped())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // The channel is closed first: the thread writes what it has and ends.
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
+struct Writing {
+    conn: Connection,
+    path: PathBuf,
+    news: Arc<News>,
+}
+
+type Group = Vec<Box<dyn Request>>;
+
+impl Writing {
+    fn until_closed(&mut self, mut incoming: mpsc::Receiver<Box<dyn Request>>) {
+        let mut group = Group::with_capacity(MOST);
+        while incoming.blocking_recv_many(&mut group, MOST) > 0 {
+            group.retain(|request| !request.is_given_up());
+            self.write(std::mem::take(&mut group));
+            self.news.look(&self.conn);
+        }
+    }
+
+    /// Makes a group in one transaction. If that cannot be, each of them is tried alone: one that fails must not fail others.
+    fn write(&mut self, mut group: Group) {
+        let mut said = Vec::with_capacity(group.len());
+        match self.together(&mut group, &mut said) {
+            Ok(()) => {
+                for (request, said) in group.into_iter().zip(said) {
+                    match said {
+                        Ok(()) => request.acknowledge(),
+                        Err(error) => request.refuse(error),
+                    }
+                }
+            }
+            Err(fault) if group.len() == 1 => {
+                if let Some(request) = group.pop() {
+                    request.refuse(fault.at(&self.path));
+                }
+            }
+            Err(_) => group.into_iter().for_each(|request| self.write(vec![request])),
+        }
+    }
+
+    /// What each of them said, unless SQLite failed in a way that took the transaction with it.
+    fn together(&mut self, group: &mut Group, said: &mut Vec<Result<(), StoreError>>) -> Outcome<()> {
+        let mut transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for request in group {
+            let point = transaction.savepoint()?;
+            match request.attempt(&point) {
+                Ok(()) => {
+                    point.commit()?;
+                    said.push(Ok(()));
+                }
+                Err(fault) if fault.is_of_sqlite() => return Err(fault),
+                Err(fault) => {
+                    drop(point);
+                    said.push(Err(fault.at(&self.path)));
+                }
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+}

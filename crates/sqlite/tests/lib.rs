@@ -1,0 +1,4 @@
+//! The store, held against its contract.
+
+mod drive;
+mod runs;
