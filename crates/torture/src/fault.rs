@@ -1,0 +1,86 @@
+//! Faults, sown to show that the judge finds them.
+
+mod faulty;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use faulty::Faulty;
+
+/// What is wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// A commit is acknowledged, and written a little later.
+    AckBeforeWrite,
+    /// A commit drops its last message.
+    MessageLost,
+    /// A commit drops its events.
+    TraceLost,
+    /// A commit of somebody whose run was taken is made all the same.
+    FenceIgnored,
+    /// A decision is accepted and not kept.
+    DecisionLost,
+    /// A second decision on a suspension is accepted.
+    SecondAccepted,
+    /// A run that is created is kept a little later.
+    RunLost,
+    /// A tool that must not run twice is said to be repeatable.
+    SaidRepeatable,
+    /// A declined call is resumed.
+    DeclineTurned,
+    /// A wish to cancel is not told.
+    CancelUntold,
+    /// A run that a kill interrupted is not claimed again.
+    LeaseForEver,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Fault; 11] = [
+        Fault::AckBeforeWrite,
+        Fault::MessageLost,
+        Fault::TraceLost,
+        Fault::FenceIgnored,
+        Fault::DecisionLost,
+        Fault::SecondAccepted,
+        Fault::RunLost,
+        Fault::SaidRepeatable,
+        Fault::DeclineTurned,
+        Fault::CancelUntold,
+        Fault::LeaseForEver,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::AckBeforeWrite => "ack-before-write",
+            Fault::MessageLost => "message-lost",
+            Fault::TraceLost => "trace-lost",
+            Fault::FenceIgnored => "fence-ignored",
+            Fault::DecisionLost => "decision-lost",
+            Fault::SecondAccepted => "second-accepted",
+            Fault::RunLost => "run-lost",
+            Fault::SaidRepeatable => "said-repeatable",
+            Fault::DeclineTurned => "decline-turned",
+            Fault::CancelUntold => "cancel-untold",
+            Fault::LeaseForEver => "lease-for-ever",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Fault, String> {
+        Fault::ALL.into_iter().find(|fault| fault.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Fault::ALL.into_iter().map(Fault::name).collect();
+            format!("{name:?} is no fault; there are {}", names.join(", "))
+        })
+    }
+}
