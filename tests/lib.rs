@@ -12,6 +12,7 @@ mod diagram;
 mod guardrail;
 mod lifecycles;
 mod proof;
+mod store;
 mod stream;
 mod testing;
 mod trace;

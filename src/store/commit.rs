@@ -128,11 +128,11 @@ pub struct TraceRow {
 
 /// Where a commit stands among the others.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) again: bool,
-    pub(super) at_ms: u64,
+pub(crate) struct Place {
+    pub(crate) again: bool,
+    pub(crate) at_ms: u64,
     /// How many messages are stored.
-    pub(super) messages: u64,
+    pub(crate) messages: u64,
 }
 
 impl Commit {
@@ -140,7 +140,7 @@ impl Commit {
     ///
     /// # Errors
     /// [`StoreError::Failed`] when something has no form in JSON.
-    pub(super) fn of(
+    pub(crate) fn of(
         delta: &Delta<'_>,
         trigger: Trigger,
         place: Place,

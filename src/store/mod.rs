@@ -30,6 +30,8 @@ use serde_json::Value;
 
 use crate::decision::Decision;
 
+#[cfg(feature = "testing")]
+pub(crate) use commit::Place;
 pub use commit::{CallRow, Commit, MessageRow, RunRow, TraceRow, ValueRow, Waits};
 pub use committer::{Lost, StoreCommitter};
 pub use decide::{Posted, decide, lapse};

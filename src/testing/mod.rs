@@ -10,6 +10,7 @@
 //! | [`fewest_walks`] | what is the least that must be run to see every edge? |
 //! | [`EdgeCounter`], [`assert_covers!`], [`coverage_diagram`] | which edges did the tests take, and which never? |
 //! | [`assert_conforms!`] | is what was recorded legal? |
+//! | `store` (feature `store`) | does a store of runs do what its trait says? |
 //! | [`Product`], [`explore`] | can machines that run side by side get into a forbidden state, and how soonest? |
 
 mod assertions;
@@ -21,6 +22,8 @@ mod flow;
 mod matrix;
 mod model;
 mod step;
+#[cfg(feature = "store")]
+pub mod store;
 mod subject;
 mod walks;
 mod words;

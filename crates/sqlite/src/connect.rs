@@ -1,38 +1,80 @@
 //! Connections to the file.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
+use runstate::store::StoreError;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::Outcome;
+use crate::error::{Fault, Outcome};
 use crate::options::Options;
 
 /// Statements that each connection keeps compiled.
 const STATEMENTS: usize = 64;
 
+/// The log is written back into the file once it has so many pages, 16 MiB: a few syncs for some hundred commits.
+const CHECKPOINT: i64 = 4096;
+/// What the log keeps of its size then. Writing over what is there costs less than growing it.
+const KEPT: i64 = 32 << 20;
+
 /// The one that writes. It makes the file if there is none.
 pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(options.busy)?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    let conn = open(path, options, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    if conn.is_readonly("main")? {
+        return Err(Fault::Store(StoreError::failed(format!(
+            "{} may not be written; this user must be allowed to write the file and its folder",
+            path.display()
+        ))));
+    }
     Ok(conn)
 }
 
 /// Write-ahead log, and each commit synced: what is acknowledged is durable.
-pub(crate) fn durable(conn: &Connection) -> Outcome<()> {
-    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+pub(crate) fn durable(conn: &Connection, path: &Path, options: &Options) -> Outcome<()> {
+    let mode = log(conn, options.busy)?;
+    if mode != "wal" {
+        return Err(Fault::Store(StoreError::unusable(
+            format_args!("{} cannot have a write-ahead log, only {mode:?}", path.display()),
+            "put the file on a disk of this machine: network file systems have no memory that processes share",
+        )));
+    }
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    conn.pragma_update(None, "journal_size_limit", 16 << 20)?;
+    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
+    conn.pragma_update(None, "journal_size_limit", KEPT)?;
+    if let Some(bytes) = options.largest {
+        let page: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+        conn.pragma_update(None, "max_page_count", pages.clamp(1, i64::from(u32::MAX - 1)))?;
+    }
     Ok(())
+}
+
+/// Turns the log on. SQLite does not wait for others here, whatever its timeout: two processes that make a file at the same
+/// time would else wait for each other.
+fn log(conn: &Connection, busy: Duration) -> Outcome<String> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let mut left = busy;
+    loop {
+        let mode = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0));
+        match mode.map_err(Fault::from) {
+            Err(fault) if fault.is_busy() && left > PAUSE => {
+                thread::sleep(PAUSE);
+                left -= PAUSE;
+            }
+            mode => return mode,
+        }
+    }
 }
 
 /// One that reads what is committed, beside the writer.
 pub(crate) fn reader(path: &Path, options: &Options) -> Outcome<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
+    open(path, options, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection> {
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(options.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)

@@ -27,20 +27,20 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
-    /// Did SQLite fail in a way that may have taken more than this request with it?
-    pub(crate) fn is_of_sqlite(&self) -> bool {
-        matches!(self, Fault::Sql(_))
-    }
-
     pub(crate) fn at(self, path: &Path) -> StoreError {
         match self {
-            Fault::Sql(error) => of_sqlite(error, path),
+            Fault::Sql(error) => of_sqlite(&error, path),
             Fault::Store(error) => error,
         }
     }
+
+    /// Does another connection have what this one needs, for now?
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+    }
 }
 
-fn of_sqlite(error: rusqlite::Error, path: &Path) -> StoreError {
+pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
     let at = path.display();
     let Some(code) = error.sqlite_error_code() else {
         return StoreError::unusable(

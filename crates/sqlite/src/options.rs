@@ -10,16 +10,18 @@ pub struct Options {
     pub(crate) poll: Duration,
     pub(crate) readers: NonZeroUsize,
     pub(crate) queue: NonZeroUsize,
+    pub(crate) largest: Option<u64>,
 }
 
 impl Default for Options {
-    /// 5 seconds for other processes, a look for news each 100 ms, 4 readers, and 1024 requests that wait to be written.
+    /// 5 seconds for other processes, a look for news each 100 ms, 4 readers, and 1024 requests that wait to be written; the file may grow.
     fn default() -> Self {
         Options {
             busy: Duration::from_secs(5),
             poll: Duration::from_millis(100),
             readers: const { NonZeroUsize::new(4).unwrap() },
             queue: const { NonZeroUsize::new(1024).unwrap() },
+            largest: None,
         }
     }
 }
@@ -50,6 +52,14 @@ impl Options {
     #[must_use]
     pub fn queue(mut self, requests: NonZeroUsize) -> Self {
         self.queue = requests;
+        self
+    }
+
+    /// The file grows to at most so many bytes, whole pages of them. What finds no room is refused as on a full disk, and can be
+    /// done again once something was removed.
+    #[must_use]
+    pub fn largest(mut self, bytes: u64) -> Self {
+        self.largest = Some(bytes);
         self
     }
 }

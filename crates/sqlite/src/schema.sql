@@ -21,13 +21,18 @@ CREATE TABLE runs (
     ready           INTEGER NOT NULL GENERATED ALWAYS AS (
         status = 'Running' OR (status = 'Waiting' AND (mail > 0 OR cancel IS NOT NULL))
     ) VIRTUAL,
-    spec            TEXT    NOT NULL,               -- JSON: what whoever drives it has to know
     snapshot        TEXT,                           -- JSON: its machine, sealed
     core            TEXT                            -- JSON: what else there is
 ) STRICT;
 CREATE INDEX runs_newest ON runs (created_at_ms, id);
 CREATE INDEX runs_by_status ON runs (status, created_at_ms, id);
 CREATE INDEX runs_ready ON runs (changed_at_ms, id) WHERE ready = 1;
+
+-- What whoever drives a run has to know. Apart from the run, so that commits do not write it again.
+CREATE TABLE specs (
+    run  TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    json TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Messages, in order.
 CREATE TABLE messages (
@@ -36,7 +41,7 @@ CREATE TABLE messages (
     role TEXT    NOT NULL,                          -- user, assistant or result
     json TEXT    NOT NULL,
     PRIMARY KEY (run, seq)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Calls, each by its name in traces.
 CREATE TABLE calls (
@@ -57,7 +62,7 @@ CREATE TABLE calls (
     asked         TEXT,                             -- JSON: all of the suspension
     snapshot      TEXT    NOT NULL,                 -- JSON: its machine, sealed
     PRIMARY KEY (run, name)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX calls_open ON calls (run, name) WHERE open = 1;
 CREATE INDEX calls_open_by_name ON calls (name, run) WHERE open = 1;
 CREATE INDEX calls_open_by_id ON calls (id, run, name) WHERE open = 1;
@@ -80,6 +85,7 @@ CREATE TABLE decisions (
     UNIQUE (run, suspension),
     UNIQUE (run, decision)
 ) STRICT;
+CREATE INDEX decisions_untaken ON decisions (run, no) WHERE taken = 0;
 
 -- Persistent values of runs and of their threads.
 CREATE TABLE run_values (

@@ -18,7 +18,42 @@ use crate::readers::Readers;
 use crate::writer::Writer;
 use crate::{connect, read, schema, write};
 
-/// Runs in one SQLite file, which several processes may share.
+/// Runs in one SQLite file, which several processes may share (the design's "Durability").
+///
+/// A thread of its own writes: it takes what waits, and makes it in one transaction with one sync. A few connections read
+/// beside it, on threads of tokio that may block. Several handles on one file, in one process or in many, see the same.
+///
+/// Dropped, it ends its thread and closes the file, which may take as long as writing the log back: a blocking operation.
+///
+/// ```
+/// use runstate::store::{Claim, NewRun, RunStore, StoreError};
+/// use runstate_sqlite::SqliteStore;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("runs.db");
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// # runtime.block_on(async {
+/// let store = SqliteStore::open(&path)?;
+/// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// drop(store);
+///
+/// // Another process, later: it is all there, and who had the run has it still.
+/// let store = SqliteStore::open(&path)?;
+/// let refused = store.claim(&Claim::of("r1", "you", 999, 2_000)).await.unwrap_err();
+/// assert!(matches!(refused, StoreError::Held { until_ms: 1_000, .. }));
+/// store.renew(&lease, 3_000).await?;
+///
+/// // A file that is something else is left alone.
+/// let notes = path.with_extension("txt");
+/// std::fs::write(&notes, "remember the milk\n".repeat(100)).map_err(StoreError::failed)?;
+/// let refused = SqliteStore::open(&notes).unwrap_err();
+/// assert!(matches!(refused, StoreError::Unusable { .. }));
+/// assert!(refused.to_string().contains("is no SQLite database"));
+/// # Ok::<(), StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
@@ -54,7 +89,7 @@ impl SqliteStore {
     fn start(path: &Path, options: Options) -> Outcome<Self> {
         let mut conn = connect::writer(path, &options)?;
         schema::check(&conn, path, schema::MIGRATIONS.len())?;
-        connect::durable(&conn)?;
+        connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
         let news = Arc::new(News::from(&conn)?);
         let readers = Readers::open(path, &options)?;

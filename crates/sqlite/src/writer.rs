@@ -8,7 +8,7 @@ use runstate::store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::{Fault, Outcome};
+use crate::error::{Fault, Outcome, of_sqlite};
 use crate::news::News;
 use crate::options::Options;
 
@@ -118,11 +118,11 @@ impl Writing {
         }
     }
 
-    /// Makes a group in one transaction. If that cannot be, each of them is tried alone: one that fails must not fail others.
+    /// Makes a group in one transaction. If SQLite fails in it, each of them is tried alone: what fails for one must not fail
+    /// for others.
     fn write(&mut self, mut group: Group) {
-        let mut said = Vec::with_capacity(group.len());
-        match self.together(&mut group, &mut said) {
-            Ok(()) => {
+        match self.together(&mut group) {
+            Ok(said) => {
                 for (request, said) in group.into_iter().zip(said) {
                     match said {
                         Ok(()) => request.acknowledge(),
@@ -130,32 +130,43 @@ impl Writing {
                     }
                 }
             }
-            Err(fault) if group.len() == 1 => {
-                if let Some(request) = group.pop() {
-                    request.refuse(fault.at(&self.path));
-                }
+            Err(Broken::NotBegun(error)) => {
+                group.into_iter().for_each(|request| request.refuse(of_sqlite(&error, &self.path)));
             }
-            Err(_) => group.into_iter().for_each(|request| self.write(vec![request])),
+            Err(Broken::Undone(error)) if group.len() == 1 => {
+                group.into_iter().for_each(|request| request.refuse(of_sqlite(&error, &self.path)));
+            }
+            Err(Broken::Undone(_)) => group.into_iter().for_each(|request| self.write(vec![request])),
         }
     }
 
-    /// What each of them said, unless SQLite failed in a way that took the transaction with it.
-    fn together(&mut self, group: &mut Group, said: &mut Vec<Result<(), StoreError>>) -> Outcome<()> {
-        let mut transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    /// What became of each, all durable.
+    fn together(&mut self, group: &mut Group) -> Result<Vec<Result<(), StoreError>>, Broken> {
+        let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
+        let mut transaction = transaction.map_err(Broken::NotBegun)?;
+        let mut said = Vec::with_capacity(group.len());
         for request in group {
-            let point = transaction.savepoint()?;
+            let point = transaction.savepoint().map_err(Broken::Undone)?;
             match request.attempt(&point) {
                 Ok(()) => {
-                    point.commit()?;
+                    point.commit().map_err(Broken::Undone)?;
                     said.push(Ok(()));
                 }
-                Err(fault) if fault.is_of_sqlite() => return Err(fault),
-                Err(fault) => {
-                    drop(point);
-                    said.push(Err(fault.at(&self.path)));
-                }
+                // Dropped, the point takes back what the request did.
+                Err(Fault::Store(error)) => said.push(Err(error)),
+                // It may have taken the whole transaction with it.
+                Err(Fault::Sql(error)) => return Err(Broken::Undone(error)),
             }
         }
-        Ok(transaction.commit()?)
+        transaction.commit().map_err(Broken::Undone)?;
+        Ok(said)
     }
+}
+
+/// Why a transaction was not made.
+enum Broken {
+    /// Another process had its turn, or the file cannot be reached.
+    NotBegun(rusqlite::Error),
+    /// SQLite failed, for the sake of one request or of all.
+    Undone(rusqlite::Error),
 }

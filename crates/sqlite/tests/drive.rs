@@ -12,11 +12,14 @@ use runstate::agent::{
 use runstate::clock::Clock;
 use runstate::decision::{DecisionAction, Suspension};
 use runstate::store::{
-    About, Approval, ApprovalQuery, Claim, Lease, Loaded, NewRun, Release, RunStore, StoreCommitter, decide,
+    About, Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore, StoreCommitter,
+    decide,
 };
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use serde_json::{Value, json};
+
+use crate::tape::Taped;
 
 /// Asks for a round of calls, so many times, and then says that it is done.
 struct Script {
@@ -199,4 +202,13 @@ pub(crate) async fn approve_all(store: &Arc<dyn RunStore>) -> usize {
         assert_eq!(reply, runstate::agent::Reply::Accepted);
     }
     waiting.len()
+}
+
+/// The commits of a whole run `r1`.
+pub(crate) async fn commits(plot: Plot) -> Vec<Commit> {
+    let taped = Arc::new(Taped::default());
+    let store: Arc<dyn RunStore> = Arc::clone(&taped) as _;
+    create(&store, "r1").await;
+    drive(&store, "r1", plot).await;
+    taped.take()
 }

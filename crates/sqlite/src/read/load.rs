@@ -5,6 +5,7 @@ use runstate::decision::Decision;
 use runstate::store::{Loaded, Mail, Parts, StoreError, TraceRow};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::runs;
 use crate::error::Outcome;
@@ -13,26 +14,44 @@ use crate::write::leases::no_run;
 
 pub(crate) fn load(conn: &Connection, run: &str) -> Outcome<Loaded> {
     let info = runs::one(conn, run)?.ok_or_else(|| no_run(run))?;
-    let mut own = conn.prepare_cached("SELECT spec, snapshot, core FROM runs WHERE id = ?1")?;
-    let (spec, snapshot, core): (String, Option<String>, Option<String>) =
-        own.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let own = own(conn, run)?;
     let mut traced = conn.prepare_cached("SELECT max(seq) FROM trace WHERE run = ?1")?;
     let traced: Option<i64> = traced.query_row([run], |row| row.get(0))?;
+    if own.machine.is_none() && info.version > 0 {
+        return Err(unreadable(format!("runs.snapshot or runs.core of the run {run:?} is not there")).into());
+    }
     let parts = Parts {
         info,
-        spec: json(&spec, || format!("runs.spec of the run {run:?}"))?,
+        spec: own.spec,
         traced: traced.map_or(0, number),
-        run: snapshot.zip(core),
+        run: own.machine,
         calls: all(conn, "SELECT name, executions, snapshot FROM calls WHERE run = ?1", [run], |row| {
             Ok((row.get(0)?, narrow(row.get(1)?), row.get(2)?))
         })?,
-        decisions: decisions(conn, run, true)?,
+        decisions: decisions(conn, run, TAKEN)?,
         messages: all(conn, "SELECT json FROM messages WHERE run = ?1 ORDER BY seq", [run], |row| {
             row.get(0)
         })?,
         values: values(conn, run)?,
     };
     Ok(Loaded::from_parts(parts)?)
+}
+
+struct Own {
+    spec: Value,
+    machine: Option<(String, String)>,
+}
+
+fn own(conn: &Connection, run: &str) -> Outcome<Own> {
+    let mut own = conn.prepare_cached(
+        "SELECT specs.json, snapshot, core FROM runs LEFT JOIN specs ON specs.run = runs.id WHERE runs.id = ?1",
+    )?;
+    type Columns = (Option<String>, Option<String>, Option<String>);
+    let (spec, snapshot, core): Columns =
+        own.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let spec = spec.ok_or_else(|| unreadable(format!("specs has no row of the run {run:?}")))?;
+    let spec = json(&spec, || format!("specs.json of the run {run:?}"))?;
+    Ok(Own { spec, machine: snapshot.zip(core) })
 }
 
 fn values(conn: &Connection, run: &str) -> Outcome<Vec<(Scope, String, String)>> {
@@ -49,15 +68,20 @@ fn values(conn: &Connection, run: &str) -> Outcome<Vec<(Scope, String, String)>>
 }
 
 pub(crate) fn mail(conn: &Connection, run: &str) -> Outcome<Mail> {
-    let mut cancel = conn.prepare_cached("SELECT cancel FROM runs WHERE id = ?1")?;
-    let cancel = cancel.query_row([run], |row| row.get(0)).optional()?.ok_or_else(|| no_run(run))?;
-    Ok(Mail::new(decisions(conn, run, false)?, cancel))
+    let mut own = conn.prepare_cached("SELECT mail, cancel FROM runs WHERE id = ?1")?;
+    let own = own.query_row([run], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
+    let (untaken, cancel) = own.optional()?.ok_or_else(|| no_run(run))?;
+    let decisions = if untaken > 0 { decisions(conn, run, UNTAKEN)? } else { Vec::new() };
+    Ok(Mail::new(decisions, cancel))
 }
 
-/// Those that were taken, or those that were not, in the order in which they came.
-fn decisions(conn: &Connection, run: &str, are_taken: bool) -> Outcome<Vec<Decision>> {
-    let sql = "SELECT json FROM decisions WHERE run = ?1 AND taken = ?2 ORDER BY no";
-    let rows: Vec<String> = all(conn, sql, params![run, are_taken], |row| row.get(0))?;
+const TAKEN: &str = "SELECT json FROM decisions WHERE run = ?1 AND taken = 1 ORDER BY no";
+pub(crate) const UNTAKEN: &str = "SELECT json FROM decisions INDEXED BY decisions_untaken \
+     WHERE run = ?1 AND taken = 0 ORDER BY no";
+
+/// In the order in which they came.
+fn decisions(conn: &Connection, run: &str, sql: &str) -> Outcome<Vec<Decision>> {
+    let rows: Vec<String> = all(conn, sql, [run], |row| row.get(0))?;
     let read = rows.iter().map(|row| json(row, || format!("decisions.json of the run {run:?}")));
     Ok(read.collect::<Result<_, _>>()?)
 }

@@ -61,11 +61,13 @@ pub(super) fn insert(conn: &Connection, run: &str, decision: &Decision, is_taken
 
 /// Whatever waits on that suspension waits for a decision no more.
 pub(super) fn close(conn: &Connection, run: &str, suspension: &str) -> Outcome<()> {
-    let mut close =
-        conn.prepare_cached("UPDATE calls SET open = 0 WHERE run = ?1 AND suspension = ?2 AND open = 1")?;
-    close.execute([run, suspension])?;
+    conn.prepare_cached(CLOSE)?.execute([run, suspension])?;
     Ok(())
 }
+
+/// A run may have many calls: not one after the other.
+pub(crate) const CLOSE: &str = "UPDATE calls INDEXED BY calls_open_by_suspension SET open = 0 \
+     WHERE run = ?1 AND suspension = ?2 AND open = 1";
 
 pub(crate) fn cancel(conn: &Connection, run: &str, reason: &str) -> Outcome<bool> {
     status(conn, run)?;

@@ -1,7 +1,7 @@
 //! Runs that come and go.
 
 use runstate::store::{NewRun, StoreError};
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
@@ -9,16 +9,14 @@ use crate::number::{column, number};
 
 pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
     let mut insert = conn.prepare_cached(
-        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, spec) \
-         VALUES (:id, :title, 'Running', :at, :at, :spec) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms) VALUES (?1, ?2, 'Running', ?3, ?3) \
+         ON CONFLICT (id) DO NOTHING",
     )?;
-    let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
-    let inserted = insert.execute(named_params! {
-        ":id": run.id, ":title": run.title, ":at": column(run.at_ms), ":spec": spec,
-    })?;
-    if inserted == 0 {
+    if insert.execute(params![run.id, run.title, column(run.at_ms)])? == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
     }
+    let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
+    conn.prepare_cached("INSERT INTO specs (run, json) VALUES (?1, ?2)")?.execute([&run.id, &spec])?;
     bring_news(conn)
 }
 

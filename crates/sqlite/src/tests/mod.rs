@@ -1,0 +1,4 @@
+//! What cannot be seen from outside: versions that are not there yet, and how SQLite reads.
+
+mod migrations;
+mod plans;

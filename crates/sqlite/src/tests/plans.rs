@@ -1,0 +1,64 @@
+//! How SQLite reads: through an index, in its order, whatever there is beside.
+
+use runstate::store::About;
+use rusqlite::Connection;
+
+use crate::read::{approvals, load, runs};
+use crate::schema::MIGRATIONS;
+use crate::write::{leases, mail};
+
+/// The steps of a statement, as SQLite tells them.
+fn plan(sql: &str) -> Vec<String> {
+    let conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch(MIGRATIONS[0]).unwrap();
+    let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<_, _>>();
+    steps.unwrap()
+}
+
+/// One step: a search in that index, or, where nothing but its order is asked for, a walk along it.
+#[track_caller]
+fn is(sql: &str, step: &str) {
+    let steps = plan(sql);
+    assert!(steps.len() == 1 && steps[0].starts_with(step), "{sql}: {steps:#?}");
+}
+
+#[test]
+fn runs_are_read_in_the_order_of_an_index() {
+    is(&runs::page_sql(false, false), "SCAN runs USING INDEX runs_newest");
+    is(&runs::page_sql(false, true), "SEARCH runs USING INDEX runs_newest ((created_at_ms,id)<(?,?))");
+    is(&runs::page_sql(true, false), "SEARCH runs USING INDEX runs_by_status (status=?)");
+    let page = "SEARCH runs USING INDEX runs_by_status (status=? AND (created_at_ms,id)<(?,?))";
+    is(&runs::page_sql(true, true), page);
+}
+
+#[test]
+fn calls_that_wait_are_read_in_the_order_of_an_index() {
+    let (run, suspension) = (About::Run(String::new()), About::Suspension(String::new()));
+    is(&approvals::page_sql(&About::All, false), "SCAN calls USING INDEX calls_open");
+    is(&approvals::page_sql(&About::All, true), "SEARCH calls USING INDEX calls_open ((run,name)>(?,?))");
+    is(&approvals::page_sql(&run, false), "SEARCH calls USING INDEX calls_open (run=?)");
+    is(&approvals::page_sql(&run, true), "SEARCH calls USING INDEX calls_open (run=?");
+    let by = "SEARCH calls USING INDEX calls_open_by_suspension (suspension=?";
+    is(&approvals::page_sql(&suspension, false), by);
+    is(&approvals::page_sql(&suspension, true), by);
+}
+
+#[test]
+fn a_call_is_found_by_its_name_or_its_id() {
+    for has_behind in [false, true] {
+        let steps = plan(&approvals::page_sql(&About::Call(String::new()), has_behind));
+        let read: Vec<_> = steps.iter().filter(|step| step.contains(" calls ")).collect();
+        assert_eq!(read.len(), 2, "{steps:#?}");
+        assert!(read[0].starts_with("SEARCH calls USING INDEX calls_open_by_name (name=?"), "{steps:#?}");
+        assert!(read[1].starts_with("SEARCH calls USING INDEX calls_open_by_id (id=?"), "{steps:#?}");
+    }
+}
+
+#[test]
+fn timers_and_what_can_go_on_are_read_in_the_order_of_an_index() {
+    is(approvals::DUE, "SEARCH calls USING INDEX calls_due (expires_at_ms");
+    is(leases::FIRST_READY, "SCAN runs USING INDEX runs_ready");
+    is(load::UNTAKEN, "SEARCH decisions USING INDEX decisions_untaken (run=?)");
+    is(mail::CLOSE, "SEARCH calls USING INDEX calls_open_by_suspension (suspension=? AND run=?)");
+}

@@ -1,0 +1,133 @@
+//! Files that are not ours, not ours any more, or not well.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::store::{RunQuery, RunStore, StoreError};
+use runstate_sqlite::SqliteStore;
+use rusqlite::Connection;
+
+use crate::drive::{Plot, create, drive};
+
+fn refused(path: &Path) -> (String, String) {
+    match SqliteStore::open(path).unwrap_err() {
+        StoreError::Unusable { what, help } => (what, help),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_database_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("photos.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute_batch("CREATE TABLE photos (id INTEGER PRIMARY KEY); PRAGMA user_version = 1;").unwrap();
+    drop(theirs);
+    let before = fs::read(&path).unwrap();
+    let (what, help) = refused(&path);
+    assert!(what.contains("photos.db is a SQLite database of another program"), "{what}");
+    assert!(help.starts_with("name another file"), "{help}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    fs::write(&path, "remember the milk\n".repeat(100)).unwrap();
+    let (what, help) = refused(&path);
+    assert!(what.contains("notes.txt is no SQLite database"), "{what}");
+    assert!(help.starts_with("name another file"), "{help}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "remember the milk\n".repeat(100));
+}
+
+#[test]
+fn tables_of_a_newer_version_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    drop(SqliteStore::open(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    let (what, help) = refused(&path);
+    assert!(what.contains("has version 7 of the tables, and this program knows versions up to 1"), "{what}");
+    assert!(help.starts_with("use a newer version"), "{help}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = SqliteStore::open(folder.path().join("none/runs.db")).unwrap_err();
+    assert!(matches!(error, StoreError::Failed(_)), "{error:?}");
+    let told = error.to_string();
+    assert!(told.contains("none/runs.db") && told.contains("its folder must be there"), "{told}");
+}
+
+#[tokio::test]
+async fn an_empty_file_is_a_new_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    fs::write(&path, "").unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(store.runs(&RunQuery::all(1)).await.unwrap(), []);
+}
+
+/// A file with one run, and no log beside it.
+async fn kept(path: &Path) {
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(path).unwrap());
+    create(&store, "r1").await;
+    drive(&store, "r1", Plot::of(30, 2)).await;
+    drop(store);
+    assert!(
+        !path.with_extension("db-wal").exists(),
+        "the log is written back when the last one closes the file"
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_is_overwritten_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    kept(&path).await;
+    let page: i64 = Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'messages'", [], |row| row.get(0))
+        .unwrap();
+    let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start((u64::try_from(page).unwrap() - 1) * 4096)).unwrap();
+    file.write_all(&[0xA5; 4096]).unwrap();
+    drop(file);
+
+    let store = SqliteStore::open(&path).unwrap();
+    let StoreError::Unusable { what, help } = store.load("r1").await.unwrap_err() else { panic!() };
+    assert!(what.contains("runs.db is damaged"), "{what}");
+    assert!(help.contains("backup") && help.contains(".recover"), "{help}");
+    // What is whole can still be read.
+    assert_eq!(store.runs(&RunQuery::all(2)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_row_that_somebody_changed_is_named() {
+    for (sql, place) in [
+        ("UPDATE messages SET json = 'x' WHERE seq = 3", "messages.3"),
+        ("UPDATE calls SET snapshot = '{}' WHERE id = 'call_1_0'", "__tool_call_states.call_1_0"),
+        ("UPDATE runs SET status = 'Asleep'", "runs.status of the run \"r1\""),
+        ("UPDATE runs SET core = NULL", "runs.core"),
+        ("UPDATE specs SET json = ''", "specs.json of the run \"r1\""),
+        ("DELETE FROM specs", "specs"),
+        ("INSERT INTO run_values VALUES ('r1', 'moon', 'k', '1')", "run_values.scope of the run \"r1\""),
+        ("DELETE FROM messages WHERE seq = 3", "messages"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        kept(&path).await;
+        assert_eq!(Connection::open(&path).unwrap().execute(sql, []).unwrap(), 1, "{sql}");
+        let store = SqliteStore::open(&path).unwrap();
+        match store.load("r1").await {
+            Err(StoreError::Unusable { what, .. }) => assert!(what.contains(place), "{sql}: {what}"),
+            // What agrees with itself is found out when it is to go on.
+            Ok(loaded) => drop(loaded.stored.unwrap().restore().unwrap_err()),
+            Err(other) => panic!("{sql}: {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Who waits for news has them soon, and from other processes a little later.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::store::{Claim, Release, RunStore};
+use runstate_sqlite::{Options, SqliteStore};
+
+use crate::drive::{Plot, approve_all, create, drive};
+
+const NEVER: Duration = Duration::from_secs(600);
+
+fn open(path: &std::path::Path, poll: Duration) -> Arc<dyn RunStore> {
+    Arc::new(SqliteStore::open_with(path, Options::default().polling(poll)).unwrap())
+}
+
+/// Waits for news, does something that brings some, and waits until they came.
+async fn wakes(waits: &Arc<dyn RunStore>, brings: impl Future<Output = ()>) {
+    let waiting = {
+        let store = Arc::clone(waits);
+        tokio::spawn(async move { store.news(NEVER).await })
+    };
+    // It waits by now, or finds later that something came.
+    tokio::task::yield_now().await;
+    brings.await;
+    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_comes_in_wakes_who_waits_here() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nobody looks at the file: the thread that writes says it.
+    let store = open(&folder.path().join("runs.db"), NEVER);
+    wakes(&store, create(&store, "r1")).await;
+    wakes(&store, async { drop(drive(&store, "r1", Plot::asking(1, 1)).await) }).await;
+    wakes(&store, async { assert_eq!(approve_all(&store).await, 1) }).await;
+    wakes(&store, async { assert!(store.cancel("r1", "enough").await.unwrap()) }).await;
+}
+
+#[tokio::test]
+async fn what_comes_in_elsewhere_wakes_who_waits_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let here = open(&path, Duration::from_millis(5));
+    let elsewhere = open(&path, NEVER);
+    wakes(&here, create(&elsewhere, "r1")).await;
+    wakes(&here, async { drop(drive(&elsewhere, "r1", Plot::asking(1, 1)).await) }).await;
+    wakes(&here, async { assert_eq!(approve_all(&elsewhere).await, 1) }).await;
+}
+
+#[tokio::test]
+async fn what_came_before_is_news_still() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("runs.db"), NEVER);
+    create(&store, "r1").await;
+    tokio::time::timeout(Duration::from_secs(60), store.news(NEVER)).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn commits_and_claims_are_no_news() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let (here, elsewhere) = (open(&path, Duration::from_millis(5)), open(&path, NEVER));
+    create(&here, "r1").await;
+    let lease = here.claim(&Claim::of("r1", "me", 0, 1_000)).await.unwrap().unwrap();
+    here.news(Duration::from_millis(20)).await.unwrap();
+    let began = tokio::time::Instant::now();
+    let waiting = here.news(Duration::from_millis(300));
+    let busy = async {
+        elsewhere.renew(&lease, 2_000).await.unwrap();
+        here.renew(&lease, 3_000).await.unwrap();
+        crate::drive::drive_under(&elsewhere, &lease, Plot::of(2, 1)).await;
+    };
+    let (waited, ()) = tokio::join!(waiting, busy);
+    waited.unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(300), "nothing came, and it returned at once");
+    here.release(&lease, &Release::clean()).await.unwrap();
+}

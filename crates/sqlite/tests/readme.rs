@@ -1,0 +1,53 @@
+//! What the page shows works.
+
+use std::sync::Arc;
+
+use runstate::store::RunStore;
+use runstate_sqlite::SqliteStore;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::drive::{Plot, create, drive};
+
+const README: &str = include_str!("../README.md");
+
+#[tokio::test]
+async fn the_queries_of_the_page_find_something() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
+    create(&store, "r1").await;
+    drive(&store, "r1", Plot::asking(1, 2)).await;
+    let queries: Vec<_> =
+        README.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(queries.len(), 3);
+    let reader = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut found = Vec::new();
+    for query in queries {
+        let mut query = reader.prepare(query).unwrap();
+        let columns = query.column_count();
+        let rows = query.query_map([], |row| {
+            let cells = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
+            Ok(cells.map(|cell| format!("{:?}", cell.unwrap())).collect::<Vec<_>>().join(" "))
+        });
+        found.push(rows.unwrap().collect::<Result<Vec<_>, _>>().unwrap());
+    }
+    assert_eq!(found[0].len(), 2);
+    assert!(
+        found[0][0].contains("is it fine?") && found[0][0].contains("remember the milk"),
+        "{:?}",
+        found[0]
+    );
+    assert_eq!(found[1], [r#"Text("note") Text("Suspended") Integer(2) Integer(2)"#]);
+    assert!(found[2].len() > 10 && found[2][0].contains(r#"Text("run")"#), "{:?}", found[2]);
+}
+
+#[test]
+fn the_page_names_each_table() {
+    let schema = include_str!("../src/schema.sql");
+    let tables: Vec<_> =
+        schema.split("CREATE TABLE ").skip(1).map(|rest| rest.split(' ').next().unwrap()).collect();
+    assert_eq!(tables.len(), 8);
+    for table in tables {
+        assert!(README.contains(&format!("| `{table}` |")), "{table}");
+    }
+}

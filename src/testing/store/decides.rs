@@ -1,0 +1,160 @@
+//! What [`decide`] says to people.
+
+use serde_json::{Value, json};
+
+use super::Bench;
+use super::played::Played;
+use super::puts::{Must, approval, claim, commit, mail, put, put_waiting, release};
+use super::world::{NOW, one, questions, turn};
+use crate::agent::{Incoming, Reply, SchemaCheck, Unchecked};
+use crate::decision::DecisionAction::{Cancel, Resume};
+use crate::store::{RunStore, decide};
+
+/// A decision on a call of a run.
+fn on(run: &str, call: &str, id: &str) -> Incoming {
+    let mut incoming = Incoming::new(id, call, Resume);
+    incoming.run_id = Some(run.to_owned());
+    incoming
+}
+
+async fn reply(store: &dyn RunStore, incoming: &Incoming) -> Reply {
+    let told = decide(store, incoming, NOW, &Unchecked).await;
+    told.must(format_args!("decide {:?}", incoming.decision_id))
+}
+
+pub(super) async fn who_decides_is_told_what_became_of_it(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_waiting(&*store, "r1", 2).await;
+    let mut first = on("r1", "c0", "d0");
+    (first.reason, first.actor) = (Some("fine".to_owned()), Some("ann".to_owned()));
+    assert_eq!(reply(&*store, &first).await, Reply::Accepted, "the first on c0");
+    let kept = mail(&*store, "r1").await.decisions;
+    assert_eq!(kept.len(), 1, "the mail: {kept:?}");
+    let told = (&*kept[0].decision_id, &*kept[0].call, kept[0].action, kept[0].decided_at_ms);
+    assert_eq!(told, ("d0", "c0", Resume, NOW), "id, call, action and time of what is kept");
+    let told = (kept[0].reason.as_deref(), kept[0].actor.as_deref());
+    assert_eq!(told, (Some("fine"), Some("ann")), "reason and actor of what is kept");
+
+    assert_eq!(reply(&*store, &first).await, Reply::Duplicate, "the same again");
+    let mut other = on("r1", "c0", "d1");
+    other.action = Cancel;
+    assert_eq!(reply(&*store, &other).await, Reply::Conflict, "another one on c0");
+    assert_eq!(reply(&*store, &on("r1", "c9", "d2")).await, Reply::Unknown, "a call that is not there");
+    assert_eq!(reply(&*store, &on("r9", "c0", "d2")).await, Reply::Unknown, "a run that is not there");
+    assert_eq!(reply(&*store, &Incoming::new("d2", "c9", Resume)).await, Reply::Unknown, "a call of any run");
+    let stale = on("r1", "c1", "d2").on("of another time");
+    assert_eq!(reply(&*store, &stale).await, Reply::Stale, "a suspension that is not there");
+    assert_eq!(mail(&*store, "r1").await.decisions, kept, "the mail after all that");
+}
+
+pub(super) async fn a_decision_is_found_by_call_or_suspension(bench: &dyn Bench) {
+    let store = bench.store().await;
+    // The model gives the id again in its next step.
+    let script = [
+        turn([("same".to_owned(), "ask", json!(1)), ("a".to_owned(), "say", json!(1))]),
+        one("same", "ask", json!(2)),
+    ];
+    let lease = put(&*store, &Played::hasty("r1", &script).await).await;
+    release(&*store, &lease).await;
+    put_waiting(&*store, "r2", 3).await;
+    let second = super::puts::approvals(&*store, crate::store::About::Run("r1".to_owned())).await;
+    assert_eq!(second.len(), 2, "calls of r1 that wait");
+    assert_ne!(second[0].call, second[1].call, "names are those of one call each");
+    assert_eq!(reply(&*store, &on("r1", &second[1].call, "d0")).await, Reply::Accepted, "by run and name");
+    let by_suspension = Incoming::new("d1", "whatever", Resume).on(&*second[0].suspension.id);
+    assert_eq!(reply(&*store, &by_suspension).await, Reply::Accepted, "by the suspension alone");
+    assert_eq!(
+        reply(&*store, &Incoming::new("d2", "c2", Resume)).await,
+        Reply::Accepted,
+        "by the call alone"
+    );
+    let of_r1: Vec<_> = mail(&*store, "r1").await.decisions.into_iter().map(|one| one.call).collect();
+    assert_eq!(of_r1, [&*second[1].call, &*second[0].call], "calls of r1 that were decided");
+    assert_eq!(mail(&*store, "r2").await.decisions[0].call, "c2", "the call of r2 that was decided");
+}
+
+pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_waiting(&*store, "r1", 1).await;
+    put_waiting(&*store, "r2", 1).await;
+    let told = reply(&*store, &Incoming::new("d0", "c0", Resume)).await;
+    assert!(matches!(told, Reply::Invalid(_)), "c0, which two runs have: {told:?}");
+    for run in ["r1", "r2"] {
+        assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
+    }
+    assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Accepted, "c0 of r1");
+    let told = reply(&*store, &Incoming::new("d1", "c0", Resume)).await;
+    assert_eq!(told, Reply::Accepted, "c0, once only that of r2 waits");
+}
+
+pub(super) async fn a_decision_is_for_the_arguments_that_were_shown(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_waiting(&*store, "r1", 2).await;
+    let shown = approval(&*store, "r1", "c0").await.args_digest;
+    let others = on("r1", "c1", "d0").for_arguments(&*shown);
+    assert_eq!(reply(&*store, &others).await, Reply::Stale, "the digest of c0, for c1");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    let exact = on("r1", "c0", "d0").for_arguments(&*shown);
+    assert_eq!(reply(&*store, &exact).await, Reply::Accepted, "the digest of c0, for c0");
+    let kept = mail(&*store, "r1").await.decisions;
+    assert_eq!(kept[0].args_digest.as_ref(), Some(&shown), "the digest is part of what is kept");
+    let without = on("r1", "c1", "d1");
+    assert_eq!(reply(&*store, &without).await, Reply::Accepted, "without a digest");
+    let kept = mail(&*store, "r1").await.decisions;
+    assert!(kept[1].args_digest.is_some(), "the digest is part of what is kept, also where none was given");
+}
+
+pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let script = [one("c0", "ask", json!({ "expires": NOW + 10 }))];
+    let lease = put(&*store, &Played::new("r1", &script).await).await;
+    release(&*store, &lease).await;
+    let told = decide(&*store, &on("r1", "c0", "d0"), NOW + 10, &Unchecked).await;
+    assert_eq!(told.must("decide at the very end"), Reply::Expired, "at its very end");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    let told = decide(&*store, &on("r1", "c0", "d0"), NOW + 9, &Unchecked).await;
+    assert_eq!(told.must("decide in time"), Reply::Accepted, "a millisecond before");
+}
+
+/// Takes texts alone.
+struct Texts;
+
+impl SchemaCheck for Texts {
+    fn check(&self, schema: &Value, value: &Value) -> Result<(), String> {
+        assert_eq!(*schema, json!({ "type": "string" }), "the schema that the suspension has");
+        if value.is_string() { Ok(()) } else { Err(format!("{value} is no text")) }
+    }
+}
+
+pub(super) async fn a_result_that_does_not_fit_is_refused(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let script = [one("c0", "ask", json!({ "schema": { "type": "string" } }))];
+    let lease = put(&*store, &Played::new("r1", &script).await).await;
+    release(&*store, &lease).await;
+    let wrong = on("r1", "c0", "d0").with_result(7);
+    let told = decide(&*store, &wrong, NOW, &Texts).await.must("decide");
+    assert!(matches!(told, Reply::Invalid(_)), "a number where a text is asked for: {told:?}");
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    let right = on("r1", "c0", "d0").with_result("seven");
+    assert_eq!(decide(&*store, &right, NOW, &Texts).await.must("decide"), Reply::Accepted, "a text");
+    assert_eq!(mail(&*store, "r1").await.decisions[0].result, json!("seven"), "the result that is kept");
+}
+
+pub(super) async fn what_was_decided_and_taken_is_remembered(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let mut played = Played::new("r1", &[questions(2)]).await;
+    let lease = put(&*store, &played).await;
+    let suspension = approval(&*store, "r1", "c0").await.suspension.id;
+    assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Accepted, "d0");
+    let taken = mail(&*store, "r1").await.decisions;
+    for new in played.resume(&taken).await {
+        commit(&*store, &lease, &played.commit(new + 1)).await;
+    }
+    release(&*store, &lease).await;
+    let lease = claim(&*store, "r1").await;
+    assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Duplicate, "d0 again");
+    assert_eq!(reply(&*store, &on("r1", "c0", "d1")).await, Reply::Conflict, "another on c0");
+    let named = on("r1", "c0", "d2").on(&*suspension);
+    assert_eq!(reply(&*store, &named).await, Reply::Conflict, "another on the suspension of c0");
+    release(&*store, &lease).await;
+}

@@ -1,0 +1,77 @@
+//! Leases that are kept, given back and lost.
+
+use super::Bench;
+use super::puts::{LONG, Must, claim, claim_any, create, load, refused, release};
+use super::world::NOW;
+use crate::store::{Claim, Holder, Lease, Release, StoreError};
+
+pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let lease = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.renew(&lease, NOW + 50).await.must("renew");
+    let expected = Holder { name: "ann".to_owned(), until_ms: NOW + 50 };
+    assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
+    let held = store.claim(&Claim::of("r1", "bob", NOW + 49, LONG)).await;
+    refused!("claim before its new end", held, StoreError::Held { until_ms, .. } if until_ms == NOW + 50);
+    store.claim(&Claim::of("r1", "bob", NOW + 50, LONG)).await.must("claim at its new end");
+}
+
+pub(super) async fn a_lease_that_is_over_and_that_nobody_took_is_renewed(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let lease = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    // Times are arguments, so that this is long after its end.
+    store.renew(&lease, NOW + 100).await.must("renew after its end");
+    let held = store.claim(&Claim::of("r1", "bob", NOW + 50, LONG)).await;
+    refused!("claim what was renewed", held, StoreError::Held { until_ms, .. } if until_ms == NOW + 100);
+}
+
+pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.claim(&Claim::of("r1", "bob", NOW + 10, NOW + 20)).await.must("claim").must("claim");
+    let fenced = store.renew(&old, LONG).await;
+    refused!("renew an older lease", fenced, StoreError::Fenced { run, fence: 1, current: 2 } if run == "r1");
+    let expected = Holder { name: "bob".to_owned(), until_ms: NOW + 20 };
+    assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
+}
+
+pub(super) async fn a_run_is_given_back_with_its_problem(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let lease = claim(&*store, "r1").await;
+    store.release(&lease, &Release::put_off(NOW + 5, "no key")).await.must("put off");
+    let info = load(&*store, "r1").await.info;
+    let told = (info.holder, info.not_before_ms, info.problem.as_deref());
+    assert_eq!(told, (None, Some(NOW + 5), Some("no key")), "holder, time and problem");
+    let lease = claim(&*store, "r1").await;
+    release(&*store, &lease).await;
+    let info = load(&*store, "r1").await.info;
+    assert_eq!((info.holder, info.not_before_ms, info.problem), (None, None, None), "given back clean");
+}
+
+pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.claim(&Claim::of("r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
+    let before = load(&*store, "r1").await.info;
+    store.release(&old, &Release::put_off(NOW + 99, "ann gave up")).await.must("release an older lease");
+    assert_eq!(load(&*store, "r1").await.info, before, "what bob has in hand");
+    // That of a run that was removed meanwhile is none either.
+    store.release(&Lease::new("gone", 1), &Release::clean()).await.must("release a run that is not there");
+}
+
+pub(super) async fn fences_grow_when_runs_were_given_back(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    for fence in 1..=4 {
+        let lease = claim_any(&*store, NOW).await.must("claim any");
+        assert_eq!(lease.fence, fence, "a lease behind one that was given back");
+        release(&*store, &lease).await;
+    }
+    let old = store.renew(&Lease::new("r1", 3), LONG).await;
+    refused!("renew a lease that was given back", old, StoreError::Fenced { fence: 3, current: 4, .. });
+}

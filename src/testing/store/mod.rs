@@ -1,0 +1,158 @@
+//! The conformance suite of stores: what [`RunStore`] says, as behaviours that any implementation runs in its own tests.
+//!
+//! A [`Bench`] is a place with a store in it, empty to begin with. It gives handles on it, as many as are asked for; each
+//! is like a process of its own. [`store_conformance!`](crate::store_conformance) makes a test of each behaviour, on a
+//! bench of its own:
+//!
+//! ```
+//! use runstate::store::MemoryStore;
+//! use runstate::testing::store::OneHandle;
+//!
+//! mod conformance {
+//!     # use super::*;
+//!     runstate::store_conformance!(async { OneHandle::new(MemoryStore::default()) });
+//! }
+//! ```
+//!
+//! [`check_all`] runs all of them at once and says which failed:
+//!
+//! ```
+//! use runstate::store::MemoryStore;
+//! use runstate::testing::store::{OneHandle, check_all};
+//!
+//! # let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
+//! # runtime.block_on(async {
+//! let failed = check_all(|| async { OneHandle::new(MemoryStore::default()) }).await;
+//! assert_eq!(failed, []);
+//! # });
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! A behaviour that does not hold panics, saying what it got and what it expected. What the suite can not see is whether
+//! what is durable survives a power cut: for that a store counts its syncs, or runs on a simulated disk
+//! ([`SimDisk`](crate::files::SimDisk)).
+
+mod behaviours;
+mod cancels;
+mod claims;
+mod commits;
+mod creates;
+mod crowds;
+mod decides;
+mod drives;
+mod leases;
+mod lists;
+mod loads;
+mod owners;
+mod places;
+mod played;
+mod posts;
+mod puts;
+mod refusals;
+mod removes;
+mod reopened;
+mod texts;
+mod timers;
+mod traces;
+mod unknown;
+mod world;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+
+use crate::store::RunStore;
+
+pub use behaviours::BEHAVIOURS;
+
+/// A place with a store in it.
+#[async_trait]
+pub trait Bench: Send + Sync {
+    /// Another handle on the same data, as another process would open it: a connection, an instance of its own. A store
+    /// that lives in memory gives the same one again ([`OneHandle`]).
+    async fn store(&self) -> Arc<dyn RunStore>;
+}
+
+/// A store that has one handle and no more, such as one in memory.
+#[derive(Debug, Clone)]
+pub struct OneHandle(Arc<dyn RunStore>);
+
+impl OneHandle {
+    /// With this store.
+    pub fn new(store: impl RunStore + 'static) -> Self {
+        OneHandle(Arc::new(store))
+    }
+}
+
+#[async_trait]
+impl Bench for OneHandle {
+    async fn store(&self) -> Arc<dyn RunStore> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// One thing that a store does.
+#[derive(Clone, Copy)]
+pub struct Behaviour {
+    /// Its name, as the name of its test.
+    pub name: &'static str,
+    run: for<'b> fn(&'b dyn Bench) -> futures_util::future::BoxFuture<'b, ()>,
+}
+
+impl Behaviour {
+    /// Looks whether the store on that bench, which is empty, does it.
+    ///
+    /// # Panics
+    /// When it does not.
+    ///
+    /// # Cancel safety
+    /// Dropped, it leaves on the bench what it put there.
+    pub async fn check(&self, bench: &dyn Bench) {
+        (self.run)(bench).await;
+    }
+}
+
+impl fmt::Debug for Behaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Behaviour({})", self.name)
+    }
+}
+
+/// The behaviour of that name, on a runtime of its own with several threads: what the tests of
+/// [`store_conformance!`](crate::store_conformance) do.
+///
+/// # Panics
+/// When the store does not behave so, when there is no behaviour of that name, and when no runtime can be made.
+pub fn check_one<B: Bench>(name: &str, bench: impl Future<Output = B>) {
+    let Some(behaviour) = BEHAVIOURS.iter().find(|behaviour| behaviour.name == name) else {
+        panic!("there is no behaviour {name:?}; `BEHAVIOURS` has those there are");
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
+    let runtime = runtime.unwrap_or_else(|error| panic!("no runtime could be made: {error}"));
+    runtime.block_on(async {
+        let bench = bench.await;
+        behaviour.check(&bench).await;
+    });
+}
+
+/// All behaviours, each on a bench of its own: the names of those that the store does not have, each with what was said.
+///
+/// # Cancel safety
+/// Dropped, it leaves on the benches what it put there.
+pub async fn check_all<B: Bench, F: Future<Output = B>>(
+    mut bench: impl FnMut() -> F,
+) -> Vec<(String, String)> {
+    let mut failed = Vec::new();
+    for behaviour in BEHAVIOURS {
+        let bench = bench().await;
+        let checked = std::panic::AssertUnwindSafe(behaviour.check(&bench)).catch_unwind();
+        if let Err(panic) = checked.await {
+            let said = panic.downcast_ref::<String>().cloned();
+            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|said| (*said).to_owned()));
+            failed.push((behaviour.name.to_owned(), said.unwrap_or_default()));
+        }
+    }
+    failed
+}

@@ -1,0 +1,206 @@
+//! Short ways to put things into a store, to look at them, and to say what was expected.
+
+use std::fmt;
+
+use serde_json::json;
+
+use super::Bench;
+use super::played::Played;
+use super::world::{NOW, one, questions};
+use crate::agent::{RunState, StoredRun};
+use crate::decision::{Decision, DecisionAction};
+use crate::store::{
+    About, Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, RunInfo, RunQuery, RunStore,
+    StoreError, TraceRow,
+};
+
+/// A lease that no behaviour lives to see the end of.
+pub(super) const LONG: u64 = NOW + 1_000_000_000;
+/// Enough for all.
+pub(super) const ALL: usize = 10_000;
+
+/// `Ok`, or a panic that says what was done.
+pub(super) trait Must<T> {
+    fn must(self, what: impl fmt::Display) -> T;
+}
+
+impl<T> Must<T> for Result<T, StoreError> {
+    #[track_caller]
+    fn must(self, what: impl fmt::Display) -> T {
+        match self {
+            Ok(value) => value,
+            Err(error) => panic!("{what}: expected Ok, got {error:?}: {error}"),
+        }
+    }
+}
+
+impl<T> Must<T> for Option<T> {
+    #[track_caller]
+    fn must(self, what: impl fmt::Display) -> T {
+        self.unwrap_or_else(|| panic!("{what}: expected something, got nothing"))
+    }
+}
+
+/// Panics when it is not refused like this.
+macro_rules! refused {
+    ($what:expr, $got:expr, $expected:pat $(if $guard:expr)?) => {
+        match $got {
+            Err($expected) $(if $guard)? => {}
+            other => panic!(
+                "{}: expected {}, got {other:?}",
+                $what,
+                stringify!(Err($expected) $(if $guard)?)
+            ),
+        }
+    };
+}
+pub(super) use refused;
+
+/// Creates a run.
+pub(super) async fn create(store: &dyn RunStore, run: &str) {
+    let new = NewRun::new(run, json!({ "spec of": run }), NOW).titled(format!("title of {run}"));
+    store.create(&new).await.must(format_args!("create {run:?}"));
+}
+
+/// Claims a run by name, for long.
+pub(super) async fn claim(store: &dyn RunStore, run: &str) -> Lease {
+    let claimed = store.claim(&Claim::of(run, "the suite", NOW, LONG)).await;
+    claimed.must(format_args!("claim {run:?}")).must(format_args!("claim {run:?}"))
+}
+
+/// Claims whatever can go on, for long.
+pub(super) async fn claim_any(store: &dyn RunStore, now_ms: u64) -> Option<Lease> {
+    store.claim(&Claim::any("the suite", now_ms, LONG)).await.must("claim any")
+}
+
+/// Gives a run back.
+pub(super) async fn release(store: &dyn RunStore, lease: &Lease) {
+    store.release(lease, &crate::store::Release::clean()).await.must(format_args!("release {lease:?}"));
+}
+
+/// Commits.
+pub(super) async fn commit(store: &dyn RunStore, lease: &Lease, commit: &Commit) {
+    let what = format!("commit {} of {:?}", commit.version, lease.run);
+    store.commit(lease, commit).await.must(what);
+}
+
+/// Creates a run, claims it and commits all of its commits.
+pub(super) async fn put(store: &dyn RunStore, played: &Played) -> Lease {
+    let run = played.state().id();
+    create(store, run).await;
+    let lease = claim(store, run).await;
+    for one in played.commits() {
+        commit(store, &lease, one).await;
+    }
+    lease
+}
+
+/// Creates a run that waits for so many decisions, and gives it back.
+pub(super) async fn put_waiting(store: &dyn RunStore, run: &str, calls: usize) -> Played {
+    let played = Played::new(run, &[questions(calls)]).await;
+    let lease = put(store, &played).await;
+    release(store, &lease).await;
+    played
+}
+
+/// Creates a run that is over, and gives it back.
+pub(super) async fn put_done(store: &dyn RunStore, run: &str) -> Played {
+    let played = Played::new(run, &[one("a", "say", json!("hello"))]).await;
+    let lease = put(store, &played).await;
+    release(store, &lease).await;
+    played
+}
+
+/// What is stored of a run.
+pub(super) async fn load(store: &dyn RunStore, run: &str) -> Loaded {
+    store.load(run).await.must(format_args!("load {run:?}"))
+}
+
+/// A stored run that was brought back as types and stored again: its messages are in the order in which models read them,
+/// whatever the order in which they came.
+#[track_caller]
+pub(super) fn restored(stored: Option<&StoredRun>) -> StoredRun {
+    let stored = stored.must("a run that was committed");
+    let state = stored.restore().unwrap_or_else(|error| panic!("restore what was stored: {error}"));
+    at_rest(&state)
+}
+
+/// A run of the suite, at rest.
+pub(super) fn at_rest(state: &RunState) -> StoredRun {
+    StoredRun::of(state).unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
+}
+
+/// The run as it is stored, brought back, is this one.
+pub(super) async fn assert_stored(store: &dyn RunStore, expected: &RunState, when: &str) {
+    let loaded = load(store, expected.id()).await;
+    let (got, expected) = (restored(loaded.stored.as_ref()), at_rest(expected));
+    assert!(got == expected, "the run {when}: got\n{}\nexpected\n{}", got.to_json(), expected.to_json());
+}
+
+/// What came in for a run.
+pub(super) async fn mail(store: &dyn RunStore, run: &str) -> Mail {
+    store.mail(run).await.must(format_args!("mail of {run:?}"))
+}
+
+/// The whole trace of a run.
+pub(super) async fn trace(store: &dyn RunStore, run: &str) -> Vec<TraceRow> {
+    store.trace(run, 0, ALL).await.must(format_args!("trace of {run:?}"))
+}
+
+/// The calls that wait.
+pub(super) async fn approvals(store: &dyn RunStore, about: About) -> Vec<Approval> {
+    store.approvals(&ApprovalQuery::new(about, ALL)).await.must("approvals")
+}
+
+/// All runs.
+pub(super) async fn runs(store: &dyn RunStore) -> Vec<RunInfo> {
+    store.runs(&RunQuery::all(ALL)).await.must("runs")
+}
+
+/// All that a store says of a run.
+#[derive(Debug, PartialEq)]
+pub(super) struct Everything {
+    loaded: Loaded,
+    mail: Mail,
+    trace: Vec<TraceRow>,
+    approvals: Vec<Approval>,
+    listed: Option<RunInfo>,
+}
+
+/// All that a store says of a run.
+pub(super) async fn everything(store: &dyn RunStore, run: &str) -> Everything {
+    Everything {
+        loaded: load(store, run).await,
+        mail: mail(store, run).await,
+        trace: trace(store, run).await,
+        approvals: approvals(store, About::Run(run.to_owned())).await,
+        listed: runs(store).await.into_iter().find(|info| info.id == run),
+    }
+}
+
+/// The call of that name, which waits.
+pub(super) async fn approval(store: &dyn RunStore, run: &str, call: &str) -> Approval {
+    let found = approvals(store, About::Run(run.to_owned())).await;
+    let found = found.into_iter().find(|approval| approval.call == call);
+    found.must(format_args!("a call {call:?} of {run:?} that waits"))
+}
+
+/// A decision on a call that waits.
+pub(super) fn decision(approval: &Approval, id: &str, action: DecisionAction) -> Decision {
+    let mut decision = Decision::new(id, &*approval.suspension.id, action);
+    decision.run_id.clone_from(&approval.run);
+    decision.call.clone_from(&approval.call);
+    decision.args_digest = Some(approval.args_digest.clone());
+    decision.decided_at_ms = NOW;
+    decision
+}
+
+/// A decision that lets that call go on.
+pub(super) async fn yes(store: &dyn RunStore, run: &str, call: &str, id: &str) -> Decision {
+    decision(&approval(store, run, call).await, id, DecisionAction::Resume)
+}
+
+/// A handle, from a bench that gives as many as one likes.
+pub(super) async fn handle(bench: &dyn Bench) -> std::sync::Arc<dyn RunStore> {
+    bench.store().await
+}

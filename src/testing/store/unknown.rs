@@ -1,0 +1,43 @@
+//! Runs that are not there, and news that do not come.
+
+use std::time::Duration;
+
+use super::Bench;
+use super::played::Played;
+use super::puts::{LONG, Must, create, refused};
+use super::world::NOW;
+use crate::decision::{Decision, DecisionAction};
+use crate::store::{About, ApprovalQuery, Claim, Lease, Release, StoreError};
+
+pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    for id in ["gone", "", "R1", "r1 ", "r", "%", "r1/", "../r1", "*", "\u{1f980}"] {
+        let lease = Lease::new(id, 1);
+        let what = |verb: &str| format!("{verb} {id:?}");
+        refused!(what("load"), store.load(id).await, StoreError::NoRun { run } if run == id);
+        let claim = store.claim(&Claim::of(id, "w", NOW, LONG)).await;
+        refused!(what("claim"), claim, StoreError::NoRun { run } if run == id);
+        refused!(what("renew"), store.renew(&lease, LONG).await, StoreError::NoRun { run } if run == id);
+        let commit = Played::new(id, &[]).await.commit(1);
+        let commit = store.commit(&lease, &commit).await;
+        refused!(what("commit"), commit, StoreError::NoRun { run } if run == id);
+        let mut decision = Decision::new("d", "s", DecisionAction::Resume);
+        (decision.run_id, decision.call) = (id.to_owned(), "c0".to_owned());
+        refused!(what("post on"), store.post(&decision).await, StoreError::NoRun { run } if run == id);
+        refused!(what("cancel"), store.cancel(id, "why").await, StoreError::NoRun { run } if run == id);
+        refused!(what("mail of"), store.mail(id).await, StoreError::NoRun { run } if run == id);
+        refused!(what("trace of"), store.trace(id, 0, 1).await, StoreError::NoRun { run } if run == id);
+        store.release(&lease, &Release::clean()).await.must(what("release"));
+        assert!(!store.remove(id, NOW).await.must(what("remove")), "{id:?} was not there");
+        let of = ApprovalQuery::new(About::Run(id.to_owned()), 10);
+        assert_eq!(store.approvals(&of).await.must(what("approvals of")), [], "calls of {id:?} that wait");
+    }
+}
+
+pub(super) async fn news_are_waited_for_no_longer_than_patience(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let long = Duration::from_secs(60);
+    let news = tokio::time::timeout(long, store.news(Duration::from_millis(30))).await;
+    news.unwrap_or_else(|_| panic!("news within 30 ms did not return within {long:?}")).must("news");
+}

@@ -1,0 +1,169 @@
+//! What the suite drives runs with: a model with a script, three tools, a clock that stands still.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::stream;
+use serde_json::{Value, json};
+
+use crate::agent::answer::{FinishReason, ModelEvent};
+use crate::agent::keys::Key;
+use crate::agent::{
+    Agent, ExecutionMode, Incoming, InferenceRequest, Input, Io, Model, ModelStream, Outcome, RunState,
+    StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
+};
+use crate::clock::Clock;
+use crate::decision::{Decision, Suspension};
+use crate::tool_result::ToolResult;
+use crate::trace::Recorder;
+use crate::turn::{CallRequest, Turn};
+
+/// When nothing else is said.
+pub(super) const NOW: u64 = 1_000_000;
+
+/// It is always the same time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Still(pub(super) u64);
+
+impl Clock for Still {
+    fn now_ms(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Answers step by step; `done` once the script is over.
+#[derive(Clone)]
+struct Script(Arc<[Turn]>);
+
+impl Model for Script {
+    fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+        let over = Turn { text: "done".to_owned(), calls: Vec::new() };
+        let turn = self.0.get(request.step as usize - 1).cloned().unwrap_or(over);
+        let mut events = vec![ModelEvent::Text(turn.text)];
+        for (index, CallRequest { id, tool, arguments, .. }) in (0..).zip(turn.calls) {
+            events.push(ModelEvent::CallStart { index, id, tool });
+            events.push(ModelEvent::Arguments { index, delta: arguments.to_string() });
+        }
+        events.push(ModelEvent::Finish(FinishReason::Stop));
+        Box::pin(stream::iter(events))
+    }
+}
+
+const OF_RUN: &str = "noted";
+const OF_THREAD: &str = "shared";
+
+/// `say` gives back its arguments. `ask` waits for a decision first, until `expires` and for a `schema` if it says so.
+/// `note` keeps the values `run` and `thread` where it is given, and removes those that are null.
+struct Does {
+    spec: ToolSpec,
+    does: fn(&mut ToolContext) -> Result<Value, ToolResult>,
+}
+
+#[async_trait]
+impl Tool for Does {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        match (self.does)(cx) {
+            Ok(value) => ToolResult::Success(value),
+            Err(other) => other,
+        }
+    }
+}
+
+fn ask(cx: &mut ToolContext) -> Result<Value, ToolResult> {
+    if let Some(decision) = cx.decision() {
+        return Ok(json!({ "asked": cx.arguments(), "answer": decision.result }));
+    }
+    let arguments = cx.arguments();
+    let mut suspension = Suspension::ask("approve", format!("go on with {arguments}?"));
+    suspension = suspension.with_parameters(json!({ "form": [1, "two", null] }));
+    suspension.expires_at_ms = arguments["expires"].as_u64();
+    suspension.response_schema = arguments.get("schema").cloned();
+    Err(ToolResult::Pending(suspension))
+}
+
+fn note(cx: &mut ToolContext) -> Result<Value, ToolResult> {
+    let arguments = cx.arguments().clone();
+    let keys = [("run", Key::run(OF_RUN).persistent()), ("thread", Key::thread(OF_THREAD).persistent())];
+    for (argument, key) in keys {
+        match arguments.get(argument) {
+            None => {}
+            Some(Value::Null) => cx.remove(&key),
+            Some(value) => cx.set(&key, value).map_err(|error| ToolResult::Error(error.to_string()))?,
+        }
+    }
+    Ok(json!("noted"))
+}
+
+/// An agent with that script, which waits as long as any call waits.
+pub(super) fn agent(script: &[Turn]) -> Agent {
+    built(script, SuspensionPolicy::WaitForAll)
+}
+
+/// An agent with that script, which goes on as long as any call of a round has a result.
+pub(super) fn hasty(script: &[Turn]) -> Agent {
+    built(script, SuspensionPolicy::ContinueWhenAny)
+}
+
+fn built(script: &[Turn], policy: SuspensionPolicy) -> Agent {
+    let tool = |name, does| Does { spec: ToolSpec::new(name, "").repeatable(), does };
+    let agent = Agent::builder(Script(script.into()))
+        .tool(tool("say", |cx| Ok(cx.arguments().clone())))
+        .tool(tool("ask", ask))
+        .tool(tool("note", note))
+        // All calls of a round ask at once.
+        .mode(ExecutionMode::Parallel)
+        .policy(policy)
+        .clock(Still(NOW));
+    agent.build().unwrap_or_else(|error| panic!("the suite's agent: {error}"))
+}
+
+/// Drives a run until it waits or is over. Decisions are there from the beginning.
+pub(super) async fn drive(
+    agent: &Agent,
+    state: &mut RunState,
+    input: Input,
+    committer: &mut dyn StateCommitter,
+    recorder: &Recorder,
+    decisions: &[Decision],
+) -> Outcome {
+    let (_handle, mut inbox) = inbox();
+    for decision in decisions {
+        inbox.put(incoming(decision));
+    }
+    let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).lapses_in_store();
+    let driven = run_loop(agent, state, input, io).await;
+    driven.unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
+}
+
+/// A decision of the store, for the loop.
+fn incoming(decision: &Decision) -> Incoming {
+    let mut incoming = Incoming::new(&*decision.decision_id, &*decision.call, decision.action);
+    incoming.run_id = Some(decision.run_id.clone());
+    incoming.suspension_id = Some(decision.suspension_id.clone());
+    incoming.result = decision.result.clone();
+    incoming.reason.clone_from(&decision.reason);
+    incoming.actor.clone_from(&decision.actor);
+    incoming.args_digest.clone_from(&decision.args_digest);
+    incoming.decided_at_ms = Some(decision.decided_at_ms);
+    incoming
+}
+
+/// An answer that asks for these calls: id, tool, arguments.
+pub(super) fn turn(calls: impl IntoIterator<Item = (String, &'static str, Value)>) -> Turn {
+    let calls = calls.into_iter().map(|(id, tool, arguments)| CallRequest::new(id, tool, arguments));
+    Turn { text: "let me see".to_owned(), calls: calls.collect() }
+}
+
+/// An answer that asks for one call.
+pub(super) fn one(id: &str, tool: &'static str, arguments: Value) -> Turn {
+    turn([(id.to_owned(), tool, arguments)])
+}
+
+/// An answer that asks `calls` times for a decision: `c0`, `c1`, …
+pub(super) fn questions(calls: usize) -> Turn {
+    turn((0..calls).map(|number| (format!("c{number}"), "ask", json!({ "for": number }))))
+}

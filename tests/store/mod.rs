@@ -1,0 +1,3 @@
+//! Stores of runs.
+
+mod memory;
