@@ -61,6 +61,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] when the name is taken.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// Removes a folder that is empty. What cannot do that leaves it there.
+    ///
+    /// # Errors
+    /// Those of the operating system; [`io::ErrorKind::Unsupported`] where this is not implemented.
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        let why = format!("{}: folders are not removed here", path.display());
+        Err(io::Error::new(io::ErrorKind::Unsupported, why))
+    }
+
     /// Makes the names in a folder durable.
     ///
     /// # Errors

@@ -37,6 +37,10 @@ impl Disk for RealDisk {
         fs::create_dir(path)
     }
 
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
     #[cfg(unix)]
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()

@@ -25,7 +25,7 @@ pub enum Crash {
 /// A file system in memory, to be crashed at each of its operations in turn.
 ///
 /// Operations that change something are counted from 0: a file made or emptied, written, cut, synced, renamed, removed; a
-/// folder made or synced. After the crash each of them, and each reading, fails until [`restart`](Self::restart) says what
+/// folder made, removed or synced. After the crash each of them, and each reading, fails until [`restart`](Self::restart) says what
 /// of the things that were not synced is still there. The same operations, crash and survival give the same files. Clones
 /// share one file system. The folder `/` is there from the start.
 ///
@@ -137,6 +137,10 @@ impl Disk for SimDisk {
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         self.state().create_folder(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.state().remove_folder(path)
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {

@@ -6,7 +6,8 @@
 //! with it. A commit holds what changed and no more. People decide about calls that wait from any process; the store says
 //! which decision came first.
 //!
-//! [`MemoryStore`] keeps runs as long as its process lives; databases are crates of their own. Whoever writes a store runs
+//! [`MemoryStore`] keeps runs as long as its process lives, [`FileStore`] in a folder, in files to be read with the eyes;
+//! databases are crates of their own. Whoever writes a store runs
 //! `runstate::testing::store`, the suite that all of ours pass.
 //!
 //! Times are milliseconds since the beginning of 1970, and arguments: the clocks of processes that share a store should
@@ -16,6 +17,7 @@ mod commit;
 mod committer;
 mod decide;
 mod error;
+mod file;
 mod lease;
 mod load;
 mod memory;
@@ -36,6 +38,7 @@ pub use commit::{CallRow, Commit, MessageRow, RunRow, TraceRow, ValueRow, Waits}
 pub use committer::{Lost, StoreCommitter};
 pub use decide::{Posted, decide, lapse};
 pub use error::StoreError;
+pub use file::FileStore;
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;

@@ -1,3 +1,4 @@
 //! Stores of runs.
 
+mod file;
 mod memory;

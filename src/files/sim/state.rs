@@ -251,6 +251,18 @@ impl State {
         })
     }
 
+    /// Gone at once, as it was there at once.
+    pub(super) fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.operation(|state| {
+            let folder = state.folders.get(path).ok_or(io::ErrorKind::NotFound)?;
+            if !folder.now.is_empty() || state.folders.keys().any(|other| other.parent() == Some(path)) {
+                return Err(io::ErrorKind::DirectoryNotEmpty.into());
+            }
+            state.folders.remove(path);
+            Ok(())
+        })
+    }
+
     pub(super) fn sync_folder(&mut self, path: &Path) -> io::Result<()> {
         self.operation(|state| {
             let folder = state.folders.get_mut(path).ok_or(io::ErrorKind::NotFound)?;

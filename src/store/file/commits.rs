@@ -1,0 +1,231 @@
+//! How a commit, a decision and a whole run get into the files of a run and out of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::commit::{Commit, TraceRow};
+use super::super::decide::Posted;
+use super::super::error::StoreError;
+use super::super::lease::Lease;
+use super::super::load::{Loaded, Parts};
+use super::layout::Place;
+use super::problem::{damaged, failed};
+use super::rows::{CallLine, MessageLine, lines, number, raw, trace_lines};
+use super::state::State;
+use crate::agent::keys::Scope;
+use crate::decision::Decision;
+use crate::files::Disk;
+use crate::run::RunStatus;
+use crate::tool_call::ToolCallStatus;
+
+/// A run that is locked.
+#[derive(Debug)]
+pub(super) struct OpenRun<'d> {
+    pub(super) disk: &'d dyn Disk,
+    pub(super) place: Place,
+    pub(super) state: State,
+}
+
+impl OpenRun<'_> {
+    pub(super) fn save(&self) -> Result<(), StoreError> {
+        self.state.write(self.disk, &self.place)
+    }
+
+    /// The decisions that were taken: the last line of an id counts.
+    fn taken(&self) -> Result<Vec<Decision>, StoreError> {
+        let rows = self.state.logs.decisions.rows(self.disk, &self.place.log("decisions"))?;
+        let mut taken: Vec<Decision> = Vec::with_capacity(rows.len());
+        let mut places = BTreeMap::new();
+        for row in rows {
+            let row: Decision = row;
+            let place = *places.entry(row.decision_id.clone()).or_insert(taken.len());
+            if place < taken.len() { taken[place] = row } else { taken.push(row) }
+        }
+        Ok(taken)
+    }
+
+    /// Makes a commit. Gives what was cut off of each log, because no commit had it.
+    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit) -> Result<Vec<String>, StoreError> {
+        let is_again = self.check(lease, commit)?;
+        let decisions = self.decisions(commit)?;
+        self.put_rows(commit)?;
+        let settled = self.put_calls(commit)?;
+        for decision in &decisions {
+            self.state.posted.retain(|posted| posted.decision_id != decision.decision_id);
+            self.state.note_decided(&decision.suspension_id);
+        }
+        let messages = commit.messages.iter().map(MessageLine::of).collect::<Result<Vec<_>, _>>()?;
+        let logs = &mut self.state.logs;
+        let grown = [
+            ("messages", &mut logs.messages, lines(messages)?),
+            ("calls", &mut logs.calls, lines(settled)?),
+            ("decisions", &mut logs.decisions, lines(decisions)?),
+            ("trace", &mut logs.trace, trace_lines(commit)?),
+        ];
+        let mut cut = Vec::new();
+        for (name, length, lines) in grown {
+            let path = self.place.log(name);
+            if let Some(torn) = length.add(self.disk, &path, &lines, is_again)? {
+                cut.push(format!("{}: {torn} bytes that no commit had were cut off", path.display()));
+            }
+        }
+        self.state.committed_under = lease.fence;
+        self.save()?;
+        Ok(cut)
+    }
+
+    /// May it be made? Says whether it takes the place of the last one.
+    fn check(&self, lease: &Lease, commit: &Commit) -> Result<bool, StoreError> {
+        let state = &self.state;
+        state.is_fenced(lease)?;
+        let is_again =
+            commit.again && commit.version == state.version && state.committed_under == lease.fence;
+        if commit.version != state.version + 1 && !is_again {
+            let (run, got, expected) = (lease.run.clone(), commit.version, state.version + 1);
+            return Err(StoreError::Version { run, got, expected });
+        }
+        Ok(is_again)
+    }
+
+    /// The decisions of a commit, each as it was first accepted. Those that are there are read only where it has any.
+    fn decisions(&self, commit: &Commit) -> Result<Vec<Decision>, StoreError> {
+        if commit.decisions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut known = self.taken()?;
+        known.extend(self.state.posted.iter().cloned());
+        let mut decisions = Vec::with_capacity(commit.decisions.len());
+        for decision in &commit.decisions {
+            let other = known.iter().find(|known| known.suspension_id == decision.suspension_id);
+            if let Some(first) = other.filter(|first| first.decision_id != decision.decision_id) {
+                return Err(StoreError::Decided {
+                    run: self.state.id.clone(),
+                    suspension: decision.suspension_id.clone(),
+                    decision: first.decision_id.clone(),
+                });
+            }
+            let first = known.iter().find(|known| known.decision_id == decision.decision_id);
+            decisions.push(first.unwrap_or(decision).clone());
+        }
+        Ok(decisions)
+    }
+
+    fn put_rows(&mut self, commit: &Commit) -> Result<(), StoreError> {
+        let state = &mut self.state;
+        (state.status, state.version) = (commit.run.status, commit.version);
+        (state.steps, state.waiting) = (commit.run.steps, commit.run.waiting);
+        state.reason.clone_from(&commit.run.reason);
+        state.changed_at_ms = commit.at_ms;
+        if state.status == RunStatus::Done {
+            state.cancel = None;
+        }
+        (state.run, state.core) = (Some(raw(&commit.run.snapshot)?), Some(raw(&commit.run.core)?));
+        for value in &commit.values {
+            let values = match value.scope {
+                Scope::Run => &mut state.run_values,
+                Scope::Thread => &mut state.thread_values,
+            };
+            match &value.json {
+                Some(json) => drop(values.insert(value.key.clone(), raw(json)?)),
+                None => drop(values.remove(&value.key)),
+            }
+        }
+        let last = commit.trace.last().map_or(0, |row| row.seq);
+        state.traced = state.traced.max(last);
+        Ok(())
+    }
+
+    /// Keeps the calls that are open, and gives those that are settled: they never change again.
+    fn put_calls(&mut self, commit: &Commit) -> Result<Vec<CallLine>, StoreError> {
+        let mut settled = Vec::new();
+        for row in &commit.calls {
+            let mut line = CallLine::of(row)?;
+            let before = self.state.open_calls.remove(&row.name);
+            if is_settled(row.status) {
+                settled.push(line);
+                continue;
+            }
+            let known = before.and_then(|before| before.waits);
+            if let (Some(waits), Some(known)) = (&mut line.waits, known) {
+                waits.decided = known.decided && known.suspension.id == waits.suspension.id;
+            }
+            self.state.open_calls.insert(row.name.clone(), line);
+        }
+        Ok(settled)
+    }
+
+    /// Accepts the first decision on a suspension.
+    pub(super) fn post(&mut self, decision: &Decision) -> Result<Posted, StoreError> {
+        let taken = self.taken()?;
+        let mut known = taken.iter().chain(&self.state.posted);
+        if known.clone().any(|known| known.decision_id == decision.decision_id) {
+            return Ok(Posted::Duplicate);
+        }
+        if known.any(|known| known.suspension_id == decision.suspension_id) {
+            return Ok(Posted::Conflict);
+        }
+        let waits = self
+            .state
+            .waiting_calls()
+            .any(|(call, waits)| call.name == decision.call && waits.suspension.id == decision.suspension_id);
+        if !waits {
+            return Ok(Posted::NotWaiting);
+        }
+        self.state.posted.push(decision.clone());
+        self.state.note_decided(&decision.suspension_id);
+        self.save()?;
+        Ok(Posted::Accepted)
+    }
+
+    /// All there is of the run.
+    pub(super) fn load(&self) -> Result<Loaded, StoreError> {
+        let (disk, place, state) = (self.disk, &self.place, &self.state);
+        let path = place.spec();
+        let spec = disk.read(&path, u64::MAX).map_err(failed(&path))?;
+        let spec: Value = serde_json::from_slice(&spec).map_err(|error| damaged(&path, error))?;
+
+        let settled: Vec<CallLine> = state.logs.calls.rows(disk, &place.log("calls"))?;
+        let calls = settled.iter().chain(state.open_calls.values());
+        let calls: BTreeMap<_, _> = calls.map(|call| (&*call.name, call)).collect();
+        let calls = calls.into_values();
+        let messages: Vec<MessageLine> = state.logs.messages.rows(disk, &place.log("messages"))?;
+        let messages: BTreeMap<_, _> =
+            messages.iter().map(|line| (line.seq, line.message.get().to_owned())).collect();
+        let value = |scope| {
+            move |(key, value): (&String, &super::rows::Raw)| (scope, key.clone(), value.get().to_owned())
+        };
+        let values = state.run_values.iter().map(value(Scope::Run));
+        let values = values.chain(state.thread_values.iter().map(value(Scope::Thread)));
+        let run = state.run.as_ref().zip(state.core.as_ref());
+        Loaded::from_parts(Parts {
+            info: state.info(),
+            spec,
+            traced: state.traced,
+            run: run.map(|(run, core)| (run.get().to_owned(), core.get().to_owned())),
+            calls: calls
+                .map(|call| (call.name.clone(), call.executions, call.snapshot.get().to_owned()))
+                .collect(),
+            decisions: self.taken()?,
+            messages: messages.into_values().collect(),
+            values: values.collect(),
+        })
+    }
+
+    /// A page of the run's events.
+    pub(super) fn trace(&self, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        let path = self.place.log("trace");
+        let mut rows = BTreeMap::new();
+        for (line, place) in self.state.logs.trace.lines(self.disk, &path)?.lines().zip(1..) {
+            let seq = number(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
+            if seq > after {
+                rows.insert(seq, line.to_owned());
+            }
+        }
+        Ok(rows.into_iter().take(limit).map(|(seq, json)| TraceRow { seq, json }).collect())
+    }
+}
+
+fn is_settled(status: ToolCallStatus) -> bool {
+    matches!(status, ToolCallStatus::Succeeded | ToolCallStatus::Failed | ToolCallStatus::Cancelled)
+}

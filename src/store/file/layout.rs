@@ -1,0 +1,206 @@
+//! Where the files of a store are.
+
+use std::fmt::Write as _;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::super::error::StoreError;
+use super::problem::failed;
+use crate::files::{Disk, DiskFile, Open, replace};
+
+/// The format of all files of a store. One that is newer is left alone.
+pub(super) const FORMAT: u32 = 1;
+
+const MARK: &str = "store.json";
+const LOCK: &str = "lock";
+const NAME: &str = "runstate file store";
+
+/// What says that a folder is a store.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    store: String,
+    format: u32,
+}
+
+/// The folder of a store.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    root: PathBuf,
+}
+
+impl Layout {
+    /// The store in that folder, which is made if it is not there.
+    pub(super) fn open(disk: &dyn Disk, root: PathBuf) -> Result<Layout, StoreError> {
+        let layout = Layout { root };
+        layout.make_folders(disk, &layout.root)?;
+        layout.is_ours_or_empty(disk)?;
+        // Two processes that make one store do it one after the other.
+        let _lock = lock(disk, &layout.root.join(LOCK))?;
+        let path = layout.root.join(MARK);
+        match disk.read(&path, 10_000) {
+            Ok(mark) => is_ours(&path, &mark)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let mark = Mark { store: NAME.to_owned(), format: FORMAT };
+                let mut json = serde_json::to_vec_pretty(&mark).map_err(StoreError::failed)?;
+                json.push(b'\n');
+                replace(disk, &path, &json).map_err(failed(&path))?;
+            }
+            Err(error) => return Err(failed(&path)(error)),
+        }
+        for folder in [layout.runs(), layout.locks()] {
+            make_folder(disk, &folder)?;
+        }
+        disk.sync_folder(&layout.root).map_err(failed(&layout.root))?;
+        Ok(layout)
+    }
+
+    /// Makes a folder and those that it is in.
+    fn make_folders(&self, disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
+        if disk.list(folder).is_ok() {
+            return Ok(());
+        }
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.make_folders(disk, parent)?;
+        }
+        make_folder(disk, folder)?;
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        disk.sync_folder(parent).map_err(failed(parent))
+    }
+
+    /// Nothing is put into a folder that is something else.
+    fn is_ours_or_empty(&self, disk: &dyn Disk) -> Result<(), StoreError> {
+        let names = disk.list(&self.root).map_err(failed(&self.root))?;
+        // A crash may have come before the mark was there.
+        let of_a_beginning = [LOCK.to_owned(), format!("{MARK}.new")];
+        if names.iter().any(|name| name == MARK) || names.iter().all(|name| of_a_beginning.contains(name)) {
+            return Ok(());
+        }
+        let what = format!("{}: it has no {MARK}, and it is not empty", self.root.display());
+        Err(StoreError::unusable(what, "name the folder of a store, or one that is empty or not there"))
+    }
+
+    pub(super) fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    fn locks(&self) -> PathBuf {
+        self.root.join("locks")
+    }
+
+    /// Where a run is, whether it is there or not.
+    pub(super) fn run(&self, id: &str) -> Place {
+        let name = folder_name(id);
+        Place { folder: self.runs().join(&name), lock: self.locks().join(format!("{name}.lock")) }
+    }
+
+    /// Where the run in that folder is.
+    pub(super) fn folder(&self, name: &str) -> Place {
+        Place { folder: self.runs().join(name), lock: self.locks().join(format!("{name}.lock")) }
+    }
+}
+
+fn is_ours(path: &Path, mark: &[u8]) -> Result<(), StoreError> {
+    let path = path.display();
+    let mark: Mark = serde_json::from_slice(mark).map_err(|error| {
+        StoreError::unusable(format!("{path}: {error}"), "restore it from a backup, or name another folder")
+    })?;
+    if mark.store != NAME {
+        let what = format!("{path}: it is that of a {:?}, and not of a {NAME:?}", mark.store);
+        return Err(StoreError::unusable(what, "name another folder"));
+    }
+    if mark.format != FORMAT {
+        let what = format!("{path}: it has format {}, and this program knows format {FORMAT}", mark.format);
+        return Err(StoreError::unusable(what, "use the version of the program that made it"));
+    }
+    Ok(())
+}
+
+fn make_folder(disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
+    match disk.create_folder(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(failed(folder)),
+    }
+}
+
+/// Where one run is.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+    lock: PathBuf,
+}
+
+impl Place {
+    /// What is new with each commit: the authority.
+    pub(super) fn state(&self) -> PathBuf {
+        self.folder.join("state.json")
+    }
+
+    /// What a run is created with.
+    pub(super) fn spec(&self) -> PathBuf {
+        self.folder.join("spec.json")
+    }
+
+    pub(super) fn log(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.jsonl"))
+    }
+
+    /// Waits until no other process has the run.
+    pub(super) fn lock(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>, StoreError> {
+        lock(disk, &self.lock)
+    }
+
+    pub(super) fn make(&self, disk: &dyn Disk) -> Result<(), StoreError> {
+        make_folder(disk, &self.folder)?;
+        let runs = self.folder.parent().unwrap_or(Path::new("."));
+        disk.sync_folder(runs).map_err(failed(runs))
+    }
+}
+
+fn lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>, StoreError> {
+    let mut file = disk.open(path, Open::Append).map_err(failed(path))?;
+    file.lock().map_err(failed(path))?;
+    Ok(file)
+}
+
+/// The name of a run's folder: what can be read of its id, and enough of its digest that no two ids have one name, on file
+/// systems that do not tell upper case from lower as well.
+fn folder_name(id: &str) -> String {
+    let readable = id.chars().take(40).map(|c| match c {
+        'a'..='z' | '0'..='9' | '-' => c,
+        'A'..='Z' => c.to_ascii_lowercase(),
+        _ => '_',
+    });
+    let mut name: String = readable.collect();
+    if !name.is_empty() {
+        name.push('.');
+    }
+    for byte in &Sha256::digest(id)[..12] {
+        // A text takes whatever is written to it.
+        write!(name, "{byte:02x}").ok();
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder_name;
+
+    #[test]
+    fn names_of_folders_are_plain_and_apart() {
+        let ids =
+            ["run", "Run", "RUN", "../up", "a/b", "a_b", "", ".", "..", "CON", "e\u{301}", "\u{e9}", "x\0"];
+        let long = "long-".repeat(1_000);
+        let names: Vec<_> = ids.into_iter().chain([&*long]).map(folder_name).collect();
+        for name in &names {
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
+            assert!(name.chars().all(plain) && name.len() <= 65 && !name.starts_with('.'), "{name}");
+        }
+        let apart: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(apart.len(), names.len(), "{names:?}");
+        assert!(names[0].starts_with("run.") && names[4].starts_with("a_b."), "{names:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Rows as lines of JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::commit::{CallRow, Commit, MessageRow, TraceRow, Waits};
+use super::super::error::StoreError;
+use crate::decision::Suspension;
+use crate::tool_call::CallKey;
+
+/// JSON on one line.
+pub(super) type Raw = Box<RawValue>;
+
+/// JSON that was given as text, as a part of a line. The text is kept as it is, unless it has several lines.
+pub(super) fn raw(json: &str) -> Result<Raw, StoreError> {
+    if json.contains(['\n', '\r']) {
+        let value: Value = serde_json::from_str(json).map_err(StoreError::failed)?;
+        return RawValue::from_string(value.to_string()).map_err(StoreError::failed);
+    }
+    RawValue::from_string(json.to_owned()).map_err(StoreError::failed)
+}
+
+/// A line of `messages.jsonl`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MessageLine {
+    pub(super) seq: u64,
+    role: String,
+    pub(super) message: Raw,
+}
+
+impl MessageLine {
+    pub(super) fn of(row: &MessageRow) -> Result<Self, StoreError> {
+        Ok(MessageLine { seq: row.seq, role: row.role.to_owned(), message: raw(&row.json)? })
+    }
+}
+
+/// A call: in the state while it is open, a line of `calls.jsonl` once it is settled.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallLine {
+    pub(super) name: String,
+    pub(super) id: String,
+    key: CallKey,
+    pub(super) tool: String,
+    status: String,
+    pub(super) executions: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) waits: Option<WaitsEntry>,
+    pub(super) snapshot: Raw,
+}
+
+/// What a call waits for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WaitsEntry {
+    pub(super) suspension: Suspension,
+    pub(super) arguments: Raw,
+    args_digest: String,
+    /// Is a decision there, taken or not?
+    pub(super) decided: bool,
+}
+
+impl CallLine {
+    pub(super) fn of(row: &CallRow) -> Result<Self, StoreError> {
+        let waits = row.waits.as_ref().map(|waits: &Waits| {
+            Ok::<_, StoreError>(WaitsEntry {
+                suspension: waits.suspension.clone(),
+                arguments: raw(&waits.arguments)?,
+                args_digest: waits.args_digest.clone(),
+                decided: false,
+            })
+        });
+        Ok(CallLine {
+            name: row.name.clone(),
+            id: row.id.clone(),
+            key: row.key,
+            tool: row.tool.clone(),
+            status: row.status.to_string(),
+            executions: row.executions,
+            waits: waits.transpose()?,
+            snapshot: raw(&row.snapshot)?,
+        })
+    }
+}
+
+/// The number that an event says it has.
+#[derive(Deserialize)]
+struct Numbered {
+    seq: u64,
+}
+
+/// Events as lines: they are the trace itself, for whatever reads traces.
+pub(super) fn trace_lines(commit: &Commit) -> Result<Vec<u8>, StoreError> {
+    let mut lines = Vec::new();
+    for TraceRow { seq, json } in &commit.trace {
+        let said = number(json).map_err(StoreError::failed)?;
+        if said != *seq || json.contains(['\n', '\r']) {
+            let why =
+                format!("event {seq} has to be one line of JSON whose `seq` is that number, and is {json}");
+            return Err(StoreError::failed(why));
+        }
+        lines.extend_from_slice(json.as_bytes());
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+/// The number of an event.
+pub(super) fn number(json: &str) -> Result<u64, serde_json::Error> {
+    serde_json::from_str(json).map(|Numbered { seq }| seq)
+}
+
+/// Rows as lines.
+pub(super) fn lines<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<Vec<u8>, StoreError> {
+    let mut lines = Vec::new();
+    for row in rows {
+        serde_json::to_writer(&mut lines, &row).map_err(StoreError::failed)?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}

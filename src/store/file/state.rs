@@ -1,0 +1,223 @@
+//! `state.json`: what is small and new with each commit of a run, and what says how much of its logs counts.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::error::StoreError;
+use super::super::lease::{Claim, Lease};
+use super::super::query::{Holder, RunInfo};
+use super::super::{Mail, NewRun};
+use super::layout::{FORMAT, Place};
+use super::log::Length;
+use super::problem::{damaged, failed};
+use super::rows::{CallLine, Raw};
+use crate::decision::Decision;
+use crate::files::{Disk, replace};
+use crate::run::RunStatus;
+
+/// What is small and new with each commit of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct State {
+    format: u32,
+    pub(super) id: String,
+    title: String,
+    pub(super) status: RunStatus,
+    pub(super) reason: Option<String>,
+    pub(super) version: u64,
+    pub(super) steps: u32,
+    pub(super) waiting: u32,
+    created_at_ms: u64,
+    pub(super) changed_at_ms: u64,
+    /// The number of the last lease.
+    fence: u64,
+    /// That under which the last commit was made.
+    pub(super) committed_under: u64,
+    holder: Option<HolderEntry>,
+    pub(super) not_before_ms: Option<u64>,
+    pub(super) problem: Option<String>,
+    pub(super) cancel: Option<String>,
+    /// Decisions that were accepted and not taken, in the order in which they came.
+    pub(super) posted: Vec<Decision>,
+    /// Calls that are not settled.
+    pub(super) open_calls: BTreeMap<String, CallLine>,
+    pub(super) run_values: BTreeMap<String, Raw>,
+    pub(super) thread_values: BTreeMap<String, Raw>,
+    pub(super) core: Option<Raw>,
+    pub(super) run: Option<Raw>,
+    /// The number of the last event of the trace.
+    pub(super) traced: u64,
+    pub(super) logs: Logs,
+}
+
+/// How much of each log counts.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Logs {
+    pub(super) messages: Length,
+    pub(super) calls: Length,
+    pub(super) decisions: Length,
+    pub(super) trace: Length,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HolderEntry {
+    name: String,
+    until_ms: u64,
+}
+
+/// What a file says of its format, whatever else it says.
+#[derive(Deserialize)]
+struct Formatted {
+    format: u32,
+}
+
+impl State {
+    pub(super) fn created(new: &NewRun) -> Self {
+        State {
+            format: FORMAT,
+            id: new.id.clone(),
+            title: new.title.clone(),
+            status: RunStatus::Running,
+            reason: None,
+            version: 0,
+            steps: 0,
+            waiting: 0,
+            created_at_ms: new.at_ms,
+            changed_at_ms: new.at_ms,
+            fence: 0,
+            committed_under: 0,
+            holder: None,
+            not_before_ms: None,
+            problem: None,
+            cancel: None,
+            posted: Vec::new(),
+            open_calls: BTreeMap::new(),
+            run_values: BTreeMap::new(),
+            thread_values: BTreeMap::new(),
+            core: None,
+            run: None,
+            traced: 0,
+            logs: Logs::default(),
+        }
+    }
+
+    /// The state in that place; none when no run is there.
+    pub(super) fn read(disk: &dyn Disk, place: &Place) -> Result<Option<State>, StoreError> {
+        let path = place.state();
+        let json = match disk.read(&path, u64::MAX) {
+            Ok(json) => json,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(failed(&path)(error)),
+        };
+        let format: Formatted = serde_json::from_slice(&json).map_err(|error| damaged(&path, error))?;
+        if format.format != FORMAT {
+            let (path, format) = (path.display(), format.format);
+            let what = format!("{path}: it has format {format}, and this program knows format {FORMAT}");
+            return Err(StoreError::unusable(what, "use the version of the program that wrote it"));
+        }
+        serde_json::from_slice(&json).map(Some).map_err(|error| damaged(&path, error))
+    }
+
+    /// Puts the state in its place, durably.
+    pub(super) fn write(&self, disk: &dyn Disk, place: &Place) -> Result<(), StoreError> {
+        let path = place.state();
+        let mut json = serde_json::to_vec_pretty(self).map_err(StoreError::failed)?;
+        json.push(b'\n');
+        replace(disk, &path, &json).map_err(failed(&path))
+    }
+
+    /// It is the state of that run, and not one that somebody put there.
+    pub(super) fn is_of(&self, run: &str, path: &Path) -> Result<(), StoreError> {
+        if self.id == run {
+            return Ok(());
+        }
+        Err(damaged(path, format_args!("it is that of the run {:?}, in the folder of {run:?}", self.id)))
+    }
+
+    pub(super) fn info(&self) -> RunInfo {
+        let mut info = RunInfo::created(&*self.id, &*self.title, self.created_at_ms);
+        (info.status, info.version) = (self.status, self.version);
+        (info.steps, info.waiting) = (self.steps, self.waiting);
+        info.reason.clone_from(&self.reason);
+        info.holder = self.holder();
+        info.not_before_ms = self.not_before_ms;
+        info.problem.clone_from(&self.problem);
+        info.cancel.clone_from(&self.cancel);
+        info.changed_at_ms = self.changed_at_ms;
+        info
+    }
+
+    pub(super) fn mail(&self) -> Mail {
+        Mail::new(self.posted.clone(), self.cancel.clone())
+    }
+
+    fn holder(&self) -> Option<Holder> {
+        let HolderEntry { name, until_ms } = self.holder.as_ref()?;
+        Some(Holder { name: name.clone(), until_ms: *until_ms })
+    }
+
+    pub(super) fn is_held(&self, now_ms: u64) -> Result<(), StoreError> {
+        match &self.holder {
+            Some(HolderEntry { name, until_ms }) if *until_ms > now_ms => {
+                Err(StoreError::Held { run: self.id.clone(), holder: name.clone(), until_ms: *until_ms })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn is_fenced(&self, lease: &Lease) -> Result<(), StoreError> {
+        if lease.fence == self.fence {
+            return Ok(());
+        }
+        let (run, fence) = (lease.run.clone(), lease.fence);
+        Err(StoreError::Fenced { run, fence, current: self.fence })
+    }
+
+    pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
+        self.is_held(now_ms).is_ok()
+            && self.not_before_ms.is_none_or(|at| at <= now_ms)
+            && match self.status {
+                RunStatus::Running => true,
+                RunStatus::Waiting => !self.posted.is_empty() || self.cancel.is_some(),
+                RunStatus::Done => false,
+            }
+    }
+
+    pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
+        self.fence += 1;
+        self.holder = Some(HolderEntry { name: claim.holder.clone(), until_ms: claim.until_ms });
+        Lease::new(self.id.clone(), self.fence)
+    }
+
+    pub(super) fn renew(&mut self, until_ms: u64) {
+        if let Some(holder) = &mut self.holder {
+            holder.until_ms = until_ms;
+        }
+    }
+
+    pub(super) fn give_back(&mut self) {
+        self.holder = None;
+    }
+
+    /// The calls that wait and that nobody decided.
+    pub(super) fn waiting_calls(&self) -> impl Iterator<Item = (&CallLine, &super::rows::WaitsEntry)> {
+        let waits = self.open_calls.values().filter_map(|call| Some((call, call.waits.as_ref()?)));
+        waits.filter(|(_, waits)| !waits.decided)
+    }
+
+    /// A decision on that suspension is there.
+    pub(super) fn note_decided(&mut self, suspension: &str) {
+        for call in self.open_calls.values_mut() {
+            if let Some(waits) = call.waits.as_mut().filter(|waits| waits.suspension.id == suspension) {
+                waits.decided = true;
+            }
+        }
+    }
+}
