@@ -16,6 +16,8 @@ pub enum Fault {
     MessageLost,
     /// A commit drops its events.
     TraceLost,
+    /// A commit is made in two parts, one after the other.
+    Torn,
     /// A commit of somebody whose run was taken is made all the same.
     FenceIgnored,
     /// A decision is accepted and not kept.
@@ -30,16 +32,19 @@ pub enum Fault {
     DeclineTurned,
     /// A wish to cancel is not told.
     CancelUntold,
+    /// A question that lapsed is not told.
+    LapseUntold,
     /// A run that a kill interrupted is not claimed again.
     LeaseForEver,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Fault; 11] = [
+    pub const ALL: [Fault; 13] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
         Fault::TraceLost,
+        Fault::Torn,
         Fault::FenceIgnored,
         Fault::DecisionLost,
         Fault::SecondAccepted,
@@ -47,6 +52,7 @@ impl Fault {
         Fault::SaidRepeatable,
         Fault::DeclineTurned,
         Fault::CancelUntold,
+        Fault::LapseUntold,
         Fault::LeaseForEver,
     ];
 
@@ -56,6 +62,7 @@ impl Fault {
             Fault::AckBeforeWrite => "ack-before-write",
             Fault::MessageLost => "message-lost",
             Fault::TraceLost => "trace-lost",
+            Fault::Torn => "torn",
             Fault::FenceIgnored => "fence-ignored",
             Fault::DecisionLost => "decision-lost",
             Fault::SecondAccepted => "second-accepted",
@@ -63,6 +70,7 @@ impl Fault {
             Fault::SaidRepeatable => "said-repeatable",
             Fault::DeclineTurned => "decline-turned",
             Fault::CancelUntold => "cancel-untold",
+            Fault::LapseUntold => "lapse-untold",
             Fault::LeaseForEver => "lease-for-ever",
         }
     }

@@ -1,6 +1,7 @@
 //! `runstate-torture kill sqlite: --times 300 --seed 1`: drivers of durable runs are killed at random, and what is left is
 //! judged.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Read;
 use std::path::PathBuf;
@@ -123,7 +124,7 @@ const SEEDS: u64 = 3;
 
 async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
     let mut survived = 0;
-    println!("| fault | kills | caught by the promise | which said |\n|---|---|---|---|");
+    println!("| fault | seed | caught by the promises | the first of them said |\n|---|---|---|---|");
     for fault in Fault::ALL.into_iter().filter(|fault| asked.fault.is_none_or(|only| only == *fault)) {
         let first = asked.seed.unwrap_or(1);
         let mut found = None;
@@ -131,17 +132,17 @@ async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
             let folder = tempfile::tempdir()?;
             let mut options = asked.options(store, folder.path())?;
             (options.fault, options.seed) = (Some(fault), seed);
-            options.times = asked.times.unwrap_or(40);
+            options.times = asked.times.unwrap_or(60);
             let report = kill(&options).await?;
             if let Some(violation) = report.violations.first() {
-                found = Some((report.strikes.kills(), violation.clone()));
+                let rules: BTreeSet<&str> = report.violations.iter().map(|it| it.rule).collect();
+                let rules: Vec<&str> = rules.into_iter().collect();
+                found = Some((seed, rules.join(", "), violation.what.clone()));
                 break;
             }
         }
         match found {
-            Some((kills, violation)) => {
-                println!("| `{fault}` | {kills} | {} | {} |", violation.rule, violation.what);
-            }
+            Some((seed, rules, what)) => println!("| `{fault}` | {seed} | {rules} | {what} |"),
             None => {
                 survived += 1;
                 println!("| `{fault}` | | SURVIVED | |");

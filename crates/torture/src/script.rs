@@ -94,7 +94,8 @@ fn call(step: usize, ordinal: usize, rng: &mut Rng) -> Call {
         15 => Asks::GateForResult,
         _ => Asks::Tool,
     };
-    let id = if rng.u8(..12) == 0 { "same".to_owned() } else { format!("s{step}c{ordinal}") };
+    // A model may use an id again, but not within one answer.
+    let id = if ordinal == 0 && rng.u8(..4) == 0 { "same".to_owned() } else { format!("s{step}c{ordinal}") };
     Call {
         id,
         tool: if rng.bool() { ToolName::Once } else { ToolName::Again },

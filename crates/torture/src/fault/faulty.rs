@@ -100,6 +100,14 @@ impl RunStore for Faulty {
                 });
                 return Ok(());
             }
+            Fault::Torn => {
+                let mut part = commit.clone();
+                part.messages.clear();
+                part.trace.clear();
+                self.inner.commit(lease, &part).await?;
+                tokio::time::sleep(LATER).await;
+                commit.again = true;
+            }
             Fault::FenceIgnored => return self.force(lease, &commit).await,
             Fault::MessageLost if self.now_and_then(20) => drop(commit.messages.pop()),
             Fault::TraceLost if self.now_and_then(20) => commit.trace.clear(),
@@ -147,6 +155,9 @@ impl RunStore for Faulty {
     }
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        if self.fault == Fault::LapseUntold {
+            return Ok(Vec::new());
+        }
         self.inner.due(now_ms, limit).await
     }
 

@@ -11,6 +11,8 @@ use crate::ledger::{Entries, Entry, Made, Sent};
 pub(super) struct Book<'e> {
     pub(super) created: Vec<&'e str>,
     pub(super) cancelled: HashSet<&'e str>,
+    /// Commits of such a run behind the wish.
+    unheeded: HashMap<&'e str, Vec<&'e Made>>,
     /// The keys under which the tool of a call began, in order.
     began: HashMap<&'e str, HashMap<&'e str, Vec<&'e str>>>,
     ended: HashSet<&'e str>,
@@ -33,7 +35,7 @@ impl<'e> Book<'e> {
                     of_run.entry(&it.call).or_default().push(&it.key);
                 }
                 Entry::Ended(it) => drop(book.ended.insert(&it.key)),
-                Entry::Committed(made) => book.commits.entry(&made.run).or_default().push(made),
+                Entry::Committed(made) => book.committed(made),
                 Entry::Refused { why, .. } => book.refused.push(why),
                 Entry::Created { run } => book.created.push(run),
                 Entry::Cancelled { run } => drop(book.cancelled.insert(run)),
@@ -42,6 +44,13 @@ impl<'e> Book<'e> {
             }
         }
         book
+    }
+
+    fn committed(&mut self, made: &'e Made) {
+        if self.cancelled.contains(&*made.run) {
+            self.unheeded.entry(&made.run).or_default().push(made);
+        }
+        self.commits.entry(&made.run).or_default().push(made);
     }
 
     fn replied(&mut self, sent: &'e Sent, reply: &'e str) {
@@ -65,6 +74,11 @@ impl<'e> Book<'e> {
 
     pub(super) fn commits(&self, run: &str) -> &[&'e Made] {
         self.commits.get(run).map_or(&[], Vec::as_slice)
+    }
+
+    /// The commits of a run behind the wish to cancel it.
+    pub(super) fn unheeded(&self, run: &str) -> &[&'e Made] {
+        self.unheeded.get(run).map_or(&[], Vec::as_slice)
     }
 
     /// The decisions that were accepted, by suspension.

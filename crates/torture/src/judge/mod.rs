@@ -2,6 +2,7 @@
 
 mod book;
 mod calls;
+mod cancel;
 mod commits;
 mod decisions;
 mod facts;
@@ -68,6 +69,7 @@ pub async fn judge(store: &dyn RunStore, entries: &Entries) -> Judged {
                 trace::judge(&seen, wrong);
                 decisions::judge(&seen, &book, wrong);
                 calls::judge(&seen, &book, wrong);
+                cancel::judge(&seen, &book, wrong);
             }
             Err(violation) => judged.violations.push(violation),
         }

@@ -55,12 +55,12 @@ pub(super) async fn strike(options: &Options, drivers: &mut Drivers, rng: &mut R
                 drivers.kill(driver)?;
                 strikes.after += 1;
             }
-            11..18 => {
+            11..17 => {
                 tokio::time::sleep(Duration::from_millis(rng.u64(1..250))).await;
                 drivers.kill(driver)?;
                 strikes.anytime += 1;
             }
-            18 => {
+            17 => {
                 pause(options, drivers, driver, rng).await?;
                 drivers.kill(driver)?;
                 strikes.stopped += 1;
