@@ -18,7 +18,8 @@ runstate-torture kill STORE [--times N] [--seed N] [--drivers N] [--lease-ms N] 
 runstate-torture faults STORE [--times N] [--seed N]      each fault is sown, and must be found
 runstate-torture drive STORE LEDGER NAME [--lease-ms N] [--fault NAME]
 
-STORE is sqlite:PATH; without a path it is in a folder that is removed unless something is wrong.";
+STORE is sqlite:PATH, file:FOLDER or postgres://…; without a path it is in a folder that is removed unless something is
+wrong.";
 
 type Failure = Box<dyn Error + Send + Sync>;
 

@@ -1,0 +1,140 @@
+//! What the server and the client say, as errors of a store.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use deadpool_postgres::{HookError, PoolError};
+use runstate::store::StoreError;
+use tokio_postgres::error::{DbError, SqlState};
+
+/// May the same statement succeed at once? Its transaction was undone because of another one.
+pub(crate) fn is_serialization(error: &tokio_postgres::Error) -> bool {
+    matches!(error.code(), Some(code) if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::T_R_DEADLOCK_DETECTED)
+}
+
+pub(crate) fn of_client(error: tokio_postgres::Error) -> StoreError {
+    if let Some(said) = error.as_db_error() {
+        return of_server(said);
+    }
+    let is_out_of_reach = error.is_closed() || is_broken(&error) || error.to_string().contains("timeout");
+    let said = Said(chain(&error));
+    if is_out_of_reach { StoreError::unavailable(said) } else { StoreError::failed(said) }
+}
+
+/// Is the cause a connection that could not be made, or that broke? What TLS refuses is told as such an error as well.
+fn is_broken(error: &tokio_postgres::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(broken) = error.downcast_ref::<io::Error>() {
+            let is_refused = broken.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+            return !is_refused && broken.kind() != io::ErrorKind::InvalidInput;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn of_server(said: &DbError) -> StoreError {
+    let code = said.code();
+    let class = code.code().get(..2).unwrap_or_default();
+    let passes = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::QUERY_CANCELED,
+        SqlState::TOO_MANY_CONNECTIONS,
+        SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::from_code("57P05"),
+        SqlState::from_code("25P04"),
+    ];
+    if class == "08" || passes.contains(code) {
+        return StoreError::unavailable(Said(text(said)));
+    }
+    let is_gone = [
+        SqlState::UNDEFINED_TABLE,
+        SqlState::UNDEFINED_COLUMN,
+        SqlState::UNDEFINED_FUNCTION,
+        SqlState::INVALID_SCHEMA_NAME,
+    ];
+    if is_gone.contains(code) {
+        return StoreError::unusable(
+            format_args!("the tables are not those of this program: {}", text(said)),
+            "stop who changed them, then restore them from a backup, or name another schema",
+        );
+    }
+    if class == "XX" {
+        return StoreError::unusable(
+            format_args!("the server cannot read what it has: {}", text(said)),
+            "restore the database from a backup",
+        );
+    }
+    if class == "23" {
+        let table = said.table().unwrap_or("?");
+        let constraint = said.constraint().unwrap_or("?");
+        return StoreError::failed(Said(format!(
+            "the rule {constraint} of the table {table} does not allow it: {}; nothing was written",
+            text(said)
+        )));
+    }
+    StoreError::failed(Said(text(said)))
+}
+
+pub(crate) fn of_pool(error: PoolError) -> StoreError {
+    match error {
+        PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => of_client(error),
+        PoolError::PostCreateHook(HookError::Message(said)) => match said.split_once('\n') {
+            Some((what, help)) => StoreError::unusable(what, help),
+            None => StoreError::failed(Said(said.into_owned())),
+        },
+        PoolError::Timeout(_) => StoreError::unavailable(Said(error.to_string())),
+        PoolError::Closed | PoolError::NoRuntimeSpecified => StoreError::failed(Said(error.to_string())),
+    }
+}
+
+/// What a hook says when a server cannot be used, so that [`of_pool`] reads it again.
+pub(crate) fn unusable_server(what: &str, help: &str) -> HookError {
+    HookError::message(format!("{what}\n{help}"))
+}
+
+/// A value that this program did not write.
+pub(crate) fn damaged(what: impl fmt::Display) -> StoreError {
+    StoreError::unusable(format_args!("a row cannot be read: {what}"), "restore the database from a backup")
+}
+
+#[derive(Debug)]
+struct Said(String);
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Said {}
+
+fn text(said: &DbError) -> String {
+    let mut text = format!("{} ({})", said.message(), said.code().code());
+    for more in [said.detail(), said.hint()].into_iter().flatten() {
+        text.push_str("; ");
+        text.push_str(more);
+    }
+    text
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}

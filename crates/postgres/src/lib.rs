@@ -1,0 +1,53 @@
+//! Durable runs in PostgreSQL (the design's "Durability"): for workers on several machines.
+//!
+//! [`PostgresStore`] is a [`RunStore`](runstate::store::RunStore). [`PostgresOptions`] says where the server is and how it is
+//! spoken to:
+//!
+//! ```no_run
+//! use runstate::store::{Claim, NewRun, RunStore};
+//! use runstate_postgres::{PostgresOptions, PostgresStore};
+//!
+//! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
+//! let options: PostgresOptions = "postgres://worker@db.example/runs?sslmode=verify-full&sslrootcert=/etc/ca.pem".parse()?;
+//! let store = PostgresStore::connect(options.schema("runs_of_mine")?).await?;
+//! store.create(&NewRun::new("r1", serde_json::json!({"goal": "tidy up"}), 0)).await?;
+//! let lease = store.claim(&Claim::any("host-1", 0, 30_000)).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What cannot work is said before anything is sent:
+//!
+//! ```
+//! use runstate_postgres::PostgresOptions;
+//!
+//! let refused = "postgres://db.example/runs?sslmode=verify-fully".parse::<PostgresOptions>().unwrap_err();
+//! assert_eq!(
+//!     refused.to_string(),
+//!     "sslmode is \"verify-fully\"; expected disable, prefer, require, verify-ca or verify-full",
+//! );
+//! ```
+//!
+//! # What it asks of the server
+//! PostgreSQL 12 or later, a database in UTF-8, and the right to make a schema in it, or one that is there and empty. The
+//! tables are made by whoever connects first. `fsync` must be on; `synchronous_commit` is turned on for each session, unless the
+//! server waits for more than that. A connection of its own listens for news; poolers that take a connection away between
+//! transactions do not keep that, and the store polls then.
+//!
+//! # What a commit costs
+//! One statement, one round trip, one sync of the server's log.
+//!
+//! Times, fences and numbers above 2^63 - 1 are kept as that number.
+
+mod error;
+mod listen;
+mod options;
+mod params;
+mod pool;
+mod schema;
+mod store;
+mod text;
+mod tls;
+
+pub use options::{OptionsError, PostgresOptions, SslMode};
+pub use store::PostgresStore;

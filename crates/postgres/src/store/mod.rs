@@ -1,0 +1,284 @@
+//! The store: which statement each operation is, and what its answer means.
+
+mod commit;
+mod list;
+mod load;
+mod sql;
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use runstate::decision::Decision;
+use runstate::store::{
+    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
+    RunStore, StoreError, Timer, TraceRow,
+};
+use tokio_postgres::Row;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::{damaged, of_client};
+use crate::listen::Listener;
+use crate::options::PostgresOptions;
+use crate::pool::Connections;
+use crate::text::{Key, int, nat, text, untext};
+use crate::{schema, tls};
+use sql::Sql;
+
+/// Keeps runs in a PostgreSQL database. Any number of processes may have one on the same schema.
+///
+/// See the [crate](crate) for what it asks of the server.
+pub struct PostgresStore {
+    connections: Connections,
+    options: PostgresOptions,
+    tls: MakeRustlsConnect,
+    sql: Sql,
+    /// Listens from the first wait for news on.
+    listener: OnceLock<Listener>,
+}
+
+impl PostgresStore {
+    /// Connects to a server, and makes the tables or brings them up to date. Of several that do this at once one makes
+    /// them.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the server cannot be reached; [`StoreError::Unusable`] when the schema is of a later
+    /// version of this program or of something else, or the server is set up so that commits are lost;
+    /// [`StoreError::Failed`] when the server refuses the user, or its certificate is not what the options ask for.
+    ///
+    /// # Cancel safety
+    /// Dropped, the tables were made whole or not at all.
+    pub async fn connect(mut options: PostgresOptions) -> Result<Self, StoreError> {
+        let tls = tls::connector(&mut options)?;
+        let connections = Connections::new(&options, &tls)?;
+        let mut client = connections.one().await?;
+        let quoted = options.quoted_schema();
+        let made = schema::migrate(&mut client, &options.schema, &quoted);
+        tokio::time::timeout(options.patience, made).await.map_err(|_| {
+            StoreError::unavailable(format!("the tables were not ready within {:?}", options.patience))
+        })??;
+        drop(client);
+        let sql = Sql::of(&quoted);
+        Ok(PostgresStore { connections, options, tls, sql, listener: OnceLock::new() })
+    }
+
+    /// Tells all who listen that something came in. It is told after it was made durable: in the same transaction, those
+    /// that tell something would wait for each other's syncs. Where this is lost, others find it when they look.
+    async fn tell(&self) {
+        let told = self.connections.rows(&self.sql.tell, &[&self.options.channel(), &""]).await;
+        drop(told);
+    }
+
+    async fn exists(&self, run: &str) -> Result<(), StoreError> {
+        let rows = self.connections.rows(&self.sql.run_no, &[&Key::of(run).key]).await?;
+        if rows.is_empty() { Err(no_run(run)) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("hosts", &self.options.config.get_hosts())
+            .field("database", &self.options.config.get_dbname())
+            .field("schema", &self.options.schema)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.connections.close();
+    }
+}
+
+#[async_trait]
+impl RunStore for PostgresStore {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        let Key { key, long } = Key::of(&run.id);
+        let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
+        let made = self
+            .connections
+            .rows(&self.sql.create, &[&key, &long, &text(&run.title), &spec, &int(run.at_ms)])
+            .await?;
+        if made.is_empty() {
+            return Err(StoreError::Taken { run: run.id.clone() });
+        }
+        self.tell().await;
+        Ok(())
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        load::load(&self.connections, &self.sql, run).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let holder = text(&claim.holder);
+        let (now, until) = (int(claim.now_ms), int(claim.until_ms));
+        let Some(run) = &claim.run else {
+            let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &now, &until]).await?;
+            let lease = |row: &Row| Lease::new(untext(row.get(0)), nat(row.get(1)));
+            return Ok(rows.first().map(lease));
+        };
+        let params = [&Key::of(run).key as _, &holder as _, &now as _, &until as _];
+        let rows = self.connections.rows(&self.sql.claim_run, &params).await?;
+        let answer = Answer::of(&rows)?;
+        match answer.outcome {
+            "claimed" => Ok(Some(Lease::new(run.clone(), answer.number))),
+            _ => Err(answer.refusal(run, 0, 0)),
+        }
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        let params = [&Key::of(&lease.run).key as _, &int(lease.fence) as _, &int(until_ms) as _];
+        let rows = self.connections.rows(&self.sql.renew_run, &params).await?;
+        let answer = Answer::of(&rows)?;
+        match answer.outcome {
+            "renewed" => Ok(()),
+            _ => Err(answer.refusal(&lease.run, lease.fence, 0)),
+        }
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let (key, problem) = (Key::of(&lease.run).key, release.problem.as_deref().map(text));
+        let params = [&key as _, &int(lease.fence) as _, &release.not_before_ms.map(int) as _, &problem as _];
+        let released = self.connections.rows(&self.sql.release, &params).await?;
+        if !released.is_empty() {
+            self.tell().await;
+        }
+        Ok(())
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        commit::commit(&self.connections, &self.sql, lease, commit).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let json = serde_json::to_string(decision).map_err(StoreError::failed)?;
+        let params = [
+            &Key::of(&decision.run_id).key as _,
+            &Key::of(&decision.call).key as _,
+            &Key::of(&decision.suspension_id).key as _,
+            &Key::of(&decision.decision_id).key as _,
+            &text(&decision.call) as _,
+            &commit::action(decision.action) as _,
+            &decision.actor.as_deref().map(text) as _,
+            &int(decision.decided_at_ms) as _,
+            &json as _,
+        ];
+        let rows = self.connections.rows(&self.sql.post_decision, &params).await?;
+        let outcome: &str = rows.first().map_or("", |row| row.get(0));
+        match outcome {
+            "accepted" => {
+                self.tell().await;
+                Ok(Posted::Accepted)
+            }
+            "duplicate" => Ok(Posted::Duplicate),
+            "conflict" => Ok(Posted::Conflict),
+            "not waiting" => Ok(Posted::NotWaiting),
+            "no run" => Err(no_run(&decision.run_id)),
+            other => Err(damaged(format_args!("post_decision answers {other:?}"))),
+        }
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        let key = Key::of(run).key;
+        let noted = self.connections.rows(&self.sql.cancel, &[&key, &text(reason)]).await?;
+        if noted.is_empty() {
+            return self.exists(run).await.map(|()| false);
+        }
+        self.tell().await;
+        Ok(true)
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let rows = self.connections.rows(&self.sql.mail, &[&Key::of(run).key]).await?;
+        let Some(first) = rows.first() else { return Err(no_run(run)) };
+        let cancel = first.get::<_, Option<String>>(0).map(untext);
+        let decisions = rows.iter().filter_map(|row| row.get::<_, Option<&str>>(1)).map(load::decision);
+        Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel))
+    }
+
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        let listener = self.listener.get_or_init(|| {
+            Listener::start(self.options.config.clone(), self.tls.clone(), &self.options.channel())
+        });
+        listener.wait(patience, self.options.poll).await;
+        Ok(())
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        list::runs(&self.connections, &self.sql, query).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        list::approvals(&self.connections, &self.sql, query).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        list::due(&self.connections, &self.sql, now_ms, limit).await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        let params = [&Key::of(run).key as _, &int(after) as _, &limit_of(limit) as _];
+        let rows = self.connections.rows(&self.sql.trace, &params).await?;
+        if rows.is_empty() {
+            self.exists(run).await?;
+        }
+        Ok(rows.iter().map(|row| TraceRow { seq: nat(row.get(0)), json: row.get(1) }).collect())
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        let rows = self.connections.rows(&self.sql.remove_run, &[&Key::of(run).key, &int(now_ms)]).await?;
+        let answer = Answer::of(&rows)?;
+        match answer.outcome {
+            "removed" => Ok(true),
+            "no run" => Ok(false),
+            _ => Err(answer.refusal(run, 0, 0)),
+        }
+    }
+}
+
+/// What one of the functions of the schema says.
+struct Answer<'a> {
+    outcome: &'a str,
+    number: u64,
+    detail: Option<&'a str>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(rows: &'a [Row]) -> Result<Self, StoreError> {
+        let row = rows.first().ok_or_else(|| damaged("a function answers nothing"))?;
+        let read = || {
+            Ok::<_, tokio_postgres::Error>(Answer {
+                outcome: row.try_get(0)?,
+                number: nat(row.try_get::<_, Option<i64>>(1)?.unwrap_or(0)),
+                detail: if row.len() > 2 { row.try_get(2)? } else { None },
+            })
+        };
+        read().map_err(of_client)
+    }
+
+    /// Why what was asked was not done.
+    fn refusal(&self, run: &str, fence: u64, got: u64) -> StoreError {
+        let (run, current) = (run.to_owned(), self.number);
+        match self.outcome {
+            "no run" => StoreError::NoRun { run },
+            "fenced" => StoreError::Fenced { run, fence, current },
+            "version" => StoreError::Version { run, got, expected: current },
+            "held" => {
+                let holder = untext(self.detail.unwrap_or_default().to_owned());
+                StoreError::Held { run, holder, until_ms: current }
+            }
+            other => damaged(format_args!("a function answers {other:?}")),
+        }
+    }
+}
+
+fn no_run(run: &str) -> StoreError {
+    StoreError::NoRun { run: run.to_owned() }
+}
+
+fn limit_of(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,106 @@
+//! The statements, with the name of the schema in them.
+
+/// The statements of a store.
+#[derive(Debug)]
+pub(crate) struct Sql {
+    pub(crate) create: String,
+    pub(crate) run_no: String,
+    pub(crate) claim_any: String,
+    pub(crate) claim_run: String,
+    pub(crate) renew_run: String,
+    pub(crate) release: String,
+    pub(crate) commit_run: String,
+    pub(crate) post_decision: String,
+    pub(crate) cancel: String,
+    pub(crate) mail: String,
+    pub(crate) tell: String,
+    pub(crate) trace: String,
+    pub(crate) remove_run: String,
+    /// Run, messages, calls, decisions, values, number of the last event.
+    pub(crate) load: Vec<String>,
+    /// What lists say of a run, without which runs.
+    pub(crate) runs: String,
+    /// What lists say of calls that wait, without which.
+    pub(crate) approvals: String,
+    pub(crate) due: String,
+}
+
+/// The columns of a [`RunInfo`](runstate::store::RunInfo).
+const INFO: &str =
+    "coalesce(r.long_id, r.id), r.title, r.status, r.reason, r.version, r.steps, r.waiting, r.holder,
+    r.held_until, r.not_before, r.problem, r.cancel, r.created_at, r.changed_at";
+
+impl Sql {
+    pub(crate) fn of(schema: &str) -> Self {
+        let with = |sql: &str| sql.replace("{schema}", schema).replace("{info}", INFO);
+        let call = |function: &str, count: usize| {
+            let params: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
+            format!("SELECT * FROM {schema}.{function}({})", params.join(", "))
+        };
+        let load = [
+            "SELECT {info}, r.spec, r.snapshot, r.core FROM {schema}.runs r WHERE r.id = $1",
+            "SELECT m.json FROM {schema}.messages m JOIN {schema}.runs r ON r.no = m.run WHERE r.id = $1 ORDER BY m.seq",
+            "SELECT coalesce(c.long_name, c.name), c.executions, c.snapshot
+                FROM {schema}.calls c JOIN {schema}.runs r ON r.no = c.run WHERE r.id = $1",
+            "SELECT d.json FROM {schema}.decisions d JOIN {schema}.runs r ON r.no = d.run
+                WHERE r.id = $1 AND d.taken ORDER BY d.n",
+            "SELECT s.scope, coalesce(s.long_key, s.key), s.json
+                FROM {schema}.state s JOIN {schema}.runs r ON r.no = s.run WHERE r.id = $1",
+            "SELECT t.seq FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
+                WHERE r.id = $1 ORDER BY t.seq DESC LIMIT 1",
+        ];
+        Sql {
+            create: with(
+                "INSERT INTO {schema}.runs (id, long_id, title, spec, created_at, changed_at)
+                    VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (id) DO NOTHING RETURNING no",
+            ),
+            run_no: with("SELECT no FROM {schema}.runs WHERE id = $1"),
+            // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
+            claim_any: with(
+                "UPDATE {schema}.runs SET fence = fence + 1, holder = $1, held_until = $3
+                    WHERE no = (
+                        SELECT no FROM {schema}.runs
+                        WHERE (status = 'Running' OR (status = 'Waiting' AND (mail OR cancel IS NOT NULL)))
+                            AND (held_until IS NULL OR held_until <= $2)
+                            AND (not_before IS NULL OR not_before <= $2)
+                        ORDER BY changed_at, id LIMIT 1
+                        FOR NO KEY UPDATE SKIP LOCKED)
+                    RETURNING coalesce(long_id, id), fence",
+            ),
+            claim_run: call("claim_run", 4),
+            renew_run: call("renew_run", 3),
+            release: with(
+                "UPDATE {schema}.runs SET holder = NULL, held_until = NULL, not_before = $3, problem = $4
+                    WHERE id = $1 AND fence = $2 RETURNING no",
+            ),
+            commit_run: call("commit_run", 47),
+            post_decision: call("post_decision", 9),
+            cancel: with(
+                "UPDATE {schema}.runs SET cancel = $2
+                    WHERE id = $1 AND status <> 'Done' AND cancel IS NULL RETURNING no",
+            ),
+            mail: with(
+                "SELECT r.cancel, d.json FROM {schema}.runs r
+                    LEFT JOIN {schema}.decisions d ON d.run = r.no AND NOT d.taken
+                    WHERE r.id = $1 ORDER BY d.n",
+            ),
+            tell: "SELECT pg_notify($1, $2)".to_owned(),
+            trace: with(
+                "SELECT t.seq, t.json FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
+                    WHERE r.id = $1 AND t.seq > $2 ORDER BY t.seq LIMIT $3",
+            ),
+            remove_run: call("remove_run", 2),
+            load: load.map(with).to_vec(),
+            runs: with("SELECT {info} FROM {schema}.runs r"),
+            approvals: with(
+                "SELECT a.run_id, a.call, coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.tool,
+                    a.arguments, a.json FROM {schema}.approvals a",
+            ),
+            due: with(
+                "SELECT coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.json, a.expires_at
+                    FROM {schema}.approvals a WHERE a.expires_at <= $1
+                    ORDER BY a.expires_at, a.run_id, a.call LIMIT $2",
+            ),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Texts and numbers as PostgreSQL can keep them.
+
+use std::borrow::Cow;
+
+use sha2::{Digest, Sha256};
+
+/// PostgreSQL has no zero character. What stands for it keeps different texts different, and in their order.
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\0', '\u{1}']) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        match char {
+            '\0' => kept.push_str("\u{1}\u{1}"),
+            '\u{1}' => kept.push_str("\u{1}\u{2}"),
+            char => kept.push(char),
+        }
+    }
+    Cow::Owned(kept)
+}
+
+/// The text that was kept so.
+pub(crate) fn untext(kept: String) -> String {
+    if !kept.contains('\u{1}') {
+        return kept;
+    }
+    let mut text = String::with_capacity(kept.len());
+    let mut chars = kept.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\u{1}' => text.push(if chars.next() == Some('\u{1}') { '\0' } else { '\u{1}' }),
+            char => text.push(char),
+        }
+    }
+    text
+}
+
+/// A text of an index, whose entries are at most 2,704 bytes: cut where it is too long, and then beside it the whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key<'a> {
+    pub(crate) key: Cow<'a, str>,
+    pub(crate) long: Option<Cow<'a, str>>,
+}
+
+/// Longer than this it is cut.
+const WHOLE: usize = 400;
+
+impl<'a> Key<'a> {
+    pub(crate) fn of(text_: &'a str) -> Self {
+        let whole = text(text_);
+        if whole.len() <= WHOLE {
+            return Key { key: whole, long: None };
+        }
+        // With its digest it is longer than any text that was not cut, so that none can be taken for the other.
+        let mut cut = whole[..whole.floor_char_boundary(WHOLE)].to_owned();
+        for byte in Sha256::digest(whole.as_bytes()) {
+            cut.push_str(&format!("{byte:02x}"));
+        }
+        Key { key: Cow::Owned(cut), long: Some(whole) }
+    }
+}
+
+/// A number as the server keeps it.
+pub(crate) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A number that the server kept.
+pub(crate) fn nat(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_comes_back_and_none_has_a_zero_character() {
+        for given in ["", "a", "\0", "\u{1}", "a\0\u{1}b\0", "\u{1}\u{1}", "\u{1}\u{2}", "\u{2}\0", "é\0日"]
+        {
+            let kept = text(given).into_owned();
+            assert!(!kept.contains('\0'), "{given:?}");
+            assert_eq!(untext(kept), given);
+        }
+    }
+
+    #[test]
+    fn texts_keep_their_order() {
+        let mut given =
+            vec!["", "\0", "\0\0", "\0\u{1}", "\0a", "\u{1}", "\u{1}\0", "\u{1}\u{2}", "\u{2}", "a", "a\0"];
+        given.sort_unstable();
+        let kept: Vec<_> = given.iter().map(|given| text(given)).collect();
+        assert!(kept.is_sorted(), "{kept:?}");
+    }
+
+    #[test]
+    fn a_long_text_has_a_short_key_of_its_own() {
+        let (a, b) = ("é".repeat(2_000), "é".repeat(2_001));
+        let (a, b) = (Key::of(&a), Key::of(&b));
+        assert_ne!(a.key, b.key);
+        assert!(a.key.len() <= 464 && a.key.len() > WHOLE, "{}", a.key.len());
+        assert_eq!(a.long.as_deref().map(str::len), Some(4_000));
+        let again = Key::of(&a.key);
+        assert_ne!(again.key, a.key, "a text that looks like the key of another");
+    }
+
+    #[test]
+    fn a_number_beyond_is_the_last_one() {
+        assert_eq!(int(u64::MAX), i64::MAX);
+        assert_eq!(nat(int(7)), 7);
+        assert_eq!(nat(-1), 0);
+    }
+}

@@ -1,0 +1,22 @@
+//! What any store does, here as well.
+
+use std::sync::Arc;
+
+use runstate::agent::async_trait;
+use runstate::store::RunStore;
+use runstate::testing::store::Bench;
+
+use crate::cluster::{self, Place};
+
+#[async_trait]
+impl Bench for Place {
+    async fn store(&self) -> Arc<dyn RunStore> {
+        let options = self.options().connections(4);
+        Arc::new(runstate_postgres::PostgresStore::connect(options).await.unwrap())
+    }
+}
+
+runstate::store_conformance!({
+    let Some(cluster) = cluster::shared() else { return };
+    async { cluster.place() }
+});

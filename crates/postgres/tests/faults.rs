@@ -1,0 +1,212 @@
+//! Servers that stop, and settings that would lose commits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use runstate::agent::Input;
+use runstate::store::{Claim, NewRun, Posted, RunQuery, RunStore, StoreError};
+use runstate_postgres::{PostgresOptions, PostgresStore};
+use tokio::time::timeout;
+use tokio_postgres::NoTls;
+
+use crate::cluster::Cluster;
+use crate::runs::{self, More, commits, decision, waiting};
+
+const ENOUGH: Duration = Duration::from_secs(60);
+const WRITERS: usize = 4;
+
+/// A run that is committed again and again, and what was acknowledged of it.
+async fn write(
+    store: Arc<PostgresStore>,
+    run: String,
+    acknowledged: Arc<AtomicU64>,
+    enough: Arc<AtomicBool>,
+) {
+    let lease = store.claim(&Claim::of(&*run, "writer", 9_000, 10_000)).await.unwrap().unwrap();
+    let mut more = More::of(&run, 1).await;
+    while !enough.load(Ordering::SeqCst) {
+        let mut commit = more.next().clone();
+        loop {
+            match store.commit(&lease, &commit).await {
+                Ok(()) => break,
+                Err(StoreError::Unavailable(_)) => {
+                    commit.again = true;
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Err(other) => panic!("{run}: {other}"),
+            }
+        }
+        acknowledged.store(commit.version, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_acknowledged_commit_survives_a_crash_of_the_server() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let cluster = Arc::new(cluster);
+    let store = Arc::new(PostgresStore::connect(cluster.url("postgres").parse().unwrap()).await.unwrap());
+    let mut approvals = waiting(&*store, "decided", 40).await.1.into_iter();
+    let enough = Arc::new(AtomicBool::new(false));
+    let mut writers = Vec::new();
+    for number in 0..WRITERS {
+        let run = format!("r{number}");
+        let base = waiting(&*store, &run, 1).await;
+        drop(base);
+        let acknowledged = Arc::new(AtomicU64::new(0));
+        let (store, enough) = (Arc::clone(&store), Arc::clone(&enough));
+        let task = tokio::spawn(write(store, run.clone(), Arc::clone(&acknowledged), enough));
+        writers.push((run, acknowledged, task));
+    }
+    let mut accepted = Vec::new();
+    for crash in 0..4 {
+        // All writers go on by themselves, after each crash.
+        let before: Vec<_> =
+            writers.iter().map(|(_, acknowledged, _)| acknowledged.load(Ordering::SeqCst)).collect();
+        let all_went_on = async {
+            while writers
+                .iter()
+                .zip(&before)
+                .any(|((_, at, _), before)| at.load(Ordering::SeqCst) < before + 20)
+            {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(ENOUGH, all_went_on).await.unwrap_or_else(|_| panic!("crash {crash}: {}", cluster.log()));
+        for approval in approvals.by_ref().take(5) {
+            let decision = decision(&format!("on {}", approval.call), &approval);
+            if store.post(&decision).await.unwrap() == Posted::Accepted {
+                accepted.push(decision.decision_id);
+            }
+        }
+        let cluster = Arc::clone(&cluster);
+        tokio::task::spawn_blocking(move || {
+            cluster.stop("QUIT");
+            cluster.again();
+        })
+        .await
+        .unwrap();
+    }
+    enough.store(true, Ordering::SeqCst);
+    for (run, acknowledged, task) in writers {
+        timeout(ENOUGH, task).await.unwrap().unwrap();
+        let loaded = store.load(&run).await.unwrap();
+        assert_eq!(loaded.info.version, acknowledged.load(Ordering::SeqCst), "{run}");
+        let stored = loaded.stored.expect("it was committed");
+        assert_eq!(stored.version(), loaded.info.version);
+        // One message with each commit beyond those that the run had, and none twice.
+        let first = commits(&run, 1).await;
+        let had: usize = first.iter().map(|commit| commit.messages.len()).sum();
+        assert_eq!(loaded.messages, had as u64 + loaded.info.version - first.len() as u64, "{run}");
+    }
+    let kept = store.mail("decided").await.unwrap().decisions;
+    assert_eq!(kept.into_iter().map(|kept| kept.decision_id).collect::<Vec<_>>(), accepted);
+    assert_eq!(accepted.len(), 20);
+    assert!(cluster.log().contains("automatic recovery in progress"), "it crashed indeed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_driven_waits_for_a_server_that_comes_back() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let options = PostgresOptions::new(&cluster.url("postgres")).unwrap();
+    let store = Arc::new(PostgresStore::connect(options).await.unwrap());
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    let lease = store.claim(&Claim::any("me", 0, 1)).await.unwrap().unwrap();
+    let loaded = store.load("r1").await.unwrap();
+    cluster.stop("QUIT");
+    let down = store.runs(&RunQuery::all(1)).await.unwrap_err();
+    assert!(matches!(down, StoreError::Unavailable(_)), "{down:?}");
+    let down = PostgresStore::connect(cluster.url("postgres").parse().unwrap()).await.unwrap_err();
+    assert!(matches!(down, StoreError::Unavailable(_)), "{down:?}");
+
+    let driven = tokio::spawn({
+        let store = Arc::clone(&store) as Arc<dyn RunStore>;
+        async move { runs::go_on(store, lease, &loaded, 2, Input::message("begin")).await }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!driven.is_finished());
+    assert_eq!(cluster.log().matches("database system is ready to accept connections").count(), 1);
+    cluster.again();
+    timeout(ENOUGH, driven).await.unwrap().unwrap();
+    let info = store.load("r1").await.unwrap().info;
+    assert_eq!((info.status.name(), info.waiting), ("Waiting", 2));
+}
+
+#[tokio::test]
+async fn each_commit_is_synced_once_whatever_the_server_is_set_to() {
+    // Left to this setting, commits are acknowledged before they are durable, and one sync holds many.
+    let Some(cluster) = Cluster::start(&["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"])
+    else {
+        return;
+    };
+    let url = cluster.url("postgres");
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    let (lease, _) = waiting(&store, "r1", 1).await;
+    let mut more = More::of("r1", 1).await;
+    drop(store);
+    let before = syncs(&url).await;
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    for _ in 0..200 {
+        store.commit(&lease, more.next()).await.unwrap();
+    }
+    drop(store);
+    let mut counted = 0;
+    for _ in 0..200 {
+        counted = syncs(&url).await - before;
+        if counted >= 200 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!((200..=210).contains(&counted), "{counted} syncs of the log for 200 commits");
+}
+
+/// How often the server synced its log, as told by connections that ended.
+async fn syncs(url: &str) -> i64 {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let row = client.query_one("SELECT wal_sync FROM pg_stat_wal", &[]).await.unwrap();
+    drop(client);
+    connection.await.unwrap().unwrap();
+    row.get(0)
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_sync_is_refused() {
+    let Some(cluster) = Cluster::start(&["fsync=off"]) else { return };
+    let refused = PostgresStore::connect(cluster.url("postgres").parse().unwrap()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unusable { .. }), "{refused:?}");
+    assert_eq!(
+        refused.to_string(),
+        "the server has fsync = off, so a commit is lost with its power; set fsync = on in its configuration",
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_is_damaged_is_told() {
+    let Some(cluster) = Cluster::start(&["autovacuum=off"]) else { return };
+    let url = cluster.url("postgres");
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    waiting(&store, "r1", 1).await;
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let row = client.query_one("SELECT pg_relation_filepath('runstate.messages')", &[]).await.unwrap();
+    cluster.stop("INT");
+    let file = cluster.folder.join("data").join(row.get::<_, &str>(0));
+    let mut bytes = std::fs::read(&file).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0xff;
+    std::fs::write(&file, bytes).unwrap();
+    cluster.again();
+    let told = loop {
+        match store.load("r1").await {
+            // The connections from before are gone; the next ones are not.
+            Err(StoreError::Unavailable(_)) => {}
+            told => break told.unwrap_err(),
+        }
+    };
+    assert!(matches!(told, StoreError::Unusable { .. }), "{told:?}");
+    assert!(told.to_string().contains("invalid page in block 0"), "{told}");
+    assert!(told.to_string().ends_with("restore the database from a backup"), "{told}");
+    assert_eq!(store.runs(&RunQuery::all(2)).await.unwrap().len(), 1, "what is whole is read");
+}

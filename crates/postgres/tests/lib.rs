@@ -1,0 +1,17 @@
+//! The store against PostgreSQL servers that the tests start and stop.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+#![allow(unreachable_pub, reason = "the parts of one harness")]
+
+mod cluster;
+mod conformance;
+mod crowds;
+mod faults;
+mod full;
+mod leases;
+mod migrations;
+mod news;
+mod plans;
+mod proxy;
+mod refusals;
+mod runs;
+mod tls;

@@ -1,0 +1,110 @@
+//! The tables: who makes them, and which ones are refused.
+
+use std::collections::BTreeSet;
+
+use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
+use runstate_postgres::PostgresStore;
+
+use crate::cluster;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_that_start_at_once_one_makes_the_tables() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let starts = (0..12).map(|number| {
+        let options = place.options().connections(1);
+        tokio::spawn(async move {
+            let store = PostgresStore::connect(options).await?;
+            store.create(&NewRun::new(format!("r{number}"), serde_json::Value::Null, 0)).await
+        })
+    });
+    for start in starts.collect::<Vec<_>>() {
+        start.await.unwrap().unwrap();
+    }
+    let runs = place.store().await.runs(&RunQuery::all(100)).await.unwrap();
+    assert_eq!(runs.len(), 12);
+    let sql = format!("SELECT version FROM \"{}\".runstate_schema", place.schema);
+    let versions = place.client().await.query(&sql, &[]).await.unwrap();
+    assert_eq!(versions.iter().map(|row| row.get::<_, i32>(0)).collect::<Vec<_>>(), [1]);
+}
+
+#[tokio::test]
+async fn tables_of_a_later_version_are_refused() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    drop(place.store().await);
+    let sql = format!("INSERT INTO \"{}\".runstate_schema (version) VALUES (7)", place.schema);
+    place.client().await.execute(&sql, &[]).await.unwrap();
+    let refused = PostgresStore::connect(place.options()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unusable { .. }));
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "the schema {:?} is of version 7, and this program knows those up to 1; use a version of this program that is \
+             as new as the one that was here, or name another schema",
+            place.schema
+        ),
+    );
+}
+
+#[tokio::test]
+async fn a_schema_of_something_else_is_refused_and_left_as_it_is() {
+    let Some(cluster) = cluster::shared() else { return };
+    let client = cluster.place().client().await;
+    for tables in ["CREATE TABLE {}.runs (id int)", "CREATE TABLE {}.runstate_schema (other int)"] {
+        let place = cluster.place();
+        let schema = format!("\"{}\"", place.schema);
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
+        client.batch_execute(&tables.replace("{}", &schema)).await.unwrap();
+        let refused = PostgresStore::connect(place.options()).await.unwrap_err();
+        assert!(
+            refused.to_string().contains("has tables of something else; name another schema"),
+            "{refused}"
+        );
+        let sql = "SELECT count(*) FROM pg_tables WHERE schemaname = $1";
+        let row = client.query_one(sql, &[&place.schema]).await.unwrap();
+        assert_eq!(row.get::<_, i64>(0), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_empty_schema_may_be_there_and_any_name_is_one() {
+    let Some(cluster) = cluster::shared() else { return };
+    let client = cluster.place().client().await;
+    client.batch_execute("CREATE SCHEMA \"an empty one\"").await.unwrap();
+    let mut seen = BTreeSet::new();
+    for schema in ["an empty one", "Mixed Case-1", "ÄÖÜ"] {
+        let place = cluster::Place { schema: schema.to_owned(), ..cluster.place() };
+        let store = place.store().await;
+        store.create(&NewRun::new("r1", serde_json::json!(schema), 0)).await.unwrap();
+        store.news(std::time::Duration::from_millis(1)).await.unwrap();
+        seen.insert(store.load("r1").await.unwrap().spec.to_string());
+    }
+    assert_eq!(seen.len(), 3, "each has its own run of one id");
+}
+
+#[tokio::test]
+async fn tables_that_were_taken_away_are_told() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let store = place.store().await;
+    let sql = format!("DROP SCHEMA \"{}\" CASCADE", place.schema);
+    place.client().await.batch_execute(&sql).await.unwrap();
+    let told = store.runs(&RunQuery::all(1)).await.unwrap_err();
+    assert!(matches!(told, StoreError::Unusable { .. }), "{told:?}");
+    assert!(told.to_string().contains("does not exist"), "{told}");
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_in_utf_8_is_refused() {
+    let Some(cluster) = cluster::shared() else { return };
+    let client = cluster.place().client().await;
+    let sql = "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    client.batch_execute(sql).await.unwrap();
+    let options = cluster.url("latin").parse().unwrap();
+    let refused = PostgresStore::connect(options).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the database has the encoding LATIN1, which has no place for most characters; create one with ENCODING 'UTF8'",
+    );
+}

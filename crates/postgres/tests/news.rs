@@ -1,0 +1,133 @@
+//! News: told at once where a connection listens, found by looking where none does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::store::{NewRun, Release, RunStore};
+use runstate_postgres::{PostgresOptions, PostgresStore};
+use tokio::time::Instant;
+
+use crate::cluster::{self, Place};
+use crate::proxy::{Does, Proxy};
+use crate::runs::{decision, waiting};
+
+/// Far beyond what a test takes.
+const LONG: Duration = Duration::from_secs(300);
+
+/// Waits until as many connections listen for this place.
+async fn listening(place: &Place, count: i64) {
+    let client = place.client().await;
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE query IN ($1, '') AND state = 'idle' AND application_name = $2";
+    let listen = format!("LISTEN \"runstate:{}\"", place.schema);
+    for _ in 0..600 {
+        let row = client.query_one(sql, &[&listen, &place.schema]).await.unwrap();
+        if row.get::<_, i64>(0) == count {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{count} connections should listen");
+}
+
+/// A store that listens, and has nothing more to say of its beginning.
+async fn listener(place: &Place, options: PostgresOptions) -> Arc<PostgresStore> {
+    let store = Arc::new(PostgresStore::connect(options).await.unwrap());
+    store.news(Duration::from_millis(1)).await.unwrap();
+    listening(place, 1).await;
+    while waits(&store, Duration::from_millis(200)).await < Duration::from_millis(200) {}
+    store
+}
+
+async fn waits(store: &PostgresStore, patience: Duration) -> Duration {
+    let began = Instant::now();
+    store.news(patience).await.unwrap();
+    began.elapsed()
+}
+
+fn named(place: &Place, url: &str) -> PostgresOptions {
+    let url = format!("{url}&application_name={}", place.schema.replace(' ', "%20"));
+    PostgresOptions::new(&url).unwrap().schema(&place.schema).unwrap()
+}
+
+#[tokio::test]
+async fn what_another_process_does_is_told_at_once() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let store = listener(&place, named(&place, &place.url)).await;
+    let other = place.store().await;
+    let (lease, approvals) = waiting(&other, "r1", 1).await;
+
+    for news in ["a decision", "a wish to cancel", "a run", "a run given back"] {
+        while waits(&store, Duration::from_millis(200)).await < Duration::from_millis(200) {}
+        let waiting = tokio::spawn({
+            let store = Arc::clone(&store);
+            async move { waits(&store, LONG).await }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!waiting.is_finished(), "{news}: nothing came yet");
+        match news {
+            "a decision" => drop(other.post(&decision("d1", &approvals[0])).await.unwrap()),
+            "a wish to cancel" => assert!(other.cancel("r1", "enough").await.unwrap()),
+            "a run" => other.create(&NewRun::new("r2", serde_json::Value::Null, 0)).await.unwrap(),
+            _ => other.release(&lease, &Release::clean()).await.unwrap(),
+        }
+        let waited = tokio::time::timeout(LONG / 10, waiting).await.expect(news).unwrap();
+        assert!(waited < LONG / 10, "{news}: {waited:?}");
+    }
+}
+
+#[tokio::test]
+async fn news_between_two_waits_are_not_missed() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let store = listener(&place, named(&place, &place.url)).await;
+    let other = place.store().await;
+    other.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    // It is told while nobody waits.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(waits(&store, LONG).await < LONG / 10);
+}
+
+#[tokio::test]
+async fn where_no_connection_listens_news_are_looked_for() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let proxy = Proxy::before(cluster.port).await;
+    let options = named(&place, &proxy.url()).poll_every(Duration::from_millis(100));
+    let store = listener(&place, options).await;
+
+    // Whoever waits is woken when the connection is lost, and from then on looks often.
+    let waiting = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { waits(&store, LONG).await }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    proxy.does(Does::Cuts);
+    assert!(tokio::time::timeout(LONG / 10, waiting).await.unwrap().unwrap() < LONG / 10);
+    for _ in 0..5 {
+        assert!(waits(&store, LONG).await < LONG / 10);
+    }
+
+    // The connection is made anew by itself, and news are told again.
+    proxy.does(Does::Forwards);
+    listening(&place, 1).await;
+    while waits(&store, Duration::from_millis(500)).await < Duration::from_millis(500) {}
+    let other = place.store().await;
+    let waiting = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { waits(&store, LONG).await }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!waiting.is_finished(), "it waits for long again");
+    other.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    assert!(tokio::time::timeout(LONG / 10, waiting).await.unwrap().unwrap() < LONG / 10);
+}
+
+#[tokio::test]
+async fn who_listens_ends_with_its_store() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let store = listener(&place, named(&place, &place.url)).await;
+    drop(store);
+    listening(&place, 0).await;
+}

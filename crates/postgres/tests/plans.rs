@@ -1,0 +1,91 @@
+//! Lists and finds, and claims among many runs, go by indexes. The server counts what was scanned.
+
+use std::time::Duration;
+
+use runstate::run::RunStatus;
+use runstate::store::{About, Approval, ApprovalQuery, Claim, RunQuery, RunStore};
+use runstate_postgres::{PostgresOptions, PostgresStore};
+use tokio_postgres::{Client, NoTls};
+
+use crate::cluster;
+use crate::runs::waiting;
+
+const RUNS: u32 = 20_000;
+
+/// Scans of tables and of indexes, once they are told: that is done when a connection ends.
+async fn scans(client: &Client) -> (i64, i64) {
+    let sql = "SELECT sum(seq_scan)::int8, sum(idx_scan)::int8 FROM pg_stat_user_tables
+        WHERE schemaname = 'runstate' AND relname IN ('runs', 'approvals')";
+    let row = client.query_one(sql, &[]).await.unwrap();
+    (row.get(0), row.get(1))
+}
+
+#[tokio::test]
+async fn nothing_is_looked_for_in_all_rows() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    place.client().await.batch_execute("CREATE DATABASE plans").await.unwrap();
+    let url = cluster.url("plans");
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    waiting(&store, "r1", 1).await;
+    drop(store);
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let many = include_str!("server/many.sql").replace("{schema}", "runstate");
+    client.batch_execute(&many.replace("{count}", &RUNS.to_string())).await.unwrap();
+    client.batch_execute("VACUUM ANALYZE").await.unwrap();
+    client.batch_execute("SELECT pg_stat_reset()").await.unwrap();
+
+    let asked = ask(&url).await;
+    for _ in 0..600 {
+        let (tables, indexes) = scans(&client).await;
+        assert_eq!(tables, 0, "scans of whole tables, among {asked} questions");
+        if indexes >= asked {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the server counted {:?} after {asked} questions", scans(&client).await);
+}
+
+/// Asks whatever lists and finds, and says how many questions that were at least.
+async fn ask(url: &str) -> i64 {
+    let options = PostgresOptions::new(url).unwrap().connections(1);
+    let store = PostgresStore::connect(options).await.unwrap();
+    let mut asked = 0;
+    // Often enough for plans that do not look at the parameters.
+    for _ in 0..8 {
+        let first = store.runs(&RunQuery::all(50)).await.unwrap();
+        let page = store.runs(&RunQuery::all(50).behind(&first[49])).await.unwrap();
+        assert_eq!(page.len(), 50);
+        let waiting = store.runs(&RunQuery::status(RunStatus::Waiting, 50)).await.unwrap();
+        let page = store.runs(&RunQuery::status(RunStatus::Waiting, 50).behind(&waiting[49])).await.unwrap();
+        assert_eq!(page.len(), 50);
+        assert_eq!(store.runs(&RunQuery::status(RunStatus::Done, 50)).await.unwrap(), []);
+
+        let all = ApprovalQuery::new(About::All, 50);
+        let page = store.approvals(&all).await.unwrap();
+        let page: Vec<Approval> = store.approvals(&all.behind(&page[49])).await.unwrap();
+        assert_eq!(page.len(), 50);
+        for (about, count) in [
+            (About::Run("many 77".to_owned()), 1),
+            (About::Call("call_0".to_owned()), 50),
+            (About::Call("call_9".to_owned()), 0),
+            (About::Suspension("many 4711".to_owned()), 1),
+        ] {
+            let query = ApprovalQuery::new(about, 50);
+            let found = store.approvals(&query).await.unwrap();
+            assert_eq!(found.len(), count, "{query:?}");
+            if let Some(last) = found.last() {
+                store.approvals(&query.behind(last)).await.unwrap();
+                asked += 1;
+            }
+        }
+        assert_eq!(store.due(1_000_010, 50).await.unwrap().len(), 10);
+        assert_eq!(store.claim(&Claim::any("me", 5_000_000, 6_000_000)).await.unwrap(), None);
+        store.load("many 99").await.unwrap();
+        assert!(store.mail("many 99").await.unwrap().decisions.is_empty());
+        asked += 15;
+    }
+    asked
+}

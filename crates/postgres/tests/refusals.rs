@@ -1,0 +1,125 @@
+//! What the server refuses, and what of it is tried again.
+
+use std::time::Duration;
+
+use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
+use runstate_postgres::PostgresStore;
+
+use crate::cluster;
+use crate::runs::{More, waiting};
+
+#[tokio::test]
+async fn a_row_that_is_there_is_not_written_over() {
+    let Some(cluster) = cluster::shared() else { return };
+    let store = cluster.place().store().await;
+    let (lease, _) = waiting(&store, "r1", 1).await;
+    let before = store.load("r1").await.unwrap();
+    let mut commit = More::of("r1", 1).await.next().clone();
+    commit.messages[0].seq = 1;
+    let refused = store.commit(&lease, &commit).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Failed(_)), "{refused:?}");
+    let told = "the rule messages_pkey of the table messages does not allow it";
+    assert!(refused.to_string().contains(told), "{refused}");
+    assert!(refused.to_string().ends_with("; nothing was written"), "{refused}");
+    assert_eq!(store.load("r1").await.unwrap(), before);
+}
+
+/// Fails as many updates of runs as that, as a transaction does that another one undid.
+fn failing(schema: &str, times: u32) -> String {
+    format!(
+        "CREATE SEQUENCE \"{schema}\".failed;
+        CREATE FUNCTION \"{schema}\".fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF nextval('\"{schema}\".failed') <= {times} THEN
+                RAISE EXCEPTION 'could not serialize access' USING ERRCODE = '40001';
+            END IF;
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER fail BEFORE UPDATE ON \"{schema}\".runs FOR EACH ROW EXECUTE FUNCTION \"{schema}\".fail()"
+    )
+}
+
+#[tokio::test]
+async fn what_another_transaction_undid_is_tried_again() {
+    let Some(cluster) = cluster::shared() else { return };
+    for (times, is_made) in [(3, true), (1_000, false)] {
+        let place = cluster.place();
+        let store = place.store().await;
+        let (lease, _) = waiting(&store, "r1", 1).await;
+        let before = store.load("r1").await.unwrap().info.version;
+        place.client().await.batch_execute(&failing(&place.schema, times)).await.unwrap();
+        let made = store.commit(&lease, More::of("r1", 1).await.next()).await;
+        let version = store.load("r1").await.unwrap().info.version;
+        if is_made {
+            made.unwrap();
+            assert_eq!(version, before + 1);
+        } else {
+            assert!(matches!(made, Err(StoreError::Unavailable(_))), "{made:?}");
+            assert_eq!(version, before);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_patience() {
+    let Some(cluster) = cluster::shared() else { return };
+    let place = cluster.place();
+    let direct = place.store().await;
+    let (lease, _) = waiting(&direct, "r1", 1).await;
+    let options = || place.options().patience(Duration::from_millis(500)).connections(1);
+    // On a busy machine that is too short to connect, now and then.
+    let store = loop {
+        if let Ok(store) = PostgresStore::connect(options()).await {
+            break store;
+        }
+    };
+    let mut commit = More::of("r1", 1).await.next().clone();
+    let client = place.client().await;
+    let lock = format!("BEGIN; SELECT FROM \"{}\".runs FOR UPDATE", place.schema);
+    client.batch_execute(&lock).await.unwrap();
+    let late = store.commit(&lease, &commit).await.unwrap_err();
+    assert!(matches!(late, StoreError::Unavailable(_)), "{late:?}");
+    assert_eq!(late.to_string(), "the store cannot be reached now: the server did not answer within 500ms");
+    assert_eq!(
+        store.load("r1").await.unwrap().info.version + 1,
+        commit.version,
+        "by a connection of its own"
+    );
+
+    // The server may still make the late one: given again, it is there once in any case.
+    client.batch_execute("ROLLBACK").await.unwrap();
+    commit.again = true;
+    while let Err(error) = store.commit(&lease, &commit).await {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    let loaded = direct.load("r1").await.unwrap();
+    assert_eq!((loaded.info.version, loaded.messages), (commit.version, commit.messages[0].seq));
+}
+
+#[tokio::test]
+async fn a_server_that_may_not_be_written_is_told() {
+    let Some(cluster) = cluster::shared() else { return };
+    let client = cluster.place().client().await;
+    client.batch_execute("CREATE DATABASE kept").await.unwrap();
+    let url = cluster.url("kept");
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    client.batch_execute("ALTER DATABASE kept SET default_transaction_read_only = on").await.unwrap();
+    let refused = PostgresStore::connect(url.parse().unwrap()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
+    assert!(refused.to_string().contains("does not allow writes"), "{refused}");
+    // A session from before goes on.
+    assert_eq!(store.runs(&RunQuery::all(2)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn who_is_not_let_in_is_told_why() {
+    let Some(cluster) = cluster::shared() else { return };
+    for (url, why) in [
+        (cluster.url("nowhere"), "database \"nowhere\" does not exist"),
+        (cluster.url("postgres").replace("postgres@", "nobody@"), "role \"nobody\" does not exist"),
+    ] {
+        let refused = PostgresStore::connect(url.parse().unwrap()).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Failed(_)), "{refused:?}");
+        assert!(refused.to_string().contains(why), "{refused}");
+    }
+}
