@@ -4,13 +4,15 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use runstate_torture::drive::{Driver, drive};
 use runstate_torture::fault::Fault;
 use runstate_torture::kill::{Options, kill};
+use runstate_torture::server::Server;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 const USAGE: &str = "\
@@ -18,7 +20,7 @@ runstate-torture kill STORE [--times N] [--seed N] [--drivers N] [--lease-ms N] 
 runstate-torture faults STORE [--times N] [--seed N]      each fault is sown, and must be found
 runstate-torture drive STORE LEDGER NAME [--lease-ms N] [--fault NAME]
 
-STORE is sqlite:PATH, file:FOLDER or postgres://…; without a path it is in a folder that is removed unless something is
+STORE is sqlite:PATH, file:FOLDER or postgres://…; with nothing behind the colon it is new, and removed unless something is
 wrong.";
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -51,12 +53,7 @@ impl Asked {
         Ok(asked)
     }
 
-    fn options(&self, store: &str, folder: &std::path::Path) -> Result<Options, Failure> {
-        let place = store.strip_suffix(':').map(|kind| match kind {
-            "sqlite" => format!("sqlite:{}", folder.join("runs.db").display()),
-            kind => format!("{kind}:{}", folder.join("runs").display()),
-        });
-        let store = place.unwrap_or_else(|| store.to_owned());
+    fn options(&self, store: &str, folder: &Path) -> Result<Options, Failure> {
         let program = std::env::current_exe()?;
         let mut options =
             Options::new(program, store, folder, self.times.unwrap_or(300), self.seed.unwrap_or(1));
@@ -109,14 +106,45 @@ async fn driver(asked: &Asked, store: &str, ledger: &str, name: &str) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
+/// A place of its own for what is killed.
+struct Place {
+    store: String,
+    folder: TempDir,
+    server: Option<Server>,
+}
+
+impl Place {
+    fn new(store: &str) -> Result<Place, Failure> {
+        let (folder, mut server) = (tempfile::tempdir()?, None);
+        let store = match store {
+            "sqlite:" => format!("sqlite:{}", folder.path().join("runs.db").display()),
+            "file:" => format!("file:{}", folder.path().join("runs").display()),
+            "postgres:" => {
+                let started = Server::start()?.ok_or("PostgreSQL is not installed")?;
+                server.insert(started).address()
+            }
+            store => store.to_owned(),
+        };
+        Ok(Place { store, folder, server })
+    }
+
+    /// Says where to look for what is wrong.
+    fn keep(self) {
+        println!("the ledger is in {}, the store was {}", self.folder.keep().display(), self.store);
+        if let Some(server) = self.server {
+            println!("the server is stopped; its log ends with\n{}", server.last_words());
+        }
+    }
+}
+
 async fn killed(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
-    let folder = tempfile::tempdir()?;
-    let report = kill(&asked.options(store, folder.path())?).await?;
+    let place = Place::new(store)?;
+    let report = kill(&asked.options(&place.store, place.folder.path())?).await?;
     print!("{report}");
     if report.violations.is_empty() && report.too_seldom().is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    println!("the store and the ledger are in {}", folder.keep().display());
+    place.keep();
     Ok(ExitCode::FAILURE)
 }
 
@@ -130,8 +158,8 @@ async fn faults(asked: &Asked, store: &str) -> Result<ExitCode, Failure> {
         let first = asked.seed.unwrap_or(1);
         let mut found = None;
         for seed in first..first + SEEDS {
-            let folder = tempfile::tempdir()?;
-            let mut options = asked.options(store, folder.path())?;
+            let place = Place::new(store)?;
+            let mut options = asked.options(&place.store, place.folder.path())?;
             (options.fault, options.seed) = (Some(fault), seed);
             options.times = asked.times.unwrap_or(60);
             let report = kill(&options).await?;
