@@ -3,24 +3,43 @@
 use runstate_torture::fault::Fault;
 use runstate_torture::kill::{Options, Report, kill};
 
+use crate::server;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
 async fn killed(store: &str, times: u32, fault: Option<Fault>) -> Report {
     let folder = tempfile::tempdir().unwrap();
-    let store = format!("{store}:{}", folder.path().join("runs").display());
+    let store = match store {
+        "sqlite" | "file" => format!("{store}:{}", folder.path().join("runs").display()),
+        address => address.to_owned(),
+    };
     let mut options = Options::new(PROGRAM, store, folder.path(), times, 7);
     options.fault = fault;
     kill(&options).await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn runs_in_sqlite_survive_the_deaths_of_their_drivers() {
-    let report = killed("sqlite", 8, None).await;
+fn holds(report: &Report, kills: u32) {
     assert!(report.violations.is_empty(), "{report}");
-    assert_eq!(report.strikes.kills(), 8);
+    assert_eq!(report.strikes.kills(), kills);
     assert!(report.facts.runs >= 14 && report.facts.commits > 100, "{report}");
     let over: usize = report.facts.ends.values().sum();
     assert_eq!(over, report.facts.runs, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_in_sqlite_survive_the_deaths_of_their_drivers() {
+    holds(&killed("sqlite", 8, None).await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_in_files_survive_the_deaths_of_their_drivers() {
+    holds(&killed("file", 8, None).await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_in_postgres_survive_the_deaths_of_their_drivers() {
+    let Some(server) = server() else { return };
+    holds(&killed(&server.address(), 8, None).await, 8);
 }
 
 #[tokio::test(flavor = "multi_thread")]

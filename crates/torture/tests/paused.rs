@@ -13,6 +13,8 @@ use runstate_torture::open::open;
 use runstate_torture::script::{Asks, Call, Script, Step, ToolName};
 use serde_json::json;
 
+use crate::server;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
 /// Reads the ledger until something is in it.
@@ -94,4 +96,18 @@ async fn a_worker_that_was_stopped_is_fenced_in_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", folder.path().join("runs.db").display());
     one_alone_wins(&store, folder.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_stopped_is_fenced_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("file:{}", folder.path().join("runs").display());
+    one_alone_wins(&store, folder.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_stopped_is_fenced_in_postgres() {
+    let Some(server) = server() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    one_alone_wins(&server.address(), folder.path()).await;
 }
