@@ -81,7 +81,8 @@ fn governor(disk: Arc<dyn runstate::files::Disk>, root: &Path) -> Governor {
         rollback: Box::new(Quick("rollback")),
     };
     let rules = Rules { gates: Gates::new(["build", "test"], [] as [&str; 0]), ..Rules::default() };
-    Governor::new(disk, Folders::new(root), Arc::new(At(AtomicU64::new(T))), parts, rules).expect("sound parts")
+    Governor::new(disk, Folders::new(root), Arc::new(At(AtomicU64::new(T))), parts, rules)
+        .expect("sound parts")
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -102,7 +103,10 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 fn row(what: &str, ours: Duration, by: &str, theirs: Duration, bar: &str) {
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    println!("| {what} | {ours:.2?} | {by}: {theirs:.2?} | {ratio:.2} ({:.2} of its speed) | {bar} |", 1.0 / ratio);
+    println!(
+        "| {what} | {ours:.2?} | {by}: {theirs:.2?} | {ratio:.2} ({:.2} of its speed) | {bar} |",
+        1.0 / ratio
+    );
 }
 
 fn transitions(root: &Path) {
@@ -134,7 +138,10 @@ fn transitions(root: &Path) {
         }
     }
     let ours = median(ours);
-    let what = format!("a run of 6 transitions and 4 steps of its tools, {:.0} transitions/s", 6.0 / ours.as_secs_f64());
+    let what = format!(
+        "a run of 6 transitions and 4 steps of its tools, {:.0} transitions/s",
+        6.0 / ours.as_secs_f64()
+    );
     let by = format!("its {} operations on files alone", operations.len());
     row(&what, ours, &by, median(theirs), ">= 0.8 of its speed");
 }
@@ -145,7 +152,8 @@ fn recovery(root: &Path) {
     let run = block_on(governor.start("BENCH")).expect("it runs").run;
     let folders = Folders::new(&root);
     let own = fs::read_to_string(folders.ledger()).expect("it is there");
-    let own: Vec<String> = own.lines().map(|line| format!("{}}}", &line[..line.find(",\"prev\"").expect("chained")])).collect();
+    let own: Vec<String> =
+        own.lines().map(|line| format!("{}}}", &line[..line.find(",\"prev\"").expect("chained")])).collect();
     let mut ledger = String::new();
     for i in 0..100_000 - 5 {
         let day = format!("{:08}-{:06}", 20_260_101 + i / 86_400, 100_000 + i % 60);

@@ -15,8 +15,8 @@ use futures_util::StreamExt;
 use runstate::stream::drift::DriftDetector;
 use runstate::stream::guardrail::{Json, Latex, Markdown, Patterns, Repetition, Rules, ZeroOutput};
 use runstate::stream::{
-    Backoff, Callbacks, Continuation, ErrorKind, Event, Opening, RetryPolicy, Session, SessionBuilder, SourceError,
-    StreamEvent,
+    Backoff, Callbacks, Continuation, ErrorKind, Event, Opening, RetryPolicy, Session, SessionBuilder,
+    SourceError, StreamEvent,
 };
 
 /// Counts what is asked of the system's allocator.
@@ -61,10 +61,10 @@ impl Tokens {
 }
 
 const SYLLABLES: [&str; 64] = [
-    "ba", "be", "bi", "bo", "ca", "ce", "ci", "co", "da", "de", "di", "do", "fa", "fe", "fi", "fo", "ga", "ge", "gi",
-    "go", "ha", "he", "hi", "ho", "ka", "ke", "ki", "ko", "la", "le", "li", "lo", "ma", "me", "mi", "mo", "na", "ne",
-    "ni", "no", "pa", "pe", "pi", "po", "ra", "re", "ri", "ro", "sa", "se", "si", "so", "ta", "te", "ti", "to", "va",
-    "ve", "vi", "vo", "wa", "we", "wi", "wo",
+    "ba", "be", "bi", "bo", "ca", "ce", "ci", "co", "da", "de", "di", "do", "fa", "fe", "fi", "fo", "ga",
+    "ge", "gi", "go", "ha", "he", "hi", "ho", "ka", "ke", "ki", "ko", "la", "le", "li", "lo", "ma", "me",
+    "mi", "mo", "na", "ne", "ni", "no", "pa", "pe", "pi", "po", "ra", "re", "ri", "ro", "sa", "se", "si",
+    "so", "ta", "te", "ti", "to", "va", "ve", "vi", "vo", "wa", "we", "wi", "wo",
 ];
 
 impl Stream for Tokens {
@@ -76,7 +76,8 @@ impl Stream for Tokens {
         }
         let (at, of) = (self.at, self.of);
         self.at += 1;
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let syllable = |shift: u32| SYLLABLES[(self.random >> shift) as usize % 64];
         let mut token = String::with_capacity(8);
         match at {
@@ -159,7 +160,8 @@ const CASES: [Case; 7] = [
 
 /// The time that this thread has had of a processor, so that what else runs on the machine is not measured.
 fn processor_time() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the time of a thread");
+    let told =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the time of a thread");
     let nanos = told.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("in nanoseconds, first");
     Duration::from_nanos(nanos)
 }
@@ -222,7 +224,9 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let lengths = [2_000, 20_000, 200_000];
     let measured = lengths.map(|tokens| nanoseconds(&runtime, tokens));
-    println!("| stream | 2 k, ns/token | 20 k | 200 k | tokens/s at 20 k | against the raw source at 20 k | 200 k against 2 k | allocations/token |");
+    println!(
+        "| stream | 2 k, ns/token | 20 k | 200 k | tokens/s at 20 k | against the raw source at 20 k | 200 k against 2 k | allocations/token |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for (at, (what, case)) in CASES.iter().enumerate() {
         let before = ALLOCATIONS.load(Ordering::Relaxed);

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, CancellationToken, ExecutionMode, GateCall, Incoming, InferenceRequest, Input, Io, MemoryCommitter,
-    Model, ModelStream, Phase, PhaseContext, Phases, Plugin, PluginError, RunState, Tool, ToolContext, ToolSpec,
-    Verdict, inbox, run_loop,
+    Agent, CancellationToken, ExecutionMode, GateCall, Incoming, InferenceRequest, Input, Io,
+    MemoryCommitter, Model, ModelStream, Phase, PhaseContext, Phases, Plugin, PluginError, RunState, Tool,
+    ToolContext, ToolSpec, Verdict, inbox, run_loop,
 };
 use runstate::decision::{DecisionAction, Suspension};
 use runstate::tool_result::ToolResult;
@@ -137,10 +137,7 @@ async fn cost<F: Future<Output = u32>>(mut drive: impl FnMut() -> F) -> Cost {
     for _ in 0..15 {
         turns.push(turn(&mut drive).await);
     }
-    Cost {
-        us: median(turns.iter().map(|cost| cost.us).collect()),
-        allocations: turns[0].allocations,
-    }
+    Cost { us: median(turns.iter().map(|cost| cost.us).collect()), allocations: turns[0].allocations }
 }
 
 async fn ours(agent: &Agent, committed: bool) -> u32 {
@@ -152,7 +149,9 @@ async fn ours(agent: &Agent, committed: bool) -> u32 {
 }
 
 async fn steps() {
-    println!("| steps | mode | committer | us/step | allocations/step | by hand | ratio | memory / none |\n|---|---|---|---|---|---|---|---|");
+    println!(
+        "| steps | mode | committer | us/step | allocations/step | by hand | ratio | memory / none |\n|---|---|---|---|---|---|---|---|"
+    );
     for n in [10, 100, 1_000, 10_000] {
         let script = Script { steps: n, calls: 1, tool: "noop" };
         for mode in [ExecutionMode::Sequential, ExecutionMode::Concurrent] {
@@ -210,7 +209,13 @@ async fn cycles() {
     let step = cost(|| ours(&plain, false)).await;
     let asking = Agent::builder(script).tool(noop()).plugin(Ask).build().expect("a good configuration");
     let cycle = cost(|| suspended(&asking)).await;
-    println!("\nsuspend, decide, resume, step: {:.2} us, {:.1} allocations; a step: {:.2} us; ratio {:.2}", cycle.us, cycle.allocations, step.us, cycle.us / step.us);
+    println!(
+        "\nsuspend, decide, resume, step: {:.2} us, {:.1} allocations; a step: {:.2} us; ratio {:.2}",
+        cycle.us,
+        cycle.allocations,
+        step.us,
+        cycle.us / step.us
+    );
 }
 
 async fn wide() {
@@ -218,7 +223,11 @@ async fn wide() {
     for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
         let agent = agent(script, mode);
         let cost = cost(|| ours(&agent, false)).await;
-        println!("a round of 1,000 calls, {mode:?}: {:.2} us, {:.1} allocations a call", cost.us * 2.0 / 1_000.0, cost.allocations * 2.0 / 1_000.0);
+        println!(
+            "a round of 1,000 calls, {mode:?}: {:.2} us, {:.1} allocations a call",
+            cost.us * 2.0 / 1_000.0,
+            cost.allocations * 2.0 / 1_000.0
+        );
     }
 }
 
@@ -249,7 +258,9 @@ async fn waiting() {
         let agent = waits.clone();
         tasks.spawn(async move {
             let mut state = RunState::new(format!("run-{n}"));
-            run_loop(&agent, &mut state, Input::message("go"), Io::new().inbox(&mut decisions)).await.expect("a run")
+            run_loop(&agent, &mut state, Input::message("go"), Io::new().inbox(&mut decisions))
+                .await
+                .expect("a run")
         });
     }
     for _ in 0..10 {
@@ -258,7 +269,10 @@ async fn waiting() {
     println!("10,000 runs waiting in place at once: {} bytes each", (live() - before) / 10_000);
     let began = Instant::now();
     for handle in &handles {
-        handle.decide(Incoming::new("d", "call_1_0", DecisionAction::Resume)).await.expect("a run that waits");
+        handle
+            .decide(Incoming::new("d", "call_1_0", DecisionAction::Resume))
+            .await
+            .expect("a run that waits");
     }
     while tasks.join_next().await.is_some() {}
     println!("all 10,000 decided and done: {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
@@ -276,7 +290,8 @@ async fn counted(what: &str, n: u32) {
         "none" => ours(&agent(script, ExecutionMode::Sequential), false).await,
         "memory" => ours(&agent(script, ExecutionMode::Sequential), true).await,
         "asking" => {
-            let asking = Agent::builder(script).tool(noop()).plugin(Ask).build().expect("a good configuration");
+            let asking =
+                Agent::builder(script).tool(noop()).plugin(Ask).build().expect("a good configuration");
             suspended(&asking).await
         }
         other => panic!("expected by-hand, none, memory or asking, got {other:?}"),
@@ -287,7 +302,9 @@ async fn counted(what: &str, n: u32) {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let only = std::env::args().nth(1);
-    if let (Some("counted"), Some(what), Some(n)) = (only.as_deref(), std::env::args().nth(2), std::env::args().nth(3)) {
+    if let (Some("counted"), Some(what), Some(n)) =
+        (only.as_deref(), std::env::args().nth(2), std::env::args().nth(3))
+    {
         return counted(&what, n.parse().expect("a number of steps")).await;
     }
     let asked = |name: &str| only.as_deref().is_none_or(|only| only == name);

@@ -137,7 +137,8 @@ impl Drop for RecordingFile {
 /// # Errors
 /// What failed on an open file.
 pub fn replay(operations: &[Operation], from: &Path, to: &Path) -> io::Result<()> {
-    let here = |path: &Path| path.strip_prefix(from).map_or_else(|_| path.to_path_buf(), |rest| to.join(rest));
+    let here =
+        |path: &Path| path.strip_prefix(from).map_or_else(|_| path.to_path_buf(), |rest| to.join(rest));
     let mut files: Vec<Option<File>> = Vec::new();
     for operation in operations {
         match operation {

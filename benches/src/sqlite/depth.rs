@@ -2,36 +2,43 @@
 
 use std::time::{Duration, Instant};
 
-use runstate::store::RunStore;
+use runstate::store::{Commit, Lease, RunStore};
+use runstate_sqlite::SqliteStore;
 
 use super::script::{commits as taped, text};
 use super::{Folder, median, new_run};
 
 const STEPS: usize = 10_000;
-/// Commits that are looked at around a step.
-const AROUND: usize = 100;
+/// Steps that are looked at, and how many runs begin beside them.
+const AROUND: usize = 20;
+const BESIDE: usize = 6;
 
 pub async fn depth() {
     let folder = Folder::new();
     let store = folder.store("depth.db");
     let commits = taped(STEPS as u32).await;
+    let per_step = commits.len() / STEPS;
+    let (long, last) = commits.split_at((STEPS - AROUND * BESIDE) * per_step);
     let lease = new_run(&store, "run", 0).await;
-    let mut times = Vec::with_capacity(commits.len());
-    let mut sizes = Vec::with_capacity(commits.len());
-    for commit in &commits {
-        let began = Instant::now();
+    let mut sizes = Vec::with_capacity(long.len());
+    for commit in long {
         store.commit(&lease, commit).await.expect("a commit");
-        times.push(began.elapsed());
         sizes.push(size(&folder));
     }
-    let per_step = commits.len() / STEPS;
-    let at = |step: usize| {
-        let from = (step * per_step).saturating_sub(AROUND / 2).min(times.len() - AROUND);
-        median(times[from..from + AROUND].to_vec())
-    };
-    let (early, late) = (at(10), at(STEPS));
+    // The last steps of the long run and the first of others in turns, since the disk is not the same from one second to the
+    // next.
+    let (mut early, mut late) = (Vec::new(), Vec::new());
+    for (beside, last) in last.chunks(AROUND * per_step).take(BESIDE).enumerate() {
+        let young = new_run(&store, &format!("run-{beside}"), 0).await;
+        for (first, last) in commits.iter().zip(last) {
+            early.push(made(&store, &young, first).await);
+            late.push(made(&store, &lease, last).await);
+        }
+    }
+    let (early, late) = (median(early), median(late));
     println!(
-        "a commit around step 10: {early:.0?}, around step {STEPS}: {late:.0?}, ratio {:.2}; {per_step} commits a step",
+        "a commit in the first {AROUND} steps: {early:.2?}, in those up to {STEPS}: {late:.2?}, ratio {:.2}; \
+         {per_step} commits a step",
         late.as_secs_f64() / early.as_secs_f64()
     );
     let grown = |from: usize, to: usize| (sizes[to * per_step] - sizes[from * per_step]) / (to - from) as u64;
@@ -39,9 +46,10 @@ pub async fn depth() {
     println!(
         "bytes on disk for a step: {} over the first half, {} over the second; its rows as text: {}",
         grown(1_000, STEPS / 2),
-        grown(STEPS / 2, STEPS - 1),
+        grown(STEPS / 2, sizes.len() / per_step - 1),
         own / STEPS
     );
+    let made = (long.len() + AROUND * BESIDE * per_step) as u64;
     drop(store);
     let store = folder.store("depth.db");
     let mut loads = Vec::new();
@@ -49,13 +57,23 @@ pub async fn depth() {
         let began = Instant::now();
         let loaded = store.load("run").await.expect("the run");
         loads.push(began.elapsed());
-        assert_eq!(loaded.info.version, commits.len() as u64);
+        assert_eq!(loaded.info.version, made);
         let began = Instant::now();
         loaded.stored.expect("a run").restore().expect("a run that can go on");
         loads.push(began.elapsed());
     }
     let pick = |from: usize| median(loads.iter().skip(from).step_by(2).copied().collect::<Vec<Duration>>());
-    println!("reading a run of {STEPS} steps: {:.0?}, and making it ready to go on: {:.0?}", pick(0), pick(1));
+    println!(
+        "reading a run of {STEPS} steps: {:.2?}, and making it ready to go on: {:.2?}",
+        pick(0),
+        pick(1)
+    );
+}
+
+async fn made(store: &SqliteStore, lease: &Lease, commit: &Commit) -> Duration {
+    let began = Instant::now();
+    store.commit(lease, commit).await.expect("a commit");
+    began.elapsed()
 }
 
 /// Pages of the database: the log beside it comes and goes.

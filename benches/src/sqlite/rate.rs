@@ -38,7 +38,8 @@ pub async fn one_by_one() {
     let lines: Vec<_> = commits.iter().map(text).collect();
     let bytes: usize = lines.iter().map(Vec::len).sum();
     let store = folder.store("rate.db");
-    let mut log = OpenOptions::new().create(true).append(true).open(folder.0.join("rate.log")).expect("a file");
+    let mut log =
+        OpenOptions::new().create(true).append(true).open(folder.0.join("rate.log")).expect("a file");
     let (mut ratios, mut ours, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..TURNS {
         let lease = new_run(&store, &format!("run-{turn}"), 0).await;

@@ -26,7 +26,9 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_newest ON runs (created_at_ms, id);
 CREATE INDEX runs_by_status ON runs (status, created_at_ms, id);
-CREATE INDEX runs_ready ON runs (changed_at_ms, id) WHERE ready = 1;
+-- Those that can go on and that nobody has, and those that somebody has: a commit changes neither.
+CREATE INDEX runs_free ON runs (changed_at_ms, id) WHERE ready = 1 AND holder IS NULL;
+CREATE INDEX runs_held ON runs (held_until_ms) WHERE ready = 1 AND holder IS NOT NULL;
 
 -- What whoever drives a run has to know. Apart from the run, so that commits do not write it again.
 CREATE TABLE specs (
@@ -62,7 +64,7 @@ CREATE TABLE calls (
     asked         TEXT,                             -- JSON: all of the suspension
     snapshot      TEXT    NOT NULL,                 -- JSON: its machine, sealed
     PRIMARY KEY (run, name)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX calls_open ON calls (run, name) WHERE open = 1;
 CREATE INDEX calls_open_by_name ON calls (name, run) WHERE open = 1;
 CREATE INDEX calls_open_by_id ON calls (id, run, name) WHERE open = 1;
@@ -102,7 +104,7 @@ CREATE TABLE trace (
     seq  INTEGER NOT NULL,
     json TEXT    NOT NULL,
     PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- One row: it counts what came in for any run, so that who waits can see that there is something.
 CREATE TABLE news (

@@ -69,16 +69,20 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
 fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
     let RunRow { status, reason, thread, steps, waiting, snapshot, core, .. } = &commit.run;
     let mut update = conn.prepare_cached(
-        "UPDATE runs SET status = :status, reason = :reason, version = :version, steps = :steps, \
-             waiting = :waiting, thread = :thread, committed_under = :fence, changed_at_ms = :at, \
-             snapshot = :snapshot, core = :core, cancel = iif(:status = 'Done', NULL, cancel) \
+        "UPDATE runs SET reason = :reason, version = :version, steps = :steps, waiting = :waiting, \
+             thread = :thread, committed_under = :fence, changed_at_ms = :at, snapshot = :snapshot, core = :core \
          WHERE id = :run",
     )?;
     update.execute(named_params! {
-        ":run": lease.run, ":status": status.name(), ":reason": reason, ":version": column(commit.version),
-        ":steps": steps, ":waiting": waiting, ":thread": thread, ":fence": column(lease.fence),
-        ":at": column(commit.at_ms), ":snapshot": snapshot, ":core": core,
+        ":run": lease.run, ":reason": reason, ":version": column(commit.version), ":steps": steps,
+        ":waiting": waiting, ":thread": thread, ":fence": column(lease.fence), ":at": column(commit.at_ms),
+        ":snapshot": snapshot, ":core": core,
     })?;
+    // Apart, since setting it writes its index, changed or not; most commits leave it.
+    let mut status_changed = conn.prepare_cached(
+        "UPDATE runs SET status = ?2, cancel = iif(?2 = 'Done', NULL, cancel) WHERE id = ?1 AND status <> ?2",
+    )?;
+    status_changed.execute([&*lease.run, status.name()])?;
     if !commit.decisions.is_empty() {
         let mut count = conn.prepare_cached(
             "UPDATE runs SET mail = (SELECT count(*) FROM decisions WHERE run = ?1 AND taken = 0) WHERE id = ?1",

@@ -48,10 +48,17 @@ fn is_free(conn: &Connection, run: &str, claim: &Claim) -> Outcome<()> {
     }
 }
 
-/// The one that has waited longest of those that can go on.
-pub(crate) const FIRST_READY: &str = "SELECT id FROM runs WHERE ready = 1 \
-     AND (holder IS NULL OR held_until_ms <= ?1) AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
-     ORDER BY changed_at_ms, id LIMIT 1";
+/// The one that has waited longest of those that can go on: the first that nobody has, or the first whose lease is over.
+pub(crate) const FIRST_READY: &str = "SELECT id FROM ( \
+         SELECT * FROM (SELECT id, changed_at_ms FROM runs INDEXED BY runs_free \
+             WHERE ready = 1 AND holder IS NULL AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
+             ORDER BY changed_at_ms, id LIMIT 1) \
+         UNION ALL \
+         SELECT * FROM (SELECT id, changed_at_ms FROM runs INDEXED BY runs_held \
+             WHERE ready = 1 AND holder IS NOT NULL AND held_until_ms <= ?1 \
+                 AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
+             ORDER BY changed_at_ms, id LIMIT 1) \
+     ) ORDER BY changed_at_ms, id LIMIT 1";
 
 fn first_ready(conn: &Connection, claim: &Claim) -> Outcome<Option<String>> {
     let mut first = conn.prepare_cached(FIRST_READY)?;
