@@ -96,7 +96,8 @@ impl Mail {
 /// nothing of it back. They may be called from any number of tasks and processes at once.
 ///
 /// # Cancel safety
-/// Dropped, an operation was made whole or not at all; nobody knows which. [`Commit::again`] says how a commit is given
+/// Dropped, an operation was made whole or not at all; nobody knows which. It is not made behind one that is asked for
+/// later. [`Commit::again`] says how a commit is given
 /// again; all others may be given again as they were.
 #[async_trait]
 pub trait RunStore: fmt::Debug + Send + Sync {

@@ -66,6 +66,7 @@ use futures_util::FutureExt as _;
 use crate::store::RunStore;
 
 pub use behaviours::BEHAVIOURS;
+pub use played::Played;
 
 /// A place with a store in it.
 #[async_trait]

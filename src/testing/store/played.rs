@@ -1,4 +1,6 @@
-//! Runs that were driven without a store: their commits, for the suite to give to one as it likes.
+//! Runs that were driven without a store: their commits, to give to one as one likes.
+
+use std::fmt;
 
 use async_trait::async_trait;
 
@@ -34,16 +36,53 @@ impl StateCommitter for Tape {
     }
 }
 
-/// A run that is driven without a store.
-pub(super) struct Played {
+/// A run that was driven without a store: its commits, for tests and benches of stores.
+///
+/// Its model answers as the script says, and with `done` once that is over. There are three tools: `say` gives back its
+/// arguments, `ask` waits for a decision first (with the argument `expires` until then), and `note` keeps the values `run`
+/// and `thread` of its arguments, and removes them where they are null.
+///
+/// ```
+/// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError};
+/// use runstate::testing::store::Played;
+/// use runstate::turn::{CallRequest, Turn};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let asks = Turn { text: String::new(), calls: vec![CallRequest::new("c0", "ask", serde_json::json!({}))] };
+/// let played = Played::new("r1", &[asks]).await;
+///
+/// let store = MemoryStore::default();
+/// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// for commit in played.commits() {
+///     store.commit(&lease, commit).await?;
+/// }
+/// assert_eq!(store.load("r1").await?.info.waiting, 1);
+///
+/// // Each of them once.
+/// let refused = store.commit(&lease, played.commits().next().unwrap()).await.unwrap_err();
+/// assert!(matches!(refused, StoreError::Version { got: 1, .. }));
+/// # Ok::<(), StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Played {
     agent: Agent,
     tape: Tape,
     state: RunState,
 }
 
 impl Played {
-    /// A new run with this script, driven until it waits or is over. Its commits are made at [`NOW`] and a number.
-    pub(super) async fn new(run: &str, script: &[Turn]) -> Self {
+    /// A new run with this script, driven until it waits or is over. Its commits are made at 1,000,000 and a
+    /// number.
+    ///
+    /// # Panics
+    /// When the script makes no run.
+    ///
+    /// # Cancel safety
+    /// Nothing is there before it is ready.
+    pub async fn new(run: &str, script: &[Turn]) -> Self {
         Self::on_thread(run, Thread::new(run), agent(script)).await
     }
 
@@ -73,8 +112,14 @@ impl Played {
         played
     }
 
-    /// Goes on with these decisions. Says which commits are new, by their places.
-    pub(super) async fn resume(&mut self, decisions: &[Decision]) -> std::ops::Range<usize> {
+    /// Goes on with these decisions. Says which commits are new, by their places from 0.
+    ///
+    /// # Panics
+    /// When the run does not wait.
+    ///
+    /// # Cancel safety
+    /// Dropped, the run is that of an interrupted one.
+    pub async fn resume(&mut self, decisions: &[Decision]) -> std::ops::Range<usize> {
         let before = self.tape.kept.len();
         self.go_on(Input::Resume, decisions).await;
         before..self.tape.kept.len()
@@ -86,7 +131,7 @@ impl Played {
     }
 
     /// Its commits, in order.
-    pub(super) fn commits(&self) -> impl ExactSizeIterator<Item = &Commit> {
+    pub fn commits(&self) -> impl ExactSizeIterator<Item = &Commit> {
         self.tape.kept.iter()
     }
 
@@ -101,7 +146,10 @@ impl Played {
     }
 
     /// The run as each commit left it.
-    pub(super) fn stored(&self) -> impl Iterator<Item = StoredRun> {
+    ///
+    /// # Panics
+    /// The iterator, when a commit cannot be read, which is a bug.
+    pub fn stored(&self) -> impl Iterator<Item = StoredRun> {
         let after = |commits| self.tape.other.stored_after(commits);
         (1..=self.tape.kept.len()).map(move |commits| {
             after(commits).unwrap_or_else(|error| panic!("the suite's run after commit {commits}: {error}"))
@@ -109,7 +157,7 @@ impl Played {
     }
 
     /// The run.
-    pub(super) fn state(&self) -> &RunState {
+    pub fn state(&self) -> &RunState {
         &self.state
     }
 
@@ -119,7 +167,13 @@ impl Played {
     }
 
     /// The events of its trace, in order.
-    pub(super) fn trace(&self) -> Vec<TraceRow> {
+    pub fn trace(&self) -> Vec<TraceRow> {
         self.commits().flat_map(|commit| commit.trace.iter().cloned()).collect()
+    }
+}
+
+impl fmt::Debug for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Played({:?}, {} commits)", self.state.id(), self.tape.kept.len())
     }
 }

@@ -8,7 +8,8 @@ use super::Bench;
 use super::played::Played;
 use super::puts::{LONG, Must, assert_stored, claim, commit, create, everything, load, mail, release, yes};
 use super::world::{NOW, one, questions};
-use crate::store::{Claim, NewRun, Release, StoreError};
+use crate::agent::keys::Scope;
+use crate::store::{Claim, NewRun, Release, StoreError, ValueRow};
 
 pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {
     // Each operation by a handle that is dropped behind it; what it did is looked at by another.
@@ -76,6 +77,27 @@ pub(super) async fn an_operation_that_was_dropped_was_made_whole_or_not_at_all(b
         commit(&*store, &lease, &again).await;
         let loaded = load(&*store, "r1").await;
         assert_eq!(loaded.stored, stored.next(), "commit {}, given again", one.version);
+    }
+    // One that is given again and dropped is not made behind one that holds more.
+    let mut last = played.last();
+    last.again = true;
+    for number in 0..20 {
+        let value = |key: String| ValueRow { scope: Scope::Run, key, json: Some(number.to_string()) };
+        let mut less = last.clone();
+        less.values.push(value("kept".to_owned()));
+        let mut more = less.clone();
+        more.run.steps = 1_000 + number;
+        let mut dropped = store.commit(&lease, &less);
+        for _ in 0..number % 4 {
+            if dropped.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready() {
+                dropped = Box::pin(async { Ok(()) });
+            }
+        }
+        drop(dropped);
+        commit(&*store, &lease, &more).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        let steps = load(&*store, "r1").await.info.steps;
+        assert_eq!(steps, 1_000 + number, "steps, as the one that came last says");
     }
     let before = everything(&*store, "r1").await;
     tokio::time::sleep(std::time::Duration::from_millis(20)).await;

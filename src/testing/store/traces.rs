@@ -26,6 +26,7 @@ pub(super) async fn a_trace_is_read_in_pages(bench: &dyn Bench) {
                 break;
             }
             got.extend(page);
+            assert!(got.len() <= expected.len(), "pages of {limit} have no end");
         }
         assert_eq!(got, expected, "the trace in pages of {limit}");
     }

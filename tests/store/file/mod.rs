@@ -1,7 +1,13 @@
 //! Runs in a folder: the suite holds on the disk of this machine and on a simulated one, each handle with an instance of its
 //! own.
 
+mod cost;
+mod crashes;
+mod damage;
+mod eyes;
 mod folder;
+mod processes;
+mod story;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +17,7 @@ use runstate::files::SimDisk;
 use runstate::store::{FileStore, RunStore};
 use runstate::testing::store::Bench;
 
-pub use folder::Folder;
+use folder::Folder;
 
 #[async_trait]
 impl Bench for Folder {
@@ -25,8 +31,13 @@ struct Simulated(SimDisk);
 #[async_trait]
 impl Bench for Simulated {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::new(FileStore::on(Arc::new(self.0.clone()), Path::new("/store")).unwrap())
+        Arc::new(on(&self.0))
     }
+}
+
+/// The store on a simulated disk, as it is opened each time.
+fn on(disk: &SimDisk) -> FileStore {
+    FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap()
 }
 
 mod on_this_machine {

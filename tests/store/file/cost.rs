@@ -1,0 +1,128 @@
+//! What a commit costs does not depend on how long the run is.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use runstate::files::{Disk, DiskFile, Open, SimDisk};
+use runstate::store::{Claim, FileStore, NewRun, RunStore};
+use runstate::testing::store::Played;
+use runstate::turn::{CallRequest, Turn};
+use serde_json::json;
+
+#[derive(Debug, Default)]
+struct Counts {
+    syncs: AtomicU64,
+    written: AtomicU64,
+    read: AtomicU64,
+}
+
+impl Counts {
+    fn now(&self) -> [u64; 3] {
+        [self.syncs.load(Relaxed), self.written.load(Relaxed), self.read.load(Relaxed)]
+    }
+}
+
+/// Counts what is done to a disk.
+#[derive(Debug)]
+struct Counting(SimDisk, Arc<Counts>);
+
+#[derive(Debug)]
+struct CountingFile(Box<dyn DiskFile>, Arc<Counts>);
+
+impl Disk for Counting {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(CountingFile(self.0.open(path, how)?, Arc::clone(&self.1))))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.0.create_folder(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.1.syncs.fetch_add(1, Relaxed);
+        self.0.sync_folder(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.0.list(path)
+    }
+}
+
+impl DiskFile for CountingFile {
+    fn len(&mut self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read_from(&mut self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.0.read_from(offset, most)?;
+        self.1.read.fetch_add(bytes.len() as u64, Relaxed);
+        Ok(bytes)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.1.written.fetch_add(bytes.len() as u64, Relaxed);
+        self.0.write(bytes)
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.cut(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.1.syncs.fetch_add(1, Relaxed);
+        self.0.sync()
+    }
+
+    fn lock(&mut self) -> io::Result<()> {
+        self.0.lock()
+    }
+
+    fn try_lock(&mut self) -> io::Result<()> {
+        self.0.try_lock()
+    }
+}
+
+#[tokio::test]
+async fn a_commit_costs_the_same_however_long_the_run_is() {
+    const STEPS: usize = 300;
+    let step = |number: usize| {
+        let arguments = json!({ "path": format!("notes-{number:05}.md") });
+        Turn { text: "let me see".to_owned(), calls: vec![CallRequest::new("c", "say", arguments)] }
+    };
+    let played = Played::new("r1", &(0..STEPS).map(step).collect::<Vec<_>>()).await;
+    let counts = Arc::new(Counts::default());
+    let store = FileStore::on(Arc::new(Counting(SimDisk::new(), Arc::clone(&counts))), "/store").unwrap();
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let mut of_step = vec![[0; 3]; STEPS + 2];
+    for commit in played.commits() {
+        let before = counts.now();
+        store.commit(&lease, commit).await.unwrap();
+        for (total, (now, before)) in
+            of_step[commit.run.steps as usize].iter_mut().zip(counts.now().iter().zip(before))
+        {
+            *total += now - before;
+        }
+    }
+    let (early, late) = (of_step[10], of_step[STEPS - 1]);
+    println!(
+        "{} commits; step 10: {early:?}, step {}: {late:?} (syncs, bytes written, bytes read)",
+        played.commits().len(),
+        STEPS - 1
+    );
+    assert_eq!(early[0], late[0], "syncs of a step");
+    for (what, number) in [("written", 1), ("read", 2)] {
+        // Numbers have more digits, and that is all.
+        assert!(late[number] < early[number] + early[number] / 20, "bytes {what}: {early:?} and {late:?}");
+    }
+}

@@ -1,0 +1,160 @@
+//! A crash at every operation of the disk: the store opens, what was acknowledged is there, and the run can be gone on with.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use runstate::files::{Crash, SimDisk, Survives};
+use runstate::store::{FileStore, RunStore, StoreError};
+
+use super::on;
+use super::story::{Known, Story};
+
+/// The survivals to try at the operation of that number: two of them in turn. With `STORE_SEEDS` in the environment it is
+/// all of them at each, and as many with a coin.
+fn survivals(number: usize) -> Vec<Survives> {
+    let seeds = std::env::var("STORE_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
+    let all: Vec<Survives> = Survives::cases(seeds.unwrap_or(4)).collect();
+    match seeds {
+        Some(_) => all,
+        None => vec![all[number % all.len()], all[(number * 3 + 1) % all.len()]],
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    repairs: usize,
+    made_untold: usize,
+    lost_untold: usize,
+}
+
+#[tokio::test]
+async fn wherever_a_crash_comes_what_was_acknowledged_is_there() {
+    let story = Story::new().await;
+    let whole = SimDisk::new();
+    story.live(&on(&whole), &mut Known::default(), false).await.unwrap();
+    let operations = whole.operations();
+    assert!(operations > 150, "{operations}");
+    let mut told = Told::default();
+    for number in 0..operations {
+        for (place, survives) in survivals(number).into_iter().enumerate() {
+            let crash = if place % 2 == 0 { Crash::Before(number) } else { Crash::After(number) };
+            crash_at(&story, crash, survives, &mut told).await;
+        }
+    }
+    // Each kind of thing that can come of a crash was seen.
+    assert!(told.repairs > 5, "logs were cut {} times", told.repairs);
+    assert!(
+        told.made_untold > 5 && told.lost_untold > 5,
+        "{} made, {} lost",
+        told.made_untold,
+        told.lost_untold
+    );
+}
+
+async fn crash_at(story: &Story, crash: Crash, survives: Survives, told: &mut Told) {
+    let what = format!("{crash:?}, {survives:?}");
+    let disk = SimDisk::new();
+    disk.crash_at(crash);
+    let mut known = Known::default();
+    if let Ok(store) = FileStore::on(std::sync::Arc::new(disk.clone()), Path::new("/store")) {
+        let cut_off = story.live(&store, &mut known, false).await;
+        assert!(matches!(cut_off, Err(StoreError::Failed(_))), "{what}: {cut_off:?}");
+    }
+    assert!(disk.is_crashed(), "{what}");
+    disk.restart(survives);
+
+    let store = on(&disk);
+    println!("{what}: {known:?}");
+    story.judge(&store, &known).await;
+    if let Ok(loaded) = store.load("r1").await {
+        let made = loaded.info.version > known.version;
+        told.made_untold += usize::from(made);
+        told.lost_untold += usize::from(!made);
+    }
+    story.live(&store, &mut known, true).await.unwrap();
+    story.judge(&store, &known).await;
+    assert_eq!(known.version, story.commits.len() as u64, "{what}: the run came to its end");
+    told.repairs += store.repairs().len();
+    assert_logs_are_whole(&disk, story);
+
+    assert!(store.remove("r1", u64::MAX).await.unwrap());
+    assert!(disk.files().iter().all(|(path, _)| !path.contains("/runs/")), "{what}: {:?}", disk.files());
+}
+
+/// What a person reads is what the store reads: whole lines, and no events but those of the run.
+fn assert_logs_are_whole(disk: &SimDisk, story: &Story) {
+    for (path, content) in disk.files().iter().filter(|(path, _)| path.ends_with(".jsonl")) {
+        assert!(content.is_empty() || content.ends_with(b"\n"), "{path}");
+        if path.ends_with("trace.jsonl") {
+            let lines = std::str::from_utf8(content).unwrap().lines();
+            assert!(lines.eq(story.trace.iter().map(|row| &*row.json)), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
+    let story = Story::new().await;
+    let before = SimDisk::new();
+    let mut known = Known::default();
+    story.live(&on(&before), &mut known, false).await.unwrap();
+    let whole = before.fork();
+    on(&whole).remove("r1", u64::MAX).await.unwrap();
+    let (mut there, mut gone) = (0, 0);
+    for number in before.operations()..whole.operations() {
+        for survives in Survives::cases(3) {
+            let disk = before.fork();
+            disk.crash_at(Crash::Before(number));
+            let store = FileStore::on(std::sync::Arc::new(disk.clone()), Path::new("/store"));
+            let removed = match &store {
+                Ok(store) => store.remove("r1", u64::MAX).await.is_ok(),
+                Err(_) => false,
+            };
+            disk.restart(survives);
+            let store = on(&disk);
+            known.is_removed = !matches!(store.load("r1").await, Ok(_));
+            if known.is_removed {
+                gone += 1
+            } else {
+                there += 1
+            }
+            assert!(!removed || known.is_removed, "what was said to be gone is gone: {number}, {survives:?}");
+            story.judge(&store, &known).await;
+            // Nothing of it is in the way of one of the same id.
+            store.remove("r1", u64::MAX).await.unwrap();
+            story.live(&store, &mut Known::default(), false).await.unwrap();
+            assert_logs_are_whole(&disk, &story);
+        }
+    }
+    assert!(there > 3 && gone > 3, "{there} there, {gone} gone");
+}
+
+/// A full disk is no crash: the error says so, and what was asked for is done once there is room.
+#[tokio::test]
+async fn a_disk_that_is_full_is_told_and_loses_nothing() {
+    let story = Story::new().await;
+    let whole = SimDisk::new();
+    story.live(&on(&whole), &mut Known::default(), false).await.unwrap();
+    let kinds = [
+        (ErrorKind::StorageFull, "make room"),
+        (ErrorKind::PermissionDenied, "let this process write there"),
+    ];
+    for number in 0..whole.operations() {
+        let (kind, help) = kinds[number % 2];
+        let disk = SimDisk::new();
+        disk.fail_at(number, kind);
+        let mut known = Known::default();
+        let Ok(store) = FileStore::on(std::sync::Arc::new(disk.clone()), Path::new("/store")) else {
+            story.live(&on(&disk), &mut known, false).await.unwrap();
+            continue;
+        };
+        let refused = story.live(&store, &mut known, false).await;
+        let Err(StoreError::Failed(error)) = refused else { panic!("{number}: {refused:?}") };
+        assert!(error.to_string().contains(help), "{number}: {error}");
+        story.judge(&store, &known).await;
+        // The same handle goes on.
+        story.live(&store, &mut known, true).await.unwrap();
+        story.judge(&store, &known).await;
+        assert_logs_are_whole(&disk, &story);
+    }
+}

@@ -1,0 +1,200 @@
+//! Files that are not as they should be: they are told, with what to do, and left as they are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::files::{Disk, Open, SimDisk};
+use runstate::store::{
+    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
+};
+use serde_json::json;
+
+use super::on;
+use super::story::{Known, Story};
+
+async fn lived() -> (Story, SimDisk) {
+    let (story, disk) = (Story::new().await, SimDisk::new());
+    story.live(&on(&disk), &mut Known::default(), false).await.unwrap();
+    (story, disk)
+}
+
+fn put(disk: &SimDisk, path: &Path, content: &[u8]) {
+    disk.open(path, Open::Write).unwrap().write(content).unwrap();
+}
+
+fn run_file(disk: &SimDisk, name: &str) -> std::path::PathBuf {
+    on(disk).folder_of("r1").join(name)
+}
+
+/// Does everything with a store in which something is damaged. Gives what was said.
+async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, Result<(), StoreError>)> {
+    let claim = Claim::of("r1", "w", 1 << 51, 1 << 52);
+    let lease = runstate::store::Lease::new("r1", 2);
+    let decision = story.commits.iter().flat_map(|commit| &commit.decisions).next().unwrap();
+    let mut next = story.commits.last().unwrap().clone();
+    next.version += 1;
+    vec![
+        ("load", store.load("r1").await.map(drop)),
+        ("trace", store.trace("r1", 0, 10).await.map(drop)),
+        ("mail", store.mail("r1").await.map(drop)),
+        ("post", store.post(decision).await.map(drop)),
+        ("approvals", store.approvals(&ApprovalQuery::new(About::All, 10)).await.map(drop)),
+        ("due", store.due(u64::MAX, 10).await.map(drop)),
+        ("runs", store.runs(&RunQuery::all(10)).await.map(drop)),
+        ("create", store.create(&NewRun::new("r1", json!(0), 0)).await.map(drop)),
+        ("commit", store.commit(&lease, &next).await.map(drop)),
+        ("renew", store.renew(&lease, 1 << 53).await.map(drop)),
+        ("release", store.release(&lease, &Release::clean()).await.map(drop)),
+        ("cancel", store.cancel("r1", "why").await.map(drop)),
+        ("claim", store.claim(&claim).await.map(drop)),
+        ("claim any", store.claim(&Claim::any("w", 1 << 51, 1 << 52)).await.map(drop)),
+        ("remove", store.remove("r1", u64::MAX).await.map(drop)),
+    ]
+}
+
+#[tokio::test]
+async fn a_damaged_state_is_told_and_left_alone() {
+    let (story, before) = lived().await;
+    let state = run_file(&before, "state.json");
+    let whole = before.read(&state, u64::MAX).unwrap();
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let damages = [
+        (Vec::new(), "EOF"),
+        (b"{".to_vec(), "EOF"),
+        (b"not JSON at all".to_vec(), "line 1"),
+        (b"[1]".to_vec(), "line 1"),
+        (vec![0; 300], "line 1"),
+        (whole[..whole.len() / 2].to_vec(), "EOF"),
+        (text.replacen("\"version\"", "\"vers\u{ef}on\"", 1).into_bytes(), "unknown field"),
+        (
+            text.replacen("\"format\": 1", "\"format\": 2", 1).into_bytes(),
+            "format 2, and this program knows format 1",
+        ),
+        (text.replacen("\"id\": \"r1\"", "\"id\": \"r2\"", 1).into_bytes(), "the run \"r2\""),
+        (b"\xff\xfe".to_vec(), "line 1"),
+    ];
+    for (damage, said) in damages {
+        let disk = before.fork();
+        put(&disk, &state, &damage);
+        let files = disk.files();
+        for (what, told) in do_everything(&story, &on(&disk)).await {
+            match told {
+                Err(StoreError::Unusable { what: got, help }) => {
+                    assert!(got.contains("state.json") && got.contains(said), "{what}: {got}");
+                    assert!(
+                        help.contains("backup") || help.contains("version of the program"),
+                        "{what}: {help}"
+                    );
+                }
+                other => panic!("{what} with {said:?}: {other:?}"),
+            }
+        }
+        assert_eq!(disk.files(), files, "{said}: nothing was changed");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_log_is_told_and_left_alone() {
+    let (story, before) = lived().await;
+    for name in ["messages.jsonl", "calls.jsonl", "decisions.jsonl", "trace.jsonl", "spec.json"] {
+        let path = run_file(&before, name);
+        let whole = before.read(&path, u64::MAX).unwrap();
+        let mut garbled = whole.clone();
+        let middle = whole.len() / 2;
+        garbled[middle..middle + 4].copy_from_slice(b"\xff{\"\n");
+        for (damage, said) in
+            [(garbled, name), (whole[..whole.len() - 1].to_vec(), "the last commit left"), (Vec::new(), name)]
+        {
+            if name == "spec.json" && said != name {
+                continue;
+            }
+            let disk = before.fork();
+            put(&disk, &path, &damage);
+            let files = disk.files();
+            let store = on(&disk);
+            let read = match name {
+                "trace.jsonl" => store.trace("r1", 0, 10_000).await.map(drop),
+                _ => store.load("r1").await.map(drop),
+            };
+            let Err(StoreError::Unusable { what, help }) = read else { panic!("{name}: {read:?}") };
+            assert!(what.contains(name) && what.contains(said), "{what}");
+            assert!(help.contains("restore"), "{help}");
+            if said == "the last commit left" {
+                // A log that lacks what was acknowledged is not written on.
+                let mut next = story.commits.iter().rfind(|commit| !commit.trace.is_empty()).unwrap().clone();
+                next.version = story.commits.len() as u64 + 1;
+                next.calls = story.commits.iter().flat_map(|commit| commit.calls.clone()).collect();
+                next.messages = story.commits[0].messages.clone();
+                next.decisions = story.commits.iter().flat_map(|commit| commit.decisions.clone()).collect();
+                let lease = runstate::store::Lease::new("r1", 2);
+                let refused = store.commit(&lease, &next).await;
+                assert!(matches!(refused, Err(StoreError::Unusable { .. })), "{name}: {refused:?}");
+                assert_eq!(disk.read(&path, u64::MAX).unwrap(), damage, "{name}");
+            } else {
+                assert_eq!(disk.files(), files, "{name}: nothing was changed");
+            }
+        }
+    }
+}
+
+/// What a crash left behind the last commit counts for nothing, and the next commit takes it away and says so.
+#[tokio::test]
+async fn a_torn_last_line_is_cut_and_reported() {
+    let (story, disk) = (Story::new().await, SimDisk::new());
+    let store = on(&disk);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let (last, first) = story.commits.split_last().unwrap();
+    for commit in first {
+        store.commit(&lease, commit).await.unwrap();
+    }
+    for (name, torn) in [("messages.jsonl", &b"{\"seq\":99,\"ro"[..]), ("trace.jsonl", b"{\"seq\":7}\n{")] {
+        disk.open(&run_file(&disk, name), Open::Append).unwrap().write(torn).unwrap();
+    }
+    let loaded = store.load("r1").await.unwrap();
+    assert_eq!(loaded.stored.as_ref(), story.stored.iter().rev().nth(1));
+    assert_eq!(store.repairs(), [""; 0]);
+    let mut last = last.clone();
+    last.messages = vec![story.commits[0].messages[0].clone()];
+    last.messages[0].seq = loaded.messages + 1;
+    store.commit(&lease, &last).await.unwrap();
+    let repairs = store.repairs();
+    assert_eq!(repairs.len(), 2, "{repairs:?}");
+    assert!(repairs[0].ends_with("messages.jsonl: 13 bytes that no commit had were cut off"), "{repairs:?}");
+    assert!(repairs[1].ends_with("trace.jsonl: 11 bytes that no commit had were cut off"), "{repairs:?}");
+    assert_eq!(store.repairs(), [""; 0], "told once");
+    assert_eq!(store.trace("r1", 0, 10_000).await.unwrap(), story.trace);
+}
+
+#[test]
+fn what_is_no_store_or_one_of_another_version_is_left_alone() {
+    let cases: [(&str, &[u8], &str, &str); 6] = [
+        ("/store/notes.txt", b"mine", "it is not empty", "empty or not there"),
+        ("/store/store.json", b"{}", "missing field", "name another folder"),
+        ("/store/store.json", b"", "EOF", "name another folder"),
+        ("/store/store.json", b"{\"store\":\"a shop\",\"format\":1}", "a shop", "name another folder"),
+        (
+            "/store/store.json",
+            b"{\"store\":\"runstate file store\",\"format\":2}",
+            "format 2",
+            "use the version of the program that made it",
+        ),
+        ("/store/store.json", b"\xff", "line 1", "name another folder"),
+    ];
+    for (path, content, said, help) in cases {
+        let disk = SimDisk::new();
+        disk.create_folder(Path::new("/store")).unwrap();
+        put(&disk, Path::new(path), content);
+        let opened = FileStore::on(Arc::new(disk.clone()), "/store");
+        let Err(StoreError::Unusable { what, help: got }) = opened else { panic!("{said}: {opened:?}") };
+        assert!(what.contains(said) && got.contains(help), "{what}; {got}");
+        assert_eq!(disk.read(Path::new(path), 1_000).unwrap(), content);
+        assert!(disk.files().len() <= 2, "{:?}", disk.files());
+    }
+    // A file where a folder should be.
+    let disk = SimDisk::new();
+    put(&disk, Path::new("/store"), b"mine");
+    let opened = FileStore::on(Arc::new(disk.clone()), "/store");
+    assert!(matches!(opened, Err(StoreError::Failed(_))), "{opened:?}");
+    assert_eq!(disk.files(), [("/store".to_owned(), b"mine".to_vec())]);
+}
