@@ -13,15 +13,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::{Cluster, Place};
-use runs::{More, waiting};
+use runs::{More, commits, waiting};
 use runstate::run::RunStatus;
 use runstate::store::{About, ApprovalQuery, Lease, RunQuery, RunStore};
 use runstate_postgres::PostgresStore;
 use tokio::time::Instant;
 
 const WRITERS: usize = 16;
-const TURNS: usize = 5;
-const TIME: Duration = Duration::from_secs(3);
+const TURNS: usize = 3;
+const TIME: Duration = Duration::from_secs(2);
 
 fn main() {
     // `cargo test --benches` only wants to know whether it starts.
@@ -54,6 +54,17 @@ where
     (began.elapsed().as_secs_f64(), writers)
 }
 
+/// A step of a run that goes on: a message, a call of its own, the events of both.
+async fn step(run: &str) -> More {
+    let mut more = More::of(run, 1).await;
+    let calls = commits(run, 1).await.into_iter().map(|commit| commit.calls);
+    more.commit.calls = calls.filter(|calls| !calls.is_empty()).next_back().unwrap_or_default();
+    for call in &mut more.commit.calls {
+        call.waits = None;
+    }
+    more
+}
+
 /// A run, and what is committed to it next.
 struct Writer {
     store: Arc<PostgresStore>,
@@ -65,11 +76,7 @@ struct Writer {
 impl Writer {
     async fn new(store: &Arc<PostgresStore>, run: &str) -> Self {
         let (lease, _) = waiting(&**store, run, 1).await;
-        let mut more = More::of(run, 1).await;
-        // A step of a run that goes on: a message, a call of its own, the events of both.
-        for call in &mut more.commit.calls {
-            call.waits = None;
-        }
+        let more = step(run).await;
         Writer { store: Arc::clone(store), lease, more, made: 0 }
     }
 
@@ -109,7 +116,7 @@ async fn rates(cluster: &Cluster) {
     let place = cluster.place();
     let store = Arc::new(PostgresStore::connect(place.options().connections(WRITERS)).await.unwrap());
     place.client().await.batch_execute("CREATE TABLE bare (n bigint, json text)").await.unwrap();
-    let commit = More::of("r", 1).await.commit;
+    let commit = step("r").await.commit;
     let bytes = commit.run.snapshot.len()
         + commit.run.core.len()
         + commit.calls.iter().map(|call| call.snapshot.len()).sum::<usize>()
