@@ -36,10 +36,12 @@ pub enum Fault {
     LapseUntold,
     /// A run that a kill interrupted is not claimed again.
     LeaseForEver,
+    /// Renewals do not arrive. It does no harm: the fence alone keeps a run in one hand.
+    Unrenewed,
 }
 
 impl Fault {
-    /// All of them.
+    /// All of them that do harm.
     pub const ALL: [Fault; 13] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
@@ -72,6 +74,7 @@ impl Fault {
             Fault::CancelUntold => "cancel-untold",
             Fault::LapseUntold => "lapse-untold",
             Fault::LeaseForEver => "lease-for-ever",
+            Fault::Unrenewed => "unrenewed",
         }
     }
 }
@@ -86,8 +89,9 @@ impl FromStr for Fault {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Fault, String> {
-        Fault::ALL.into_iter().find(|fault| fault.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Fault::ALL.into_iter().map(Fault::name).collect();
+        let all = || Fault::ALL.into_iter().chain([Fault::Unrenewed]);
+        all().find(|fault| fault.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = all().map(Fault::name).collect();
             format!("{name:?} is no fault; there are {}", names.join(", "))
         })
     }

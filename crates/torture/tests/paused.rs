@@ -6,6 +6,7 @@ use std::time::Duration;
 use runstate::agent::ExecutionMode;
 use runstate::run::RunStatus;
 use runstate::store::NewRun;
+use runstate_torture::fault::Fault;
 use runstate_torture::judge::judge;
 use runstate_torture::kill::{Drivers, Options, Signal};
 use runstate_torture::ledger::{Entries, Entry, Ledger, read};
@@ -36,7 +37,9 @@ fn step(id: &str, think_ms: u64) -> Step {
 
 async fn one_alone_wins(store: &str, folder: &Path) {
     let mut options = Options::new(PROGRAM, store, folder, 0, 0);
-    options.lease = Duration::from_millis(900);
+    options.lease = Duration::from_secs(3);
+    // What it hears first when it goes on is what becomes of its commit: a renewal would be refused as well.
+    options.fault = Some(Fault::Unrenewed);
     let ledger = options.ledger();
     let store = open(&options.store).await.unwrap();
     // It is stopped while the model thinks: what it does first when it goes on is to commit the answer.

@@ -75,6 +75,7 @@ impl RunStore for Faulty {
 
     async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
         let until_ms = match self.fault {
+            Fault::Unrenewed => return Ok(()),
             Fault::LeaseForEver => until_ms.saturating_add(3_600_000),
             _ => until_ms,
         };
