@@ -13,8 +13,10 @@ pub(super) struct Book<'e> {
     pub(super) cancelled: HashSet<&'e str>,
     /// Commits of such a run behind the wish.
     unheeded: HashMap<&'e str, Vec<&'e Made>>,
-    /// The keys under which the tool of a call began, in order.
-    began: HashMap<&'e str, HashMap<&'e str, Vec<&'e str>>>,
+    /// By run and call, in order.
+    began: HashMap<&'e str, HashMap<&'e str, Vec<Began<'e>>>>,
+    /// Where the decision of that id was sent first.
+    sent: HashMap<&'e str, usize>,
     ended: HashSet<&'e str>,
     commits: HashMap<&'e str, Vec<&'e Made>>,
     pub(super) refused: Vec<&'e str>,
@@ -24,15 +26,24 @@ pub(super) struct Book<'e> {
     pub(super) executions: usize,
 }
 
+/// A tool began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Began<'e> {
+    /// Where in the ledger.
+    at: usize,
+    /// Under this key.
+    pub(super) key: &'e str,
+}
+
 impl<'e> Book<'e> {
     pub(super) fn of(entries: &'e Entries) -> Self {
         let mut book = Book::default();
-        for entry in &entries.all {
+        for (at, entry) in entries.all.iter().enumerate() {
             match entry {
                 Entry::Began(it) => {
                     book.executions += 1;
                     let of_run = book.began.entry(&it.run).or_default();
-                    of_run.entry(&it.call).or_default().push(&it.key);
+                    of_run.entry(&it.call).or_default().push(Began { at, key: &it.key });
                 }
                 Entry::Ended(it) => drop(book.ended.insert(&it.key)),
                 Entry::Committed(made) => book.committed(made),
@@ -40,7 +51,8 @@ impl<'e> Book<'e> {
                 Entry::Created { run } => book.created.push(run),
                 Entry::Cancelled { run } => drop(book.cancelled.insert(run)),
                 Entry::Replied { sent, reply } => book.replied(sent, reply),
-                Entry::Sent(_) | Entry::GaveBack { .. } => {}
+                Entry::Sent(sent) => drop(book.sent.entry(&sent.decision).or_insert(at)),
+                Entry::GaveBack { .. } => {}
             }
         }
         book
@@ -64,7 +76,7 @@ impl<'e> Book<'e> {
         }
     }
 
-    pub(super) fn began(&self, run: &str, call: &str) -> &[&'e str] {
+    pub(super) fn began(&self, run: &str, call: &str) -> &[Began<'e>] {
         self.began.get(run).and_then(|calls| calls.get(call)).map_or(&[], Vec::as_slice)
     }
 
@@ -91,9 +103,14 @@ impl<'e> Book<'e> {
         self.accepted.values().flatten().copied().filter(move |sent| sent.run == run)
     }
 
-    /// How often somebody was told that a call goes on.
-    pub(super) fn resumes(&self, run: &str, call: &str) -> usize {
+    /// How often somebody was told that a call goes on, or was about to be: before its tool began here, or at all.
+    pub(super) fn resumes(&self, run: &str, call: &str, before: Option<&Began<'_>>) -> usize {
         let of_call = self.accepted_of(run).filter(|sent| sent.call == call);
-        of_call.filter(|sent| sent.action == DecisionAction::Resume).count()
+        let resumes = of_call.filter(|sent| sent.action == DecisionAction::Resume);
+        let was_sent = |sent: &&Sent| {
+            let at = self.sent.get(&*sent.decision);
+            before.is_none_or(|began| at.is_some_and(|at| *at < began.at))
+        };
+        resumes.filter(was_sent).count()
     }
 }

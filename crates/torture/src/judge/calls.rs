@@ -6,7 +6,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::tool_call::AnyToolCall;
 
 use super::Violation;
-use super::book::Book;
+use super::book::{Began, Book};
 use super::run::Seen;
 use crate::script::{Asks, Call, ToolName};
 
@@ -46,24 +46,29 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
 /// A tool executes as often as it was allowed to: once, or not at all where a person is asked before; and once more for each
 /// time that somebody was told that it does. One that may run twice may repeat each of these, under the same key.
 fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<(), String> {
-    let resumes = book.resumes(&seen.id, name);
-    let allowed = match asked.asks {
-        Asks::GateForResult => 0,
-        Asks::Gate => resumes,
-        Asks::Nobody | Asks::Tool => 1 + resumes,
+    let allowed = |before: Option<&Began<'_>>| {
+        let resumes = book.resumes(&seen.id, name, before);
+        match asked.asks {
+            Asks::GateForResult => 0,
+            Asks::Gate => resumes,
+            Asks::Nobody | Asks::Tool => 1 + resumes,
+        }
     };
     let began = book.began(&seen.id, name);
-    let keys: HashSet<&str> = began.iter().copied().collect();
-    if keys.len() > allowed {
-        return Err(format!("{name} executed as {keys:?}, and was allowed to {allowed} times"));
+    let keys: Vec<&str> = began.iter().map(|began| began.key).collect();
+    let distinct: HashSet<&str> = keys.iter().copied().collect();
+    if distinct.len() > allowed(None) {
+        return Err(format!("{name} executed as {keys:?}, and was allowed to {} times", allowed(None)));
     }
     if asked.tool == ToolName::Again {
         return Ok(());
     }
-    if began.len() > allowed {
-        return Err(format!(
-            "{name} must not run twice: it began as {began:?}, and was allowed to {allowed} times"
-        ));
+    for (before, it) in began.iter().enumerate() {
+        // What allows it was sent before it begins.
+        if before >= allowed(Some(it)) {
+            let times = allowed(Some(it));
+            return Err(format!("{name} must not run twice: of {keys:?} {times} were allowed at the time"));
+        }
     }
     // What is durable before a tool executes: that its call started, or that it resumes.
     let is_start = |event: &&runstate::trace::Event<'_>| {
@@ -90,7 +95,8 @@ fn outcome(
     let declined = decisions.iter().any(|decision| decision.action == DecisionAction::Cancel);
     let run_was_cancelled = book.cancelled.contains(&*seen.id);
     let acted = |key: &str| {
-        if !book.began(&seen.id, name).contains(&key) || !book.has_ended(key) {
+        let mut began = book.began(&seen.id, name).iter();
+        if !began.any(|began| began.key == key) || !book.has_ended(key) {
             return Err(format!("{name} says that it acted as {key}, and nobody saw that"));
         }
         Ok(())

@@ -73,7 +73,7 @@ impl Facts {
         }
         for (name, _) in seen.state.iter().flat_map(|state| state.calls()) {
             let began = book.began(&seen.id, name);
-            let keys: HashSet<&str> = began.iter().copied().collect();
+            let keys: HashSet<&str> = began.iter().map(|began| began.key).collect();
             self.again += began.len() - keys.len();
         }
     }
