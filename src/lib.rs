@@ -8,8 +8,9 @@
 //! - [`lifecycle!`] defines a lifecycle; [`kernel`] has the traits behind it.
 //! - The documented lifecycles: [`run`], [`tool_call`], [`run_flow`], [`resume_tool_call`], [`tool_execution`],
 //!   [`stream_session`], [`governed_run`], [`approval`], [`service_run`]; all of them in [`lifecycles`].
-//! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs. [`stream`]: a driver of model streams. [`governed`]: a driver of
-//!   governed runs, and [`files`] for what must survive a crash.
+//! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs. [`stream`]: a driver of model streams, and
+//!   [`session_model`], which makes one the model of agent runs. [`governed`]: a driver of governed runs, and [`files`] for what must
+//!   survive a crash.
 //! - [`trace`] and [`diagram`]: what happened, and what is documented. `testing`: for tests of your own lifecycles.
 //!
 //! # Features
@@ -28,6 +29,8 @@ pub mod governed;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]
 mod lifecycle;
+#[cfg(all(feature = "agent", feature = "stream"))]
+pub mod session_model;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 #[cfg(feature = "store")]

@@ -13,6 +13,7 @@ mod guardrail;
 mod lifecycles;
 mod proof;
 mod store;
+mod session_model;
 mod stream;
 mod testing;
 mod trace;

@@ -1,5 +1,6 @@
 //! Governed runs: transitions with all their files against the very same system calls alone; recovery with a long ledger;
-//! the check of many states. Each against what it is measured by, in turns, in one process: `cargo bench --bench governed`.
+//! the check of many states and of a long log. Each against what it is measured by, in turns, in one process:
+//! `cargo bench --bench governed`. It works in the folder for temporary files, so that `TMPDIR` chooses the disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use runstate::clock::Clock;
 use runstate::files::RealDisk;
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
-use runstate_benches::replay::{Recording, replay};
+use runstate_benches::replay::{Operation, Recording, replay};
 
 const T: u64 = 1_769_860_800_000;
 
@@ -109,12 +110,34 @@ fn row(what: &str, ours: Duration, by: &str, theirs: Duration, bar: &str) {
     );
 }
 
-fn transitions(root: &Path) {
+/// What a run below `first` does to files.
+fn recorded(first: &Path) -> Vec<Operation> {
     let recorded = Arc::new(Mutex::new(Vec::new()));
-    let first = root.join("recorded");
-    let status = block_on(governor(Arc::new(Recording::new(Arc::clone(&recorded))), &first).start("BENCH"));
+    let status = block_on(governor(Arc::new(Recording::new(Arc::clone(&recorded))), first).start("BENCH"));
     assert_eq!(status.expect("it runs").status, GovernedRunStatus::Completed);
-    let operations = std::mem::take(&mut *recorded.lock().expect("no panic"));
+    std::mem::take(&mut *recorded.lock().expect("no panic"))
+}
+
+/// One side of the comparison alone, for `count-system-calls.sh`.
+fn only(side: &str, rounds: usize, root: &Path) {
+    let first = root.join("recorded");
+    let operations = recorded(&first);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    for round in 0..rounds {
+        let to = root.join(format!("{side}{round}"));
+        match side {
+            "ours" => {
+                let governor = governor(Arc::new(RealDisk), &to);
+                runtime.block_on(governor.start("BENCH")).expect("it runs");
+            }
+            _ => replay(&operations, &first, &to).expect("the same files"),
+        }
+    }
+}
+
+fn transitions(root: &Path) {
+    let first = root.join("recorded");
+    let operations = recorded(&first);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..60 {
         let (a, b) = (root.join(format!("a{round}")), root.join(format!("b{round}")));
@@ -179,6 +202,11 @@ fn recovery(root: &Path) {
     row("recovery of a run with a ledger of 100,000 lines", median(ours), by, median(theirs), "");
     let verified = timed(|| assert!(verify_ledger(ledger.as_bytes()).is_ok()));
     println!("| `verify_ledger` of 100,000 lines, unchained | {verified:.2?} | | | |");
+    let checked = timed(|| {
+        let report = check_log(ledger.as_bytes(), None, |_| ()).expect("it is in memory");
+        assert_eq!(report.steps, 100_000);
+    });
+    println!("| `check_log` of the same | {checked:.2?} | | | |");
 }
 
 fn states(root: &Path) {
@@ -213,6 +241,12 @@ fn main() {
     }
     let root = std::env::temp_dir().join(format!("runstate-bench-{}", std::process::id()));
     fs::create_dir_all(&root).expect("a folder");
+    let mut arguments = std::env::args().skip_while(|argument| !matches!(argument.as_str(), "ours" | "bare"));
+    if let Some(side) = arguments.next() {
+        let rounds = arguments.next().and_then(|rounds| rounds.parse().ok()).unwrap_or(0);
+        only(&side, rounds, &root);
+        return fs::remove_dir_all(&root).expect("it was there");
+    }
     println!("| what | measured | measured by | ratio | bar |\n|---|---|---|---|---|");
     transitions(&root);
     recovery(&root);

@@ -220,8 +220,21 @@ fn sessions(runtime: &tokio::runtime::Runtime) {
     }
 }
 
+/// One case so often, and nothing else: for callgrind, which counts instructions whatever else runs on the machine.
+fn only(runtime: &tokio::runtime::Runtime, args: &[String]) -> Option<()> {
+    let [only, what, tokens, times, ..] = args else { return None };
+    let (_, case) = CASES.iter().find(|(name, _)| name == what).filter(|_| only == "only")?;
+    let (tokens, times): (usize, u32) = (tokens.parse().ok()?, times.parse().ok()?);
+    (0..times).for_each(|_| case(runtime, tokens));
+    Some(())
+}
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if only(&runtime, &args).is_some() {
+        return;
+    }
     let lengths = [2_000, 20_000, 200_000];
     let measured = lengths.map(|tokens| nanoseconds(&runtime, tokens));
     println!(

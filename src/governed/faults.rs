@@ -3,11 +3,12 @@
 
 use super::document::{Document, Entry};
 use super::when::When;
+use crate::approval::ApprovalId;
 use crate::governed_run::GovernedRunStatus;
 use crate::kernel::Status;
 
 /// A clock may be so many milliseconds ahead of another machine's.
-const SKEW_MS: u64 = 60_000;
+pub(super) const SKEW_MS: u64 = 60_000;
 
 /// Everything that is wrong; empty for a sound file. `now` tells what lies in the future, where it is known.
 pub(super) fn faults(document: &Document, now: Option<u64>) -> Vec<String> {
@@ -153,15 +154,22 @@ fn tools(document: &Document, faults: &mut Vec<String>) {
 fn approvals(document: &Document, faults: &mut Vec<String>) {
     let Document { approvals_pending, approvals_granted, current_state, state_history, .. } = document;
     let waits = *current_state == GovernedRunStatus::AwaitingApproval;
+    let may_wait = waits || *current_state == GovernedRunStatus::Planning;
     match approvals_pending.len() {
         0 if waits => faults.push("AWAITING_APPROVAL has one pending approval, got none".to_owned()),
         0 => {}
-        1 if waits => {}
+        1 if may_wait => {}
         n if waits => faults.push(format!(
             "AWAITING_APPROVAL has one pending approval, since tools run one at a time; got {n}"
         )),
-        _ => faults
-            .push(format!("approvals_pending is {approvals_pending:?}, but {current_state} waits for none")),
+        n if may_wait => {
+            faults.push(format!("PLANNING waits for one approval at most, that of the plan; got {n}"));
+        }
+        _ => {
+            let ids: Vec<&str> = approvals_pending.iter().map(ApprovalId::as_str).collect();
+            let ids = ids.join(", ");
+            faults.push(format!("approvals_pending has {ids}, but {current_state} waits for none"));
+        }
     }
     for (i, id) in approvals_granted.iter().enumerate() {
         if approvals_granted[..i].contains(id) {

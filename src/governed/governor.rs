@@ -4,24 +4,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::document::Document;
-use super::drive::{pending, question};
+use super::drive::{asked_about_plan, pending};
 use super::error::GovernedError;
 use super::folders::Folders;
 use super::mend::Repairs;
-use super::notes::{Purpose, Standing, short};
-use super::open::{Found, OpenRun, Place};
+use super::open::{Found, Observers, OpenRun, Place};
 use super::outcome::{Progressed, RunStatus, Swept, Waits};
 use super::parts::{GovernedTool, Parts};
 use super::rules::Rules;
-use crate::approval::{self, Approval, ApprovalId, AwaitingHuman};
+use crate::approval::ApprovalId;
 use crate::clock::Clock;
 use crate::files::Disk;
-use crate::governed_run::{
-    AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunStatus, Reviewers, RunId,
-    RunRecord,
-};
+use crate::governed_run::{AnyGovernedRun, GovernedRun, Reviewers, RunId, RunRecord};
+use crate::kernel::Observer;
 
-type Result<T> = std::result::Result<T, GovernedError>;
+pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 
 /// Drives governed runs (document 001): plans, executes, asks, verifies, audits, with deadlines, and with files that
 /// survive a crash.
@@ -36,6 +33,7 @@ pub struct Governor {
     pub(super) parts: Parts,
     pub(super) rules: Rules,
     pub(super) reviewers: Reviewers,
+    observers: Box<Observers>,
 }
 
 impl fmt::Debug for Governor {
@@ -48,13 +46,13 @@ impl fmt::Debug for Governor {
 }
 
 /// A run in hand, in order and in time.
-struct InHand<'a> {
-    open: OpenRun<'a>,
-    run: Option<AnyGovernedRun>,
-    document: Document,
+pub(super) struct InHand<'a> {
+    pub(super) open: OpenRun<'a>,
+    pub(super) run: Option<AnyGovernedRun>,
+    pub(super) document: Document,
     repairs: Repairs,
     /// The approval that it had waited for when it was found expired, and until when.
-    expired: Option<(ApprovalId, u64)>,
+    pub(super) expired: Option<(ApprovalId, u64)>,
 }
 
 impl Governor {
@@ -76,7 +74,83 @@ impl Governor {
                 return Err(GovernedError::ToolTwice { tool: tool.name().to_owned() });
             }
         }
-        Ok(Governor { disk, folders, clock, parts, rules, reviewers })
+        let observers = Box::new(|_: &RunId, _: &str| Observer::default());
+        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers })
+    }
+
+    /// The same, with someone told of each transition of its runs and of their approvals, as it is taken: `observers` gives an
+    /// observer for the machine of that run which traces call by that name, the run's id or the approval's. A
+    /// [`Recorder`](crate::trace::Recorder) has them, so that a run is recorded while it is driven.
+    ///
+    /// The files are the authority: a transition is told before it is written, and one that could not be written is told again
+    /// when it is taken again.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use runstate::clock::TokioClock;
+    /// # use runstate::files::RealDisk;
+    /// # use runstate::governed::*;
+    /// # use runstate::governed_run::{Opinion, RunId};
+    /// # struct Nothing;
+    /// # #[async_trait::async_trait]
+    /// # impl Planner for Nothing {
+    /// #     async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
+    /// #         Ok(ProposedPlan::default())
+    /// #     }
+    /// # }
+    /// # #[async_trait::async_trait]
+    /// # impl Verifier for Nothing {
+    /// #     async fn verify(&self, _: &RunView<'_>) -> Result<Vec<String>, PartError> {
+    /// #         Ok(vec!["nothing was done".to_owned()])
+    /// #     }
+    /// # }
+    /// # #[async_trait::async_trait]
+    /// # impl Auditor for Nothing {
+    /// #     fn name(&self) -> &str {
+    /// #         "quality"
+    /// #     }
+    /// #     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
+    /// #         Ok((Opinion::Pass, "nothing to object to".to_owned()))
+    /// #     }
+    /// # }
+    /// # #[async_trait::async_trait]
+    /// # impl Rollback for Nothing {
+    /// #     async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("runstate-observed-{}", std::process::id()));
+    /// # let parts = Parts {
+    /// #     planner: Box::new(Nothing), plan_approval: Box::new(AutoApproved), tools: vec![],
+    /// #     verifier: Box::new(Nothing), auditors: vec![Box::new(Nothing)], rollback: Box::new(Nothing),
+    /// # };
+    /// # let clock = Arc::new(TokioClock::starting_at(1_769_860_800_000));
+    /// # let governor = Governor::new(Arc::new(RealDisk), Folders::new(&folder), clock, parts, Rules::default())?;
+    /// use runstate::trace::{Recorder, Rulebook, Verdict, check};
+    /// use runstate::{governed_run::AnyGovernedRun, kernel::Persist};
+    ///
+    /// let recorder = Recorder::new("hello");
+    /// let observed = recorder.clone();
+    /// let governor = governor.observed(move |_, instance| observed.observer(instance));
+    /// let run = governor.start("HELLO").await?.run;
+    ///
+    /// let mut trace = recorder.take();
+    /// let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH]);
+    /// assert_eq!(check(&trace, &book).verdict, Verdict::Conforms);
+    /// assert_eq!(trace[0].instance, run.as_str());
+    /// // A transition that nobody took is found out.
+    /// trace.remove(2);
+    /// assert_eq!(check(&trace, &book).verdict, Verdict::Violates);
+    /// # std::fs::remove_dir_all(&folder).map_err(|error| panic!("{error}")).ok();
+    /// # Ok::<(), GovernedError>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn observed(self, observers: impl Fn(&RunId, &str) -> Observer + Send + Sync + 'static) -> Self {
+        Governor { observers: Box::new(observers), ..self }
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -88,7 +162,12 @@ impl Governor {
     }
 
     fn place(&self) -> Place<'_> {
-        Place { disk: self.disk.as_ref(), folders: &self.folders, chained: self.rules.chained }
+        Place {
+            disk: self.disk.as_ref(),
+            folders: &self.folders,
+            chained: self.rules.chained,
+            observers: &*self.observers,
+        }
     }
 
     /// Makes a run of `project`, in INIT. Two of one second have different ids (B11).
@@ -110,7 +189,8 @@ impl Governor {
             });
         }
         let mut open = self.place().begin(self.place().claim(id)?)?;
-        let record = RunRecord::new(open.id.clone(), now).limited(self.rules.limits);
+        let observer = open.observer(open.id.as_str());
+        let record = RunRecord::new(open.id.clone(), now).limited(self.rules.limits).observed(observer);
         let run = GovernedRun::new(record);
         open.moved(&run)?;
         Ok((open, run.into()))
@@ -146,87 +226,6 @@ impl Governor {
         };
         let (run, waits) = self.drive(&mut open, run).await?;
         Ok(Progressed { run: open.id, status: run.status(), waits, repairs })
-    }
-
-    /// A person says yes. The run goes on executing when it is [resumed](Self::resume).
-    ///
-    /// # Errors
-    /// [`GovernedError::Expired`] for a decision that came too late: the run is halted then. [`GovernedError::NotAsked`]
-    /// when the run does not wait for this approval; [`GovernedError::Refused`] for a decision by nobody; else as
-    /// [`resume`](Self::resume).
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn approve(&self, run: &RunId, approval: &ApprovalId, by: &str, why: &str) -> Result<()> {
-        let (mut open, run, asked) = self.asked(run, approval).await?;
-        let mut answer = approval::Approve::new(by, self.now());
-        if !why.trim().is_empty() {
-            answer = answer.because(short(why));
-        }
-        let purpose = purpose(&open);
-        match run.approved_with(asked, &answer) {
-            Ok((run, asked)) => {
-                open.keep(&asked)?;
-                open.notes.standing = Standing::Granted { approval: approval.clone(), purpose };
-                open.moved(&run).map(drop)
-            }
-            Err(back) => Err(refused(approval, &back.error)),
-        }
-    }
-
-    /// A person says no: what was done is rolled back, and the run is over (B5).
-    ///
-    /// # Errors
-    /// As [`approve`](Self::approve).
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start); once the decision is written, resuming the run rolls it back.
-    pub async fn reject(
-        &self,
-        run: &RunId,
-        approval: &ApprovalId,
-        by: &str,
-        why: &str,
-    ) -> Result<GovernedRunStatus> {
-        let (mut open, run, _) = self.asked(run, approval).await?;
-        if by.trim().is_empty() {
-            let error = AnswerError::Approval(approval::ApprovalError::Nobody);
-            return Err(refused(approval, &error));
-        }
-        let why = if why.trim().is_empty() { "rejected" } else { why };
-        let at = self.now();
-        let run = self.finish_rejection(&mut open, run, &short(why), by, at).await?;
-        Ok(run.status())
-    }
-
-    /// A person passes the question on: the run is halted (B4).
-    ///
-    /// # Errors
-    /// As [`approve`](Self::approve).
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn escalate(
-        &self,
-        run: &RunId,
-        approval: &ApprovalId,
-        by: &str,
-        why: &str,
-    ) -> Result<GovernedRunStatus> {
-        let (mut open, run, asked) = self.asked(run, approval).await?;
-        if by.trim().is_empty() {
-            return Err(refused(approval, &AnswerError::Approval(approval::ApprovalError::Nobody)));
-        }
-        let why = format!("{by}: {}", if why.trim().is_empty() { "no reason was given" } else { why });
-        match run.escalated_with(asked, &short(&why), self.now()) {
-            Ok((run, asked)) => {
-                open.keep(&asked)?;
-                open.notes.standing = Standing::Idle;
-                open.moved(&run)?;
-                Ok(GovernedRunStatus::HaltedUnsafe)
-            }
-            Err(back) => Err(refused(approval, &back.error)),
-        }
     }
 
     /// Where a run is. One that has expired goes where its timeout leads first, unless somebody has it in hand.
@@ -293,7 +292,7 @@ impl Governor {
     }
 
     /// Takes a run in hand, brings its files in line, and takes it where its timeout leads if it has expired.
-    async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
+    pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
         let repairs = open.mend(&document)?;
         let Some(run) = run else {
@@ -304,38 +303,11 @@ impl Governor {
         };
         let expired = match &run {
             AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
+            AnyGovernedRun::Planning(run) => asked_about_plan(&open).map(|id| (id, run.answer_by())),
             _ => None,
         };
         let run = self.expire(&mut open, run, past).await?;
         Ok(InHand { open, run: Some(run), document, repairs, expired })
-    }
-
-    /// A run that waits for this approval.
-    async fn asked(
-        &self,
-        run: &RunId,
-        approval: &ApprovalId,
-    ) -> Result<(OpenRun<'_>, GovernedRun<AwaitingApproval>, Approval<AwaitingHuman>)> {
-        let InHand { open, run, document, expired, .. } = self.take(run).await?;
-        if let Some((id, deadline)) = expired
-            && id == *approval
-        {
-            return Err(GovernedError::Expired { approval: id, deadline, at: self.now() });
-        }
-        let state = run.as_ref().map_or(document.current_state, AnyGovernedRun::status);
-        let being_rejected = matches!(open.notes.standing, Standing::RollingBack { .. });
-        match run {
-            Some(AnyGovernedRun::AwaitingApproval(run))
-                if run.state().approval() == approval && !being_rejected =>
-            {
-                if let Some(asked) = question(&open, &run) {
-                    return Ok((open, run, asked));
-                }
-            }
-            _ => {}
-        }
-        let status = open.notes.approval(approval).map(|approval| approval.status());
-        Err(GovernedError::NotAsked { run: open.id, approval: approval.clone(), status, state })
     }
 
     /// What a run waits for, if it waits for an approval.
@@ -348,27 +320,14 @@ impl Governor {
     pub async fn waits(&self, run: &RunId) -> Result<Option<Waits>> {
         let InHand { open, run, .. } = self.take(run).await?;
         Ok(match &run {
-            Some(AnyGovernedRun::AwaitingApproval(run)) => Some(Waits::Approval(pending(&open, run))),
+            Some(AnyGovernedRun::AwaitingApproval(run)) => {
+                let id = run.state().approval().clone();
+                Some(Waits::Approval(pending(&open, id, run.answer_by())))
+            }
+            Some(AnyGovernedRun::Planning(run)) => {
+                asked_about_plan(&open).map(|id| Waits::Approval(pending(&open, id, run.answer_by())))
+            }
             _ => None,
         })
-    }
-}
-
-fn purpose(open: &OpenRun<'_>) -> Purpose {
-    match open.notes.standing {
-        Standing::Asked { purpose, .. } => purpose,
-        _ => Purpose::Begin,
-    }
-}
-
-fn refused(approval: &ApprovalId, error: &AnswerError) -> GovernedError {
-    use crate::approval::ApprovalError;
-    use crate::governed_run::GovernedRunError;
-    match error {
-        AnswerError::Refused(GovernedRunError::Expired { deadline, at, .. })
-        | AnswerError::Approval(ApprovalError::Expired { deadline, at }) => {
-            GovernedError::Expired { approval: approval.clone(), deadline: *deadline, at: *at }
-        }
-        error => GovernedError::Refused { approval: approval.clone(), why: error.to_string() },
     }
 }

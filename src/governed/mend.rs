@@ -44,7 +44,7 @@ type Result<T> = std::result::Result<T, GovernedError>;
 impl OpenRun<'_> {
     /// Brings the files in line with the state. Doing it again does nothing.
     pub(super) fn mend(&mut self, document: &Document) -> Result<Repairs> {
-        let Place { disk, folders, chained } = self.place;
+        let Place { disk, folders, chained, .. } = self.place;
         let all = transitions(document);
         let (log, ledger) = (folders.log(&self.id), folders.ledger());
         // Both are read before anything is written, so that damage is reported and nothing is overwritten.

@@ -86,6 +86,8 @@
 
 mod chain;
 mod check;
+mod check_log;
+mod decide;
 mod document;
 mod drive;
 mod error;
@@ -94,6 +96,7 @@ mod folders;
 mod governor;
 mod guarded;
 mod lines;
+mod log_line;
 mod logs;
 mod mend;
 mod notes;
@@ -108,6 +111,7 @@ mod when;
 
 pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
 pub use check::{StateReport, check_state};
+pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log};
 pub use error::GovernedError;
 pub use folders::Folders;
 pub use governor::Governor;

@@ -52,6 +52,8 @@ pub(super) enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
+    /// To execute the plan, in PLANNING.
+    Plan,
     /// To begin a try of a tool whose gate needs it.
     Begin,
     /// To go on with what a tool asked for.

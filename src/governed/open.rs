@@ -11,18 +11,22 @@ use super::logs;
 use super::notes::{Notes, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
-use crate::approval::{Approval, ApprovalRecord, ApprovalStatus};
+use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
 use crate::files::{Disk, DiskFile, Open, move_to, replace};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
-use crate::kernel::{Persist, State};
+use crate::kernel::{Observer, Persist, State};
 use crate::snapshot::Snapshot;
 
-/// Where runs are written, and how.
+/// Who is told of the transitions of a machine of that run, by the machine's name.
+pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;
+
+/// Where runs are written, and how; and who is told of their transitions.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) folders: &'a Folders,
     pub(super) chained: bool,
+    pub(super) observers: &'a Observers,
 }
 
 /// A run in hand. Its lock is released when it is dropped.
@@ -121,9 +125,12 @@ impl<'a> Place<'a> {
         let document = self.read(id, now)?;
         let read = typed::read(&document, reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(id), fault))?;
-        let (notes, foreign) = (read.notes, read.foreign);
+        let (mut run, notes, foreign) = (read.run, read.notes, read.foreign);
+        if let Some(run) = &mut run {
+            run.observe((self.observers)(id, id.as_str()));
+        }
         let open = OpenRun { place: self, id: id.clone(), notes, foreign, changed: Vec::new(), _lock: lock };
-        Ok(Found { open, run: read.run, document })
+        Ok(Found { open, run, document })
     }
 }
 
@@ -131,6 +138,18 @@ impl OpenRun<'_> {
     /// What the parts may know of the run.
     pub(super) fn view<'v>(&'v self, planned: &'v [String], completed: usize) -> RunView<'v> {
         RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools }
+    }
+
+    /// Who is told of the transitions of the machine of that name.
+    pub(super) fn observer(&self, instance: &str) -> Observer {
+        (self.place.observers)(&self.id, instance)
+    }
+
+    /// The approval of that id, to be moved on.
+    pub(super) fn approval(&self, id: &ApprovalId) -> Option<AnyApproval> {
+        let mut approval = self.notes.approval(id)?;
+        approval.observe(self.observer(id.as_str()));
+        Some(approval)
     }
 
     /// Notes an approval as it is now; its record is written with the next transition.
@@ -165,7 +184,7 @@ impl OpenRun<'_> {
     {
         let document = typed::document(run, &self.notes, &self.foreign);
         self.write(&document)?;
-        let Place { disk, folders, chained } = self.place;
+        let Place { disk, folders, chained, .. } = self.place;
         if let Some(last) = transitions(&document).last() {
             let (log, ledger) = (folders.log(&self.id), folders.ledger());
             logs::log(disk, &log, &self.id, last).map_err(GovernedError::io(&log))?;

@@ -25,11 +25,11 @@ pub struct Progressed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waits {
-    /// A person's answer.
+    /// A person's answer: about an action in AWAITING_APPROVAL, about the plan in PLANNING.
     Approval(PendingApproval),
-    /// A plan that is approved of. Resuming the run asks for one again.
+    /// A plan that nothing speaks against. Resuming the run asks for one again.
     Plan {
-        /// What was said against the last; none when nobody said anything.
+        /// What was said against the last.
         objection: Option<String>,
     },
 }

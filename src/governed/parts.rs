@@ -69,7 +69,8 @@ pub enum PlanAnswer {
         /// What speaks against it.
         why: String,
     },
-    /// Nobody said anything yet: the run stays in PLANNING, until it is resumed or expires.
+    /// A person must say: the plan becomes an approval like any other, with a record in `PENDING/`, to be answered with
+    /// [`Governor::approve`](super::Governor::approve) and its like before PLANNING expires.
     Undecided,
 }
 

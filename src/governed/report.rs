@@ -21,7 +21,8 @@ pub(super) fn text(document: &Document) -> String {
 fn write(document: &Document, out: &mut String) -> std::fmt::Result {
     let notes = document.runstate.as_ref().map(|ours| &ours.notes);
     writeln!(out, "# {}: {}\n", document.run_id, document.current_state)?;
-    writeln!(out, "Made at {}, over at {}.", document.created_at, document.updated_at)?;
+    let (made, over) = (document.created_at, document.updated_at);
+    writeln!(out, "Made at {made}, over at {over}, after {}.", lasted(over.ms().saturating_sub(made.ms())))?;
     if let Some(why) = document.runstate.as_ref().and_then(|ours| why(document.current_state, &ours.state)) {
         writeln!(out, "\n**{}**", one_line(&why))?;
     }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Entry, Extension, VERSION};
-use super::notes::{Notes, Standing};
+use super::notes::{Notes, Purpose, Standing};
 use super::when::When;
-use crate::approval::AnyApproval;
+use crate::approval::{AnyApproval, ApprovalId};
 use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunStatus, Reviewers, RunRecord};
 use crate::kernel::Persist;
 use crate::snapshot::Snapshot;
@@ -64,6 +64,10 @@ fn written(
     let planned =
         progress.remove("tools_planned").map_or_else(|| completed.clone(), |tools| texts(Some(tools)));
     let pending: Option<Value> = state.remove("approvals_pending");
+    let pending = match &notes.standing {
+        Standing::Asked { approval, purpose: Purpose::Plan } => vec![approval.clone()],
+        _ => pending.and_then(|ids| serde_json::from_value(ids).ok()).unwrap_or_default(),
+    };
     let limits = *record.limits();
     Document {
         run_id: record.run_id().clone(),
@@ -75,7 +79,7 @@ fn written(
         tools_completed: completed,
         tools_remaining: texts(progress.remove("tools_remaining")),
         current_tool: progress.remove("current_tool").and_then(|tool| tool.as_str().map(str::to_owned)),
-        approvals_pending: pending.and_then(|ids| serde_json::from_value(ids).ok()).unwrap_or_default(),
+        approvals_pending: pending,
         approvals_granted: record.approvals_granted().to_vec(),
         created_at: When::from_ms(record.created_at()),
         updated_at: When::from_ms(record.updated_at()),
@@ -121,6 +125,9 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
         None => (Map::new(), Default::default(), foreign_notes(document)),
     };
     noted(document, &notes)?;
+    if is_ours {
+        planned(document, &notes)?;
+    }
     if status.is_terminal() && !is_ours {
         return Ok(Read { run: None, notes, foreign });
     }
@@ -162,6 +169,35 @@ fn noted(document: &Document, notes: &Notes) -> Result<(), String> {
     match notes.approval(used) {
         Some(AnyApproval::Approved(_)) => Ok(()),
         _ => Err(format!("`runstate` says that approval {used} is to be used, and it is not APPROVED")),
+    }
+}
+
+/// Holds the question about a plan against the run: it is put in PLANNING, and the plan that it is about is on record.
+fn planned(document: &Document, notes: &Notes) -> Result<(), String> {
+    let is_planning = document.current_state == GovernedRunStatus::Planning;
+    let asked = match &notes.standing {
+        Standing::Asked { approval, purpose: Purpose::Plan } => Some(approval),
+        _ => None,
+    };
+    if is_planning && document.approvals_pending.first() != asked {
+        let name = |id: Option<&ApprovalId>| id.map_or("none".to_owned(), ToString::to_string);
+        return Err(format!(
+            "approvals_pending has {}, `runstate` says that the plan waits for {}",
+            name(document.approvals_pending.first()),
+            name(asked)
+        ));
+    }
+    match asked {
+        Some(_) if !is_planning => {
+            Err(format!("`runstate` says that a plan waits for an approval, in {}", document.current_state))
+        }
+        Some(asked) if !matches!(notes.approval(asked), Some(AnyApproval::AwaitingHuman(_))) => {
+            Err(format!("`runstate` says that the plan waits for {asked}, and it is not AWAITING_HUMAN"))
+        }
+        Some(asked) if notes.plan.is_none() => {
+            Err(format!("`runstate` says that the plan waits for {asked}, and there is no plan"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -207,13 +243,13 @@ fn state_of(
 }
 
 fn foreign_notes(document: &Document) -> Notes {
+    let asked = |purpose| match document.approvals_pending.first() {
+        Some(approval) => Standing::Asked { approval: approval.clone(), purpose },
+        None => Standing::Idle,
+    };
     let standing = match (&document.current_tool, document.current_state) {
-        (_, GovernedRunStatus::AwaitingApproval) => match document.approvals_pending.first() {
-            Some(approval) => {
-                Standing::Asked { approval: approval.clone(), purpose: super::notes::Purpose::Begin }
-            }
-            None => Standing::Idle,
-        },
+        (_, GovernedRunStatus::Planning) => asked(Purpose::Plan),
+        (_, GovernedRunStatus::AwaitingApproval) => asked(Purpose::Begin),
         (Some(_), GovernedRunStatus::Executing) => Standing::Calling { approval: None },
         _ => Standing::Idle,
     };

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use futures_core::Stream;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +15,7 @@ use super::guardrail::{Guardrail, Rules};
 use super::retry::{CalculateDelay, DelayContext, RetryQuestion, ShouldRetry};
 use super::session::Session;
 use super::source::{Factory, factory};
+use super::structured::{Fit, Fitting};
 use super::{Callbacks, Continuation, Opening, RetryPolicy, SourceError, StreamEvent, Timeouts};
 use crate::clock::Clock;
 use crate::kernel::Observer;
@@ -37,6 +39,7 @@ pub(super) struct Config {
     pub(super) drift: Option<DriftDetector>,
     pub(super) drift_every: Option<NonZeroU32>,
     pub(super) zero_output: bool,
+    pub(super) fit: Option<Box<dyn Fit>>,
     pub(super) continuation: Option<Continuation>,
     pub(super) timeouts: Timeouts,
     pub(super) require_complete: bool,
@@ -60,6 +63,7 @@ impl SessionBuilder {
             drift: None,
             drift_every: None,
             zero_output: true,
+            fit: None,
             continuation: None,
             timeouts: Timeouts::default(),
             require_complete: false,
@@ -141,6 +145,34 @@ impl<C: Callbacks> SessionBuilder<C> {
     /// Takes a stream without any output for a good one. By default it fails its attempt with `ZERO_OUTPUT`.
     pub fn allow_zero_output(mut self) -> Self {
         self.config.zero_output = false;
+        self
+    }
+
+    /// Takes only an output that is a `T`, after repairs, and that `accept` takes: all else fails its attempt, and the reason of a
+    /// refusal is told. [`Session::value`] gives the value.
+    ///
+    /// ```
+    /// use runstate::stream::structured::{CollectError, StructuredError};
+    /// use runstate::stream::{RetryPolicy, Session, SourceError, StreamEvent};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// let open = async |_| Ok::<_, SourceError>(futures_util::stream::iter([Ok::<_, SourceError>(StreamEvent::token("[7, 11]"))]));
+    /// let even = |all: &Vec<u32>| match all.iter().find(|one| *one % 2 == 1) {
+    ///     Some(odd) => Err(format!("{odd} is odd")),
+    ///     None => Ok(()),
+    /// };
+    /// let mut session = Session::builder("stream_1", open).retry(RetryPolicy::none()).accept(even).build();
+    /// let error = session.value::<Vec<u32>>().await.unwrap_err();
+    /// assert_eq!(error.to_string(), "the JSON in the output is refused: 7 is odd (attempts: 1)");
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn accept<T>(mut self, accept: impl FnMut(&T) -> Result<(), String> + Send + 'static) -> Self
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        self.config.fit = Some(Box::new(Fitting::new(accept)));
         self
     }
 

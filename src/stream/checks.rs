@@ -6,8 +6,9 @@ use super::callbacks::Callbacks;
 use super::dispatch::Dispatcher;
 use super::drift::{Drift, DriftDetector};
 use super::event::{EventKind, Phase, RuleResultEvent};
-use super::guardrail::{RuleResult, Rules, Severity, Violation, is_visible};
+use super::guardrail::{OutputFacts, RuleResult, Rules, Severity, Violation, is_visible};
 use super::panics::guarded;
+use super::structured::{Fit, RULE};
 use super::{ErrorKind, Failure};
 use crate::stream_session::{Checkpoint, ErrorCode};
 
@@ -30,6 +31,8 @@ pub(super) struct Checks {
     rules: Rules,
     drift: Option<DriftWatch>,
     zero_output: bool,
+    /// What a whole output has to be.
+    pub(super) fit: Option<Box<dyn Fit>>,
 }
 
 struct DriftWatch {
@@ -47,9 +50,10 @@ impl Checks {
         drift: Option<DriftDetector>,
         drift_every: Option<NonZeroU32>,
         zero_output: bool,
+        fit: Option<Box<dyn Fit>>,
     ) -> Self {
         let drift = drift.map(|detector| DriftWatch { detector, every: drift_every, unasked: 0, seen: 0 });
-        Checks { rules, drift, zero_output }
+        Checks { rules, drift, zero_output, fit }
     }
 
     /// Is there nothing to do at a token?
@@ -66,6 +70,9 @@ impl Checks {
                 drift.detector.reset();
                 (drift.unasked, drift.seen) = (0, 0);
             }
+            if let Some(fit) = &mut self.fit {
+                fit.forget();
+            }
         })
         .map_err(panicked)
     }
@@ -73,6 +80,8 @@ impl Checks {
     /// An attempt is about to go on from a checkpoint. Why it must not, if so.
     pub(super) fn resume(&mut self, checkpoint: Checkpoint<'_>) -> Option<String> {
         let text = checkpoint.content;
+        // What it is the beginning of was read, and is not what was asked for.
+        let misfit = self.fit.as_ref().and_then(|fit| Some(format!("{RULE}: {}", fit.misfit()?)));
         let looked = guarded(|| {
             let worst = self.rules.resume(text).into_iter().find(|found| found.severity >= Severity::Error);
             let drift = self.drift.as_mut().and_then(|drift| {
@@ -82,7 +91,7 @@ impl Checks {
             (worst, drift)
         });
         match looked {
-            Ok((None, None)) => None,
+            Ok((None, None)) => misfit,
             Ok((Some(violation), _)) => Some(violation.to_string()),
             Ok((None, Some(drift))) => Some(drifted(&drift)),
             Err(panic) => Some(format!("a rule panicked: {panic}")),
@@ -146,8 +155,8 @@ impl Checks {
         let facts = dispatch.ledger.facts();
         let zero = self.zero_output && !facts.is_more_than_text() && !content.chars().any(is_visible);
         let mut failed = None;
-        if !self.rules.is_empty() {
-            match guarded(|| self.rules.complete(content, &facts)) {
+        if !self.rules.is_empty() || self.fit.is_some() {
+            match guarded(|| self.results(content, &facts)) {
                 Ok(results) => failed = tell_complete(results, content, dispatch),
                 Err(panic) => failed = Some(panicked(panic)),
             }
@@ -163,6 +172,15 @@ impl Checks {
         let drift = self.drift.as_mut()?;
         let looked = guarded(|| drift.rest(content));
         tell_drift(looked, content, dispatch)
+    }
+
+    /// What each rule says of the whole output, and last whether it is what was asked for.
+    fn results(&mut self, content: &str, facts: &OutputFacts) -> Vec<RuleResult> {
+        let mut results = self.rules.complete(content, facts);
+        if let Some(fit) = &mut self.fit {
+            results.push(RuleResult::at_end(RULE, fit.check(content).into_iter().collect()));
+        }
+        results
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::coverage::{LifecycleCoverage, Unmet};
 use super::report::{Report, count};
 
-/// Reports as JUnit XML: a suite for each trace, and one for what was asked of the coverage.
+/// Reports as JUnit XML: a suite for each trace or other file, and one for what was asked of the coverage.
 ///
 /// In the suite of a trace there is a test for each of its lifecycles. It fails for the first violation, and for
 /// instances that have not ended when complete traces are asked for. A violation that belongs to no lifecycle of the
@@ -96,6 +96,30 @@ impl Junit {
         let text: String = listed.map(|it| format!("{it}\n")).collect();
         let message = format!("{} not ended", count(covered.unfinished, "instance"));
         Some(Failure { kind: "incomplete", message, text })
+    }
+
+    /// Adds what is wrong with a file that is no trace, such as the state of a run: a suite with one test, which fails when anything
+    /// is. `output` says what was found.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::trace::Junit;
+    ///
+    /// let mut junit = Junit::new();
+    /// junit.file("RUN_STATE.json", "state", &["no legal transition".to_owned()], "in COMPLETE");
+    /// junit.file("RUN_LOG.jsonl", "log", &[], "6 transitions");
+    /// assert!(junit.to_string().contains(r#"tests="2" failures="1""#));
+    /// ```
+    pub fn file(&mut self, name: &str, test: &str, faults: &[String], output: &str) {
+        let failure = faults.first().map(|first| {
+            let message = match faults.len() - 1 {
+                0 => first.clone(),
+                more => format!("{first}; and {more} more"),
+            };
+            Failure { kind: "violates", message, text: faults.join("\n") }
+        });
+        let tests = vec![Test { name: test.to_owned(), failure, output: output.to_owned() }];
+        self.suites.push(Suite { name: name.to_owned(), tests });
     }
 
     /// Adds what was asked of the coverage of all traces, by name, and what of that is not there.

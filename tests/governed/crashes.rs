@@ -27,7 +27,7 @@ fn places(number: usize) -> Vec<Crash> {
 }
 
 /// Crashes a run at each of its operations and lives it to its end. Gives the ends that it came to.
-async fn crash_everywhere(script: Script) -> BTreeSet<String> {
+pub(super) async fn crash_everywhere(script: Script) -> BTreeSet<String> {
     let mut whole = World::new(script.clone());
     whole.live().await;
     let operations = whole.disk.operations();

@@ -1,4 +1,4 @@
-//! Every time limit at one less, at, and one more; checked by whoever looks, by a sweeper, and while a part works.
+//! Every time limit at one less, at, and one more (B3); checked by whoever looks, by a sweeper, and while a part works.
 
 use std::time::Duration;
 

@@ -1,12 +1,15 @@
 //! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
 
+mod checked_logs;
 mod crashes;
 mod foreign;
 mod hostile;
 mod judge;
 mod ledger;
 mod limits;
+mod observed;
 mod parts;
+mod plans;
 mod random;
 mod rows;
 mod world;

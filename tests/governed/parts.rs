@@ -96,11 +96,13 @@ async fn a_plan_is_approved_of_before_anything_runs() {
     let world = World::new(script());
     let waiting = deciding(&world, vec![PlanAnswer::Undecided]).start("PROJECT").await.unwrap();
     assert_eq!(waiting.status, GovernedRunStatus::Planning);
-    assert_eq!(waiting.waits, Some(Waits::Plan { objection: None }));
+    assert!(matches!(waiting.waits, Some(Waits::Approval(_))));
     assert!(world.outside.lock().unwrap().calls.is_empty());
-    let done = deciding(&world, vec![refused(), nobody(), approved()]).resume(&waiting.run).await.unwrap();
+
+    let world = World::new(script());
+    let done = deciding(&world, vec![refused(), nobody(), approved()]).start("PROJECT").await.unwrap();
     assert_eq!(done.status, GovernedRunStatus::Completed);
-    judge(&world, &waiting.run).await;
+    judge(&world, &done.run).await;
 
     let world = World::new(script());
     let waiting = deciding(&world, vec![refused(), refused(), nobody()]).start("PROJECT").await.unwrap();

@@ -44,18 +44,30 @@ fn script() -> impl Strategy<Value = Script> {
     let risk = prop_oneof![9 => Just(None), 1 => Just(Some(Risk::High)), 1 => Just(Some(Risk::Critical))];
     let review = || prop_oneof![6 => Just(vec![Reply::Pass]), 1 => replies()];
     let answers = prop::collection::vec(answer, 1..4);
-    (tools, risk, review(), review(), review(), review(), answers, any::<[bool; 3]>()).prop_map(
-        move |(tools, plan_risk, plans, verify, audit, rollback, answers, auto)| Script {
-            auto: names.into_iter().zip(auto).filter(|(_, auto)| *auto).map(|(name, _)| name).collect(),
-            tools,
-            plan_risk,
-            plans,
-            verify,
-            audits: vec![("security", audit), ("quality", vec![Reply::Pass])],
-            rollback,
-            answers,
-        },
+    (
+        tools,
+        risk,
+        review(),
+        review(),
+        review(),
+        review(),
+        answers,
+        any::<[bool; 3]>(),
+        prop::bool::weighted(0.25),
     )
+        .prop_map(move |(tools, plan_risk, plans, verify, audit, rollback, answers, auto, plan_asks)| {
+            Script {
+                plan_asks,
+                auto: names.into_iter().zip(auto).filter(|(_, auto)| *auto).map(|(name, _)| name).collect(),
+                tools,
+                plan_risk,
+                plans,
+                verify,
+                audits: vec![("security", audit), ("quality", vec![Reply::Pass])],
+                rollback,
+                answers,
+            }
+        })
 }
 
 #[derive(Debug, Clone)]

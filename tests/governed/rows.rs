@@ -1,7 +1,7 @@
 //! One scenario or more for each row of what was decided where the document is silent, B1 to B14, as snapshots.
 
 use runstate::approval::Risk;
-use runstate::files::Survives;
+use runstate::files::{Disk, Survives};
 use runstate::governed::*;
 use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus};
 
@@ -111,6 +111,75 @@ async fn b1_the_edges_of_the_drawing_are_refused() {
         let graph = <AnyGovernedRun as runstate::kernel::Persist>::GRAPH;
         assert!(!graph.edges.iter().any(|edge| edge.from == from.to_string() && edge.to == to.to_string()));
     }
+}
+
+/// B2: INIT is left for HALTED_UNSAFE by its time limit, and the run says so. What time that is: `limits`, with B3.
+#[tokio::test(start_paused = true)]
+async fn b2_a_run_that_is_never_planned_halts_by_its_time_limit_alone() {
+    let world = World::new(tools([]));
+    let run = world.governor().create("PROJECT").unwrap();
+    tokio::time::advance(std::time::Duration::from_secs(60)).await;
+    let status = world.governor().status(&run).await.unwrap();
+    assert_eq!(status.state, GovernedRunStatus::HaltedUnsafe);
+    assert_eq!(status.why.unwrap(), "the state lasted too long");
+    assert!(world.outside.lock().unwrap().turns.is_empty(), "nobody was asked for anything");
+    judge(&world, &run).await;
+}
+
+/// B8: whoever says that a run is verified while tools remain, or counts its tools otherwise, is not believed.
+#[tokio::test(start_paused = true)]
+async fn b8_no_verification_while_tools_remain() {
+    let world = World::new(Script { verify: vec![after(MINUTE, Reply::Pass)], ..build([Reply::Pass]) });
+    let run = RUN.parse().unwrap();
+    let governor = world.governor();
+    let start = governor.start("PROJECT");
+    assert!(tokio::time::timeout(std::time::Duration::from_secs(5), start).await.is_err());
+    let sound: serde_json::Value = serde_json::from_str(&world.file(folders().state(&run))).unwrap();
+    assert_eq!(
+        (&sound["current_state"], &sound["tools_remaining"]),
+        (&"VERIFYING".into(), &serde_json::json!([]))
+    );
+    for (completed, remaining, fault) in [
+        (serde_json::json!([]), serde_json::json!(["build"]), "in VERIFYING no tool may remain"),
+        (serde_json::json!([]), serde_json::json!([]), "tools_planned must be tools_completed and then"),
+        (
+            serde_json::json!(["build", "build"]),
+            serde_json::json!([]),
+            "tools_planned must be tools_completed and then",
+        ),
+    ] {
+        let mut file = sound.clone();
+        (file["tools_completed"], file["tools_remaining"]) = (completed, remaining);
+        runstate::files::replace(&world.disk, &folders().state(&run), file.to_string().as_bytes()).unwrap();
+        let error = world.governor().resume(&run).await.unwrap_err();
+        assert!(error.to_string().contains(fault), "{error}");
+    }
+}
+
+/// B9: wherever a crash comes, no file tells of more than the one before it: the state, the log, the ledger.
+#[tokio::test(start_paused = true)]
+async fn b9_the_files_are_written_in_their_order() {
+    let script = build([Reply::Pass]);
+    let whole = World::new(script.clone());
+    let run = whole.governor().start("PROJECT").await.unwrap().run;
+    let mut seen = std::collections::BTreeSet::new();
+    for number in 0..whole.disk.operations() {
+        let world = World::new(script.clone());
+        world.disk.crash_at(runstate::files::Crash::Before(number));
+        assert!(world.governor().start("PROJECT").await.is_err());
+        world.disk.restart(Survives::Everything);
+        let read = |path: std::path::PathBuf| world.disk.read(&path, 1 << 20).unwrap_or_default();
+        let history = serde_json::from_slice::<serde_json::Value>(&read(folders().state(&run)))
+            .map_or(0, |state| state["state_history"].as_array().unwrap().len());
+        let lines = |path| read(path).iter().filter(|byte| **byte == b'\n').count();
+        let (log, ledger) = (lines(folders().log(&run)), lines(folders().ledger()));
+        assert!(
+            history >= log && log >= ledger && history <= ledger + 1,
+            "{number}: {history}, {log}, {ledger}"
+        );
+        seen.insert((history - log, log - ledger));
+    }
+    assert_eq!(seen, [(0, 0), (1, 0), (0, 1)].into(), "each of the moments between is among them");
 }
 
 /// B10: a crash while a tool is called.

@@ -66,6 +66,8 @@ pub(crate) struct Script {
     pub(crate) tools: Vec<Tool>,
     pub(crate) auto: Vec<&'static str>,
     pub(crate) plan_risk: Option<Risk>,
+    /// Must a person approve of the plan?
+    pub(crate) plan_asks: bool,
     /// By turn of planning; the last one goes on for ever.
     pub(crate) plans: Vec<Reply>,
     pub(crate) verify: Vec<Reply>,
@@ -81,6 +83,7 @@ impl Default for Script {
             tools: vec![Tool::new("build", [Reply::Pass]), Tool::new("deploy", [Reply::Pass])],
             auto: vec!["build"],
             plan_risk: None,
+            plan_asks: false,
             plans: vec![Reply::Pass],
             verify: vec![Reply::Pass],
             audits: vec![("security", vec![Reply::Pass]), ("quality", vec![Reply::Pass])],
@@ -203,6 +206,15 @@ impl Rollback for Part {
     }
 }
 
+struct AskAPerson;
+
+#[async_trait]
+impl PlanApproval for AskAPerson {
+    async fn decide(&self, _: &RunId, _: &ProposedPlan) -> PlanAnswer {
+        PlanAnswer::Undecided
+    }
+}
+
 struct ScriptedTool {
     part: Part,
     read_only: bool,
@@ -287,7 +299,7 @@ impl World {
             .map(|(name, replies)| Box::new(self.part(name, replies)) as Box<dyn Auditor>);
         Parts {
             planner: Box::new(self.part("planner", &script.plans)),
-            plan_approval: Box::new(AutoApproved),
+            plan_approval: if script.plan_asks { Box::new(AskAPerson) } else { Box::new(AutoApproved) },
             tools: tools.collect(),
             verifier: Box::new(self.part("verifier", &script.verify)),
             auditors: auditors.collect(),
@@ -314,8 +326,11 @@ impl World {
     }
 
     pub(crate) fn answer(&self, approval: &ApprovalId) -> Answer {
-        let number: usize = approval.as_str().rsplit("-A").next().unwrap().parse().unwrap();
-        self.script.answers[(number - 1).min(self.script.answers.len() - 1)]
+        self.script.answers[(number(approval) - 1).min(self.script.answers.len() - 1)]
+    }
+
+    fn is_last_answer(&self, approval: &ApprovalId) -> bool {
+        number(approval) >= self.script.answers.len()
     }
 
     /// The machine starts again if it crashed; any other error is the test's.
@@ -397,7 +412,11 @@ impl World {
                 }
                 Answer::Reject => {
                     let done = governor.reject(&id, &pending.id, "ada", "too risky").await;
-                    self.started_again(done);
+                    let is_planning = self.started_again(done) == Some(GovernedRunStatus::Planning);
+                    if is_planning && self.is_last_answer(&pending.id) {
+                        // Nobody will ever want a plan; the run expires where it is.
+                        self.sweep_after(5 * 60 * 1000).await;
+                    }
                 }
                 Answer::Escalate => {
                     let done = governor.escalate(&id, &pending.id, "ada", "the board decides").await;
@@ -420,4 +439,8 @@ impl World {
             }
         }
     }
+}
+
+fn number(approval: &ApprovalId) -> usize {
+    approval.as_str().rsplit("-A").next().unwrap().parse().unwrap()
 }

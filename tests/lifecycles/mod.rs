@@ -7,6 +7,7 @@ mod derive;
 mod documented;
 mod examples;
 pub(crate) mod governed_run;
+mod plan_answer;
 pub(crate) mod resume_tool_call;
 pub(crate) mod run;
 pub(crate) mod run_flow;

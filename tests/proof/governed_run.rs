@@ -78,7 +78,16 @@ impl Subject for GovernedRuns {
                     1 => Just(vec!["inspect"]),
                     1 => Just(vec!["inspect", "browse", "inspect"]),
                 ];
-                (tools, times).prop_map(|(tools, at)| Execute::new(tools, at).into()).boxed()
+                let granted = prop_oneof![3 => Just(None), 1 => Just(Some("APPROVAL-9"))];
+                (tools, granted, times)
+                    .prop_map(|(tools, granted, at)| {
+                        let execute = Execute::new(tools, at);
+                        match granted {
+                            Some(id) => execute.granted(id.parse().unwrap()).into(),
+                            None => execute.into(),
+                        }
+                    })
+                    .boxed()
             }
             "await_approval" => {
                 (approvals, times).prop_map(|(id, at)| AwaitApproval::new(id, at).into()).boxed()
@@ -232,7 +241,13 @@ impl Documented for GovernedRuns {
         let tools = &at["tools_completed"];
         Some(match event {
             "plan" => json!({ "entered_at": now }),
-            "execute" => json!({ "entered_at": now, "progress": progress(&with["tools"], 0) }),
+            "execute" => {
+                // B13: what was granted for the plan counts among the run's approvals.
+                if let Some(id) = facts::optional(&with["approval"]) {
+                    run.record["approvals_granted"].as_array_mut().unwrap().push(facts::json(id));
+                }
+                json!({ "entered_at": now, "progress": progress(&with["tools"], 0) })
+            }
             "await_approval" => json!({
                 "entered_at": now, "approvals_pending": [facts::json(&with["approval"])], "progress": at["progress"],
             }),

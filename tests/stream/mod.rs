@@ -2,10 +2,11 @@
 
 mod aborts;
 mod backoffs;
-mod flows;
+mod collect;
+pub mod flows;
 mod hooks;
 mod random;
 mod records;
 mod rows;
-mod script;
-mod told;
+pub mod script;
+pub mod told;

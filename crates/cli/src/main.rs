@@ -14,6 +14,7 @@ mod input;
 mod output;
 mod rules;
 mod run;
+mod run_log;
 mod run_state;
 mod runs;
 mod scenario;

@@ -26,6 +26,11 @@ pub(crate) struct Laws {
 }
 
 impl RulesArgs {
+    /// Are events of that built-in lifecycle held against its own rules?
+    pub(crate) fn has_builtin(&self, lifecycle: &str) -> bool {
+        self.diagram.is_none() && self.lifecycle.as_deref().is_none_or(|name| name == lifecycle)
+    }
+
     /// The rules.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use runstate::governed::{StateReport, check_state};
+use runstate::trace::Junit;
 use serde_json::{Value, json};
 
 use crate::input;
@@ -69,6 +70,20 @@ impl CheckedState {
         }
     }
 
+    pub(crate) fn junit(&self, complete: bool, junit: &mut Junit) {
+        match &self.found {
+            Ok(report) => {
+                let mut faults = report.faults.clone();
+                if faults.is_empty() && !self.holds(complete) {
+                    faults.push("it is not over".to_owned());
+                }
+                let said = format!("{} in {}", report.status.run, report.status.state);
+                junit.file(&self.name, "state", &faults, &said);
+            }
+            Err(error) => complain(&format!("error: {}", printable(error))),
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
@@ -81,7 +96,7 @@ impl CheckedState {
 }
 
 /// Milliseconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     use runstate::clock::{Clock, unix_clock};
     unix_clock().now_ms()
 }

@@ -84,6 +84,30 @@ fn the_example_is_built_tested_and_deployed_once_somebody_approved() {
     assert_in_order(&session, &run);
 }
 
+/// What a new user sees: how to answer and to go on, with the folder that was given, and where the report is.
+#[test]
+fn a_run_that_waits_says_how_to_go_on() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "echo new > index.html")], REVIEW);
+    let waiting = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(waiting.code, Some(3), "{}", waiting.shown());
+    assert!(!waiting.stdout.contains("/work/\n"), "{}", waiting.shown());
+    let command = |verb: &str| {
+        let line = waiting.stdout.lines().find(|line| line.contains(&format!("governed {verb} "))).unwrap();
+        let line = line.split("    ").next().unwrap().trim().replace("NAME", "ada");
+        line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for verb in ["approve", "recover"] {
+        let args = command(verb);
+        let said = session.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        if verb == "recover" {
+            let report = said.stdout.lines().last().unwrap().trim().to_owned();
+            assert!(session.read(&report).contains("approved by ada"), "{report}");
+        }
+    }
+}
+
 /// What is in a folder, with contents.
 fn files(session: &Session, folder: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = fs::read_dir(session.path(folder))
@@ -304,6 +328,47 @@ fn a_run_that_is_killed_again_and_again_ends_in_order() {
     assert!(killed >= 10, "{killed} kills");
 }
 
+/// Killed again and again while it rolls back: it goes on where it was, and the folder is as it was before the run.
+#[test]
+fn a_rollback_that_is_killed_again_and_again_is_finished() {
+    let session = Session::new();
+    let build = "for i in $(seq 250); do echo new > file$i; done; rm keep.txt; mkdir made; echo x > made/x";
+    plan(&session, &[("build", build), ("deploy", "false")], &format!("in_place: true\n{REVIEW}"));
+    for i in 1..=250 {
+        session.write(&format!("site/file{i}"), format!("old {i}\n"));
+    }
+    let before = files(&session, "site");
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap().to_owned());
+    let state = || -> Value {
+        serde_json::from_str(&session.read(&format!("{STATE_DIR}/{run}/RUN_STATE.json"))).unwrap()
+    };
+    let is_rolling_back = || state()["runstate"]["notes"]["standing"]["at"] == "rolling_back";
+    let mut cut_short = 0;
+    for attempt in 0..400_u64 {
+        let args = match is_rolling_back() {
+            false => vec!["governed", "reject", &id, "--by", "ada", "--state-dir", STATE_DIR],
+            true => vec!["governed", "recover", &run, "--state-dir", STATE_DIR],
+        };
+        let mut command = session.command(&args);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(1_000 + 500 * attempt));
+        drop(child.kill());
+        child.wait().unwrap();
+        if state()["current_state"] == "ROLLED_BACK" {
+            break;
+        }
+        cut_short += u32::from(is_rolling_back());
+    }
+    assert_eq!(state()["current_state"], "ROLLED_BACK");
+    assert!(cut_short > 0, "it was never killed on the way");
+    assert_eq!(state()["runstate"]["state"]["rollback"]["rollback"], "complete");
+    // What a kill kept from being written is mended once, whoever comes next.
+    governed(&session, &["recover", &run]);
+    assert_eq!(files(&session, "site"), before);
+    assert_in_order(&session, &run);
+}
+
 /// Ten processes at once: every id is another, the ledger has every line of every run once, and its chain is whole.
 #[test]
 fn ten_processes_share_one_ledger() {
@@ -395,15 +460,54 @@ fn the_terminal_is_asked() {
     }
 }
 
+/// The plan is asked about as anything else is: a record, an answer from another process or by `--approve-plan`.
 #[test]
 fn a_plan_that_a_person_must_approve_of_waits() {
     let session = Session::new();
     plan(&session, &[("build", "true")], &format!("plan_approval: ask\n{REVIEW}"));
+    let records = |folder: &str| files(&session, &format!("{STATE_DIR}/command-center/{folder}")).len();
     let waiting = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_eq!((waiting.code, json(&waiting)["status"].as_str()), (Some(3), Some("PLANNING")));
-    let run = run_id(&json(&waiting));
-    let done = governed(&session, &["recover", &run, "--approve-plan", "--json"]);
+    let (run, waits) = (run_id(&json(&waiting)), json(&waiting)["waits"].clone());
+    assert_eq!(waits["request"]["action"], "execute the plan build");
+    assert_eq!(records("PENDING"), 1);
+    let seen = governed(&session, &["status", &run]);
+    let id = waits["approval"].as_str().unwrap();
+    assert!(seen.stdout.contains(&format!("waits for {id}")), "{}", seen.shown());
+    let approved = governed(&session, &["approve", id, "--by", "ada", "--because", "small"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    assert_eq!((records("PENDING"), records("APPROVED")), (0, 1));
+    let done = governed(&session, &["recover", &run, "--json"]);
     assert_eq!((done.code, json(&done)["status"].as_str()), (Some(0), Some("COMPLETE")), "{}", done.shown());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("The plan was approved by ada."), "{report}");
+    assert_in_order(&session, &run);
+
+    let said = governed(&session, &["run", "plan.yaml", "--approve-plan", "--json"]);
+    assert_eq!((said.code, json(&said)["status"].as_str()), (Some(0), Some("COMPLETE")), "{}", said.shown());
+    assert_eq!(records("APPROVED"), 2);
+}
+
+/// A rejected plan is never executed, and the run expires: PLANNING has no other way out.
+#[test]
+fn a_plan_that_a_person_rejects_is_never_executed() {
+    let session = Session::new();
+    let more = format!("plan_approval: ask\nlimits_seconds: {{PLANNING: 3}}\n{REVIEW}");
+    plan(&session, &[("build", "touch ../ran")], &more);
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap());
+    let rejected = governed(&session, &["reject", id, "--by", "ada", "--because", "not today"]);
+    assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
+    assert!(rejected.stdout.contains("is PLANNING\n  nothing was run"), "{}", rejected.shown());
+    let again = governed(&session, &["recover", &run, "--approve-plan"]);
+    assert_eq!(again.code, Some(3), "there is nothing to approve of: {}", again.shown());
+    assert!(again.stdout.contains("the plan file has no other plan"), "{}", again.shown());
+    std::thread::sleep(Duration::from_millis(3_100));
+    let swept = governed(&session, &["sweep"]);
+    assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"));
+    assert!(!session.path(&format!("{STATE_DIR}/{run}/ran")).exists());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("rejected by ada") && report.contains("not today"), "{report}");
     assert_in_order(&session, &run);
 }
 
@@ -567,11 +671,68 @@ fn check_reads_states_and_logs() {
         (&["check", "jumps.json"], 1),
         (&["check", "jumps.json", "--format", "json"], 1),
         (&["check", "bad/RUN_STATE.json"], 2),
-        (&["check", "RUN_STATE.json", "--format", "junit"], 2),
+        (&["check", "RUN_STATE.json", "jumps.json", "--format", "junit"], 1),
+        (&["check", "RUN_STATE.json", "--complete", "--format", "junit"], 1),
     ] {
         let said = session.run(args);
         assert_eq!(said.code, Some(code), "{}", said.shown());
         shown.push_str(&said.shown());
     }
     assert_shown("check_run_state", &shown);
+}
+
+/// `check` reads the logs of governed runs, ours and other tools', and names every line that is no legal transition.
+#[test]
+fn check_names_the_lines_of_a_log_that_are_no_legal_transition() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    let log =
+        session.read(&format!("{STATE_DIR}/{run}/RUN_LOG.jsonl")).replace(&run, "RUN-SITE-20260131-120000");
+    let without = |gone: &[usize]| -> String {
+        let lines = log.lines().enumerate().filter(|(i, _)| !gone.contains(i));
+        lines.map(|(_, line)| format!("{line}\n")).collect()
+    };
+    for folder in ["ours", "bad", "named"] {
+        fs::create_dir(session.path(folder)).unwrap();
+    }
+    session.write("ours/RUN_LOG.jsonl", &log).write("bad/RUN_LOG.jsonl", without(&[1, 3]));
+    // The words of document 001, with fields that nobody here knows, and lines that tell of something else.
+    let theirs = |states: &[&str]| -> String {
+        let line = |(i, state): (usize, &&str)| {
+            format!(
+                "{{\"run_id\": \"RUN-A-20260131-120000\", \"state\": \"{state}\", \
+                 \"entered_at\": \"2026-01-31T12:00:0{i}Z\", \"host\": {{\"name\": \"a\"}}}}\n\
+                 {{\"event\": \"tool_started\", \"tool\": \"tool_browser\"}}\n"
+            )
+        };
+        states.iter().enumerate().map(line).collect()
+    };
+    session
+        .write("theirs.jsonl", theirs(&["INIT", "PLANNING", "EXECUTING"]))
+        .write("jumps.jsonl", theirs(&["INIT", "EXECUTING", "COMPLETE", "PLANNING"]))
+        .write("named/RUN_LOG.jsonl", "{\"event\": \"tool_started\"}\n")
+        .write("named/RUN_LEDGER.jsonl", format!("{}garbage\n{}", without(&[4, 5]), theirs(&["INIT"])));
+    let mut shown = String::new();
+    for (args, code) in [
+        (&["check", "ours/RUN_LOG.jsonl", "--complete"] as &[&str], 0),
+        (&["check", "bad/RUN_LOG.jsonl"], 1),
+        (&["check", "theirs.jsonl"], 0),
+        (&["check", "theirs.jsonl", "--complete"], 1),
+        (&["check", "jumps.jsonl"], 1),
+        (&["check", "jumps.jsonl", "--format", "json"], 1),
+        (&["check", "theirs.jsonl", "jumps.jsonl", "--format", "junit", "--complete"], 1),
+        (&["check", "theirs.jsonl", "--require-edge", "PLANNING:EXECUTING"], 0),
+        (&["check", "theirs.jsonl", "--require-edge", "VERIFYING:AUDITING"], 1),
+        (&["check", "named/RUN_LEDGER.jsonl"], 1),
+        (&["check", "named/RUN_LOG.jsonl"], 2),
+        // Where another diagram is asked for, it is a trace like any other.
+        (&["check", "ours/RUN_LOG.jsonl", "--lifecycle", "run"], 0),
+        (&["check", "absent/RUN_LOG.jsonl"], 2),
+    ] {
+        let said = session.run(args);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        shown.push_str(&said.shown());
+    }
+    assert_shown("check_run_log", &shown);
 }

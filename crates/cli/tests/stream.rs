@@ -148,6 +148,8 @@ fn a_scenario_that_says_none_is_refused_with_its_place() {
         "name: x\nstreams: [{attempts: [{}]}]\nabort: {on: {event: TOKEN, in_callback: true}, by: drop}\n",
         "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [markdown, {forbid_regex: {regex: '(a'}}]\n",
         "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [{forbid_regex: {regex: 'a+'}}]\n",
+        "name: x\nstreams: [{attempts: [{}]}]\naccept: {schema: {type: strin}}\n",
+        "name: x\nstreams: [{attempts: [{}]}]\npanicking_hooks: [on_start]\n",
         "name: x\nstreams: [{attempts: [{}]}]\nsurprise: 1\n",
     ] {
         let said = session.write("bad.yaml", scenario).run(&["stream", "bad.yaml"]);

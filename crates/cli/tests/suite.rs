@@ -12,11 +12,39 @@ fn the_scenarios_of_the_repository_are_as_expected_and_cover_every_edge_of_the_r
     let said = session.run(&["test", &scenarios, "--coverage", "--min-coverage", "100"]);
     print!("{}", said.stdout);
     assert_eq!(said.code, Some(0), "{}", said.shown());
-    for lifecycle in ["run", "tool_call", "run_flow", "resume_tool_call", "tool_execution"] {
+    for lifecycle in ["run", "tool_call", "run_flow", "resume_tool_call", "tool_execution", "stream_session"]
+    {
         let line = format!("{lifecycle}: ");
         let covered = said.stdout.lines().find(|shown| shown.starts_with(&line));
         let covered = covered.unwrap_or_else(|| panic!("nothing is told of {lifecycle}: {}", said.stdout));
         assert!(covered.contains("100.0 %"), "{covered}");
+    }
+}
+
+#[test]
+fn each_flow_and_each_decision_of_stream_sessions_has_a_scenario() {
+    let folder = Path::new(ROOT).join("scenarios/streams");
+    let names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let flows = [
+        "normal",
+        "retry",
+        "fallback",
+        "error",
+        "continuation",
+        "abort",
+        "timeout",
+        "guardrail",
+        "combined",
+        "timestamps",
+    ];
+    let flows = flows.iter().map(|flow| format!("flow-{flow}"));
+    for begins in flows.chain((1..=16).map(|row| format!("c{row:02}-"))) {
+        let is_one = |name: &&String| name.starts_with(&begins) && name.ends_with(".stream.yaml");
+        assert!(names.iter().any(|name| is_one(&name)), "{begins} has none");
+    }
+    for name in names.iter().filter_map(|name| name.strip_suffix(".stream.yaml")) {
+        assert!(names.contains(&format!("{name}.trace")), "nothing is expected of {name}");
     }
 }
 

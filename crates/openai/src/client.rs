@@ -9,17 +9,12 @@ use hyper::body::Incoming;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use runstate::stream::{ErrorKind, SourceError};
 
+use crate::connect::{self, Connector};
 use crate::events::ChatStream;
 use crate::{Chat, failure};
-
-#[cfg(feature = "tls")]
-type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
-#[cfg(not(feature = "tls"))]
-type Connector = HttpConnector;
 
 /// What is read of an answer that is no stream of events.
 const MOST_OF_A_BODY: usize = 8 << 20;
@@ -45,6 +40,11 @@ pub enum ConfigError {
     },
     /// The key has characters that a header must not have. It is not shown.
     Key,
+    /// What was given to trust are no certificates.
+    Certificates {
+        /// What is wrong with it.
+        problem: String,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -58,6 +58,9 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::Key => {
                 f.write_str("the key has characters that no header may have; is there a line break in it?")
+            }
+            ConfigError::Certificates { problem } => {
+                write!(f, "what was given to trust cannot be used: {problem}; expected certificates in PEM")
             }
         }
     }
@@ -89,8 +92,34 @@ impl OpenAi {
         if endpoint.host().is_none_or(str::is_empty) {
             return Err(wrong("it names no host".to_owned()));
         }
-        let http = Client::builder(TokioExecutor::new()).build(connector());
+        #[cfg(feature = "tls")]
+        let connector = connect::connector(&rustls::RootCertStore::empty());
+        #[cfg(not(feature = "tls"))]
+        let connector = connect::connector();
+        let connector = connector.map_err(|error| wrong(error.to_string()))?;
+        let http = Client::builder(TokioExecutor::new()).build(connector);
         Ok(OpenAi { http, endpoint, key: None })
+    }
+
+    /// The same, which trusts the servers that these certificates stand for, beside the roots that come with the crate: for a server
+    /// of one's own, or a proxy that looks into https. `pem` is a file's content, with any number of certificates.
+    ///
+    /// ```
+    /// # use runstate_openai::OpenAi;
+    /// let server = OpenAi::new("https://models.internal/v1")?;
+    /// assert!(server.trusting(b"not a file of certificates").is_err());
+    /// # Ok::<(), runstate_openai::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no certificate in it, or one that cannot be read.
+    #[cfg(feature = "tls")]
+    pub fn trusting(mut self, pem: &[u8]) -> Result<Self, ConfigError> {
+        let wrong = |problem: String| ConfigError::Certificates { problem };
+        let roots = connect::of_pem(pem).map_err(wrong)?;
+        let connector = connect::connector(&roots).map_err(|error| wrong(error.to_string()))?;
+        self.http = Client::builder(TokioExecutor::new()).build(connector);
+        Ok(self)
     }
 
     /// The same, with the key that the server asks for.
@@ -109,7 +138,7 @@ impl OpenAi {
     /// No limit of time is set here: a session has its own.
     ///
     /// # Errors
-    /// When the server cannot be reached ([`ErrorKind::Network`]), or answers with another status than success: see its kinds in the
+    /// When the server cannot be reached ([`ErrorKind::Network`]), has a certificate that is not trusted ([`ErrorKind::Fatal`]), or answers with another status than success: see its kinds in the
     /// error's text. A `Retry-After` is handed on.
     ///
     /// # Cancel safety
@@ -126,10 +155,14 @@ impl OpenAi {
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
             SourceError::new(ErrorKind::Fatal, "the request cannot be made").caused_by(error)
         })?;
-        let response = self.http.request(request).await.map_err(|error| {
-            SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.endpoint))
-                .caused_by(error)
-        })?;
+        let response =
+            self.http.request(request).await.map_err(|error| match connect::untrusted(&error) {
+                None => SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.endpoint))
+                    .caused_by(error),
+                Some(why) => {
+                    SourceError::new(ErrorKind::Fatal, untrusted(&self.endpoint, &why)).caused_by(error)
+                }
+            })?;
         if !response.status().is_success() {
             let (head, body) = response.into_parts();
             let body = read_whole(body).await.unwrap_or_default();
@@ -146,6 +179,13 @@ impl OpenAi {
     }
 }
 
+fn untrusted(endpoint: &Uri, why: &str) -> String {
+    format!(
+        "the certificate of {endpoint} is not trusted: {why}; if the server is meant, give what it is signed by to \
+         `OpenAi::trusting`"
+    )
+}
+
 fn is_event_stream(response: &Response<Incoming>) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     // Without a type it is taken for what was asked for.
@@ -154,16 +194,6 @@ fn is_event_stream(response: &Response<Incoming>) -> bool {
 
 async fn read_whole(body: Incoming) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     Ok(Limited::new(body, MOST_OF_A_BODY).collect().await?.to_bytes())
-}
-
-#[cfg(feature = "tls")]
-fn connector() -> Connector {
-    hyper_rustls::HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().build()
-}
-
-#[cfg(not(feature = "tls"))]
-fn connector() -> Connector {
-    HttpConnector::new()
 }
 
 impl fmt::Debug for OpenAi {

@@ -1,18 +1,21 @@
 //! A server as the model of agent runs.
 
+use std::pin::Pin;
+
 use futures_util::{StreamExt, stream};
 use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
-use runstate::stream::{SourceError, StreamEvent};
+use runstate::session_model::Told;
+use runstate::stream::{Opening, SourceError, StreamEvent};
 use runstate::turn::Turn;
 use serde_json::{Value, json};
 
-use crate::{Chat, OpenAi};
+use crate::{Chat, ChatStream, OpenAi};
 
 /// A model of an OpenAI-compatible server, for [`runstate::agent`].
 ///
 /// The whole history is sent each time, with the tools that the request offers and its parameters as fields. A failure of the server
-/// is the [`ModelEvent::Error`] that ends the run.
+/// is the [`ModelEvent::Error`] that ends the run; for one that is asked again, see [`source`](Self::source).
 ///
 /// ```
 /// use runstate::agent::Agent;
@@ -36,6 +39,46 @@ impl OpenAiModel {
         OpenAiModel { server, model: model.into() }
     }
 
+    /// What asks the server what the request asks, once for each attempt of a session: its primary stream, or a fallback.
+    ///
+    /// An attempt that goes on from a checkpoint has it as the assistant's last message, and behind it the user's: the prompt of
+    /// [`Continuation::prompt`](runstate::stream::Continuation::prompt), or that of [`Chat::go_on_from`].
+    ///
+    /// ```
+    /// use runstate::agent::Agent;
+    /// use runstate::session_model::SessionModel;
+    /// use runstate::stream::Session;
+    /// use runstate::stream::guardrail::Patterns;
+    /// use runstate_openai::{OpenAi, OpenAiModel, told};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = OpenAi::new("http://127.0.0.1:4010/v1")?;
+    /// let (large, small) = (OpenAiModel::new(server.clone(), "gpt-5"), OpenAiModel::new(server, "gpt-5-mini"));
+    /// let model = SessionModel::new(move |request| {
+    ///     Session::builder(format!("{}/{}", request.run, request.step), large.source(request))
+    ///         .fallback(small.source(request))
+    ///         .guardrail(Patterns::builtin())
+    ///         .require_complete()
+    /// });
+    /// let agent = Agent::builder(model.progress(told)).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn source(&self, request: &InferenceRequest) -> impl FnMut(Opening) -> Opened + Send + use<> {
+        let (server, chat) = (self.server.clone(), self.chat(request));
+        move |opening| {
+            let mut chat = chat.clone();
+            if let Some(checkpoint) = &opening.checkpoint {
+                chat = match opening.prompt {
+                    Some(prompt) => chat.assistant(&**checkpoint).user(prompt),
+                    None => chat.go_on_from(checkpoint),
+                };
+            }
+            let server = server.clone();
+            Box::pin(async move { server.stream(&chat).await })
+        }
+    }
+
     fn chat(&self, request: &InferenceRequest) -> Chat {
         let mut chat = Chat::new(&self.model).with("stream_options", json!({ "include_usage": true }));
         for (field, value) in &*request.parameters {
@@ -50,6 +93,29 @@ impl OpenAiModel {
         }
         request.history.iter().fold(chat, |chat, message| chat.message(message_of(message)))
     }
+}
+
+/// An answer that is being opened.
+pub type Opened = Pin<Box<dyn Future<Output = Result<ChatStream, SourceError>> + Send>>;
+
+/// What a [`StreamEvent::Progress`] of this crate says of the answer, for
+/// [`SessionModel::progress`](runstate::session_model::SessionModel::progress).
+///
+/// ```
+/// use runstate::agent::answer::FinishReason;
+/// use serde_json::json;
+///
+/// let told = runstate_openai::told(&json!({ "usage": { "prompt_tokens": 12, "completion_tokens": 3 } }));
+/// assert_eq!(told.usage.unwrap().total(), 15);
+/// assert_eq!(runstate_openai::told(&json!({ "finishReason": "length" })).finish, Some(FinishReason::Length));
+/// assert_eq!(runstate_openai::told(&json!(0.5)), Default::default());
+/// ```
+pub fn told(progress: &Value) -> Told {
+    let tokens = |field: &str| progress["usage"][field].as_u64().unwrap_or_default();
+    let usage = progress
+        .get("usage")
+        .map(|_| Usage { input_tokens: tokens("prompt_tokens"), output_tokens: tokens("completion_tokens") });
+    Told { usage, finish: progress["finishReason"].as_str().map(finish_of) }
 }
 
 impl Model for OpenAiModel {
@@ -75,13 +141,8 @@ fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<Mo
             vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments]
         }
         Ok(StreamEvent::Progress(progress)) => {
-            let tokens = |field: &str| progress["usage"][field].as_u64().unwrap_or_default();
-            let usage =
-                Usage { input_tokens: tokens("prompt_tokens"), output_tokens: tokens("completion_tokens") };
-            let finish =
-                progress["finishReason"].as_str().map(|reason| ModelEvent::Finish(finish_of(reason)));
-            let usage = progress.get("usage").map(|_| ModelEvent::Usage(usage));
-            finish.into_iter().chain(usage).collect()
+            let Told { usage, finish } = told(&progress);
+            finish.map(ModelEvent::Finish).into_iter().chain(usage.map(ModelEvent::Usage)).collect()
         }
         Ok(_) => Vec::new(),
         Err(error) => vec![ModelEvent::Error(ModelError::new(error))],

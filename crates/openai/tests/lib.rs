@@ -7,4 +7,6 @@ mod answers;
 mod failures;
 mod hostile;
 mod requests;
+mod runs;
 mod server;
+mod tls;

@@ -57,8 +57,8 @@ where
 /// A step of a run that goes on: a message, a call of its own, the events of both.
 async fn step(run: &str) -> More {
     let mut more = More::of(run, 1).await;
-    let calls = commits(run, 1).await.into_iter().map(|commit| commit.calls);
-    more.commit.calls = calls.filter(|calls| !calls.is_empty()).next_back().unwrap_or_default();
+    let mut calls = commits(run, 1).await.into_iter().map(|commit| commit.calls);
+    more.commit.calls = calls.rfind(|calls| !calls.is_empty()).unwrap_or_default();
     for call in &mut more.commit.calls {
         call.waits = None;
     }

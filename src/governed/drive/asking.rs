@@ -1,15 +1,21 @@
-//! AWAITING_APPROVAL: one question, one person, one answer (B4, B5, B13).
+//! One question, one person, one answer (B4, B5, B13): about an action, in AWAITING_APPROVAL, or about the plan, in PLANNING.
 
 use super::{Governor, OpenRun, Result, Step, handed_back};
-use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, AwaitingHuman, Request, Submit};
+use crate::approval::{
+    AnyApproval, Approval, ApprovalId, ApprovalRecord, AwaitingHuman, Request, Risk, Submit,
+};
 use crate::governed::notes::{Purpose, Standing};
 use crate::governed::outcome::{PendingApproval, Waits};
 use crate::governed::output::Action;
+use crate::governed::parts::ProposedPlan;
 use crate::governed::when::When;
-use crate::governed_run::{AwaitApproval, AwaitingApproval, Executing, GovernedRun};
+use crate::governed_run::{AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning};
+
+/// Who asks about a plan, in the record of the approval.
+const PLANNER: &str = "planner";
 
 impl Governor {
-    /// Puts a question to a person: the run waits.
+    /// Puts a question about a tool to a person: the run waits.
     pub(super) fn ask(
         &self,
         open: &mut OpenRun<'_>,
@@ -18,21 +24,34 @@ impl Governor {
         tool: &str,
         action: Action,
     ) -> Result<Step> {
-        let number = open.notes.approvals.len() + 1;
-        let id: ApprovalId = format!("{}-A{number}", open.id)
-            .parse()
-            .map_err(|error| open.inconsistent(format!("{error}")))?;
-        let at = self.now();
+        let (id, at) = (next_id(open)?, self.now());
         let run = match run.await_approval(AwaitApproval::new(id.clone(), at)) {
             Ok(run) => run,
             Err(rejected) => return handed_back(open, rejected),
         };
         let request = Request::new(tool, action.text, action.risk);
-        let record = ApprovalRecord::new(id.clone(), open.id.clone(), request, at);
-        open.keep(&Approval::new(record).submit(Submit::new(at, run.answer_by())))?;
+        submit(open, &id, request, at, run.answer_by())?;
         open.notes.standing = Standing::Asked { approval: id, purpose };
         open.moved(&run)?;
         Step::on(run)
+    }
+
+    /// Puts a question about the plan, which is on record, to a person: the run stays in PLANNING, and the question is answered
+    /// like any other. No transition.
+    pub(super) fn ask_about_plan(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Planning>,
+        plan: &ProposedPlan,
+    ) -> Result<Step> {
+        let (id, at) = (next_id(open)?, self.now());
+        let risk = plan.risks.iter().map(|declared| declared.risk).max().unwrap_or(Risk::Medium);
+        let request = Request::new(PLANNER, plan_in_words(plan), risk);
+        submit(open, &id, request, at, run.answer_by())?;
+        open.notes.standing = Standing::Asked { approval: id.clone(), purpose: Purpose::Plan };
+        open.progressed(&run)?;
+        let waits = Waits::Approval(pending(open, id, run.answer_by()));
+        Ok(Step::Park(run.into(), waits))
     }
 
     pub(super) async fn awaiting(
@@ -43,28 +62,54 @@ impl Governor {
         if let Standing::RollingBack { why, rejected: Some((by, at)) } = open.notes.standing.clone() {
             return Ok(Step::On(self.finish_rejection(open, run, &why, &by, at.ms()).await?));
         }
-        let waits = Waits::Approval(pending(open, &run));
+        let waits = Waits::Approval(pending(open, run.state().approval().clone(), run.answer_by()));
         Ok(Step::Park(run.into(), waits))
     }
 }
 
+/// The id of the run's next approval.
+fn next_id(open: &OpenRun<'_>) -> Result<ApprovalId> {
+    let number = open.notes.approvals.len() + 1;
+    format!("{}-A{number}", open.id).parse().map_err(|error| open.inconsistent(format!("{error}")))
+}
+
+/// Asks a person; the record goes to PENDING/ when the run is written.
+fn submit(open: &mut OpenRun<'_>, id: &ApprovalId, request: Request, at: u64, answer_by: u64) -> Result<()> {
+    let observer = open.observer(id.as_str());
+    let record = ApprovalRecord::new(id.clone(), open.id.clone(), request, at).observed(observer);
+    open.keep(&Approval::new(record).submit(Submit::new(at, answer_by)))
+}
+
+/// All of a plan, so that the answer is bound to it.
+fn plan_in_words(plan: &ProposedPlan) -> String {
+    let mut text = match plan.tools.as_slice() {
+        [] => "execute a plan without tools".to_owned(),
+        tools => format!("execute the plan {}", tools.join(", ")),
+    };
+    for declared in &plan.risks {
+        text.push_str(&format!("; {:?} risk: {}", declared.risk, declared.what));
+    }
+    text
+}
+
 /// What a run waits for, for the person who decides.
-pub(in crate::governed) fn pending(
-    open: &OpenRun<'_>,
-    run: &GovernedRun<AwaitingApproval>,
-) -> PendingApproval {
-    let id = run.state().approval().clone();
+pub(in crate::governed) fn pending(open: &OpenRun<'_>, id: ApprovalId, answer_by: u64) -> PendingApproval {
     let request = open.notes.approval(&id).map(|approval| approval.record().request().clone());
-    PendingApproval { id, request, answer_by: When::from_ms(run.answer_by()) }
+    PendingApproval { id, request, answer_by: When::from_ms(answer_by) }
 }
 
 /// The question that a run waits for the answer to; none where no record of it is left.
-pub(in crate::governed) fn question(
-    open: &OpenRun<'_>,
-    run: &GovernedRun<AwaitingApproval>,
-) -> Option<Approval<AwaitingHuman>> {
-    match open.notes.approval(run.state().approval()) {
+pub(in crate::governed) fn question(open: &OpenRun<'_>, id: &ApprovalId) -> Option<Approval<AwaitingHuman>> {
+    match open.approval(id) {
         Some(AnyApproval::AwaitingHuman(approval)) => Some(approval),
+        _ => None,
+    }
+}
+
+/// The approval that a run waits for with its plan.
+pub(in crate::governed) fn asked_about_plan(open: &OpenRun<'_>) -> Option<ApprovalId> {
+    match &open.notes.standing {
+        Standing::Asked { approval, purpose: Purpose::Plan } => Some(approval.clone()),
         _ => None,
     }
 }

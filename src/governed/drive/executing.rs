@@ -26,7 +26,7 @@ impl Governor {
             Standing::RollingBack { why, .. } => self.roll_back_executing(open, run, &why).await,
             Standing::Calling { .. } => self.found_calling(open, run).await,
             Standing::Granted { approval, purpose } => {
-                let Some(AnyApproval::Approved(approval)) = open.notes.approval(&approval) else {
+                let Some(AnyApproval::Approved(approval)) = open.approval(&approval) else {
                     return Err(open.inconsistent(format!("approval {approval} is not there to be used")));
                 };
                 self.granted(open, run, approval, purpose).await
@@ -70,7 +70,7 @@ impl Governor {
         let Some(name) = run.state().progress().current_tool().map(str::to_owned) else {
             return Err(open.inconsistent("a call is under way, and no tool is".to_owned()));
         };
-        let approval = match approval.map(|id| open.notes.approval(&id)) {
+        let approval = match approval.map(|id| open.approval(&id)) {
             Some(Some(AnyApproval::Approved(approval))) => Some(approval),
             None => None,
             Some(_) => return Err(open.inconsistent("a call uses an approval that is not there".to_owned())),

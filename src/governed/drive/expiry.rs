@@ -1,11 +1,11 @@
 //! A state that lasted its limit: the run goes where the timeout leads, and nowhere else (B3, B4).
 
-use super::asking::question;
+use super::asking::{asked_about_plan, question};
 use super::{Governor, OpenRun, Result};
 use crate::approval::{AnyApproval, Outcome};
 use crate::governed::notes::Standing;
 use crate::governed_run::RunRecord;
-use crate::governed_run::{AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunStatus, Halt};
+use crate::governed_run::{AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunStatus, Halt, Planning};
 use crate::kernel::Persist;
 
 impl Governor {
@@ -29,10 +29,7 @@ impl Governor {
                 let run = run.halt(Halt::timed_out(at));
                 self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
             }
-            AnyGovernedRun::Planning(run) => {
-                let run = run.halt(Halt::timed_out(at));
-                self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
-            }
+            AnyGovernedRun::Planning(run) => self.unplanned(open, run, at),
             AnyGovernedRun::Executing(run) => {
                 self.call_is_lost(open)?;
                 let run = run.halt(Halt::timed_out(at));
@@ -58,7 +55,7 @@ impl Governor {
         if let Some(report) = open.notes.tools.last_mut().filter(|report| report.ended.is_none()) {
             report.break_off(error, self.now());
         }
-        if let Some(AnyApproval::Approved(approval)) = approval.and_then(|id| open.notes.approval(&id)) {
+        if let Some(AnyApproval::Approved(approval)) = approval.and_then(|id| open.approval(&id)) {
             self.use_up(open, approval, Outcome::Failed { error: error.to_owned() })?;
         }
         open.notes.standing = Standing::Idle;
@@ -73,8 +70,30 @@ impl Governor {
         at: u64,
     ) -> Result<AnyGovernedRun> {
         open.notes.standing = Standing::Idle;
-        let Some(approval) = question(open, &run) else {
+        let Some(approval) = question(open, run.state().approval()) else {
             // Another tool's run, whose question left no record.
+            let run = run.halt(Halt::timed_out(at));
+            return self.halted(open, run.map_err(|rejected| rejected.error.to_string()));
+        };
+        match run.timed_out_with(approval, at) {
+            Ok((run, approval)) => {
+                open.keep(&approval)?;
+                self.halted(open, Ok(run))
+            }
+            Err(back) => Err(open.inconsistent(back.to_string())),
+        }
+    }
+
+    /// There is no plan in time; a question about one ends with the run (B4).
+    fn unplanned(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Planning>,
+        at: u64,
+    ) -> Result<AnyGovernedRun> {
+        let asked = asked_about_plan(open).and_then(|id| question(open, &id));
+        open.notes.standing = Standing::Idle;
+        let Some(approval) = asked else {
             let run = run.halt(Halt::timed_out(at));
             return self.halted(open, run.map_err(|rejected| rejected.error.to_string()));
         };

@@ -18,7 +18,7 @@ use super::outcome::Waits;
 use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Init, Plan};
 use crate::kernel::Rejected;
 
-pub(super) use asking::{pending, question};
+pub(super) use asking::{asked_about_plan, pending, question};
 
 type Result<T> = std::result::Result<T, GovernedError>;
 

@@ -1,5 +1,6 @@
 //! PLANNING: a plan is made, and approved of before anything runs.
 
+use super::asking::{asked_about_plan, pending};
 use super::{Governor, OpenRun, Result, Step, handed_back};
 use crate::governed::guarded::{Ended, guarded};
 use crate::governed::notes::{PlanNote, Standing, short};
@@ -21,15 +22,18 @@ enum Considered {
 
 impl Governor {
     pub(super) async fn planning(&self, open: &mut OpenRun<'_>, run: GovernedRun<Planning>) -> Result<Step> {
-        let mut objection = None;
+        if let Some(id) = asked_about_plan(open) {
+            let waits = Waits::Approval(pending(open, id, run.answer_by()));
+            return Ok(Step::Park(run.into(), waits));
+        }
+        let mut objection = open.notes.plan.as_ref().and_then(|plan| plan.objection.clone());
         for _ in 0..MOST_PLANS {
             match self.consider(&open.id, run.deadline(), objection.as_deref()).await {
                 Considered::TimedOut => return Step::on(run),
                 Considered::Objection(why) => objection = Some(short(&why)),
                 Considered::Undecided(plan) => {
-                    open.notes.plan = Some(note(plan, None, None));
-                    open.progressed(&run)?;
-                    return Ok(Step::Park(run.into(), Waits::Plan { objection: None }));
+                    open.notes.plan = Some(note(plan.clone(), None, None));
+                    return self.ask_about_plan(open, run, &plan);
                 }
                 Considered::Critical(plan, risk) => {
                     open.notes.plan = Some(note(plan, None, Some(risk.clone())));

@@ -91,7 +91,7 @@ impl Governor {
         by: &str,
         at: u64,
     ) -> Result<AnyGovernedRun> {
-        let Some(approval) = question(open, &run) else {
+        let Some(approval) = question(open, run.state().approval()) else {
             return Err(open.inconsistent("the approval that was rejected is not there".to_owned()));
         };
         let progress = run.state().progress().clone();

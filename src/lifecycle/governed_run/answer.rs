@@ -29,22 +29,22 @@ impl From<RejectedRun> for AnyGovernedRun {
 
 /// A run and an approval that did not move, as they were.
 #[derive(Debug)]
-pub struct Unanswered {
+pub struct Unanswered<S = AwaitingApproval> {
     /// The run.
-    pub run: GovernedRun<AwaitingApproval>,
+    pub run: GovernedRun<S>,
     /// The approval.
     pub approval: Approval<AwaitingHuman>,
     /// Why neither moved.
     pub error: AnswerError,
 }
 
-impl fmt::Display for Unanswered {
+impl<S> fmt::Display for Unanswered<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl Error for Unanswered {
+impl<S: fmt::Debug> Error for Unanswered<S> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.error)
     }
@@ -65,6 +65,17 @@ pub enum AnswerError {
     Refused(GovernedRunError),
     /// The approval refuses.
     Approval(ApprovalError),
+}
+
+impl AnswerError {
+    /// Fails for an approval that another run asked for.
+    pub(super) fn unless_of(expected: &RunId, approval: &Asked) -> Result<(), Self> {
+        let got = approval.record().run_id();
+        if got == expected {
+            return Ok(());
+        }
+        Err(AnswerError::OtherRun { got: got.clone(), expected: expected.clone() })
+    }
 }
 
 impl fmt::Display for AnswerError {
@@ -89,7 +100,7 @@ impl Error for AnswerError {
     }
 }
 
-type Asked = Approval<AwaitingHuman>;
+pub(super) type Asked = Approval<AwaitingHuman>;
 
 /// Each step looks at both guards before it moves either machine; so the second move cannot fail.
 impl GovernedRun<AwaitingApproval> {
@@ -223,10 +234,7 @@ impl GovernedRun<AwaitingApproval> {
     }
 
     fn belongs(&self, approval: &Asked) -> Result<(), AnswerError> {
-        let (got, expected) = (approval.record().run_id(), self.record().run_id());
-        if got != expected {
-            return Err(AnswerError::OtherRun { got: got.clone(), expected: expected.clone() });
-        }
+        AnswerError::unless_of(self.record().run_id(), approval)?;
         let (got, expected) = (approval.record().id(), self.state().approval());
         if got != expected {
             let (got, expected) = (got.clone(), expected.clone());
@@ -236,11 +244,11 @@ impl GovernedRun<AwaitingApproval> {
     }
 }
 
-fn abort(approval: Asked, answer: approval::Reject, at: u64) -> Approval<Aborted> {
+pub(super) fn abort(approval: Asked, answer: approval::Reject, at: u64) -> Approval<Aborted> {
     moved(approval.reject(answer)).abort(approval::Abort::new(at))
 }
 
 /// The machine after a move whose guard was asked before.
-fn moved<T, E>(result: Result<T, E>) -> T {
+pub(super) fn moved<T, E>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|_| unreachable!("the guard let it pass, and nothing has changed since"))
 }

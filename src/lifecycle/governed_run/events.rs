@@ -19,13 +19,19 @@ impl Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execute {
     pub(super) tools: Vec<String>,
+    pub(super) approval: Option<ApprovalId>,
     pub(super) at: u64,
 }
 
 impl Execute {
     /// The plan: tools in the order in which they run. One may occur more than once.
     pub fn new<T: Into<String>>(tools: impl IntoIterator<Item = T>, at: u64) -> Self {
-        Execute { tools: tools.into_iter().map(Into::into).collect(), at }
+        Execute { tools: tools.into_iter().map(Into::into).collect(), approval: None, at }
+    }
+
+    /// The same, where that approval was granted for it: it counts among those of the run.
+    pub fn granted(self, approval: ApprovalId) -> Self {
+        Execute { approval: Some(approval), ..self }
     }
 }
 

@@ -44,6 +44,7 @@ mod error;
 mod events;
 mod moves;
 mod outcome;
+mod plan_answer;
 mod progress;
 mod record;
 mod run_id;

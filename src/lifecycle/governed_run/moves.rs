@@ -53,6 +53,9 @@ impl Guard<Planning, Execute> for Executing {
 impl Enter<Planning, Execute> for Executing {
     fn enter(from: Planning, event: Execute, record: &mut RunRecord) -> Self {
         let entered_at = leave(&from, event.at, record);
+        if let Some(approval) = event.approval {
+            record.grant(approval);
+        }
         Executing { entered_at, progress: Progress::of(event.tools) }
     }
 }

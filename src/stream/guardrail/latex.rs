@@ -192,12 +192,22 @@ impl Guardrail for Latex {
         if self.broken.is_some() {
             return None;
         }
-        for c in delta.chars() {
+        let mut rest = delta;
+        loop {
+            if matches!(self.part, Part::Text) {
+                // Neither a command nor a comment begins before the next of these.
+                let plain = rest.bytes().position(|byte| matches!(byte, b'\\' | b'%')).unwrap_or(rest.len());
+                self.at += plain;
+                rest = rest.get(plain..).unwrap_or_default();
+            }
+            let mut chars = rest.chars();
+            let Some(c) = chars.next() else { break };
             self.char(c);
             if self.broken.is_some() {
                 break;
             }
             self.at += c.len_utf8();
+            rest = chars.as_str();
         }
         self.broken.clone()
     }

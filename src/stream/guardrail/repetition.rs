@@ -85,33 +85,71 @@ impl Guardrail for Repetition {
 }
 
 /// For each length of a unit, how many words in a row are the word that stands so far before them.
+///
+/// Only the words that are the same as the new one matter, and mostly there are none: they are found by a chain through the last
+/// words that begins in the new one's bucket, so that nothing is done for the others.
 #[derive(Debug, Clone)]
 struct Loops {
     /// The last words, in a ring.
     last: [u64; LONGEST],
-    runs: [usize; LONGEST],
+    /// For each of them the word before it in its bucket, and for each bucket its last word: by number, from 1, and 0 for none.
+    links: [usize; LONGEST],
+    heads: [usize; BUCKETS],
+    runs: [Run; LONGEST],
     words: usize,
     /// Words since the last one that has a letter.
     unlettered: usize,
 }
 
+/// Words in a row that are the word that stands so far before them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    length: usize,
+    /// The number of the last of them: behind another one the run is over.
+    last: usize,
+}
+
+const BUCKETS: usize = 256;
+
 impl Loops {
     fn new() -> Self {
-        Loops { last: [0; LONGEST], runs: [0; LONGEST], words: 0, unlettered: 0 }
+        Loops {
+            last: [0; LONGEST],
+            links: [0; LONGEST],
+            heads: [0; BUCKETS],
+            runs: [Run::default(); LONGEST],
+            words: 0,
+            unlettered: 0,
+        }
     }
 
     /// One more word. Does the text end with a unit often enough?
     fn word(&mut self, word: Word) -> bool {
         self.unlettered = if word.letters { 0 } else { self.unlettered.saturating_add(1) };
+        let number = self.words + 1;
+        let head = &mut self.heads[bucket(word.hash)];
+        let mut before = std::mem::replace(head, number);
+        let (place, first) = (number % LONGEST, before);
         let mut looping = false;
-        for (shorter, run) in self.runs.iter_mut().enumerate().take(self.words) {
-            let unit = shorter + 1;
-            let before = self.last[self.words.wrapping_sub(unit) % LONGEST];
-            *run = if before == word.hash { *run + 1 } else { 0 };
-            looping |= *run + unit >= LEAST_WORDS.max(COPIES * unit) && self.unlettered < unit;
+        while before > 0 && number - before <= LONGEST {
+            let unit = number - before;
+            if self.last[before % LONGEST] == word.hash {
+                let run = &mut self.runs[unit - 1];
+                run.length = if run.last == self.words { run.length + 1 } else { 1 };
+                run.last = number;
+                looping |= run.length + unit >= LEAST_WORDS.max(COPIES * unit) && self.unlettered < unit;
+            }
+            before = self.links[before % LONGEST];
         }
-        self.last[self.words % LONGEST] = word.hash;
-        self.words += 1;
+        self.last[place] = word.hash;
+        self.links[place] = first;
+        self.words = number;
         looping
     }
+}
+
+/// Some bits of the hash, all of which have a say.
+fn bucket(hash: u64) -> usize {
+    let folded = hash ^ (hash >> 32);
+    usize::from(u8::try_from((folded ^ (folded >> 8)) & 0xFF).unwrap_or_default())
 }

@@ -66,6 +66,11 @@ pub struct RuleResult {
 }
 
 impl RuleResult {
+    /// Of a rule that says nothing before the end.
+    pub(in crate::stream) fn at_end(rule: &str, violations: Vec<Violation>) -> Self {
+        RuleResult { rule: rule.to_owned(), violations, said: 0 }
+    }
+
     /// What was not said while the output streamed.
     pub fn fresh(&self) -> &[Violation] {
         self.violations.get(self.said..).unwrap_or_default()

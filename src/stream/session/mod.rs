@@ -1,6 +1,7 @@
 //! One session: the typed lifecycle, and the world that its states ask for.
 
 mod attempt;
+mod collect;
 mod end;
 mod phase;
 mod read;
@@ -112,7 +113,13 @@ impl<C: Callbacks> Session<C> {
                 retry: config.retry,
                 should_retry: config.should_retry,
                 calculate_delay: config.calculate_delay,
-                checks: Checks::new(config.rules, config.drift, config.drift_every, config.zero_output),
+                checks: Checks::new(
+                    config.rules,
+                    config.drift,
+                    config.drift_every,
+                    config.zero_output,
+                    config.fit,
+                ),
                 continuation: config.continuation,
                 until_checkpoint,
                 overlap: None,

@@ -2,8 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use super::Repair;
+use crate::stream::{SessionError, State};
+use crate::stream_session::ErrorCode;
 
 /// Why [`read`](super::read) gives no value. Another attempt of the model may do better.
 #[derive(Debug)]
@@ -28,6 +31,58 @@ pub enum StructuredError {
         /// What had been repaired in it.
         repairs: Vec<Repair>,
     },
+    /// The value fits the type, and the condition of [`SessionBuilder::accept`](crate::stream::SessionBuilder::accept) refuses it.
+    Refused {
+        /// Why.
+        reason: String,
+        /// The JSON.
+        json: String,
+        /// What had been repaired in it.
+        repairs: Vec<Repair>,
+    },
+}
+
+/// Why a session gave no value.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// The session ended for another reason than that its output does not fit.
+    Session(SessionError),
+    /// The last attempt's output does not fit, and no further attempt was left.
+    Misfit {
+        /// What does not fit.
+        misfit: StructuredError,
+        /// What the session had: the output, and the failure of each attempt.
+        state: Arc<State>,
+    },
+}
+
+impl CollectError {
+    /// What to match on: that of the session, `GUARDRAIL_VIOLATION` for an output that does not fit.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            CollectError::Session(error) => error.code(),
+            CollectError::Misfit { .. } => ErrorCode::GuardrailViolation,
+        }
+    }
+}
+
+impl fmt::Display for CollectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CollectError::Session(error) => error.fmt(f),
+            CollectError::Misfit { misfit, state } => write!(f, "{misfit} (attempts: {})", state.attempts),
+        }
+    }
+}
+
+impl Error for CollectError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            CollectError::Session(error) => error.source(),
+            CollectError::Misfit { misfit, .. } => misfit.source(),
+        }
+    }
 }
 
 impl StructuredError {
@@ -52,16 +107,22 @@ impl fmt::Display for StructuredError {
             }
             StructuredError::Mismatch { error, repairs, .. } => {
                 write!(f, "the JSON in the output is not what was asked for: {error}")?;
-                match repairs.as_slice() {
-                    [] => Ok(()),
-                    repairs => {
-                        let names: Vec<_> = repairs.iter().map(|repair| repair.name()).collect();
-                        write!(f, " (after repairs: {})", names.join(", "))
-                    }
-                }
+                after(f, repairs)
+            }
+            StructuredError::Refused { reason, repairs, .. } => {
+                write!(f, "the JSON in the output is refused: {reason}")?;
+                after(f, repairs)
             }
         }
     }
+}
+
+fn after(f: &mut fmt::Formatter<'_>, repairs: &[Repair]) -> fmt::Result {
+    if repairs.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = repairs.iter().map(|repair| repair.name()).collect();
+    write!(f, " (after repairs: {})", names.join(", "))
 }
 
 impl Error for StructuredError {

@@ -5,13 +5,15 @@
 
 mod candidates;
 mod error;
+mod fit;
 mod reader;
 mod repair;
 
 use serde::de::DeserializeOwned;
 
 use candidates::Candidate;
-pub use error::StructuredError;
+pub use error::{CollectError, StructuredError};
+pub(super) use fit::{Fit, Fitting, RULE};
 pub use repair::Repair;
 
 /// A value, and what was repaired to read it.

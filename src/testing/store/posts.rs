@@ -40,7 +40,8 @@ pub(super) async fn the_same_decision_again_is_a_duplicate(bench: &dyn Bench) {
     let mut changed = first.clone();
     (changed.action, changed.reason) = (Cancel, Some("changed my mind".to_owned()));
     assert_eq!(post(&*store, &changed).await, Posted::Duplicate, "d0 again, saying something else");
-    assert_eq!(mail(&*store, "r1").await.decisions, [first.clone()], "what was said first counts");
+    let kept = mail(&*store, "r1").await.decisions;
+    assert_eq!(kept, std::slice::from_ref(&first), "what was said first counts");
     let lease = claim(&*store, "r1").await;
     for new in played.resume(std::slice::from_ref(&first)).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;

@@ -31,7 +31,7 @@ pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench:
     bench.store().await.post(&decision).await.must("post");
     bench.store().await.cancel("r1", "not needed").await.must("cancel");
     let waiting = mail(&*bench.store().await, "r1").await;
-    assert_eq!(waiting.decisions, [decision.clone()], "the decision that was posted");
+    assert_eq!(waiting.decisions, std::slice::from_ref(&decision), "the decision that was posted");
     assert_eq!(waiting.cancel.as_deref(), Some("not needed"), "the wish to cancel");
     for new in played.resume(&[decision]).await {
         commit(&*bench.store().await, &lease, &played.commit(new + 1)).await;

@@ -124,7 +124,7 @@ pub(super) async fn json_may_hold_any_character(bench: &dyn Bench) {
     decision.result = json!({ ESCAPED: ESCAPED });
     decision.reason = Some(ESCAPED.to_owned());
     store.post(&decision).await.must("post with any character in its result and its reason");
-    assert_eq!(mail(&*store, "r1").await.decisions, [decision.clone()], "the decision");
+    assert_eq!(mail(&*store, "r1").await.decisions, std::slice::from_ref(&decision), "the decision");
     for new in played.resume(&[decision]).await {
         commit(&*store, &lease, &played.commit(new + 1)).await;
     }

@@ -56,7 +56,7 @@ const OF_THREAD: &str = "shared";
 /// `note` keeps the values `run` and `thread` where it is given, and removes those that are null.
 struct Does {
     spec: ToolSpec,
-    does: fn(&mut ToolContext) -> Result<Value, ToolResult>,
+    does: fn(&mut ToolContext) -> ToolResult,
 }
 
 #[async_trait]
@@ -66,36 +66,37 @@ impl Tool for Does {
     }
 
     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
-        match (self.does)(cx) {
-            Ok(value) => ToolResult::Success(value),
-            Err(other) => other,
-        }
+        (self.does)(cx)
     }
 }
 
-fn ask(cx: &mut ToolContext) -> Result<Value, ToolResult> {
+fn ask(cx: &mut ToolContext) -> ToolResult {
     if let Some(decision) = cx.decision() {
-        return Ok(json!({ "asked": cx.arguments(), "answer": decision.result }));
+        return ToolResult::Success(json!({ "asked": cx.arguments(), "answer": decision.result }));
     }
     let arguments = cx.arguments();
     let mut suspension = Suspension::ask("approve", format!("go on with {arguments}?"));
     suspension = suspension.with_parameters(json!({ "form": [1, "two", null] }));
     suspension.expires_at_ms = arguments["expires"].as_u64();
     suspension.response_schema = arguments.get("schema").cloned();
-    Err(ToolResult::Pending(suspension))
+    ToolResult::Pending(suspension)
 }
 
-fn note(cx: &mut ToolContext) -> Result<Value, ToolResult> {
+fn note(cx: &mut ToolContext) -> ToolResult {
     let arguments = cx.arguments().clone();
     let keys = [("run", Key::run(OF_RUN).persistent()), ("thread", Key::thread(OF_THREAD).persistent())];
     for (argument, key) in keys {
         match arguments.get(argument) {
             None => {}
             Some(Value::Null) => cx.remove(&key),
-            Some(value) => cx.set(&key, value).map_err(|error| ToolResult::Error(error.to_string()))?,
+            Some(value) => {
+                if let Err(error) = cx.set(&key, value) {
+                    return ToolResult::Error(error.to_string());
+                }
+            }
         }
     }
-    Ok(json!("noted"))
+    ToolResult::Success(json!("noted"))
 }
 
 /// An agent with that script, which waits as long as any call waits.
@@ -111,7 +112,7 @@ pub(super) fn hasty(script: &[Turn]) -> Agent {
 fn built(script: &[Turn], policy: SuspensionPolicy) -> Agent {
     let tool = |name, does| Does { spec: ToolSpec::new(name, "").repeatable(), does };
     let agent = Agent::builder(Script(script.into()))
-        .tool(tool("say", |cx| Ok(cx.arguments().clone())))
+        .tool(tool("say", |cx| ToolResult::Success(cx.arguments().clone())))
         .tool(tool("ask", ask))
         .tool(tool("note", note))
         // All calls of a round ask at once.
@@ -134,7 +135,7 @@ pub(super) async fn drive(
     for decision in decisions {
         inbox.put(incoming(decision));
     }
-    let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).lapses_in_store();
+    let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).judged_in_store();
     let driven = run_loop(agent, state, input, io).await;
     driven.unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
 }

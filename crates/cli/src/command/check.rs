@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, complain};
 use crate::rules::{Laws, RulesArgs};
+use crate::run_log::{self, CheckedLog};
 use crate::run_state::{self, CheckedState};
 
 /// Hold traces, and states of governed runs, against their diagrams
@@ -20,7 +21,8 @@ use crate::run_state::{self, CheckedState};
 /// A trace conforms, is incomplete (an instance has not ended), or violates. What is shown of a violation is the first:
 /// its line, what happened, what was legal, and where the diagram says so. However long a trace is, it is
 /// read as a stream. A RUN_STATE.json of a governed run is sound, or has entries in its history that no legal transition
-/// leads to, tools or approvals that cannot be: all of that is named. A RUN_LOG.jsonl is a trace.
+/// leads to, tools or approvals that cannot be: all of that is named. So are the lines of a RUN_LOG.jsonl or
+/// RUN_LEDGER.jsonl that tell of no legal transition, whichever program wrote it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,11 +33,12 @@ Examples:
   runstate check a.jsonl b.jsonl --min-coverage 90 --require-edge Suspended:Resuming --format junit
 
 Exit codes:
-  0  every trace conforms, or is incomplete and --complete was not given; every state is sound
-  1  a trace violates, is incomplete with --complete, or coverage is missed; a state has a fault
+  0  every trace conforms, or is incomplete and --complete was not given; every state and log is sound
+  1  a trace violates, is incomplete with --complete, or coverage is missed; a state or a log has a fault
   2  a trace or another argument cannot be used")]
 pub(crate) struct Args {
-    /// The traces, as JSON lines, and files named RUN_STATE.json; `-` reads a trace from standard input
+    /// The traces, as JSON lines, and files of governed runs, by their names or what is in them; `-` reads a trace from
+    /// standard input
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
     #[command(flatten)]
@@ -61,7 +64,7 @@ pub(crate) struct Args {
 enum Format {
     /// For people
     Text,
-    /// An object with verdict, exit, traces, coverage, percent and unmet
+    /// An object with verdict, exit, traces, states, logs, coverage, percent and unmet
     Json,
     /// XML that CI systems show as tests
     Junit,
@@ -86,6 +89,7 @@ struct Checked {
 struct Outcome {
     traces: Vec<Checked>,
     states: Vec<CheckedState>,
+    logs: Vec<CheckedLog>,
     coverage: Coverage,
     asked: Vec<(String, Option<Unmet>)>,
     complete: bool,
@@ -106,17 +110,19 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     let (states, traces): (Vec<&String>, Vec<&String>) =
         args.traces.iter().partition(|path| run_state::is_one(path));
-    if !states.is_empty() && matches!(args.format, Format::Junit) {
-        return Err(Failure::new("--format junit shows traces alone, and there is a RUN_STATE.json"));
-    }
+    let has_governed = args.rules.has_builtin("governed_run");
+    let (logs, traces): (Vec<&String>, Vec<&String>) =
+        traces.into_iter().partition(|path| has_governed && run_log::is_one(path));
     let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws)).collect();
     let states = states.into_iter().map(|path| CheckedState::of(path)).collect();
+    let logs: Vec<CheckedLog> = logs.into_iter().map(|path| CheckedLog::of(path, &laws)).collect();
     let mut coverage = Coverage::new();
+    logs.iter().filter(|log| log.found.is_ok()).for_each(|log| coverage.merge(&log.coverage));
     for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
         coverage.merge(&report.coverage);
     }
     let asked = asked(args, &coverage);
-    let outcome = Outcome { traces, states, coverage, asked, complete: args.complete };
+    let outcome = Outcome { traces, states, logs, coverage, asked, complete: args.complete };
     match args.format {
         Format::Text => outcome.text(args.coverage, out),
         Format::Json => out.json(&outcome.json()),
@@ -189,6 +195,7 @@ impl Outcome {
     fn exit(&self) -> Exit {
         if self.traces.iter().any(|trace| trace.found.is_err())
             || self.states.iter().any(|state| state.found.is_err())
+            || self.logs.iter().any(|log| log.found.is_err())
         {
             return Exit::BadInput;
         }
@@ -197,7 +204,9 @@ impl Outcome {
             Some(Verdict::Incomplete) => self.complete,
             Some(Verdict::Conforms) | None => false,
         };
-        let failed = failed || self.states.iter().any(|state| !state.holds(self.complete));
+        let failed = failed
+            || self.states.iter().any(|state| !state.holds(self.complete))
+            || self.logs.iter().any(|log| !log.holds(self.complete));
         if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
     }
 
@@ -212,6 +221,7 @@ impl Outcome {
             }
         }
         self.states.iter().for_each(|state| state.text(self.complete, out));
+        self.logs.iter().for_each(|log| log.text(self.complete, out));
         if coverage {
             out.text(&self.coverage.to_string());
         }
@@ -234,6 +244,7 @@ impl Outcome {
             "exit": self.exit().code(),
             "traces": traces,
             "states": self.states.iter().map(CheckedState::json).collect::<Vec<_>>(),
+            "logs": self.logs.iter().map(CheckedLog::json).collect::<Vec<_>>(),
             "coverage": self.coverage,
             "percent": self.coverage.percent(),
             "unmet": self.unmet().map(ToString::to_string).collect::<Vec<_>>(),
@@ -248,6 +259,8 @@ impl Outcome {
                 Err(error) => complain(&format!("error: {}", error.trim_end())),
             }
         }
+        self.states.iter().for_each(|state| state.junit(self.complete, &mut junit));
+        self.logs.iter().for_each(|log| log.junit(self.complete, &mut junit));
         junit.coverage(self.asked.iter().cloned());
         out.text(&junit.to_string());
     }

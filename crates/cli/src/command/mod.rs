@@ -19,8 +19,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-pub(crate) use governed::ask;
-
 /// Runs agents whose every state is a type, and holds traces against the diagrams that document them.
 #[derive(Debug, Parser)]
 #[command(name = "runstate", version, after_help = EXIT_CODES, max_term_width = 100)]

@@ -32,10 +32,9 @@ impl GovernedTool for CommandTool {
 
     /// All of the command: a person approves of what will run, to the letter.
     fn action(&self, _: &RunView<'_>) -> Action {
-        Action::new(
-            format!("run {} in {}", shown(&self.spec.run), self.work.join(&self.spec.folder).display()),
-            self.spec.risk,
-        )
+        // Joined to nothing a path would end in a separator.
+        let folder = self.work.join(&self.spec.folder).components().collect::<PathBuf>();
+        Action::new(format!("run {} in {}", shown(&self.spec.run), folder.display()), self.spec.risk)
     }
 
     fn is_read_only(&self) -> bool {

@@ -35,16 +35,12 @@ pub(crate) use plan::{PlanFile, read};
 ///
 /// # Errors
 /// A folder that cannot be copied, an id that cannot be had.
-pub(crate) fn create(
-    state_dir: &Path,
-    file: &PlanFile,
-    plan_decision: PlanDecision,
-) -> Result<RunId, Failure> {
+pub(crate) fn create(state_dir: &Path, file: &PlanFile) -> Result<RunId, Failure> {
     fs::create_dir_all(state_dir).map_err(|error| Failure::io("make the folder", state_dir, &error))?;
     // Before there is a run, so that a plan whose folder cannot be used leaves nothing behind.
     let source = file.folder()?;
     let listing = folder::list(&source, &file.plan.ignore)?;
-    let governor = governor_of(state_dir, file.plan.clone(), &Place::nowhere(), plan_decision)?;
+    let governor = governor_of(state_dir, file.plan.clone(), &Place::nowhere())?;
     let run = governor.create(&file.plan.project).map_err(refused)?;
     let place = Place::of(state_dir, &run);
     let work = if file.plan.in_place {
@@ -77,26 +73,11 @@ impl Place {
     }
 }
 
-/// Who approves of plans that are not approved of by rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlanDecision {
-    /// Nobody yet.
-    Nobody,
-    /// Whoever gave `--approve-plan`.
-    CommandLine,
-    /// Whoever sits at the terminal.
-    Terminal,
-}
-
 /// A governor for a run that there is.
 ///
 /// # Errors
 /// No such run, or one whose plan is gone.
-pub(crate) fn governor(
-    state_dir: &Path,
-    run: &RunId,
-    plan_decision: PlanDecision,
-) -> Result<Governor, Failure> {
+pub(crate) fn governor(state_dir: &Path, run: &RunId) -> Result<Governor, Failure> {
     let place = Place::of(state_dir, run);
     let path = place.run.join("plan.yaml");
     if !place.run.join("RUN_STATE.json").is_file() {
@@ -108,28 +89,23 @@ pub(crate) fn governor(
         let state = runstate::governed::check_state(&state, None).map(|report| report.status.state);
         // It was killed before its plan was written: nothing can have run, and it expires like any other.
         if matches!(state, Ok(GovernedRunStatus::Init)) {
-            return governor_of(state_dir, plan::Plan::none(run), &place, PlanDecision::Nobody);
+            return governor_of(state_dir, plan::Plan::none(run), &place);
         }
         return Err(Failure::new(format!("run {run} has no plan.yaml, so its tools are not known"))
             .with_help("it is another program's, perhaps; `runstate check` reads its state"));
     }
     let file = read(&path.to_string_lossy())?;
-    governor_of(state_dir, file.plan, &place, plan_decision)
+    governor_of(state_dir, file.plan, &place)
 }
 
-fn governor_of(
-    state_dir: &Path,
-    plan: plan::Plan,
-    place: &Place,
-    plan_decision: PlanDecision,
-) -> Result<Governor, Failure> {
+fn governor_of(state_dir: &Path, plan: plan::Plan, place: &Place) -> Result<Governor, Failure> {
     let rules = Rules {
         gates: plan.gates.clone(),
         limits: plan.limits().map_err(Failure::new)?,
         rollback_ms: Rules::default().rollback_ms,
         chained: plan.chained_ledger,
     };
-    let parts: Parts = plan.parts(place, plan_decision);
+    let parts: Parts = plan.parts(place);
     Governor::new(Arc::new(RealDisk), folders(state_dir), Arc::new(unix_clock()), parts, rules)
         .map_err(refused)
 }

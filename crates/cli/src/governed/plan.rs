@@ -11,10 +11,10 @@ use runstate::governed::{
 use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::CommandTool;
 use super::snapshot::{FolderRollback, Snapshot};
-use super::{Place, PlanDecision};
 use crate::failure::Failure;
 use crate::input;
 use crate::output::printable;
@@ -59,6 +59,9 @@ enum Approval {
     Auto,
     /// By a person.
     Ask,
+    /// By nobody, ever: where there is no plan.
+    #[serde(skip)]
+    Never,
 }
 
 /// A program with arguments.
@@ -192,8 +195,7 @@ impl Plan {
             folder: PathBuf::new(),
             in_place: false,
             ignore: Vec::new(),
-            // Nobody approves of it, so that it is never executed.
-            plan_approval: Approval::Ask,
+            plan_approval: Approval::Never,
             gates: Gates::default(),
             limits_seconds: BTreeMap::new(),
             chained_ledger: true,
@@ -255,7 +257,7 @@ impl Plan {
         })
     }
 
-    pub(super) fn parts(self, place: &Place, decision: PlanDecision) -> Parts {
+    pub(super) fn parts(self, place: &Place) -> Parts {
         let snapshot = Snapshot::new(place.run.join("snapshot"), self.folder.clone(), self.ignore.clone());
         let tools = self.tools.iter().map(|spec| {
             Box::new(CommandTool::new(spec.clone(), self.folder.clone(), place.run.clone(), snapshot.clone()))
@@ -270,9 +272,12 @@ impl Plan {
                 place.run.clone(),
             )) as Box<dyn runstate::governed::Auditor>
         });
-        let plan_approval: Box<dyn PlanApproval> = match (self.plan_approval, decision) {
-            (Approval::Auto, _) => Box::new(AutoApproved),
-            (Approval::Ask, decision) => Box::new(ByPerson(decision)),
+        let plan_approval: Box<dyn PlanApproval> = match self.plan_approval {
+            Approval::Auto => Box::new(AutoApproved),
+            Approval::Ask => Box::new(Always(PlanAnswer::Undecided)),
+            Approval::Never => {
+                Box::new(Always(PlanAnswer::Refused { why: "the run ended before it had a plan".to_owned() }))
+            }
         };
         Parts {
             tools: tools.collect(),
@@ -320,27 +325,21 @@ struct AsWritten {
 
 #[async_trait]
 impl Planner for AsWritten {
-    async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
+    async fn plan(&self, _: &RunId, objection: Option<&str>) -> Result<ProposedPlan, PartError> {
+        if objection.is_some() {
+            return Err(PartError::new("the plan file has no other plan; change it and begin another run"));
+        }
         self.snapshot.take().map_err(|failure| PartError::new(failure.to_string()))?;
         Ok(ProposedPlan::of(self.tools.clone()))
     }
 }
 
-struct ByPerson(PlanDecision);
+/// Says the same of every plan.
+struct Always(PlanAnswer);
 
 #[async_trait]
-impl PlanApproval for ByPerson {
-    async fn decide(&self, run: &RunId, plan: &ProposedPlan) -> PlanAnswer {
-        match self.0 {
-            PlanDecision::Nobody => PlanAnswer::Undecided,
-            PlanDecision::CommandLine => PlanAnswer::Approved { by: "command line".to_owned() },
-            PlanDecision::Terminal => {
-                let tools = printable(&plan.tools.join(", "));
-                match crate::command::ask(&format!("{run} would run {tools}. Go on?")) {
-                    Ok(Some(_)) => PlanAnswer::Approved { by: "terminal".to_owned() },
-                    _ => PlanAnswer::Undecided,
-                }
-            }
-        }
+impl PlanApproval for Always {
+    async fn decide(&self, _: &RunId, _: &ProposedPlan) -> PlanAnswer {
+        self.0.clone()
     }
 }

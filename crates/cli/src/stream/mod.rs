@@ -1,7 +1,10 @@
 //! Stream scenarios: scripted streams, a session over them on virtual time, and what it tells.
 
 mod check;
+mod clock;
 mod play;
+mod replay;
+mod rules;
 mod scenario;
 mod setup;
 mod source;
@@ -10,6 +13,7 @@ mod tests;
 mod told;
 
 use runstate::stream::ConsumerText;
+use runstate::stream::structured::Structured;
 use runstate::trace::Event;
 use serde_json::{Value, json};
 
@@ -18,6 +22,7 @@ use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::scenario::from_yaml;
 use play::Ended;
+use replay::Replay;
 use scenario::Scenario;
 use told::Line;
 
@@ -36,6 +41,9 @@ pub(crate) struct Played {
     lines: Vec<Line>,
     consumer: ConsumerText,
     ended: Ended,
+    /// The output as a value, where the scenario asks for one.
+    value: Option<Structured<Value>>,
+    replay: Replay,
     events: Vec<Event<'static>>,
     trace: String,
     verdict: &'static str,
@@ -62,10 +70,10 @@ fn parse(source: &Text) -> Result<Scenario, Failure> {
 }
 
 impl Played {
-    /// 0 when the output is whole, 1 otherwise, and when the trace violates the diagram.
+    /// 0 when the output is whole, 1 otherwise, and when the trace violates the diagram or the record replays to something else.
     pub(crate) fn exit(&self) -> Exit {
-        match (&self.ended, self.verdict) {
-            (Ended::Complete(_), "conforms") => Exit::Good,
+        match (&self.ended, self.verdict, &self.replay) {
+            (Ended::Complete(_), "conforms", Replay::Same { .. }) => Exit::Good,
             _ => Exit::Bad,
         }
     }
@@ -77,7 +85,13 @@ impl Played {
 
     /// As text.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("{}\nevents and callbacks\n", self.title);
+        let mut text = format!("{}\n", self.title);
+        match told::carried(&self.lines) {
+            Ok(("stream_1", Value::Null)) => {}
+            Ok((id, meta)) => text.push_str(&format!("in every event streamId={id:?} meta={meta}\n")),
+            Err(seq) => text.push_str(&format!("event {seq} carries something else than the first\n")),
+        }
+        text.push_str("events and callbacks\n");
         for line in &self.lines {
             text.push_str(&line.text());
             text.push('\n');
@@ -86,6 +100,11 @@ impl Played {
         for line in self.ended.text() {
             text.push_str(&format!("  {line}\n"));
         }
+        if let Some(value) = &self.value {
+            let repairs: Vec<_> = value.repairs.iter().map(|repair| repair.name()).collect();
+            text.push_str(&format!("value\n  {} (repairs: [{}])\n", value.value, repairs.join(", ")));
+        }
+        text.push_str(&format!("{}\n", self.replay));
         text.push_str(&format!("trace, which {} the diagram\n", self.verdict_said()));
         for line in self.trace.lines() {
             text.push_str(&format!("  {}\n", line.trim_start()));
@@ -108,6 +127,8 @@ impl Played {
             "scenario": self.title,
             "consumer": self.consumer.as_str(),
             "result": self.ended.json(),
+            "value": self.value.as_ref().map(|value| &value.value),
+            "replay": self.replay.to_string(),
             "trace": self.trace.lines().map(str::trim_start).collect::<Vec<_>>(),
             "verdict": self.verdict,
         }}));

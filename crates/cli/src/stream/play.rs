@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::Played;
+use super::replay;
 use super::scenario::{Abort, By, Scenario};
 use super::setup;
 use super::told::{AbortAt, Line, Teller, lock};
@@ -144,7 +145,15 @@ async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
             sleep(Duration::from_millis(scenario.consumer.delay_ms)).await;
         }
     };
+    let value = match (&scenario.accept, &ended) {
+        // Its output is the value by now.
+        (Some(_), Ended::Complete(_)) => session.value::<Value>().await.ok(),
+        _ => None,
+    };
+    let record = session.recording();
+    let told = session.result().map(|result| result.map(Arc::clone).map_err(Clone::clone));
     drop(session);
+    let replay = replay::again(record, told, &consumer);
     let events = recorder.take();
     let report = check(&events, &Rulebook::of(runstate::lifecycles().iter().copied()));
     let verdict = match report.verdict {
@@ -162,6 +171,8 @@ async fn drive(scenario: &Scenario, builder: SessionBuilder) -> Played {
         lines,
         consumer,
         ended,
+        value,
+        replay,
         trace: to_text(&events),
         events,
         verdict,

@@ -3,31 +3,30 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use runstate::agent::SchemaCheck;
 use runstate::stream::drift::DriftDetector;
-use runstate::stream::guardrail::{
-    self, Custom, Guardrail, Json, Latex, Markdown, PatternKind, Patterns, Repetition, Rules, Violation,
-    ZeroOutput,
-};
 use runstate::stream::{
     Backoff, Continuation, Curve, Jitter, Recourse, RetryPolicy, Session, SessionBuilder, Timeouts,
 };
+use runstate_schema::JsonSchemas;
+use serde_json::Value;
 
-use super::scenario::{
-    self, Continue, Drift, Expression, Forbidden, Limit, Phrases, Retry, Rule, Scenario, When,
-};
+use super::clock::Shows;
+use super::rules::rules;
+use super::scenario::{self, Accept, Continue, Drift, HookName, Limit, Retry, Scenario};
 use super::source::factory;
 
 /// The session that a checked scenario describes.
 ///
 /// # Errors
-/// A regular expression that is none.
+/// A regular expression that is none, a schema that cannot be used.
 pub(super) fn session(scenario: &Scenario) -> Result<SessionBuilder, String> {
     let id = scenario.stream_id.as_deref().unwrap_or("stream_1");
     let mut streams = scenario.streams.iter().cloned().map(factory);
     // A scenario without streams is refused before.
     let Some(primary) = streams.next() else { unreachable!("a checked scenario has a stream") };
     let mut builder = streams.fold(Session::builder(id, primary), SessionBuilder::fallback);
-    builder = retry(builder, &scenario.retry)
+    builder = retry(builder, scenario)
         .meta(scenario.meta.clone())
         .timeouts(timeouts(&scenario.timeouts))
         .guardrails(rules(scenario)?);
@@ -40,13 +39,38 @@ pub(super) fn session(scenario: &Scenario) -> Result<SessionBuilder, String> {
     if scenario.require_complete {
         builder = builder.require_complete();
     }
+    if let Some(accept) = &scenario.accept {
+        builder = accepting(builder, accept)?;
+    }
+    if !scenario.clock_ms.is_empty() {
+        builder = builder.clock(Shows::new(scenario.clock_ms.clone()));
+    }
     Ok(match &scenario.continuation {
-        Some(resumes) => builder.continuation(continuation(resumes)),
+        Some(resumes) => builder.continuation(continuation(resumes, &scenario.panicking_hooks)),
         None => builder,
     })
 }
 
-fn retry(mut builder: SessionBuilder, retry: &Retry) -> SessionBuilder {
+/// Holds the output against a schema.
+fn accepting(builder: SessionBuilder, accept: &Accept) -> Result<SessionBuilder, String> {
+    let (schemas, schema) = (JsonSchemas::new(), accept.schema.clone());
+    if let Some(schema) = &schema {
+        schemas.accepts(schema).map_err(|error| format!("accept.schema: {error}"))?;
+    }
+    Ok(builder.accept(move |value: &Value| match &schema {
+        Some(schema) => schemas.check(schema, value),
+        None => Ok(()),
+    }))
+}
+
+/// A hook that panics; what the panic hook prints of it would only be in the way of what the scenario tells.
+fn panic_if(panics: bool) {
+    if panics {
+        std::panic::resume_unwind(Box::new("scripted"));
+    }
+}
+
+fn policy(retry: &Retry) -> RetryPolicy {
     let mut policy = RetryPolicy::default();
     policy.model_retries = retry.model_retries.unwrap_or(policy.model_retries);
     policy.total_retries = retry.total_retries.unwrap_or(policy.total_retries);
@@ -78,21 +102,31 @@ fn retry(mut builder: SessionBuilder, retry: &Retry) -> SessionBuilder {
         };
         policy = policy.on(leads.kind, recourse);
     }
-    builder = builder.retry(policy);
+    policy
+}
+
+fn retry(mut builder: SessionBuilder, scenario: &Scenario) -> SessionBuilder {
+    let retry = &scenario.retry;
+    let panics = |hook: HookName| scenario.panicking_hooks.contains(&hook);
+    builder = builder.retry(policy(retry));
     if let Some(seed) = retry.seed {
         builder = builder.seed(seed);
     }
-    let (attempts, kinds) = (retry.veto_attempts.clone(), retry.veto_kinds.clone());
-    if !attempts.is_empty() || !kinds.is_empty() {
+    let Retry { veto_attempts, veto_kinds, veto_with, delays_ms, .. } = retry.clone();
+    let broken = panics(HookName::ShouldRetry);
+    if broken || !veto_attempts.is_empty() || !veto_kinds.is_empty() || veto_with.is_some() {
         builder = builder.should_retry(move |asked| {
-            !attempts.contains(&asked.attempt) && !kinds.contains(&asked.error.kind)
+            panic_if(broken);
+            let holds = veto_with.as_ref().is_some_and(|text| asked.content.contains(text));
+            !holds && !veto_attempts.contains(&asked.attempt) && !veto_kinds.contains(&asked.error.kind)
         });
     }
-    let delays = retry.delays_ms.clone();
-    if !delays.is_empty() {
+    let broken = panics(HookName::CalculateDelay);
+    if broken || !delays_ms.is_empty() {
         builder = builder.calculate_delay(move |context| {
+            panic_if(broken);
             let at = usize::try_from(context.attempt).unwrap_or(usize::MAX);
-            Duration::from_millis(delays.get(at).or(delays.last()).copied().unwrap_or_default())
+            Duration::from_millis(delays_ms.get(at).or(delays_ms.last()).copied().unwrap_or_default())
         });
     }
     builder
@@ -123,7 +157,7 @@ fn watch(builder: SessionBuilder, drift: &Drift) -> SessionBuilder {
     }
 }
 
-fn continuation(resumes: &Continue) -> Continuation {
+fn continuation(resumes: &Continue, broken: &[HookName]) -> Continuation {
     let mut continuation = Continuation::every(NonZeroU32::new(resumes.every).unwrap_or(NonZeroU32::MIN));
     if let Some(characters) = resumes.overlap_from {
         continuation = continuation.overlap_from(characters);
@@ -131,105 +165,20 @@ fn continuation(resumes: &Continue) -> Continuation {
     if !resumes.remove_overlap {
         continuation = continuation.keep_overlap();
     }
-    if let Some(prompt) = resumes.prompt.clone() {
-        continuation = continuation.prompt(move |checkpoint| prompt.replace("{checkpoint}", checkpoint));
-    }
-    if let Some(refused) = resumes.refuse_with.clone() {
-        continuation = continuation.validate(move |checkpoint, _| !checkpoint.contains(&refused));
-    }
-    continuation
-}
-
-fn rules(scenario: &Scenario) -> Result<Rules, String> {
-    let mut rules = Rules::new();
-    for (at, rule) in scenario.guardrails.iter().enumerate() {
-        rules.push(made(rule).map_err(|error| format!("guardrails[{at}].forbid_regex.regex: {error}"))?);
-    }
-    Ok(match scenario.guardrails_every.and_then(NonZeroU32::new) {
-        Some(tokens) => rules.every(tokens),
-        None => rules,
-    })
-}
-
-fn regex(rule: &Expression) -> Result<guardrail::Forbidden, guardrail::ForbiddenError> {
-    let name = rule.name.as_deref().unwrap_or("forbid_regex");
-    let rule_of = match rule.within_bytes {
-        Some(bytes) => guardrail::Forbidden::within(name, &rule.regex, bytes)?,
-        None => guardrail::Forbidden::new(name, &rule.regex)?,
-    };
-    Ok(rule_of.severity(match rule.severity {
-        scenario::Severity::Warning => guardrail::Severity::Warning,
-        scenario::Severity::Error => guardrail::Severity::Error,
-        scenario::Severity::Fatal => guardrail::Severity::Fatal,
-    }))
-}
-
-fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
-    Ok(match rule {
-        Rule::ForbidRegex(expression) => Box::new(regex(expression)?),
-        Rule::JsonBalanced => Box::new(Json::balanced()),
-        Rule::JsonStrict => Box::new(Json::strict()),
-        Rule::Markdown => Box::new(Markdown::new()),
-        Rule::Latex => Box::new(Latex::new()),
-        Rule::ZeroOutput => Box::new(ZeroOutput::new()),
-        Rule::Repetition => Box::new(Repetition::new()),
-        Rule::Patterns(kinds) => Box::new(Patterns::of(kinds.iter().map(|kind| match kind {
-            Phrases::MetaCommentary => PatternKind::MetaCommentary,
-            Phrases::Refusal => PatternKind::Refusal,
-            Phrases::InstructionLeak => PatternKind::InstructionLeak,
-            Phrases::Placeholder => PatternKind::Placeholder,
-        }))),
-        Rule::Forbid(forbidden) => Box::new(forbid(forbidden.clone())),
-        Rule::Require(required) => Box::new(require(required.clone())),
-        Rule::PanicAt(text) => {
-            let text = text.clone();
-            Box::new(Custom::new("panics").while_streaming(move |_, so_far| {
-                if so_far.contains(&text) {
-                    std::panic::resume_unwind(Box::new("scripted"));
-                }
-                None
-            }))
-        }
-    })
-}
-
-fn violation(name: &str, rule: &Forbidden, message: String) -> Violation {
-    let violation = match rule.severity {
-        scenario::Severity::Warning => Violation::warning(name, message),
-        scenario::Severity::Error => Violation::error(name, message),
-        scenario::Severity::Fatal => Violation::fatal(name, message),
-    };
-    if rule.recoverable { violation } else { violation.unrecoverable() }
-}
-
-fn forbid(rule: Forbidden) -> Custom {
-    let name = rule.name.clone().unwrap_or_else(|| "forbid".to_owned());
-    let found = |name: &str, rule: &Forbidden, at: usize| {
-        violation(name, rule, format!("{:?} is forbidden", rule.text)).at(at)
-    };
-    let custom = Custom::new(name.clone());
-    if rule.at == When::Complete {
-        return custom.at_end(move |so_far, _| {
-            so_far.find(&rule.text).map(|at| found(&name, &rule, at)).into_iter().collect()
+    let (prompt, refused) = (resumes.prompt.clone(), resumes.refuse_with.clone());
+    let panics = broken.contains(&HookName::Prompt);
+    if panics || prompt.is_some() {
+        continuation = continuation.prompt(move |checkpoint| {
+            panic_if(panics);
+            prompt.as_deref().unwrap_or_default().replace("{checkpoint}", checkpoint)
         });
     }
-    custom.while_streaming(move |delta, so_far| {
-        // An occurrence that ends in the new part, and is the first.
-        let from = (so_far.len() - delta.len()).saturating_sub(rule.text.len().saturating_sub(1));
-        let from = so_far.floor_char_boundary(from);
-        let at = from + so_far.get(from..)?.find(&rule.text)?;
-        let seen_before =
-            so_far.get(..so_far.len() - delta.len()).is_some_and(|before| before.contains(&rule.text));
-        (!seen_before).then(|| found(&name, &rule, at))
-    })
-}
-
-fn require(rule: Forbidden) -> Custom {
-    let name = rule.name.clone().unwrap_or_else(|| "require".to_owned());
-    Custom::new(name.clone()).at_end(move |so_far, _| {
-        if so_far.contains(&rule.text) {
-            return Vec::new();
-        }
-        vec![violation(&name, &rule, format!("{:?} is missing", rule.text))]
-    })
+    let panics = broken.contains(&HookName::Validate);
+    if panics || refused.is_some() {
+        continuation = continuation.validate(move |checkpoint, _| {
+            panic_if(panics);
+            !refused.as_ref().is_some_and(|refused| checkpoint.contains(refused))
+        });
+    }
+    continuation
 }

@@ -48,6 +48,23 @@ impl Line {
     }
 }
 
+/// What all events carry: the stream's id and the user's data.
+///
+/// # Errors
+/// The number of an event that carries something else than the first.
+pub(super) fn carried(lines: &[Line]) -> Result<(&str, &Value), u64> {
+    let mut events = lines.iter().filter_map(|line| match line {
+        Line::Event(event) => Some(event),
+        Line::Callback(..) => None,
+    });
+    let of = |event: &'_ Value| (event["streamId"].clone(), event["meta"].clone());
+    let Some(first) = events.next() else { return Ok(("", &Value::Null)) };
+    match events.find(|event| of(event) != of(first)) {
+        Some(other) => Err(other["seq"].as_u64().unwrap_or_default()),
+        None => Ok((first["streamId"].as_str().unwrap_or_default(), &first["meta"])),
+    }
+}
+
 /// Writes down all callbacks; panics in some, and aborts in one, when told to.
 pub(super) struct Teller {
     lines: Arc<Mutex<Vec<Line>>>,

@@ -2,6 +2,8 @@
 
 mod builtin;
 
+use std::sync::{Arc, LazyLock};
+
 use crate::stream::guardrail::text::{Found, Matcher, Phrases};
 
 use super::{Guardrail, OutputFacts, Severity, Violation};
@@ -28,7 +30,8 @@ pub use builtin::PatternKind;
 #[derive(Debug, Clone)]
 pub struct Patterns {
     name: String,
-    phrases: Phrases,
+    /// Shared with all rules that have the same: a session's rules are made anew for each session.
+    phrases: Arc<Phrases>,
     categories: Vec<Category>,
     matcher: Matcher,
     seen: usize,
@@ -49,7 +52,7 @@ impl Patterns {
     pub fn new() -> Self {
         Patterns {
             name: "patterns".to_owned(),
-            phrases: Phrases::new(),
+            phrases: Arc::default(),
             categories: Vec::new(),
             matcher: Matcher::default(),
             seen: 0,
@@ -60,7 +63,8 @@ impl Patterns {
 
     /// The built-in phrases of all kinds, with severity [`Severity::Error`]. They are English.
     pub fn builtin() -> Self {
-        Self::of(PatternKind::ALL)
+        static BUILTIN: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(PatternKind::ALL));
+        BUILTIN.clone()
     }
 
     /// The built-in phrases of these kinds.
@@ -84,8 +88,9 @@ impl Patterns {
     ) -> Self {
         let label = self.categories.len();
         self.categories.push(Category { name: name.into(), severity });
+        let all = Arc::make_mut(&mut self.phrases);
         for phrase in phrases {
-            self.phrases.add(phrase.as_ref(), label);
+            all.add(phrase.as_ref(), label);
         }
         self
     }

@@ -42,6 +42,12 @@ impl Fold {
         }
     }
 
+    /// The next character is a letter or a digit of ASCII, and what it folds to is known.
+    #[inline]
+    pub(in crate::stream) fn plain(&mut self) {
+        self.spaced = false;
+    }
+
     /// A whole text, without white space at its ends.
     pub(in crate::stream) fn text(text: &str) -> String {
         let mut fold = Fold::default();

@@ -9,13 +9,17 @@ pub(in crate::stream) use phrases::{Found, Matcher, Phrases};
 pub(in crate::stream) use words::{Word, Words};
 
 /// Is it part of a word? A letter, a digit or an underscore.
+#[inline]
 pub(in crate::stream) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
 /// Is it of a script that sets no space between words, so that each character is a word of its own here?
+#[inline]
 pub(in crate::stream) fn stands_alone(c: char) -> bool {
-    matches!(c,
+    // Most text is below the first of them.
+    c >= '\u{E00}'
+        && matches!(c,
         '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3041}'..='\u{30FF}'
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }

@@ -67,6 +67,12 @@ impl Phrases {
     }
 }
 
+impl Default for Phrases {
+    fn default() -> Self {
+        Phrases::new()
+    }
+}
+
 /// Phrases that are under way in one text.
 #[derive(Debug, Clone, Default)]
 pub(in crate::stream) struct Matcher {
@@ -101,6 +107,10 @@ impl Matcher {
         at: usize,
         mut found: impl FnMut(Found),
     ) {
+        // Within a word with which no phrase began there is nothing to be found.
+        if self.in_word && self.begun.is_empty() && self.ended.is_empty() && c.is_ascii_alphanumeric() {
+            return self.fold.plain();
+        }
         let mut fold = self.fold;
         fold.char(c, |folded| self.step(phrases, folded, at, &mut found));
         self.fold = fold;
@@ -115,21 +125,28 @@ impl Matcher {
             }
             self.ended.clear();
         }
-        if !(goes_on && self.in_word) {
-            self.begun.push((0, at));
-        }
+        let begins = !(goes_on && self.in_word);
         self.in_word = goes_on;
         let ended = &mut self.ended;
-        self.begun.retain_mut(|(node, begun)| {
-            let Some(next) = phrases.next(*node, c) else { return false };
-            *node = next;
+        let mut reaches = |next: usize, begun: usize| {
             let node = &phrases.nodes[next];
             if let Some(label) = node.label {
-                let whole = Found { label, at: *begun, chars: node.depth };
+                let whole = Found { label, at: begun, chars: node.depth };
                 if goes_on { ended.push(whole) } else { found(whole) }
             }
             !node.edges.is_empty()
+        };
+        self.begun.retain_mut(|(node, begun)| {
+            let Some(next) = phrases.next(*node, c) else { return false };
+            *node = next;
+            reaches(next, *begun)
         });
+        if begins
+            && let Some(next) = phrases.next(0, c)
+            && reaches(next, at)
+        {
+            self.begun.push((next, at));
+        }
     }
 
     /// The text ends here: a word that was not over is.

@@ -29,6 +29,17 @@ impl Words {
     /// The text's next character, at that byte. Tells of each word as soon as it is sure to have ended.
     #[inline]
     pub(in crate::stream) fn char(&mut self, c: char, at: usize, mut ended: impl FnMut(Word)) {
+        // Most characters are such, within a word.
+        if c.is_ascii_lowercase()
+            && self.chars + 1 < LONGEST
+            && let Some(word) = &mut self.word
+        {
+            self.fold.plain();
+            word.hash = mix(word.hash, c);
+            word.letters = true;
+            self.chars += 1;
+            return;
+        }
         let mut fold = self.fold;
         fold.char(c, |c| self.step(c, at, &mut ended));
         self.fold = fold;

@@ -8,13 +8,14 @@ use runstate::governed_run::RunId;
 use super::runtime;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed::{self, PlanDecision};
+use crate::governed;
 use crate::output::Output;
 
 /// Answer a question of a run
 ///
-/// approve lets it go on, when it is recovered or waits in another process; reject rolls it back; escalate halts it. An
-/// answer that comes too late is refused, and the run is halted.
+/// approve lets it go on, when it is recovered or waits in another process; reject rolls it back; escalate halts it. Where
+/// the question is about the plan, nothing has run: after reject the run stays in PLANNING until that expires. An answer
+/// that comes too late is refused, and the run is halted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -54,7 +55,7 @@ pub(super) fn whoever() -> String {
 
 pub(super) fn approve(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
-    let governor = governed::governor(state_dir, &run, PlanDecision::Nobody)?;
+    let governor = governed::governor(state_dir, &run)?;
     runtime()?
         .block_on(governor.approve(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
@@ -64,17 +65,20 @@ pub(super) fn approve(args: &Args, state_dir: &Path, out: &mut Output) -> Result
 
 pub(super) fn reject(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
-    let governor = governed::governor(state_dir, &run, PlanDecision::Nobody)?;
+    let governor = governed::governor(state_dir, &run)?;
     let status = runtime()?
         .block_on(governor.reject(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
     out.line(&format!("{} is rejected; {run} is {status}", args.approval));
+    if !status.is_terminal() {
+        out.line("  nothing was run: it was about the plan; the run is halted when its time is over");
+    }
     Ok(Exit::Good)
 }
 
 pub(super) fn escalate(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
-    let governor = governed::governor(state_dir, &run, PlanDecision::Nobody)?;
+    let governor = governed::governor(state_dir, &run)?;
     let status = runtime()?
         .block_on(governor.escalate(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;

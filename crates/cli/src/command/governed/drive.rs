@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{ask, runtime};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed::{self, PlanDecision};
+use crate::governed;
 use crate::output::{Output, complain, printable};
 
 /// Run the plan of a file
@@ -45,7 +45,7 @@ struct How {
     /// Wait for the decisions of other processes, instead of ending with exit code 3
     #[arg(long)]
     wait: bool,
-    /// Approve of the plan, where the file says that a person must
+    /// Approve of the plan, where the file says that a person must, in the user's name
     #[arg(long)]
     approve_plan: bool,
     /// End with one JSON object: run, status, waits, why, exit, repairs, report, folder
@@ -53,29 +53,36 @@ struct How {
     json: bool,
 }
 
-impl How {
-    fn plan_decision(&self) -> PlanDecision {
-        match (self.approve_plan, self.ask) {
-            (true, _) => PlanDecision::CommandLine,
-            (false, true) => PlanDecision::Terminal,
-            (false, false) => PlanDecision::Nobody,
-        }
-    }
-}
-
-pub(super) fn run(args: &RunArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+/// Drives a run of a plan. `place` is the folder of runs as it was given, for the commands that are shown.
+pub(super) fn run(
+    args: &RunArgs,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let file = governed::read(&args.plan)?;
-    let run = governed::create(state_dir, &file, args.how.plan_decision())?;
+    let run = governed::create(state_dir, &file)?;
     complain(&format!("run {run}"));
-    drive(&run, &args.how, state_dir, out)
+    drive(&run, &args.how, state_dir, place, out)
 }
 
-pub(super) fn recover(args: &RecoverArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
-    drive(&args.run, &args.how, state_dir, out)
+pub(super) fn recover(
+    args: &RecoverArgs,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    drive(&args.run, &args.how, state_dir, place, out)
 }
 
-fn drive(run: &RunId, how: &How, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
-    let governor = governed::governor(state_dir, run, how.plan_decision())?;
+fn drive(
+    run: &RunId,
+    how: &How,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let governor = governed::governor(state_dir, run)?;
     let (progressed, status) = runtime()?.block_on(async {
         let progressed = live(&governor, run, how, state_dir).await?;
         let status = governor.status(run).await.map_err(governed::refused)?;
@@ -89,7 +96,7 @@ fn drive(run: &RunId, how: &How, state_dir: &Path, out: &mut Output) -> Result<E
     if how.json {
         out.json(&told(&progressed, &status, exit, state_dir));
     } else {
-        text(&progressed, &status, state_dir, out);
+        text(&progressed, &status, state_dir, place, out);
     }
     Ok(exit)
 }
@@ -112,7 +119,11 @@ async fn live(governor: &Governor, run: &RunId, how: &How, state_dir: &Path) -> 
             }
         };
         let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
-        if how.ask {
+        if how.approve_plan && progressed.status == GovernedRunStatus::Planning {
+            let by = Some(super::decide::whoever()).filter(|name| !name.trim().is_empty());
+            let by = by.unwrap_or_else(|| "command line".to_owned());
+            governor.approve(run, &pending.id, &by, "--approve-plan").await.map_err(governed::refused)?;
+        } else if how.ask {
             if !asked(governor, run, pending).await? {
                 return Ok(progressed);
             }
@@ -169,7 +180,13 @@ fn question(pending: &PendingApproval) -> String {
     }
 }
 
-fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut Output) {
+fn text(
+    progressed: &Progressed,
+    status: &RunStatus,
+    state_dir: &Path,
+    place: Option<&Path>,
+    out: &mut Output,
+) {
     let repairs = &progressed.repairs;
     if !repairs.is_empty() {
         out.line(&format!(
@@ -190,11 +207,18 @@ fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut
     match &progressed.waits {
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
-            out.line(&format!("  runstate governed approve {} --by NAME", pending.id));
-            out.line(&format!("  runstate governed recover {}", progressed.run));
+            out.line("to answer it, from here or from another terminal, and to go on then:");
+            let place = place.map(|place| format!(" --state-dir {}", place.display())).unwrap_or_default();
+            out.line(&format!(
+                "  runstate governed approve {} --by NAME{place}    (or reject, escalate)",
+                pending.id
+            ));
+            out.line(&format!("  runstate governed recover {}{place}", progressed.run));
         }
         Some(Waits::Plan { objection }) => {
-            out.line("  the plan waits for an approval: `recover` with --approve-plan or --ask gives it");
+            out.line(
+                "  there is no plan that nothing speaks against; the run is halted when its time is over",
+            );
             if let Some(objection) = objection {
                 out.line(&format!("  {}", printable(objection)));
             }
@@ -202,7 +226,8 @@ fn text(progressed: &Progressed, status: &RunStatus, state_dir: &Path, out: &mut
         _ => {}
     }
     let folder = governed::Place::of(state_dir, &progressed.run).run;
-    out.line(&format!("  {}", folder.display()));
+    let shown = if status.state.is_terminal() { folder.join("FINAL_REPORT.md") } else { folder };
+    out.line(&format!("  {}", shown.display()));
 }
 
 fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, state_dir: &Path) -> serde_json::Value {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::runtime;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed::{self, PlanDecision};
+use crate::governed;
 use crate::output::{Output, complain, printable};
 
 /// Say where runs are
@@ -54,7 +54,7 @@ pub(super) fn status(args: &StatusArgs, state_dir: &Path, out: &mut Output) -> R
     };
     let (mut told, mut bad) = (Vec::new(), false);
     for run in runs {
-        let status = governed::governor(state_dir, &run, PlanDecision::Nobody)
+        let status = governed::governor(state_dir, &run)
             .and_then(|governor| runtime.block_on(governor.status(&run)).map_err(governed::refused));
         match status {
             Ok(status) => told.push(status),
@@ -111,12 +111,13 @@ pub(super) fn sweep(_: &SweepArgs, state_dir: &Path, out: &mut Output) -> Result
             continue;
         }
         // Each run is rolled back by its own plan.
-        let status = governed::governor(state_dir, &run, PlanDecision::Nobody)
-            .map_err(|failure| failure.to_string())
-            .and_then(|governor| match runtime.block_on(governor.status(&run)) {
-                Ok(status) => Ok(Some(status.state)),
-                Err(GovernedError::Busy { .. }) => Ok(None),
-                Err(error) => Err(error.to_string()),
+        let status =
+            governed::governor(state_dir, &run).map_err(|failure| failure.to_string()).and_then(|governor| {
+                match runtime.block_on(governor.status(&run)) {
+                    Ok(status) => Ok(Some(status.state)),
+                    Err(GovernedError::Busy { .. }) => Ok(None),
+                    Err(error) => Err(error.to_string()),
+                }
             });
         match status {
             Ok(Some(state)) if Some(state) != before => out.line(&format!("{run}: {state}")),

@@ -55,10 +55,11 @@ enum Command {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let state_dir = state_dir(args.state_dir.as_deref())?;
+    let place = args.state_dir.as_deref();
+    let state_dir = state_dir(place)?;
     match &args.command {
-        Command::Run(args) => drive::run(args, &state_dir, out),
-        Command::Recover(args) => drive::recover(args, &state_dir, out),
+        Command::Run(args) => drive::run(args, &state_dir, place, out),
+        Command::Recover(args) => drive::recover(args, &state_dir, place, out),
         Command::Approve(args) => decide::approve(args, &state_dir, out),
         Command::Reject(args) => decide::reject(args, &state_dir, out),
         Command::Escalate(args) => decide::escalate(args, &state_dir, out),
@@ -90,7 +91,7 @@ fn runtime() -> Result<Runtime, Failure> {
 ///
 /// # Errors
 /// That nobody can be asked.
-pub(crate) fn ask(question: &str) -> io::Result<Option<String>> {
+fn ask(question: &str) -> io::Result<Option<String>> {
     let mut err = io::stderr();
     write!(err, "{question} [y/N] ")?;
     err.flush()?;

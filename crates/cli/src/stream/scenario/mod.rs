@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub(super) use retry::{Curve, Jitter, Retry, Way};
-pub(super) use rules::{Drift, Expression, Forbidden, Phrases, Rule, Severity, When};
+pub(super) use rules::{Category, Drift, Expression, Forbidden, Phrases, Rule, Severity, When};
 pub(super) use source::{Attempt, Failing, Source, Step};
 
 /// A session with scripted streams: what they give and when, how the session is set up, and what is done to it from outside.
@@ -50,6 +50,9 @@ pub(crate) struct Scenario {
     /// Does a stream without any output fail? Yes without.
     #[serde(default = "yes")]
     pub(crate) zero_output_fails: bool,
+    /// The output has to be JSON, after repairs, that a schema takes; all else fails its attempt. Any text will do without.
+    #[serde(default)]
+    pub(crate) accept: Option<Accept>,
     /// Save checkpoints and go on from them.
     #[serde(default)]
     pub(crate) continuation: Option<Continue>,
@@ -65,6 +68,36 @@ pub(crate) struct Scenario {
     /// Callbacks that panic each time, by name: `on_event`. The session goes on.
     #[serde(default)]
     pub(crate) panicking_callbacks: Vec<CallbackName>,
+    /// Hooks that panic each time, whatever they would say. The session goes on as if there were none, except that a checkpoint
+    /// which cannot be validated is refused.
+    #[serde(default)]
+    pub(crate) panicking_hooks: Vec<HookName>,
+    /// What the session's clock shows, reading after reading and then from the front again, in milliseconds: for clocks that go wrong.
+    /// The virtual time without.
+    #[serde(default)]
+    pub(crate) clock_ms: Vec<u64>,
+}
+
+/// What the output has to be.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Accept {
+    /// A JSON Schema for it; any JSON will do without.
+    pub(crate) schema: Option<Value>,
+}
+
+/// A hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HookName {
+    /// May it be tried again?
+    ShouldRetry,
+    /// How long is waited before?
+    CalculateDelay,
+    /// May the checkpoint be gone on from?
+    Validate,
+    /// What is the prompt of the stream that goes on?
+    Prompt,
 }
 
 fn yes() -> bool {

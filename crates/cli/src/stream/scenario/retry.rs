@@ -27,6 +27,8 @@ pub(crate) struct Retry {
     /// `should_retry` says no to failures of these kinds.
     #[schemars(with = "Vec<KindName>")]
     pub(crate) veto_kinds: Vec<ErrorKind>,
+    /// `should_retry` says no while the session holds this text.
+    pub(crate) veto_with: Option<String>,
     /// `calculate_delay` gives these milliseconds, by the attempt from 0; the last for all further ones.
     pub(crate) delays_ms: Vec<u64>,
 }

@@ -24,6 +24,8 @@ pub(crate) enum Rule {
     Repetition,
     /// Phrases that come with the crate.
     Patterns(Vec<Phrases>),
+    /// Phrases of one's own, found as those that come with the crate are: whatever their case, white space and quotes.
+    Phrases(Category),
     /// A text that must not occur.
     Forbid(Forbidden),
     /// A regular expression that must not match.
@@ -46,6 +48,20 @@ pub(crate) enum Phrases {
     InstructionLeak,
     /// Something was left to be filled in.
     Placeholder,
+}
+
+/// Phrases that a rule looks for.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Category {
+    /// The name of the rule and of the category; `phrases` without.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// How bad they are; `error` without.
+    #[serde(default)]
+    pub(crate) severity: Severity,
+    /// The phrases.
+    pub(crate) phrases: Vec<String>,
 }
 
 /// A text that a rule looks for.

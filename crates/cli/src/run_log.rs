@@ -1,0 +1,165 @@
+//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of governed runs, whoever wrote it.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use runstate::governed::{LogReport, LoggedStep, check_log};
+use runstate::governed_run::GovernedRunStatus;
+use runstate::kernel::Status;
+use runstate::trace::{Checker, Coverage, Event, Junit};
+use serde_json::{Value, json};
+
+use crate::input;
+use crate::output::{Output, complain, printable};
+use crate::rules::Laws;
+use crate::run_state::now;
+
+/// How much of a file is looked at to know what it is.
+const PEEKED: u64 = 64 << 10;
+
+/// Is it the log of governed runs? By its name, or by what its first line tells of; a trace names its lifecycle, and is one of
+/// these by its name alone.
+pub(crate) fn is_one(path: &str) -> bool {
+    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_named = matches!(name, "RUN_LOG.jsonl" | "RUN_LEDGER.jsonl");
+    if !is_named && !name.ends_with(".jsonl") {
+        return false;
+    }
+    let Some(line) = first_line(path) else { return is_named };
+    let Ok(Value::Object(fields)) = serde_json::from_str(&line) else { return is_named };
+    match fields.get("lifecycle") {
+        Some(lifecycle) => is_named && *lifecycle == GovernedRunStatus::graph().name,
+        None if is_named => true,
+        None => ["current_state", "state", "to"].iter().any(|field| {
+            let state = fields.get(*field).and_then(Value::as_str);
+            state.is_some_and(|state| state.parse::<GovernedRunStatus>().is_ok())
+        }),
+    }
+}
+
+/// The first line that is not empty.
+fn first_line(path: &str) -> Option<String> {
+    let lines = std::io::Read::take(input::open(path).ok()?, PEEKED).lines();
+    lines.map_while(Result::ok).find(|line| !line.trim().is_empty())
+}
+
+/// Such a file, and what was found in it.
+pub(crate) struct CheckedLog {
+    name: String,
+    pub(crate) found: Result<LogReport, String>,
+    /// Which edges it tells of.
+    pub(crate) coverage: Coverage,
+}
+
+impl CheckedLog {
+    /// Looks at a file, line by line.
+    pub(crate) fn of(path: &str, laws: &Laws) -> Self {
+        let mut checker = Checker::new(&laws.book);
+        let found = input::open(path)
+            .and_then(|file| check_log(file, Some(now()), |step| tell(step, &mut checker)))
+            .map_err(|error| format!("cannot read {path}: {error}"))
+            .and_then(|report| match report.steps {
+                0 => Err(format!("{path}: no line of it tells of a transition of a governed run")),
+                _ => Ok(report),
+            });
+        CheckedLog { name: path.to_owned(), found, coverage: checker.finish().coverage }
+    }
+
+    /// Is it sound, and are its runs over if they must be?
+    pub(crate) fn holds(&self, complete: bool) -> bool {
+        self.found
+            .as_ref()
+            .is_ok_and(|report| report.faults.is_empty() && (unfinished(report) == 0 || !complete))
+    }
+
+    pub(crate) fn text(&self, complete: bool, out: &mut Output) {
+        match &self.found {
+            Ok(report) => {
+                out.line(&printable(&format!("{}: {}", self.name, summary(report))));
+                report
+                    .faults
+                    .iter()
+                    .for_each(|fault| out.line(&format!("  {}", printable(&fault.to_string()))));
+                missed(report, complete).iter().for_each(|missed| out.line(&format!("  {missed}")));
+            }
+            Err(error) => complain(&format!("error: {}", printable(error))),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        match &self.found {
+            Ok(report) => json!({
+                "file": self.name, "lines": report.lines, "transitions": report.steps,
+                "runs": report.runs.iter()
+                    .map(|run| json!({"run": run.run, "state": run.state})).collect::<Vec<_>>(),
+                "faults": report.faults.iter()
+                    .map(|fault| json!({"line": fault.line, "why": fault.why})).collect::<Vec<_>>(),
+                "more_faults": report.more_faults,
+            }),
+            Err(error) => json!({"file": self.name, "error": error}),
+        }
+    }
+
+    pub(crate) fn junit(&self, complete: bool, junit: &mut Junit) {
+        match &self.found {
+            Ok(report) => {
+                let mut faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
+                faults.extend(missed(report, complete));
+                junit.file(&self.name, "log", &faults, &summary(report));
+            }
+            Err(error) => complain(&format!("error: {}", printable(error))),
+        }
+    }
+}
+
+/// Passes a transition on, so that it counts among the edges that were taken.
+fn tell(step: &LoggedStep, checker: &mut Checker<'_>) {
+    let graph = GovernedRunStatus::graph();
+    let edge = step
+        .from
+        .map(|from| graph.edges.iter().find(|edge| edge.from == from.name() && edge.to == step.to.name()));
+    let event = match edge {
+        None => "create",
+        Some(Some(edge)) => edge.event,
+        Some(None) => return,
+    };
+    let run = step.run.as_deref().unwrap_or("the run");
+    let line = json!({
+        "seq": step.line, "at_ms": 0, "run": run, "lifecycle": graph.name, "instance": run,
+        "event": event, "from": step.from, "to": step.to,
+    })
+    .to_string();
+    if let Ok(event) = Event::from_json(&line) {
+        checker.event(step.line, &event);
+    }
+}
+
+fn unfinished(report: &LogReport) -> usize {
+    report.runs.iter().filter(|run| !run.state.is_terminal()).count()
+}
+
+fn missed(report: &LogReport, complete: bool) -> Option<String> {
+    let (open, all) = (unfinished(report), report.runs.len());
+    (complete && open > 0).then(|| match all {
+        1 => "the run is not over".to_owned(),
+        _ => format!("{open} of {all} runs are not over"),
+    })
+}
+
+fn summary(report: &LogReport) -> String {
+    let faults = report.faults.len() as u64 + report.more_faults;
+    let verdict = match (faults, report.more_faults) {
+        (0, _) => "sound".to_owned(),
+        (1, _) => "1 fault".to_owned(),
+        (faults, 0) => format!("{faults} faults"),
+        (faults, more) => format!("{faults} faults, of which {more} are not shown"),
+    };
+    let of = match report.runs.as_slice() {
+        [run] => {
+            let id = run.run.as_deref().unwrap_or("a run without an id");
+            format!("{id} in {}", run.state)
+        }
+        runs => format!("{} runs, {} of them not over", runs.len(), unfinished(report)),
+    };
+    format!("{verdict}: {of}, {} transitions in {} lines", report.steps, report.lines)
+}

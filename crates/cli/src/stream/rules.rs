@@ -1,0 +1,114 @@
+//! From a scenario's rules to those of a session.
+
+use std::num::NonZeroU32;
+
+use runstate::stream::guardrail::{
+    self, Custom, Guardrail, Json, Latex, Markdown, PatternKind, Patterns, Repetition, Rules, Violation,
+    ZeroOutput,
+};
+
+use super::scenario::{self, Category, Expression, Forbidden, Phrases, Rule, Scenario, When};
+
+/// The rules, in order.
+///
+/// # Errors
+/// A regular expression that is none.
+pub(super) fn rules(scenario: &Scenario) -> Result<Rules, String> {
+    let mut rules = Rules::new();
+    for (at, rule) in scenario.guardrails.iter().enumerate() {
+        rules.push(made(rule).map_err(|error| format!("guardrails[{at}].forbid_regex.regex: {error}"))?);
+    }
+    Ok(match scenario.guardrails_every.and_then(NonZeroU32::new) {
+        Some(tokens) => rules.every(tokens),
+        None => rules,
+    })
+}
+
+fn regex(rule: &Expression) -> Result<guardrail::Forbidden, guardrail::ForbiddenError> {
+    let name = rule.name.as_deref().unwrap_or("forbid_regex");
+    let rule_of = match rule.within_bytes {
+        Some(bytes) => guardrail::Forbidden::within(name, &rule.regex, bytes)?,
+        None => guardrail::Forbidden::new(name, &rule.regex)?,
+    };
+    Ok(rule_of.severity(severity(rule.severity)))
+}
+
+fn severity(said: scenario::Severity) -> guardrail::Severity {
+    match said {
+        scenario::Severity::Warning => guardrail::Severity::Warning,
+        scenario::Severity::Error => guardrail::Severity::Error,
+        scenario::Severity::Fatal => guardrail::Severity::Fatal,
+    }
+}
+
+fn phrases(category: &Category) -> Patterns {
+    let name = category.name.as_deref().unwrap_or("phrases");
+    Patterns::new().named(name).category(name, severity(category.severity), &category.phrases)
+}
+
+fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
+    Ok(match rule {
+        Rule::ForbidRegex(expression) => Box::new(regex(expression)?),
+        Rule::JsonBalanced => Box::new(Json::balanced()),
+        Rule::JsonStrict => Box::new(Json::strict()),
+        Rule::Markdown => Box::new(Markdown::new()),
+        Rule::Latex => Box::new(Latex::new()),
+        Rule::ZeroOutput => Box::new(ZeroOutput::new()),
+        Rule::Repetition => Box::new(Repetition::new()),
+        Rule::Patterns(kinds) => Box::new(Patterns::of(kinds.iter().map(|kind| match kind {
+            Phrases::MetaCommentary => PatternKind::MetaCommentary,
+            Phrases::Refusal => PatternKind::Refusal,
+            Phrases::InstructionLeak => PatternKind::InstructionLeak,
+            Phrases::Placeholder => PatternKind::Placeholder,
+        }))),
+        Rule::Phrases(category) => Box::new(phrases(category)),
+        Rule::Forbid(forbidden) => Box::new(forbid(forbidden.clone())),
+        Rule::Require(required) => Box::new(require(required.clone())),
+        Rule::PanicAt(text) => {
+            let text = text.clone();
+            Box::new(Custom::new("panics").while_streaming(move |_, so_far| {
+                if so_far.contains(&text) {
+                    std::panic::resume_unwind(Box::new("scripted"));
+                }
+                None
+            }))
+        }
+    })
+}
+
+fn violation(name: &str, rule: &Forbidden, message: String) -> Violation {
+    let violation = Violation::new(severity(rule.severity), name, message);
+    if rule.recoverable { violation } else { violation.unrecoverable() }
+}
+
+fn forbid(rule: Forbidden) -> Custom {
+    let name = rule.name.clone().unwrap_or_else(|| "forbid".to_owned());
+    let found = |name: &str, rule: &Forbidden, at: usize| {
+        violation(name, rule, format!("{:?} is forbidden", rule.text)).at(at)
+    };
+    let custom = Custom::new(name.clone());
+    if rule.at == When::Complete {
+        return custom.at_end(move |so_far, _| {
+            so_far.find(&rule.text).map(|at| found(&name, &rule, at)).into_iter().collect()
+        });
+    }
+    custom.while_streaming(move |delta, so_far| {
+        // An occurrence that ends in the new part, and is the first.
+        let from = (so_far.len() - delta.len()).saturating_sub(rule.text.len().saturating_sub(1));
+        let from = so_far.floor_char_boundary(from);
+        let at = from + so_far.get(from..)?.find(&rule.text)?;
+        let seen_before =
+            so_far.get(..so_far.len() - delta.len()).is_some_and(|before| before.contains(&rule.text));
+        (!seen_before).then(|| found(&name, &rule, at))
+    })
+}
+
+fn require(rule: Forbidden) -> Custom {
+    let name = rule.name.clone().unwrap_or_else(|| "require".to_owned());
+    Custom::new(name.clone()).at_end(move |so_far, _| {
+        if so_far.contains(&rule.text) {
+            return Vec::new();
+        }
+        vec![violation(&name, &rule, format!("{:?} is missing", rule.text))]
+    })
+}

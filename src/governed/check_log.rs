@@ -1,0 +1,272 @@
+//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of whoever wrote it, looked at line by line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+use super::chain::MOST_LINE;
+use super::faults::{SKEW_MS, step};
+use super::log_line::{self, From, Told};
+use super::when::When;
+use crate::governed_run::GovernedRunStatus;
+use crate::kernel::Status;
+
+/// A transition that a log tells of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedStep {
+    /// Its line, from 1.
+    pub line: u64,
+    /// The id of its run; none where the log does not say whose it is.
+    pub run: Option<String>,
+    /// The state before; none for the making of the run.
+    pub from: Option<GovernedRunStatus>,
+    /// The state after.
+    pub to: GovernedRunStatus,
+    /// When it was, where the line says so.
+    pub at: Option<When>,
+}
+
+/// What is wrong with a line of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogFault {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong, such as a transition that is none.
+    pub why: String,
+}
+
+impl fmt::Display for LogFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+/// Where a log leaves a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedRun {
+    /// Its id; none where the log does not say whose it is.
+    pub run: Option<String>,
+    /// Its last state.
+    pub state: GovernedRunStatus,
+}
+
+/// What a log says, and what is wrong with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogReport {
+    /// Its lines, empty ones too.
+    pub lines: u64,
+    /// The transitions that it tells of. Its other lines tell of something else, which is no fault.
+    pub steps: u64,
+    /// Where it leaves each run.
+    pub runs: Vec<LoggedRun>,
+    /// What is wrong, line by line: the first thousand.
+    pub faults: Vec<LogFault>,
+    /// How much more is wrong.
+    pub more_faults: u64,
+}
+
+/// The most faults that are listed.
+const MOST_FAULTS: usize = 1000;
+
+/// Looks at a RUN_LOG.jsonl or RUN_LEDGER.jsonl, line by line: each transition is held against the documented graph and against
+/// the line before of its run. With `now` (milliseconds since 1970), times in the future are faults as well. `each` is called
+/// with every transition that is told of, sound or not.
+///
+/// It need not be this library's. A line is a JSON object with the names of document 001: `run_id` (or `run`), `current_state`
+/// (or `state`, or `to`), `previous_state` (or `from`), `entered_at` (or `at`, `timestamp`, `updated_at`); further fields do not
+/// matter. Where the state before is not said, it is that of the line before; a line that repeats the state tells of no
+/// transition, and one without a state of something else. A line that is no JSON is a fault, and the next one is read.
+///
+/// ```
+/// use runstate::governed::check_log;
+///
+/// let log = br#"{"run_id": "RUN-A-20260131-120000", "state": "INIT", "entered_at": "2026-01-31T12:00:00Z", "host": "a"}
+/// {"event": "somebody looked"}
+/// {"run_id": "RUN-A-20260131-120000", "state": "EXECUTING", "entered_at": "2026-01-31T12:00:01Z"}
+/// "#;
+/// let report = check_log(&log[..], None, |_| ())?;
+/// assert_eq!((report.lines, report.steps), (3, 2));
+/// assert_eq!(
+///     report.faults[0].to_string(),
+///     "line 3: no legal transition: INIT --> EXECUTING; from INIT a run can go to PLANNING, HALTED_UNSAFE"
+/// );
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the input.
+pub fn check_log(
+    mut log: impl BufRead,
+    now: Option<u64>,
+    mut each: impl FnMut(&LoggedStep),
+) -> io::Result<LogReport> {
+    let mut checked = Checked { now, ..Checked::default() };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = log.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(checked.report());
+        }
+        checked.line += 1;
+        let is_whole = line.last() == Some(&b'\n');
+        if !is_whole && read as u64 > MOST_LINE {
+            checked.fault(format!("it is longer than {MOST_LINE} bytes"));
+            skip_line(&mut log)?;
+            continue;
+        }
+        let mut text = line.trim_ascii();
+        if checked.line == 1 {
+            text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        }
+        if text.is_empty() {
+            continue;
+        }
+        match log_line::read(text) {
+            Ok(None) => {}
+            Ok(Some(told)) => checked.told(told, &mut each),
+            Err(_) if !is_whole => checked.fault("it breaks off: its end is missing".to_owned()),
+            Err(why) => checked.fault(why),
+        }
+    }
+}
+
+/// Passes over what is left of a line.
+fn skip_line(log: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let piece = log.fill_buf()?;
+        let (length, ends) = match piece.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (at + 1, true),
+            None => (piece.len(), piece.is_empty()),
+        };
+        log.consume(length);
+        if ends {
+            return Ok(());
+        }
+    }
+}
+
+/// What is known of a run by its last line.
+struct Last {
+    state: GovernedRunStatus,
+    at: Option<When>,
+    seq: Option<u64>,
+    line: u64,
+}
+
+#[derive(Default)]
+struct Checked {
+    now: Option<u64>,
+    line: u64,
+    steps: u64,
+    runs: BTreeMap<Option<String>, Last>,
+    faults: Vec<LogFault>,
+    more: u64,
+}
+
+impl Checked {
+    fn fault(&mut self, why: String) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(LogFault { line: self.line, why });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn told(&mut self, told: Told, each: &mut impl FnMut(&LoggedStep)) {
+        let Told { run, from, to, at, seq, event, faults } = told;
+        let unreadable = !faults.is_empty();
+        faults.into_iter().for_each(|why| self.fault(why));
+        let Some(to) = to else { return };
+        let last = self.runs.get(&run);
+        let state = last.map(|last| last.state);
+        if from == From::Unsaid && state == Some(to) && !unreadable {
+            return;
+        }
+        let mut wrong = Vec::new();
+        if let Some(last) = last {
+            late(last, at, seq, &mut wrong);
+        }
+        let before = match (&from, last) {
+            (From::State(from), Some(last)) if last.state != *from => {
+                wrong.push(format!(
+                    "it says that the run was in {from}, by line {} it was in {}",
+                    last.line, last.state
+                ));
+                Some(*from)
+            }
+            (From::State(from), None) => {
+                wrong.push(format!("the run is in {from} before any line tells of it; a run begins in INIT"));
+                Some(*from)
+            }
+            (From::State(from), Some(_)) => Some(*from),
+            (From::Nothing, Some(last)) => {
+                wrong.push(format!("it makes the run, which by line {} is in {}", last.line, last.state));
+                None
+            }
+            (From::Nothing, None) => None,
+            (From::Unsaid, _) => state,
+        };
+        match before {
+            Some(before) => wrong.extend(step(before, to).err()),
+            None if to != GovernedRunStatus::Init => {
+                wrong.push(format!("no legal transition: [*] --> {to}; a run begins in INIT"));
+            }
+            None => {}
+        }
+        wrong.extend(event.and_then(|event| other_event(before, to, &event)));
+        if let (Some(at), Some(now)) = (at, self.now)
+            && at.ms() > now.saturating_add(SKEW_MS)
+        {
+            let now = When::from_ms(now);
+            wrong.push(format!("it is of {at}, which is in the future: it is {now} now"));
+        }
+        wrong.into_iter().for_each(|why| self.fault(why));
+        self.steps += 1;
+        each(&LoggedStep { line: self.line, run: run.clone(), from: before, to, at });
+        // What follows is held against what the line says, so that one mistake is named once.
+        self.runs.insert(run, Last { state: to, at, seq, line: self.line });
+    }
+
+    fn report(self) -> LogReport {
+        let runs = self.runs.into_iter().map(|(run, last)| LoggedRun { run, state: last.state });
+        LogReport {
+            lines: self.line,
+            steps: self.steps,
+            runs: runs.collect(),
+            faults: self.faults,
+            more_faults: self.more,
+        }
+    }
+}
+
+/// What of a line is not later than the line before of its run.
+fn late(last: &Last, at: Option<When>, seq: Option<u64>, wrong: &mut Vec<String>) {
+    if let (Some(before), Some(at)) = (last.at, at)
+        && at < before
+    {
+        wrong.push(format!("it is of {at}, line {} before it of {before}", last.line));
+    }
+    if let (Some(before), Some(seq)) = (last.seq, seq)
+        && seq <= before
+    {
+        wrong.push(format!("its number is {seq}, line {} before it has {before}", last.line));
+    }
+}
+
+/// Why an event is not that of the transition, where there is such a transition.
+fn other_event(from: Option<GovernedRunStatus>, to: GovernedRunStatus, event: &str) -> Option<String> {
+    let expected = match from {
+        None => "create",
+        Some(from) => {
+            let graph = GovernedRunStatus::graph();
+            graph.edges.iter().find(|edge| edge.from == from.name() && edge.to == to.name())?.event
+        }
+    };
+    let shown: String = event.chars().take(60).collect();
+    (event != expected).then(|| format!("its event is {shown:?}, that of the transition is {expected}"))
+}

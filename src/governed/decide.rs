@@ -1,0 +1,178 @@
+//! What a person decides: about an action that a run waits with, or about its plan.
+
+use super::drive::{asked_about_plan, question};
+use super::error::GovernedError;
+use super::governor::{Governor, InHand, Result};
+use super::notes::{PlanNote, Purpose, Standing, short};
+use super::open::OpenRun;
+use crate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
+use crate::governed_run::{
+    AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
+    Planning, RunId,
+};
+
+/// A run that waits for an answer, with the question.
+enum Asked {
+    Action(GovernedRun<AwaitingApproval>, Approval<AwaitingHuman>),
+    Plan(GovernedRun<Planning>, Approval<AwaitingHuman>),
+}
+
+impl Governor {
+    /// A person says yes. The run goes on executing, or begins to, when it is [resumed](Self::resume).
+    ///
+    /// # Errors
+    /// [`GovernedError::Expired`] for a decision that came too late: the run is halted then. [`GovernedError::NotAsked`]
+    /// when the run does not wait for this approval; [`GovernedError::Refused`] for a decision by nobody; else as
+    /// [`resume`](Self::resume).
+    ///
+    /// # Cancel safety
+    /// As [`start`](Self::start).
+    pub async fn approve(&self, run: &RunId, approval: &ApprovalId, by: &str, why: &str) -> Result<()> {
+        let (mut open, asked) = self.asked(run, approval).await?;
+        let mut answer = approval::Approve::new(by, self.now());
+        if !why.trim().is_empty() {
+            answer = answer.because(short(why));
+        }
+        match asked {
+            Asked::Action(run, asked) => {
+                let purpose = purpose(&open);
+                let (run, asked) =
+                    run.approved_with(asked, &answer).map_err(|back| refused(approval, &back.error))?;
+                open.keep(&asked)?;
+                open.notes.standing = Standing::Granted { approval: approval.clone(), purpose };
+                open.moved(&run).map(drop)
+            }
+            Asked::Plan(run, asked) => {
+                let Some(plan) = open.notes.plan.clone() else {
+                    let why = "the plan that it is about is not on record".to_owned();
+                    return Err(GovernedError::Refused { approval: approval.clone(), why });
+                };
+                let (run, asked) = run
+                    .approved_with(asked, &answer, plan.tools.clone())
+                    .map_err(|back| refused(approval, &back.error))?;
+                open.keep(&asked)?;
+                open.notes.plan = Some(PlanNote { approved_by: Some(by.to_owned()), ..plan });
+                open.notes.standing = Standing::Idle;
+                open.moved(&run).map(drop)
+            }
+        }
+    }
+
+    /// A person says no. What was done is rolled back, and the run is over (B5). A run whose plan is refused has done nothing: it
+    /// stays in PLANNING, and makes another plan when it is [resumed](Self::resume).
+    ///
+    /// # Errors
+    /// As [`approve`](Self::approve).
+    ///
+    /// # Cancel safety
+    /// As [`start`](Self::start); once the decision is written, resuming the run rolls it back.
+    pub async fn reject(
+        &self,
+        run: &RunId,
+        approval: &ApprovalId,
+        by: &str,
+        why: &str,
+    ) -> Result<GovernedRunStatus> {
+        let (mut open, asked) = self.asked(run, approval).await?;
+        somebody(approval, by)?;
+        let (why, at) = (if why.trim().is_empty() { "rejected" } else { why }, self.now());
+        match asked {
+            Asked::Action(run, _) => {
+                Ok(self.finish_rejection(&mut open, run, &short(why), by, at).await?.status())
+            }
+            Asked::Plan(run, asked) => {
+                let (run, asked) = run
+                    .rejected_with(asked, by, &short(why), at)
+                    .map_err(|back| refused(approval, &back.error))?;
+                open.keep(&asked)?;
+                let objection = Some(short(&format!("{by} rejected the plan: {why}")));
+                open.notes.plan = open.notes.plan.take().map(|plan| PlanNote { objection, ..plan });
+                open.notes.standing = Standing::Idle;
+                open.progressed(&run)?;
+                Ok(GovernedRunStatus::Planning)
+            }
+        }
+    }
+
+    /// A person passes the question on: the run is halted (B4).
+    ///
+    /// # Errors
+    /// As [`approve`](Self::approve).
+    ///
+    /// # Cancel safety
+    /// As [`start`](Self::start).
+    pub async fn escalate(
+        &self,
+        run: &RunId,
+        approval: &ApprovalId,
+        by: &str,
+        why: &str,
+    ) -> Result<GovernedRunStatus> {
+        let (mut open, asked) = self.asked(run, approval).await?;
+        somebody(approval, by)?;
+        let why = format!("{by}: {}", if why.trim().is_empty() { "no reason was given" } else { why });
+        let (why, at) = (short(&why), self.now());
+        let halted = match asked {
+            Asked::Action(run, asked) => run.escalated_with(asked, &why, at).map_err(|back| back.error),
+            Asked::Plan(run, asked) => run.escalated_with(asked, &why, at).map_err(|back| back.error),
+        };
+        let (run, asked) = halted.map_err(|error| refused(approval, &error))?;
+        open.keep(&asked)?;
+        open.notes.standing = Standing::Idle;
+        open.moved(&run)?;
+        Ok(GovernedRunStatus::HaltedUnsafe)
+    }
+
+    /// A run that waits for this approval.
+    async fn asked(&self, run: &RunId, approval: &ApprovalId) -> Result<(OpenRun<'_>, Asked)> {
+        let InHand { open, run, document, expired, .. } = self.take(run).await?;
+        if let Some((id, deadline)) = expired
+            && id == *approval
+        {
+            return Err(GovernedError::Expired { approval: id, deadline, at: self.now() });
+        }
+        let state = run.as_ref().map_or(document.current_state, AnyGovernedRun::status);
+        let being_rejected = matches!(open.notes.standing, Standing::RollingBack { .. });
+        let asked = match run {
+            Some(AnyGovernedRun::AwaitingApproval(run))
+                if run.state().approval() == approval && !being_rejected =>
+            {
+                question(&open, approval).map(|asked| Asked::Action(run, asked))
+            }
+            Some(AnyGovernedRun::Planning(run)) if asked_about_plan(&open).as_ref() == Some(approval) => {
+                question(&open, approval).map(|asked| Asked::Plan(run, asked))
+            }
+            _ => None,
+        };
+        if let Some(asked) = asked {
+            return Ok((open, asked));
+        }
+        let status = open.notes.approval(approval).map(|approval| approval.status());
+        Err(GovernedError::NotAsked { run: open.id, approval: approval.clone(), status, state })
+    }
+}
+
+fn purpose(open: &OpenRun<'_>) -> Purpose {
+    match open.notes.standing {
+        Standing::Asked { purpose, .. } => purpose,
+        _ => Purpose::Begin,
+    }
+}
+
+/// Fails for a decision by nobody.
+fn somebody(approval: &ApprovalId, by: &str) -> Result<()> {
+    match by.trim() {
+        "" => Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))),
+        _ => Ok(()),
+    }
+}
+
+fn refused(approval: &ApprovalId, error: &AnswerError) -> GovernedError {
+    match error {
+        AnswerError::Refused(GovernedRunError::Expired { deadline, at, .. })
+        | AnswerError::Approval(ApprovalError::Expired { deadline, at }) => {
+            GovernedError::Expired { approval: approval.clone(), deadline: *deadline, at: *at }
+        }
+        error => GovernedError::Refused { approval: approval.clone(), why: error.to_string() },
+    }
+}

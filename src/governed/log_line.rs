@@ -1,0 +1,141 @@
+//! A line of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of whoever wrote it: what it tells of a run.
+
+use serde_json::{Map, Value};
+
+use super::when::When;
+use crate::governed_run::{GovernedRunStatus, RunId};
+use crate::kernel::Status;
+
+/// What a line tells: that a run is in a state, and what else it says about that.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) run: Option<String>,
+    pub(super) from: From,
+    pub(super) to: Option<GovernedRunStatus>,
+    pub(super) at: Option<When>,
+    pub(super) seq: Option<u64>,
+    /// The event, of a line that names the lifecycle and so means the lifecycle's.
+    pub(super) event: Option<String>,
+    /// What of it is not as it should be.
+    pub(super) faults: Vec<String>,
+}
+
+/// What a line says about the state before.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum From {
+    /// Nothing: the state that the lines before tell of.
+    #[default]
+    Unsaid,
+    /// There was none: the run is made.
+    Nothing,
+    State(GovernedRunStatus),
+}
+
+/// The fields that a state is read from, those of document 001 first.
+const STATES: [&str; 3] = ["current_state", "state", "to"];
+const BEFORE: [&str; 2] = ["previous_state", "from"];
+const RUNS: [&str; 2] = ["run_id", "run"];
+const TIMES: [&str; 4] = ["at", "entered_at", "timestamp", "updated_at"];
+
+/// Reads a line; none where it tells of no state, for others may write lines of their own.
+///
+/// # Errors
+/// That it is no JSON object.
+pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
+    if line.first() != Some(&b'{') {
+        return Err("it is no event: column 1: expected a JSON object".to_owned());
+    }
+    let fields: Map<String, Value> = serde_json::from_slice(line).map_err(|error| {
+        let column = error.column();
+        let message: String = crate::snapshot::without_place(&error).chars().take(200).collect();
+        format!("it is no event: column {column}: {message}")
+    })?;
+    let of_us = match fields.get("lifecycle") {
+        None => false,
+        Some(name) if *name == GovernedRunStatus::graph().name => true,
+        Some(_) => return Ok(None),
+    };
+    let mut told = Told::default();
+    let from = first(&fields, &BEFORE);
+    told.from = match from {
+        Some((_, Value::Null)) => From::Nothing,
+        Some((_, value)) => known(value).map_or(From::Unsaid, From::State),
+        None => From::Unsaid,
+    };
+    let Some((name, to)) = first(&fields, &STATES) else { return Ok(None) };
+    told.to = known(to);
+    // `to` and `state` are words of many meanings: a tool has states as well.
+    let meant = match name {
+        "current_state" => true,
+        _ if of_us || told.to.is_some() || matches!(told.from, From::State(_)) => true,
+        "state" => to.as_str().is_some_and(looks_like_one),
+        _ => false,
+    };
+    if !meant || to.is_null() {
+        return Ok(None);
+    }
+    if told.to.is_none() {
+        told.faults.push(format!("{name} is {}, which is no state of a governed run", shown(to)));
+    }
+    if let (Some((name, value)), From::Unsaid) = (from, &told.from) {
+        told.faults.push(format!("{name} is {}, which is no state of a governed run", shown(value)));
+    }
+    if let Some((name, run)) = first(&fields, &RUNS) {
+        let parsed = run.as_str().map(|run| run.parse::<RunId>());
+        match parsed {
+            Some(Ok(run)) => told.run = Some(run.to_string()),
+            Some(Err(error)) => told.faults.push(format!("{name}: {error}")),
+            None => told.faults.push(format!("{name} is {}, expected the id of a run", shown(run))),
+        }
+    }
+    told.seq = fields.get("seq").and_then(Value::as_u64);
+    told.event = fields.get("event").and_then(Value::as_str).filter(|_| of_us).map(str::to_owned);
+    time(&fields, &mut told);
+    Ok(Some(told))
+}
+
+/// When it was: in milliseconds, in words, or both.
+fn time(fields: &Map<String, Value>, told: &mut Told) {
+    let ms = fields.get("at_ms").and_then(Value::as_u64).map(When::from_ms);
+    let words = first(fields, &TIMES).filter(|(_, value)| value.is_string());
+    let said = match words {
+        None => None,
+        Some((name, value)) => match value.as_str().unwrap_or_default().parse::<When>() {
+            Ok(when) => Some((name, when)),
+            Err(error) => {
+                told.faults.push(format!("{name}: {error}"));
+                None
+            }
+        },
+    };
+    if let (Some(ms), Some((name, said))) = (ms, said)
+        && ms != said
+    {
+        told.faults.push(format!("{name} is {said}, at_ms is {} ({ms})", ms.ms()));
+    }
+    told.at = ms.or(said.map(|(_, when)| when)).filter(|when| when.ms() <= MOST_MS);
+}
+
+/// The end of the year 9999.
+const MOST_MS: u64 = 253_402_300_799_999;
+
+fn first<'f>(fields: &'f Map<String, Value>, names: &[&'static str]) -> Option<(&'static str, &'f Value)> {
+    names.iter().find_map(|name| fields.get(*name).map(|value| (*name, value)))
+}
+
+fn known(value: &Value) -> Option<GovernedRunStatus> {
+    value.as_str()?.parse().ok()
+}
+
+/// Is it written as the document writes states?
+fn looks_like_one(name: &str) -> bool {
+    name.len() > 3 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,6 @@
+//! Stream sessions as the model of agent runs.
+
+mod ends;
+mod live;
+mod whole;
+mod world;
