@@ -1,5 +1,5 @@
 //! What durable runs in SQLite cost, against what the disk can do in the same run:
-//! `cargo run --release --bin sqlite [rate | group | depth | load | parked]`.
+//! `cargo run --release --bin sqlite [rate | group | depth | parked | commits]`.
 
 mod depth;
 mod parked;

@@ -17,6 +17,7 @@ pub async fn parked() {
     let folder = Folder::new();
     let store = Arc::new(folder.store("parked.db"));
     let commits = Arc::new(taped().await);
+    assert_eq!(commits.last().map(|commit| commit.run.status), Some(RunStatus::Waiting));
     let began = Instant::now();
     let tasks: Vec<_> = (0..AT_ONCE)
         .map(|worker| {

@@ -67,7 +67,7 @@ impl Plugin for Ask {
         call: &GateCall<'_>,
     ) -> Result<Verdict, PluginError> {
         let message = format!("read {}?", call.arguments()["path"]);
-        Ok(Verdict::Suspend(Suspension::ask("approve", message).expiring_at(1_000_000)))
+        Ok(Verdict::Suspend(Suspension::ask("approve", message)))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
     }
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it while this one waited.
-    let version = check(&transaction, path, newest)?;
+    let version = look(&transaction, path, newest)?;
     for migration in &migrations[version..] {
         transaction.execute_batch(migration)?;
     }
@@ -30,8 +30,15 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
     Ok(transaction.commit()?)
 }
 
-/// The version of a file: 0 is an empty one.
+/// The version of a file: 0 is an empty one. It is read at one moment, while another process may make the tables.
 pub(crate) fn check(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
+    let moment = conn.unchecked_transaction()?;
+    let version = look(&moment, path, newest)?;
+    moment.commit()?;
+    Ok(version)
+}
+
+fn look(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;

@@ -162,11 +162,18 @@ async fn group(path: &Path, number: usize) {
                 tokio::spawn(async move { store.commit(&lease, &all[number]).await.unwrap() })
             })
             .collect();
-        // All of them are in the queue once they were polled.
-        tokio::task::yield_now().await;
+        polled().await;
         other.execute_batch("ROLLBACK").unwrap();
         for task in tasks {
             task.await.unwrap();
         }
+    }
+}
+
+/// All tasks that were spawned have had their turn: their requests are in the queue. One turn of this one is not enough, since
+/// tokio looks after it each 61 of them.
+pub(crate) async fn polled() {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
     }
 }

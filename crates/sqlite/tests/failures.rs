@@ -12,6 +12,7 @@ use runstate_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use crate::child::polled;
 use crate::drive::{Plot, commits, create};
 use crate::skipped;
 
@@ -79,6 +80,9 @@ async fn full_and_again(store: &Arc<dyn RunStore>, path: &Path) {
     assert_eq!(format!("{:?}", other.load("r1").await.unwrap()), reference(&all).await);
 }
 
+/// Set where tests must be able to mount one.
+const MOUNTS: &str = "RUNSTATE_REQUIRE_MOUNTS";
+
 /// A file system of its own, where this user may mount one.
 struct Mounted(PathBuf);
 
@@ -107,10 +111,7 @@ impl Drop for Mounted {
 async fn a_full_disk_is_survived() {
     let folder = tempfile::tempdir().unwrap();
     let Some(disk) = Mounted::tmpfs(&folder.path().join("disk"), "1500k") else {
-        eprintln!(
-            "skipped: this user may not mount a file system; a limit of the file is tested all the same"
-        );
-        return;
+        return skipped(MOUNTS, "this user may not mount a file system");
     };
     let path = disk.0.join("runs.db");
     let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
@@ -160,7 +161,7 @@ async fn a_file_that_may_not_be_written_is_said() {
         }
     }
     if OpenOptions::new().write(true).open(&path).is_ok() {
-        return skipped("this user may write every file, and mount none");
+        return skipped(MOUNTS, "this user may write every file, and mount none");
     }
     let error = SqliteStore::open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Failed(_)), "{error:?}");
@@ -203,8 +204,7 @@ async fn together<T: Send + 'static>(
 ) -> Vec<Result<T, StoreError>> {
     let other = lock(path);
     let asked: Vec<_> = asked.into_iter().map(tokio::spawn).collect();
-    // Each is in the queue once it was polled.
-    tokio::task::yield_now().await;
+    polled().await;
     other.execute_batch("ROLLBACK").unwrap();
     let mut said = Vec::new();
     for asked in asked {

@@ -120,7 +120,7 @@ async fn of_decisions_that_contradict_each_other_one_is_accepted() {
 
 #[test]
 fn a_file_that_many_make_at_once_is_one_store() {
-    for _ in 0..3 {
+    for _ in 0..6 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.db");
         let mut children: Vec<_> = (0..4).map(|_| start("open", &path)).collect();

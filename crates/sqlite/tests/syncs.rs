@@ -24,7 +24,10 @@ fn syncs(role: &str) -> Option<usize> {
         said => {
             let works = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
             assert!(!works.is_ok_and(|works| works.success()), "{said:?}");
-            skipped("syncs cannot be counted without strace: apt-get install strace");
+            skipped(
+                "RUNSTATE_REQUIRE_STRACE",
+                "syncs cannot be counted without strace: apt-get install strace",
+            );
             None
         }
     }
