@@ -1,0 +1,56 @@
+//! A driver: a process that works on a store until it is killed, or told to stop.
+
+mod host;
+mod tools;
+mod witness;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::store::{StoreError, Worker};
+use tokio_util::sync::CancellationToken;
+
+pub use host::{MESSAGE, Scripts};
+pub use witness::Witness;
+
+use crate::fault::{Fault, Faulty};
+use crate::ledger::Ledger;
+use crate::open::open;
+
+/// What a driver is started with.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    /// The address of the store.
+    pub store: String,
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// How long its leases are.
+    pub lease: Duration,
+    /// What is wrong with it.
+    pub fault: Option<Fault>,
+}
+
+/// Drives what is in the store until `drain` is cancelled.
+///
+/// # Errors
+/// Those of the store and of the ledger.
+///
+/// # Cancel safety
+/// Dropped, it is as if it was killed.
+pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), StoreError> {
+    let Driver { store, ledger, name, lease, fault } = driver;
+    let ledger = Ledger::open(&ledger).map_err(StoreError::failed)?;
+    let store = Faulty::wrap(open(&store).await?, fault);
+    let store = Witness::new(store, ledger.clone(), &name);
+    let host = Scripts::new(ledger, &name, fault == Some(Fault::SaidRepeatable));
+    Worker::new(Arc::new(store), name)
+        .lease(lease)
+        .poll(Duration::from_millis(20))
+        .put_off(Duration::from_millis(100))
+        .at_once(8)
+        .run(&host, drain)
+        .await
+}

@@ -1,0 +1,72 @@
+//! A tool whose effect is a line in the ledger.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
+use runstate::clock::TokioClock;
+use runstate::tool_result::ToolResult;
+use serde_json::json;
+
+use super::host::question;
+use crate::ledger::{Entry, Execution, Ledger};
+use crate::script::{Asks, Call, ToolName};
+
+/// Writes before its effect and behind it; takes as long as its arguments say.
+pub(super) struct Act {
+    spec: ToolSpec,
+    ledger: Ledger,
+    by: Arc<str>,
+    clock: TokioClock,
+}
+
+impl Act {
+    pub(super) fn new(
+        name: ToolName,
+        is_repeatable: bool,
+        ledger: Ledger,
+        by: Arc<str>,
+        clock: TokioClock,
+    ) -> Self {
+        let spec = ToolSpec::new(name.name(), "Writes into the ledger.");
+        let spec = if is_repeatable { spec.repeatable() } else { spec };
+        Act { spec, ledger, by, clock }
+    }
+
+    async fn act(&self, cx: &ToolContext, call: &Call) -> std::io::Result<()> {
+        let execution = Execution {
+            run: cx.run().to_owned(),
+            call: cx.call().to_owned(),
+            key: cx.idempotency_key(),
+            by: self.by.to_string(),
+        };
+        self.ledger.note_durably(Entry::Began(execution.clone())).await?;
+        tokio::time::sleep(Duration::from_millis(call.ms)).await;
+        self.ledger.note_durably(Entry::Ended(execution)).await
+    }
+}
+
+#[async_trait]
+impl Tool for Act {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+        let call: Call = match serde_json::from_value(cx.arguments().clone()) {
+            Ok(call) => call,
+            Err(error) => return ToolResult::Error(format!("these are not its arguments: {error}")),
+        };
+        if let Err(error) = self.act(cx, &call).await {
+            return ToolResult::Error(format!("the ledger: {error}"));
+        }
+        let key = cx.idempotency_key();
+        if call.asks == Asks::Tool && cx.decision().is_none() {
+            return ToolResult::Pending(question(&call, &self.clock));
+        }
+        match call.fails {
+            true => ToolResult::Error(format!("failed as {key}")),
+            false => ToolResult::Success(json!({ "acted_as": key })),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Faults, sown to show that the judge finds them.
+
+mod faulty;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use faulty::Faulty;
+
+/// What is wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// A commit is acknowledged, and written a little later.
+    AckBeforeWrite,
+    /// A commit drops its last message.
+    MessageLost,
+    /// A commit drops its events.
+    TraceLost,
+    /// A commit is made in two parts, one after the other.
+    Torn,
+    /// A commit of somebody whose run was taken is made all the same.
+    FenceIgnored,
+    /// A decision is accepted and not kept.
+    DecisionLost,
+    /// A second decision on a suspension is accepted.
+    SecondAccepted,
+    /// A run that is created is kept a little later.
+    RunLost,
+    /// A tool that must not run twice is said to be repeatable.
+    SaidRepeatable,
+    /// A declined call is resumed.
+    DeclineTurned,
+    /// A wish to cancel is not told.
+    CancelUntold,
+    /// A question that lapsed is not told.
+    LapseUntold,
+    /// A run that a kill interrupted is not claimed again.
+    LeaseForEver,
+    /// Renewals do not arrive. It does no harm: the fence alone keeps a run in one hand.
+    Unrenewed,
+}
+
+impl Fault {
+    /// All of them that do harm.
+    pub const ALL: [Fault; 13] = [
+        Fault::AckBeforeWrite,
+        Fault::MessageLost,
+        Fault::TraceLost,
+        Fault::Torn,
+        Fault::FenceIgnored,
+        Fault::DecisionLost,
+        Fault::SecondAccepted,
+        Fault::RunLost,
+        Fault::SaidRepeatable,
+        Fault::DeclineTurned,
+        Fault::CancelUntold,
+        Fault::LapseUntold,
+        Fault::LeaseForEver,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::AckBeforeWrite => "ack-before-write",
+            Fault::MessageLost => "message-lost",
+            Fault::TraceLost => "trace-lost",
+            Fault::Torn => "torn",
+            Fault::FenceIgnored => "fence-ignored",
+            Fault::DecisionLost => "decision-lost",
+            Fault::SecondAccepted => "second-accepted",
+            Fault::RunLost => "run-lost",
+            Fault::SaidRepeatable => "said-repeatable",
+            Fault::DeclineTurned => "decline-turned",
+            Fault::CancelUntold => "cancel-untold",
+            Fault::LapseUntold => "lapse-untold",
+            Fault::LeaseForEver => "lease-for-ever",
+            Fault::Unrenewed => "unrenewed",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Fault, String> {
+        let all = || Fault::ALL.into_iter().chain([Fault::Unrenewed]);
+        all().find(|fault| fault.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = all().map(Fault::name).collect();
+            format!("{name:?} is no fault; there are {}", names.join(", "))
+        })
+    }
+}

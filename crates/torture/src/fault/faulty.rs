@@ -1,0 +1,172 @@
+//! A store with a fault.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use runstate::agent::async_trait;
+use runstate::decision::{Decision, DecisionAction};
+use runstate::store::{
+    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
+    RunStore, StoreError, Timer, TraceRow,
+};
+
+use super::Fault;
+
+/// Does what another store does, but for the fault.
+#[derive(Debug)]
+pub struct Faulty {
+    inner: Arc<dyn RunStore>,
+    fault: Fault,
+    count: AtomicU64,
+}
+
+/// How much later what was acknowledged is written.
+const LATER: Duration = Duration::from_millis(15);
+
+impl Faulty {
+    /// The store, with the fault if there is one.
+    pub fn wrap(inner: Arc<dyn RunStore>, fault: Option<Fault>) -> Arc<dyn RunStore> {
+        match fault {
+            Some(fault) => Arc::new(Faulty { inner, fault, count: AtomicU64::new(0) }),
+            None => inner,
+        }
+    }
+
+    /// Each so many times.
+    fn now_and_then(&self, times: u64) -> bool {
+        self.count.fetch_add(1, Ordering::Relaxed) % times == times - 1
+    }
+
+    /// The last who commits wins.
+    async fn force(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let mut lease = lease.clone();
+        let mut commit = commit.clone();
+        loop {
+            match self.inner.commit(&lease, &commit).await {
+                Err(StoreError::Fenced { current, .. }) => lease.fence = current,
+                Err(StoreError::Version { expected, .. }) => commit.version = expected,
+                made => return made,
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl RunStore for Faulty {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        if self.fault == Fault::RunLost && self.now_and_then(10) {
+            return Ok(());
+        }
+        self.inner.create(run).await
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        self.inner.load(run).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let mut claim = claim.clone();
+        if self.fault == Fault::LeaseForEver {
+            claim.until_ms = claim.until_ms.saturating_add(3_600_000);
+        }
+        self.inner.claim(&claim).await
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        let until_ms = match self.fault {
+            Fault::Unrenewed => return Ok(()),
+            Fault::LeaseForEver => until_ms.saturating_add(3_600_000),
+            _ => until_ms,
+        };
+        match self.inner.renew(lease, until_ms).await {
+            Err(StoreError::Fenced { .. }) if self.fault == Fault::FenceIgnored => Ok(()),
+            renewed => renewed,
+        }
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        self.inner.release(lease, release).await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let mut commit = commit.clone();
+        match self.fault {
+            Fault::AckBeforeWrite => {
+                let (inner, lease) = (Arc::clone(&self.inner), lease.clone());
+                tokio::spawn(async move {
+                    tokio::time::sleep(LATER).await;
+                    // Nobody is there any more to hear of an error.
+                    inner.commit(&lease, &commit).await.ok();
+                });
+                return Ok(());
+            }
+            Fault::Torn => {
+                let mut part = commit.clone();
+                part.messages.clear();
+                part.trace.clear();
+                self.inner.commit(lease, &part).await?;
+                tokio::time::sleep(LATER).await;
+                commit.again = true;
+            }
+            Fault::FenceIgnored => return self.force(lease, &commit).await,
+            Fault::MessageLost if self.now_and_then(20) => drop(commit.messages.pop()),
+            Fault::TraceLost if self.now_and_then(20) => commit.trace.clear(),
+            _ => {}
+        }
+        self.inner.commit(lease, &commit).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let mut decision = decision.clone();
+        if self.fault == Fault::DecisionLost && self.now_and_then(10) {
+            return Ok(Posted::Accepted);
+        }
+        if self.fault == Fault::DeclineTurned && self.now_and_then(4) {
+            decision.action = DecisionAction::Resume;
+        }
+        match self.inner.post(&decision).await? {
+            Posted::Conflict if self.fault == Fault::SecondAccepted => Ok(Posted::Accepted),
+            posted => Ok(posted),
+        }
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        self.inner.cancel(run, reason).await
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let mut mail = self.inner.mail(run).await?;
+        if self.fault == Fault::CancelUntold {
+            mail.cancel = None;
+        }
+        Ok(mail)
+    }
+
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        self.inner.news(patience).await
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        self.inner.runs(query).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        self.inner.approvals(query).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        if self.fault == Fault::LapseUntold {
+            return Ok(Vec::new());
+        }
+        self.inner.due(now_ms, limit).await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.inner.trace(run, after, limit).await
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        self.inner.remove(run, now_ms).await
+    }
+}

@@ -1,0 +1,116 @@
+//! What the ledger says, found by run and by call.
+
+use std::collections::{HashMap, HashSet};
+
+use runstate::decision::DecisionAction;
+
+use crate::ledger::{Entries, Entry, Made, Sent};
+
+/// What the ledger says.
+#[derive(Debug, Default)]
+pub(super) struct Book<'e> {
+    pub(super) created: Vec<&'e str>,
+    pub(super) cancelled: HashSet<&'e str>,
+    /// Commits of such a run behind the wish.
+    unheeded: HashMap<&'e str, Vec<&'e Made>>,
+    /// By run and call, in order.
+    began: HashMap<&'e str, HashMap<&'e str, Vec<Began<'e>>>>,
+    /// Where the decision of that id was sent first.
+    sent: HashMap<&'e str, usize>,
+    ended: HashSet<&'e str>,
+    commits: HashMap<&'e str, Vec<&'e Made>>,
+    pub(super) refused: Vec<&'e str>,
+    pub(super) replies: Vec<(&'e Sent, &'e str)>,
+    /// By suspension.
+    accepted: HashMap<&'e str, Vec<&'e Sent>>,
+    pub(super) executions: usize,
+}
+
+/// A tool began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Began<'e> {
+    /// Where in the ledger.
+    at: usize,
+    /// Under this key.
+    pub(super) key: &'e str,
+}
+
+impl<'e> Book<'e> {
+    pub(super) fn of(entries: &'e Entries) -> Self {
+        let mut book = Book::default();
+        for (at, entry) in entries.all.iter().enumerate() {
+            match entry {
+                Entry::Began(it) => {
+                    book.executions += 1;
+                    let of_run = book.began.entry(&it.run).or_default();
+                    of_run.entry(&it.call).or_default().push(Began { at, key: &it.key });
+                }
+                Entry::Ended(it) => drop(book.ended.insert(&it.key)),
+                Entry::Committed(made) => book.committed(made),
+                Entry::Refused { why, .. } => book.refused.push(why),
+                Entry::Created { run } => book.created.push(run),
+                Entry::Cancelled { run } => drop(book.cancelled.insert(run)),
+                Entry::Replied { sent, reply } => book.replied(sent, reply),
+                Entry::Sent(sent) => drop(book.sent.entry(&sent.decision).or_insert(at)),
+                Entry::GaveBack { .. } => {}
+            }
+        }
+        book
+    }
+
+    fn committed(&mut self, made: &'e Made) {
+        if self.cancelled.contains(&*made.run) {
+            self.unheeded.entry(&made.run).or_default().push(made);
+        }
+        self.commits.entry(&made.run).or_default().push(made);
+    }
+
+    fn replied(&mut self, sent: &'e Sent, reply: &'e str) {
+        self.replies.push((sent, reply));
+        // A duplicate was accepted before, if nobody heard of it either.
+        if matches!(reply, "accepted" | "duplicate") {
+            let accepted = self.accepted.entry(&sent.suspension).or_default();
+            if !accepted.iter().any(|other| other.decision == sent.decision) {
+                accepted.push(sent);
+            }
+        }
+    }
+
+    pub(super) fn began(&self, run: &str, call: &str) -> &[Began<'e>] {
+        self.began.get(run).and_then(|calls| calls.get(call)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn has_ended(&self, key: &str) -> bool {
+        self.ended.contains(key)
+    }
+
+    pub(super) fn commits(&self, run: &str) -> &[&'e Made] {
+        self.commits.get(run).map_or(&[], Vec::as_slice)
+    }
+
+    /// The commits of a run behind the wish to cancel it.
+    pub(super) fn unheeded(&self, run: &str) -> &[&'e Made] {
+        self.unheeded.get(run).map_or(&[], Vec::as_slice)
+    }
+
+    /// The decisions that were accepted, by suspension.
+    pub(super) fn accepted(&self) -> impl Iterator<Item = (&'e str, &[&'e Sent])> {
+        self.accepted.iter().map(|(suspension, sent)| (*suspension, sent.as_slice()))
+    }
+
+    /// Those of a run.
+    pub(super) fn accepted_of(&self, run: &str) -> impl Iterator<Item = &'e Sent> {
+        self.accepted.values().flatten().copied().filter(move |sent| sent.run == run)
+    }
+
+    /// How often somebody was told that a call goes on, or was about to be: before its tool began here, or at all.
+    pub(super) fn resumes(&self, run: &str, call: &str, before: Option<&Began<'_>>) -> usize {
+        let of_call = self.accepted_of(run).filter(|sent| sent.call == call);
+        let resumes = of_call.filter(|sent| sent.action == DecisionAction::Resume);
+        let was_sent = |sent: &&Sent| {
+            let at = self.sent.get(&*sent.decision);
+            before.is_none_or(|began| at.is_some_and(|at| *at < began.at))
+        };
+        resumes.filter(was_sent).count()
+    }
+}

@@ -1,0 +1,125 @@
+//! What calls did outside, as the ledger has it, is what was allowed; and what they came to is what they did.
+
+use std::collections::HashSet;
+
+use runstate::decision::{Decision, DecisionAction};
+use runstate::tool_call::AnyToolCall;
+
+use super::Violation;
+use super::book::{Began, Book};
+use super::run::Seen;
+use crate::script::{Asks, Call, ToolName};
+
+pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+    let Some(state) = &seen.state else { return };
+    let mut say = |what: String| wrong.push(Violation::new("calls", &*seen.id, what));
+    let mut count = 0;
+    for (name, call) in state.calls() {
+        count += 1;
+        let key = call.record().key();
+        let step = seen.script.steps.get((key.step as usize).saturating_sub(1));
+        let Some(asked) = step.and_then(|step| step.calls.get(key.ordinal as usize)) else {
+            say(format!("the model asked for no call {key}"));
+            continue;
+        };
+        if serde_json::to_value(asked).ok().as_ref() != Some(call.record().arguments()) {
+            say(format!("{name} has other arguments than the model gave it"));
+        }
+        if let Err(what) = executions(seen, book, name, asked) {
+            say(what);
+        }
+        let of_call = |it: &&Decision| it.call == name;
+        let decisions: Vec<&Decision> = seen.taken.iter().filter(of_call).collect();
+        if let Err(what) = outcome(seen, book, name, call, asked, &decisions) {
+            say(what);
+        }
+    }
+    let all: usize = seen.script.steps.iter().map(|step| step.calls.len()).sum();
+    if seen.ended_as("natural_end") && count != all {
+        say(format!("it has {count} calls, and the model asked for {all}"));
+    }
+    if seen.is_over() && !seen.ended_as("natural_end") && !book.cancelled.contains(&*seen.id) {
+        say(format!("it ended as {:?}, for no reason that there was", seen.loaded.info.reason));
+    }
+}
+
+/// A tool executes as often as it was allowed to: once, or not at all where a person is asked before; and once more for each
+/// time that somebody was told that it does. One that may run twice may repeat each of these, under the same key.
+fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<(), String> {
+    let allowed = |before: Option<&Began<'_>>| {
+        let resumes = book.resumes(&seen.id, name, before);
+        match asked.asks {
+            Asks::GateForResult => 0,
+            Asks::Gate => resumes,
+            Asks::Nobody | Asks::Tool => 1 + resumes,
+        }
+    };
+    let began = book.began(&seen.id, name);
+    let keys: Vec<&str> = began.iter().map(|began| began.key).collect();
+    let distinct: HashSet<&str> = keys.iter().copied().collect();
+    if distinct.len() > allowed(None) {
+        return Err(format!("{name} executed as {keys:?}, and was allowed to {} times", allowed(None)));
+    }
+    if asked.tool == ToolName::Again {
+        return Ok(());
+    }
+    for (before, it) in began.iter().enumerate() {
+        // What allows it was sent before it begins.
+        if before >= allowed(Some(it)) {
+            let times = allowed(Some(it));
+            return Err(format!("{name} must not run twice: of {keys:?} {times} were allowed at the time"));
+        }
+    }
+    // What is durable before a tool executes: that its call started, or that it resumes.
+    let is_start = |event: &&runstate::trace::Event<'_>| {
+        event.lifecycle == "tool_call"
+            && event.instance == name
+            && (event.to == "Resuming"
+                || (event.to == "Running" && event.from.as_deref() != Some("Resuming")))
+    };
+    let started = seen.trace.iter().filter(is_start).count();
+    if began.len() > started {
+        return Err(format!("{name} began {} times, and {started} starts of it are durable", began.len()));
+    }
+    Ok(())
+}
+
+fn outcome(
+    seen: &Seen,
+    book: &Book<'_>,
+    name: &str,
+    call: &AnyToolCall,
+    asked: &Call,
+    decisions: &[&Decision],
+) -> Result<(), String> {
+    let declined = decisions.iter().any(|decision| decision.action == DecisionAction::Cancel);
+    let run_was_cancelled = book.cancelled.contains(&*seen.id);
+    let acted = |key: &str| {
+        let mut began = book.began(&seen.id, name).iter();
+        if !began.any(|began| began.key == key) || !book.has_ended(key) {
+            return Err(format!("{name} says that it acted as {key}, and nobody saw that"));
+        }
+        Ok(())
+    };
+    match call {
+        _ if declined && !matches!(call, AnyToolCall::Cancelled(_)) => {
+            Err(format!("{name} was declined, or lapsed, and is {}", call.status()))
+        }
+        AnyToolCall::Succeeded(call) if asked.asks == Asks::GateForResult => {
+            match decisions.iter().any(|decision| decision.result == *call.output()) {
+                true => Ok(()),
+                false => Err(format!("{name} has the result {}, and nobody gave it", call.output())),
+            }
+        }
+        AnyToolCall::Succeeded(_) if asked.fails => Err(format!("{name} fails, and has succeeded")),
+        AnyToolCall::Succeeded(call) => acted(call.output()["acted_as"].as_str().unwrap_or("nothing")),
+        AnyToolCall::Failed(call) => match call.error().strip_prefix("failed as ") {
+            Some(key) if asked.fails => acted(key),
+            _ => Err(format!("{name} failed, and not as it does: {}", call.error())),
+        },
+        AnyToolCall::Cancelled(_) if declined || run_was_cancelled => Ok(()),
+        AnyToolCall::Cancelled(_) => Err(format!("{name} is cancelled, and nobody wanted that")),
+        _ if seen.ended_as("natural_end") => Err(format!("the run is over, and {name} is {}", call.status())),
+        _ => Ok(()),
+    }
+}

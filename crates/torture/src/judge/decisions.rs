@@ -1,0 +1,68 @@
+//! Every decision that was accepted is there, once; and there is none that nobody was told of.
+
+use std::collections::HashSet;
+
+use super::Violation;
+use super::book::Book;
+use super::run::Seen;
+
+/// What was said to those who decided.
+pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
+    for (suspension, sent) in book.accepted() {
+        if sent.len() > 1 {
+            let ids: Vec<&str> = sent.iter().map(|sent| &*sent.decision).collect();
+            let what = format!("on {suspension} all of these were accepted: {}", ids.join(", "));
+            wrong.push(Violation::new("decisions", &*sent[0].run, what));
+        }
+    }
+    let mut accepted: HashSet<&str> = HashSet::new();
+    for (sent, reply) in &book.replies {
+        let is_for_another = sent.decision.starts_with("other-") || sent.decision.starts_with("stale-");
+        let is_right = match *reply {
+            "accepted" => accepted.insert(&sent.decision) && !is_for_another,
+            "duplicate" => !is_for_another,
+            "conflict" | "stale" | "expired" => true,
+            _ => false,
+        };
+        // What is known to be the answer is a duplicate when it comes again.
+        if !is_right || (*reply != "duplicate" && *reply != "accepted" && accepted.contains(&*sent.decision))
+        {
+            let what = format!("{} on {} was told {reply}", sent.decision, sent.suspension);
+            wrong.push(Violation::new("decisions", &*sent.run, what));
+        }
+    }
+}
+
+pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
+    let mut say = |what: String| wrong.push(Violation::new("decisions", &*seen.id, what));
+    let was_cancelled = book.cancelled.contains(&*seen.id);
+    for sent in book.accepted_of(&seen.id) {
+        let found = |decisions: &[runstate::decision::Decision]| {
+            let same = decisions.iter().filter(|it| it.decision_id == sent.decision);
+            let same = same.filter(|it| it.suspension_id == sent.suspension && it.action == sent.action);
+            same.count()
+        };
+        let (taken, untaken) = (found(&seen.taken), found(&seen.untaken));
+        if taken + untaken != 1 {
+            say(format!(
+                "{} on {} was accepted, and is there {} times",
+                sent.decision,
+                sent.suspension,
+                taken + untaken
+            ));
+        } else if untaken == 1 && seen.is_over() && !was_cancelled {
+            say(format!("{} was accepted, and the run ended without it", sent.decision));
+        }
+    }
+    let mut on: HashSet<&str> = HashSet::new();
+    for decision in seen.taken.iter().chain(&seen.untaken) {
+        if !on.insert(&decision.suspension_id) {
+            say(format!("two decisions on {} are there", decision.suspension_id));
+        }
+        let is_lapse = decision.decision_id.starts_with("expiry:");
+        let mut accepted = book.accepted_of(&seen.id);
+        if !is_lapse && !accepted.any(|sent| sent.decision == decision.decision_id) {
+            say(format!("{} is there, and nobody was told so", decision.decision_id));
+        }
+    }
+}

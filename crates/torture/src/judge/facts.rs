@@ -1,0 +1,80 @@
+//! How much there was.
+
+use std::collections::{BTreeMap, HashSet};
+
+use runstate::decision::DecisionAction;
+
+use super::IN_DOUBT;
+use super::book::Book;
+use super::run::Seen;
+
+/// How much there was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Runs that were created.
+    pub runs: usize,
+    /// How they ended, or that they did not.
+    pub ends: BTreeMap<String, usize>,
+    /// Runs with commits under more than one lease.
+    pub taken_over: usize,
+    /// Commits that were acknowledged.
+    pub commits: usize,
+    /// Commits that were refused because the run was taken.
+    pub fenced: usize,
+    /// Commits that were refused for another reason.
+    pub refused: usize,
+    /// Replies to decisions.
+    pub replies: BTreeMap<String, usize>,
+    /// Suspensions that lapsed.
+    pub lapsed: usize,
+    /// Calls in doubt that a person let go on, and those that were given up.
+    pub doubts: (usize, usize),
+    /// Times that a tool began.
+    pub executions: usize,
+    /// Of those, the ones that were the same execution again.
+    pub again: usize,
+}
+
+impl Facts {
+    pub(super) fn of(book: &Book<'_>) -> Facts {
+        let fenced = book.refused.iter().filter(|why| **why == "fenced").count();
+        let mut facts = Facts {
+            runs: book.created.len(),
+            fenced,
+            refused: book.refused.len() - fenced,
+            executions: book.executions,
+            ..Facts::default()
+        };
+        for (_, reply) in &book.replies {
+            *facts.replies.entry((*reply).to_owned()).or_default() += 1;
+        }
+        facts
+    }
+
+    pub(super) fn add(&mut self, seen: &Seen, book: &Book<'_>) {
+        let info = &seen.loaded.info;
+        let end = match &info.reason {
+            Some(reason) if seen.is_over() => reason.clone(),
+            _ => format!("not over: {}", info.status),
+        };
+        *self.ends.entry(end).or_default() += 1;
+        let commits = book.commits(&seen.id);
+        self.commits += commits.len();
+        let leases: HashSet<u64> = commits.iter().map(|made| made.fence).collect();
+        self.taken_over += usize::from(leases.len() > 1);
+        for decision in &seen.taken {
+            self.lapsed += usize::from(decision.decision_id.starts_with("expiry:"));
+            if decision.suspension_id.ends_with(IN_DOUBT) {
+                match decision.action {
+                    DecisionAction::Resume => self.doubts.0 += 1,
+                    DecisionAction::Cancel => self.doubts.1 += 1,
+                }
+            }
+        }
+        for (name, _) in seen.state.iter().flat_map(|state| state.calls()) {
+            let began = book.began(&seen.id, name);
+            let keys: HashSet<&str> = began.iter().map(|began| began.key).collect();
+            self.again += began.len() - keys.len();
+        }
+    }
+}

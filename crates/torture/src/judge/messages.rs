@@ -1,0 +1,63 @@
+//! The message log: one question, an answer for each step, behind each answer one result for each call; and each result is
+//! what its call says.
+
+use std::collections::HashMap;
+
+use runstate::agent::{Message, ResultContent};
+use runstate::tool_call::{AnyToolCall, CallKey};
+
+use super::Violation;
+use super::run::Seen;
+
+pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
+    let Some(state) = &seen.state else { return };
+    let mut say = |what: String| wrong.push(Violation::new("messages", &*seen.id, what));
+    let calls: HashMap<CallKey, &AnyToolCall> =
+        state.calls().map(|(_, call)| (call.record().key(), call)).collect();
+    let mut messages = state.history().iter().peekable();
+    if !matches!(messages.next(), Some(Message::User(text)) if **text == *crate::drive::MESSAGE) {
+        say("it does not begin with what the user wrote".to_owned());
+    }
+    let mut step = 0;
+    while let Some(message) = messages.next() {
+        let Message::Assistant(turn) = message else {
+            say(format!("this stands behind no answer: {message:?}"));
+            continue;
+        };
+        step += 1;
+        for (ordinal, request) in (0..).zip(&turn.calls) {
+            let key = CallKey { step, ordinal };
+            let said = match messages.next_if(|next| matches!(next, Message::Result(_) | Message::Open(_))) {
+                Some(Message::Result(result)) if (result.key, &result.id) == (key, &request.id) => {
+                    Some(&result.content)
+                }
+                Some(Message::Open(open)) if open.id() == request.id && !seen.is_over() => None,
+                other => {
+                    say(format!("in the place of the result of call {key} stands {other:?}"));
+                    continue;
+                }
+            };
+            match calls.get(&key) {
+                Some(call) if agree(call, said) => {}
+                Some(call) => say(format!("call {key} is {}, and its result is {said:?}", call.status())),
+                None => say(format!("there is no call {key}")),
+            }
+        }
+    }
+    let steps = seen.script.steps.len() + 1;
+    if seen.ended_as("natural_end") && step as usize != steps {
+        say(format!("it has {step} answers, and the model gave {steps}"));
+    }
+}
+
+fn agree(call: &AnyToolCall, said: Option<&ResultContent>) -> bool {
+    match (call, said) {
+        (AnyToolCall::Succeeded(call), Some(ResultContent::Output { value, .. })) => call.output() == value,
+        (AnyToolCall::Failed(call), Some(ResultContent::Error(error))) => call.error() == error,
+        (AnyToolCall::Cancelled(call), Some(ResultContent::Error(error))) => call.reason() == error,
+        // It never executed, and the run is over.
+        (AnyToolCall::New(_), Some(ResultContent::Error(_))) => true,
+        (AnyToolCall::Succeeded(_) | AnyToolCall::Failed(_) | AnyToolCall::Cancelled(_), _) => false,
+        (_, said) => said.is_none(),
+    }
+}

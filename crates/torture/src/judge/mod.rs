@@ -1,0 +1,78 @@
+//! Is what is left what was acknowledged, and does it agree with itself and with what happened outside?
+
+mod book;
+mod calls;
+mod cancel;
+mod commits;
+mod decisions;
+mod facts;
+mod messages;
+mod run;
+mod trace;
+
+use std::fmt;
+
+use runstate::store::RunStore;
+
+pub use facts::Facts;
+
+use crate::ledger::Entries;
+use book::Book;
+
+/// What is asked for where a call is in doubt.
+pub const IN_DOUBT: &str = "in_doubt";
+
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Which.
+    pub rule: &'static str,
+    /// In which run; empty where it is in none.
+    pub run: String,
+    /// How.
+    pub what: String,
+}
+
+impl Violation {
+    pub(crate) fn new(rule: &'static str, run: impl Into<String>, what: impl fmt::Display) -> Self {
+        Violation { rule, run: run.into(), what: what.to_string() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {}", self.rule, self.run, self.what)
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default)]
+pub struct Judged {
+    /// How much there was.
+    pub facts: Facts,
+    /// What is wrong.
+    pub violations: Vec<Violation>,
+}
+
+/// Judges all runs of a ledger by what a store has of them.
+pub async fn judge(store: &dyn RunStore, entries: &Entries) -> Judged {
+    let book = Book::of(entries);
+    let mut judged = Judged { facts: Facts::of(&book), violations: Vec::new() };
+    decisions::replies(&book, &mut judged.violations);
+    for run in &book.created {
+        match run::Seen::read(store, run).await {
+            Ok(seen) => {
+                judged.facts.add(&seen, &book);
+                let wrong = &mut judged.violations;
+                commits::judge(&seen, &book, wrong);
+                messages::judge(&seen, wrong);
+                trace::judge(&seen, wrong);
+                decisions::judge(&seen, &book, wrong);
+                calls::judge(&seen, &book, wrong);
+                cancel::judge(&seen, &book, wrong);
+            }
+            Err(violation) => judged.violations.push(violation),
+        }
+    }
+    judged
+}

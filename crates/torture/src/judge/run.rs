@@ -1,0 +1,72 @@
+//! A run, as a store has it.
+
+use runstate::agent::RunState;
+use runstate::decision::Decision;
+use runstate::run::RunStatus;
+use runstate::store::{Loaded, RunStore, StoreError};
+use runstate::trace::Event;
+use serde_json::Value;
+
+use super::Violation;
+use crate::script::Script;
+
+/// A run, with all that belongs to it.
+pub(super) struct Seen {
+    pub(super) id: String,
+    pub(super) loaded: Loaded,
+    pub(super) script: Script,
+    /// As types.
+    pub(super) state: Option<RunState>,
+    /// The messages as they are stored, in order.
+    pub(super) messages: Vec<Value>,
+    pub(super) rows: Vec<(u64, String)>,
+    pub(super) trace: Vec<Event<'static>>,
+    /// Decisions that were taken.
+    pub(super) taken: Vec<Decision>,
+    /// Decisions that were not.
+    pub(super) untaken: Vec<Decision>,
+}
+
+impl Seen {
+    pub(super) async fn read(store: &dyn RunStore, run: &str) -> Result<Seen, Violation> {
+        let wrong = |rule: &'static str, what: String| Violation::new(rule, run, what);
+        let loaded = match store.load(run).await {
+            Err(StoreError::NoRun { .. }) => {
+                return Err(wrong("acknowledged", "it was created, and is not there".to_owned()));
+            }
+            loaded => loaded.map_err(|error| wrong("types", error.to_string()))?,
+        };
+        let script = serde_json::from_value(loaded.spec.clone());
+        let script = script.map_err(|error| wrong("types", format!("its spec: {error}")))?;
+        let stored = loaded.stored.as_ref();
+        let state = stored.map(|stored| stored.restore()).transpose();
+        let state = state.map_err(|error| wrong("types", error.to_string()))?;
+        let json = stored.map(serde_json::to_value).transpose();
+        let json = json.map_err(|error| wrong("types", error.to_string()))?;
+        let messages = json.as_ref().and_then(|json| json["messages"].as_array()).cloned();
+        let rows = store.trace(run, 0, usize::MAX).await;
+        let rows = rows.map_err(|error| wrong("types", error.to_string()))?;
+        let events = rows.iter().map(|row| Event::from_json(&row.json).map(Event::into_owned));
+        let trace = events.collect::<Result<_, _>>();
+        let mail = store.mail(run).await.map_err(|error| wrong("types", error.to_string()))?;
+        Ok(Seen {
+            id: run.to_owned(),
+            script,
+            state,
+            messages: messages.unwrap_or_default(),
+            rows: rows.into_iter().map(|row| (row.seq, row.json)).collect(),
+            trace: trace.map_err(|error| wrong("trace", error.to_string()))?,
+            taken: stored.map(|stored| stored.decisions().values().cloned().collect()).unwrap_or_default(),
+            untaken: mail.decisions,
+            loaded,
+        })
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.loaded.info.status == RunStatus::Done
+    }
+
+    pub(super) fn ended_as(&self, reason: &str) -> bool {
+        self.is_over() && self.loaded.info.reason.as_deref() == Some(reason)
+    }
+}

@@ -1,0 +1,85 @@
+//! The end: nobody is killed any more, and all runs are to come to theirs.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use runstate::run::RunStatus;
+use runstate::store::{About, ApprovalQuery, RunInfo, StoreError};
+use tokio::sync::watch;
+
+use super::people::Demand;
+use super::{Parent, failed};
+use crate::judge::{IN_DOUBT, Violation};
+
+/// Nothing happens for so long: nothing will.
+const STILL: Duration = Duration::from_secs(8);
+const LOOK: Duration = Duration::from_millis(50);
+/// And it does not go on for ever.
+const LOOKS: u32 = 3_600;
+
+/// First without a person for calls in doubt: all else must come to its end. Then with one.
+pub(super) async fn finish(parent: &Parent, demand: &watch::Sender<Demand>) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (demanded, what) in [
+        (Demand::NoDoubts, "it came to no end, and nothing in it is in doubt"),
+        (Demand::All, "it came to no end, with all that it asked answered"),
+    ] {
+        demand.send_replace(demanded);
+        match settle(parent, demanded).await {
+            Ok(left) => {
+                violations.extend(left.into_iter().map(|run| {
+                    let why = run.problem.as_deref().unwrap_or("it says nothing");
+                    let what = format!("{what}: {} at {}, {why}", run.status, run.version);
+                    Violation::new("stuck", run.id, what)
+                }));
+            }
+            Err(error) => violations.push(failed("requests", error)),
+        }
+    }
+    violations
+}
+
+/// Waits until all is over that has to be; gives what is not.
+async fn settle(parent: &Parent, demanded: Demand) -> Result<Vec<RunInfo>, StoreError> {
+    let (mut still, mut last) = (Duration::ZERO, HashMap::new());
+    for _ in 0..LOOKS {
+        let left = match left(parent, demanded).await {
+            Err(StoreError::Unavailable(_)) => {
+                tokio::time::sleep(LOOK).await;
+                continue;
+            }
+            left => left?,
+        };
+        if left.is_empty() {
+            return Ok(left);
+        }
+        let now: HashMap<String, u64> = left.iter().map(|run| (run.id.clone(), run.version)).collect();
+        still = if now == last { still + LOOK } else { Duration::ZERO };
+        if still >= STILL {
+            return Ok(left);
+        }
+        last = now;
+        tokio::time::sleep(LOOK).await;
+    }
+    left(parent, demanded).await
+}
+
+/// The runs that are not over, but for those that wait for a person because of a doubt, if nobody answers those.
+async fn left(parent: &Parent, demanded: Demand) -> Result<Vec<RunInfo>, StoreError> {
+    let mut left = super::watch::all(&*parent.store).await?;
+    left.retain(|run| run.status != RunStatus::Done);
+    if demanded == Demand::All {
+        return Ok(left);
+    }
+    let mut doubted: HashSet<String> = HashSet::new();
+    let mut asked: HashSet<String> = HashSet::new();
+    for approval in parent.store.approvals(&ApprovalQuery::new(About::All, 1_000)).await? {
+        let of = if approval.suspension.action == IN_DOUBT { &mut doubted } else { &mut asked };
+        of.insert(approval.run);
+    }
+    left.retain(|run| {
+        let waits = run.status == RunStatus::Waiting && doubted.contains(&run.id);
+        !waits || asked.contains(&run.id)
+    });
+    Ok(left)
+}

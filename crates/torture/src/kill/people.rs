@@ -1,0 +1,167 @@
+//! Those who decide, from a process that drives nothing.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use fastrand::Rng;
+use runstate::agent::{Incoming, Reply, Unchecked};
+use runstate::clock::Clock;
+use runstate::decision::DecisionAction::{self, Cancel, Resume};
+use runstate::store::{About, Approval, ApprovalQuery, StoreError, decide};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::{Parent, failed};
+use crate::judge::{IN_DOUBT, Violation};
+use crate::ledger::{Entry, Sent};
+
+/// How busy they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Demand {
+    /// They answer some of what is asked, some of it late, and some of it never.
+    Busy,
+    /// They answer all of it but for calls in doubt.
+    NoDoubts,
+    /// They answer all of it.
+    All,
+}
+
+/// What they met with.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    pub(super) violations: Vec<Violation>,
+}
+
+struct People {
+    parent: Parent,
+    rng: Rng,
+    sent: u64,
+    /// What was answered of each call, the last one last.
+    answered: HashMap<(String, String), Vec<String>>,
+}
+
+pub(super) async fn people(parent: Parent, demand: watch::Receiver<Demand>, rng: Rng) -> Met {
+    let stop = parent.stop.clone();
+    let mut people = People { parent, rng, sent: 0, answered: HashMap::new() };
+    let mut met = Met::default();
+    while !stop.is_cancelled() && met.violations.len() < 10 {
+        let demand = *demand.borrow();
+        if let Err(error) = people.round(demand).await
+            && !matches!(error, StoreError::Unavailable(_))
+        {
+            met.violations.push(failed("requests", error));
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    met
+}
+
+impl People {
+    async fn round(&mut self, demand: Demand) -> Result<(), StoreError> {
+        for approval in self.parent.store.approvals(&ApprovalQuery::new(About::All, 200)).await? {
+            if self.is_answered_now(&approval, demand) {
+                self.answer(&approval).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_answered_now(&mut self, approval: &Approval, demand: Demand) -> bool {
+        let is_doubt = approval.suspension.action == IN_DOUBT;
+        let in_100 = match demand {
+            Demand::Busy if is_doubt => 4,
+            // Some of it is to lapse.
+            _ if approval.suspension.expires_at_ms.is_some() => 2,
+            Demand::Busy => 15,
+            Demand::NoDoubts if is_doubt => 0,
+            Demand::NoDoubts | Demand::All => 60,
+        };
+        self.rng.u8(..100) < in_100
+    }
+
+    async fn answer(&mut self, approval: &Approval) -> Result<(), StoreError> {
+        let action = if self.rng.u8(..4) == 0 { Cancel } else { Resume };
+        let first = self.incoming("d", approval, action);
+        match self.rng.u8(..10) {
+            0 => {
+                let shown = Incoming { args_digest: Some("sha256:0".to_owned()), ..first.clone() };
+                let other = Incoming { decision_id: format!("other-{}", self.sent), ..shown };
+                self.send(&other).await?;
+                self.send(&first).await?;
+            }
+            1 => {
+                self.send(&first).await?;
+                self.send(&first).await?;
+            }
+            2 | 3 => {
+                let turned = if action == Resume { Cancel } else { Resume };
+                let second = self.incoming("d", approval, turned);
+                // At once: which of them comes first is up to the store.
+                let (a, b) = tokio::join!(self.send(&first), self.send(&second));
+                a.and(b)?;
+            }
+            4 => {
+                let key = (approval.run.clone(), approval.call.clone());
+                let old = self.answered.get(&key).and_then(|old| old.last().cloned());
+                let id = old.unwrap_or_else(|| format!("{}/{}/never", approval.run, approval.call));
+                let mut stale = self.incoming("stale", approval, Resume);
+                stale.suspension_id = Some(id);
+                self.send(&stale).await?;
+                self.send(&first).await?;
+            }
+            _ => drop(self.send(&first).await?),
+        }
+        let key = (approval.run.clone(), approval.call.clone());
+        self.answered.entry(key).or_default().push(approval.suspension.id.clone());
+        Ok(())
+    }
+
+    fn incoming(&mut self, kind: &str, approval: &Approval, action: DecisionAction) -> Incoming {
+        self.sent += 1;
+        let mut incoming = Incoming::new(format!("{kind}-{}", self.sent), &*approval.call, action)
+            .on(&*approval.suspension.id)
+            .for_arguments(&*approval.args_digest)
+            .with_result(json!({ "decided_as": self.sent }));
+        incoming.run_id = Some(approval.run.clone());
+        incoming.actor = Some("somebody".to_owned());
+        incoming
+    }
+
+    /// Sends it until the store says something.
+    async fn send(&self, incoming: &Incoming) -> Result<Reply, StoreError> {
+        let sent = Sent {
+            decision: incoming.decision_id.clone(),
+            run: incoming.run_id.clone().unwrap_or_default(),
+            call: incoming.call.clone(),
+            suspension: incoming.suspension_id.clone().unwrap_or_default(),
+            action: incoming.action,
+        };
+        let note = |entry: &Entry| self.parent.ledger.note(entry).map_err(StoreError::failed);
+        note(&Entry::Sent(sent.clone()))?;
+        loop {
+            let now_ms = self.parent.clock.now_ms();
+            match decide(&*self.parent.store, incoming, now_ms, &Unchecked).await {
+                Err(StoreError::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
+                Err(error) => return Err(error),
+                Ok(reply) => {
+                    note(&Entry::Replied { sent, reply: word(&reply).to_owned() })?;
+                    return Ok(reply);
+                }
+            }
+        }
+    }
+}
+
+/// A reply as a word.
+fn word(reply: &Reply) -> &'static str {
+    match reply {
+        Reply::Accepted => "accepted",
+        Reply::Held => "held",
+        Reply::Duplicate => "duplicate",
+        Reply::Conflict => "conflict",
+        Reply::Stale => "stale",
+        Reply::Expired => "expired",
+        Reply::Unknown => "unknown",
+        _ => "invalid",
+    }
+}

@@ -1,0 +1,53 @@
+//! A few kills of each store, and faults that are found without waiting for them.
+
+use runstate_torture::fault::Fault;
+use runstate_torture::kill::{Options, Report, kill};
+
+use crate::server;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
+
+async fn killed(store: &str, times: u32, fault: Option<Fault>) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let store = match store {
+        "sqlite" | "file" => format!("{store}:{}", folder.path().join("runs").display()),
+        address => address.to_owned(),
+    };
+    let mut options = Options::new(PROGRAM, store, folder.path(), times, 7);
+    options.fault = fault;
+    kill(&options).await.unwrap()
+}
+
+fn holds(report: &Report, kills: u32) {
+    assert!(report.violations.is_empty(), "{report}");
+    assert_eq!(report.strikes.kills(), kills);
+    assert!(report.facts.runs >= 14 && report.facts.commits > 100, "{report}");
+    let over: usize = report.facts.ends.values().sum();
+    assert_eq!(over, report.facts.runs, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_in_sqlite_survive_the_deaths_of_their_drivers() {
+    holds(&killed("sqlite", 8, None).await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_in_files_survive_the_deaths_of_their_drivers() {
+    holds(&killed("file", 8, None).await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_in_postgres_survive_the_deaths_of_their_drivers() {
+    let Some(server) = server() else { return };
+    holds(&killed(&server.address(), 8, None).await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_forgets_what_it_acknowledged_is_found() {
+    for (fault, rule) in
+        [(Fault::RunLost, "acknowledged"), (Fault::SecondAccepted, "decisions"), (Fault::TraceLost, "trace")]
+    {
+        let report = killed("sqlite", 4, Some(fault)).await;
+        assert!(report.violations.iter().any(|violation| violation.rule == rule), "{fault}\n{report}");
+    }
+}

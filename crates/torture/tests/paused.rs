@@ -1,0 +1,116 @@
+//! A worker that is stopped for longer than its lease, and then goes on: one alone wins.
+
+use std::path::Path;
+use std::time::Duration;
+
+use runstate::agent::ExecutionMode;
+use runstate::run::RunStatus;
+use runstate::store::NewRun;
+use runstate_torture::fault::Fault;
+use runstate_torture::judge::judge;
+use runstate_torture::kill::{Drivers, Options, Signal};
+use runstate_torture::ledger::{Entries, Entry, Ledger, read};
+use runstate_torture::open::open;
+use runstate_torture::script::{Asks, Call, Script, Step, ToolName};
+use serde_json::json;
+
+use crate::server;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
+
+/// Reads the ledger until something is in it.
+async fn until<T>(ledger: &Path, found: impl Fn(&Entries) -> Option<T>) -> T {
+    for _ in 0..3_000 {
+        if let Some(found) = found(&read(ledger).unwrap()) {
+            return found;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("it did not happen: {:?}", read(ledger).unwrap());
+}
+
+fn step(id: &str, think_ms: u64) -> Step {
+    let tool = ToolName::Once;
+    let call = Call { id: id.to_owned(), tool, ms: 0, fails: false, asks: Asks::Nobody, stands_ms: None };
+    Step { think_ms, calls: vec![call] }
+}
+
+async fn one_alone_wins(store: &str, folder: &Path) {
+    let mut options = Options::new(PROGRAM, store, folder, 0, 0);
+    options.lease = Duration::from_secs(3);
+    // What it hears first when it goes on is what becomes of its commit: a renewal would be refused as well.
+    options.fault = Some(Fault::Unrenewed);
+    let ledger = options.ledger();
+    let store = open(&options.store).await.unwrap();
+    // It is stopped while the model thinks: what it does first when it goes on is to commit the answer.
+    let steps = vec![step("before", 0), step("behind", 1_200)];
+    let script = Script { mode: ExecutionMode::Sequential, steps };
+    store.create(&NewRun::new("r1", json!(script), 0)).await.unwrap();
+    Ledger::open(&ledger).unwrap().note(&Entry::Created { run: "r1".to_owned() }).unwrap();
+    let drivers = Drivers::start(&options).unwrap();
+
+    let stopped = until(&ledger, |entries| {
+        entries.all.iter().find_map(|entry| match entry {
+            Entry::Ended(execution) => Some(execution.by.clone()),
+            _ => None,
+        })
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let number: usize = stopped[1..].parse().unwrap();
+    drivers.signal(number - 1, Signal::STOP).unwrap();
+
+    // The other one takes the run over once the lease is over, and brings it to its end.
+    until(&ledger, |entries| {
+        let ended =
+            |entry: &&Entry| matches!(entry, Entry::GaveBack { why, .. } if why == "over: natural_end");
+        entries.all.iter().find(ended).map(|_| ())
+    })
+    .await;
+    drivers.signal(number - 1, Signal::CONT).unwrap();
+    // The one that was stopped has an answer now, and believes that the run is its own.
+    let refused = until(&ledger, |entries| {
+        entries.all.iter().find_map(|entry| match entry {
+            Entry::Refused { by, why, .. } => Some((by.clone(), why.clone())),
+            _ => None,
+        })
+    })
+    .await;
+    assert_eq!(refused, (stopped.clone(), "fenced".to_owned()));
+    assert_eq!(drivers.drain().await, []);
+
+    let entries = read(&ledger).unwrap();
+    let last = entries.all.iter().rev().find_map(|entry| match entry {
+        Entry::Committed(made) => Some(made.by.clone()),
+        _ => None,
+    });
+    assert_ne!(last, Some(stopped), "the other one made the last commit");
+    let behind =
+        entries.all.iter().filter(|entry| matches!(entry, Entry::Began(it) if it.call == "behind")).count();
+    assert_eq!(behind, 1, "one of them alone went on");
+    assert_eq!(store.load("r1").await.unwrap().info.status, RunStatus::Done);
+    let judged = judge(&*store, &entries).await;
+    assert_eq!(judged.violations, []);
+    assert_eq!((judged.facts.fenced, judged.facts.taken_over), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_stopped_is_fenced_in_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("runs.db").display());
+    one_alone_wins(&store, folder.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_stopped_is_fenced_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("file:{}", folder.path().join("runs").display());
+    one_alone_wins(&store, folder.path()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_stopped_is_fenced_in_postgres() {
+    let Some(server) = server() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    one_alone_wins(&server.address(), folder.path()).await;
+}
