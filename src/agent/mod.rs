@@ -59,6 +59,7 @@ pub use tokio_util::sync::CancellationToken;
 pub use crate::tool_execution::Effect;
 pub use commit::{CommitError, Delta, FileCommitter, FileError, MemoryCommitter, StateCommitter, read_run};
 pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
+#[cfg(feature = "store")]
 pub(crate) use decide::fits;
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
 pub use drive::{
@@ -68,6 +69,7 @@ pub use history::{CallResult, History, Message, OpenCall, ResultContent};
 pub use model::{InferenceRequest, Model, ModelError, ModelStream};
 pub use plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
 pub use schema::{SchemaCheck, Unchecked};
+#[cfg(feature = "store")]
 pub(crate) use state::{Core, RunParts};
 pub use state::{Pending, RunState, StateError, StoredDelta, StoredRun};
 pub use thread::Thread;

@@ -68,11 +68,13 @@ impl<'a> Delta<'a> {
     }
 
     /// The calls that were made or that moved: name in traces, executions, machine.
+    #[cfg(feature = "store")]
     pub(crate) fn executed_calls(&self) -> impl Iterator<Item = (&'a str, u32, &'a AnyToolCall)> {
         self.state.calls.changed().map(|call| (&*call.name, call.executions, call.machine.get()))
     }
 
     /// The persistent values of the thread, in the first commit of a run; none in later ones.
+    #[cfg(feature = "store")]
     pub(crate) fn thread_values(&self) -> Vec<(String, serde_json::Value)> {
         if self.state.commits > 0 {
             return Vec::new();

@@ -14,6 +14,7 @@ use crate::snapshot::digest;
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
+#[cfg(feature = "store")]
 pub(crate) use resolve::fits;
 pub(super) use resolve::{Accepted, Judging, Resolved};
 

@@ -4,6 +4,7 @@ mod calls;
 mod counts;
 mod decided;
 mod error;
+#[cfg(feature = "store")]
 mod parts;
 mod pending;
 mod sound;
@@ -27,6 +28,7 @@ pub(super) use calls::{Call, Calls};
 pub(super) use counts::Counts;
 pub(super) use decided::Decided;
 pub use error::StateError;
+#[cfg(feature = "store")]
 pub(crate) use parts::{Core, RunParts};
 pub use pending::Pending;
 pub(super) use stored::{Fold, Head};

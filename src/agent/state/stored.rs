@@ -301,6 +301,7 @@ impl StoredRun {
     }
 
     /// Seals the whole, and leaves the seals of its machines as they are.
+    #[cfg(feature = "store")]
     pub(super) fn seal_whole(&mut self) {
         self.digest = self.content_digest();
     }
