@@ -33,10 +33,10 @@ INSERT INTO runs VALUES('parked-3','two calls that wait, one of them decided','D
 CREATE TABLE specs (
     run  TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     json TEXT NOT NULL
-) STRICT;
-INSERT INTO specs VALUES('parked-1','{"folder":"STATE_DIR/parked-1/work","kind":"scenario","scenario":"name: parked\nabout: two calls that wait, one of them decided\nmessage: tidy up\napprove: [delete_file]\nmodel:\n  - calls:\n      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}\n      - {id: rm_a, tool: delete_file, arguments: {path: a.txt}}\n      - {id: rm_b, tool: delete_file, arguments: {path: b.txt}}\n  - text: done\n"}');
+) STRICT, WITHOUT ROWID;
 INSERT INTO specs VALUES('doubt-1','{"folder":"STATE_DIR/doubt-1/work","kind":"scenario","scenario":"name: doubt\nabout: a call that may have executed when its process was killed\nmessage: pay\ntools: {pay: {does: [{gives: {success: paid}}]}}\nmodel:\n  - calls: [{id: p, tool: pay, arguments: {amount: 9}}]\n  - text: done\noutside:\n  - {when: {after_commit: 3}, do: crash}\n"}');
 INSERT INTO specs VALUES('keys-1','{"folder":"STATE_DIR/keys-1/work","kind":"scenario","scenario":"name: keys\nabout: a run and a thread that keep values, a call that lapses\nmessage: go\nplugins:\n  - set: {at: {phase: run_start}, patch: {key: budget, value: 7}}\n  - ask: {tool: pay, ticket: {expires_after_ms: 4000000000000, action: price, response_schema: {type: number}}}\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay, arguments: {amount: 9}}]\n  - text: done\n"}');
+INSERT INTO specs VALUES('parked-1','{"folder":"STATE_DIR/parked-1/work","kind":"scenario","scenario":"name: parked\nabout: two calls that wait, one of them decided\nmessage: tidy up\napprove: [delete_file]\nmodel:\n  - calls:\n      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}\n      - {id: rm_a, tool: delete_file, arguments: {path: a.txt}}\n      - {id: rm_b, tool: delete_file, arguments: {path: b.txt}}\n  - text: done\n"}');
 INSERT INTO specs VALUES('parked-2','{"folder":"STATE_DIR/parked-2/work","kind":"scenario","scenario":"name: parked\nabout: two calls that wait, one of them decided\nmessage: tidy up\napprove: [delete_file]\nmodel:\n  - calls:\n      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}\n      - {id: rm_a, tool: delete_file, arguments: {path: a.txt}}\n      - {id: rm_b, tool: delete_file, arguments: {path: b.txt}}\n  - text: done\n"}');
 INSERT INTO specs VALUES('parked-3','{"folder":"STATE_DIR/parked-3/work","kind":"scenario","scenario":"name: parked\nabout: two calls that wait, one of them decided\nmessage: tidy up\napprove: [delete_file]\nmodel:\n  - calls:\n      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}\n      - {id: rm_a, tool: delete_file, arguments: {path: a.txt}}\n      - {id: rm_b, tool: delete_file, arguments: {path: b.txt}}\n  - text: done\n"}');
 CREATE TABLE messages (
@@ -45,14 +45,14 @@ CREATE TABLE messages (
     role TEXT    NOT NULL,                          -- user, assistant or result
     json TEXT    NOT NULL,
     PRIMARY KEY (run, seq)
-) STRICT;
-INSERT INTO messages VALUES('parked-1',1,'user','{"user":"tidy up"}');
-INSERT INTO messages VALUES('parked-1',2,'assistant','{"assistant":{"text":"","calls":[{"id":"make","tool":"write_file","arguments":{"content":"one","path":"a.txt"}},{"id":"rm_a","tool":"delete_file","arguments":{"path":"a.txt"}},{"id":"rm_b","tool":"delete_file","arguments":{"path":"b.txt"}}]}}');
-INSERT INTO messages VALUES('parked-1',3,'result','{"result":{"key":{"step":1,"ordinal":0},"id":"make","content":{"output":{"value":{"bytes":3,"path":"a.txt"}}}}}');
+) STRICT, WITHOUT ROWID;
 INSERT INTO messages VALUES('doubt-1',1,'user','{"user":"pay"}');
 INSERT INTO messages VALUES('doubt-1',2,'assistant','{"assistant":{"text":"","calls":[{"id":"p","tool":"pay","arguments":{"amount":9}}]}}');
 INSERT INTO messages VALUES('keys-1',1,'user','{"user":"go"}');
 INSERT INTO messages VALUES('keys-1',2,'assistant','{"assistant":{"text":"","calls":[{"id":"p","tool":"pay","arguments":{"amount":9}}]}}');
+INSERT INTO messages VALUES('parked-1',1,'user','{"user":"tidy up"}');
+INSERT INTO messages VALUES('parked-1',2,'assistant','{"assistant":{"text":"","calls":[{"id":"make","tool":"write_file","arguments":{"content":"one","path":"a.txt"}},{"id":"rm_a","tool":"delete_file","arguments":{"path":"a.txt"}},{"id":"rm_b","tool":"delete_file","arguments":{"path":"b.txt"}}]}}');
+INSERT INTO messages VALUES('parked-1',3,'result','{"result":{"key":{"step":1,"ordinal":0},"id":"make","content":{"output":{"value":{"bytes":3,"path":"a.txt"}}}}}');
 INSERT INTO messages VALUES('parked-3',1,'user','{"user":"tidy up"}');
 INSERT INTO messages VALUES('parked-3',2,'assistant','{"assistant":{"text":"","calls":[{"id":"make","tool":"write_file","arguments":{"content":"one","path":"a.txt"}},{"id":"rm_a","tool":"delete_file","arguments":{"path":"a.txt"}},{"id":"rm_b","tool":"delete_file","arguments":{"path":"b.txt"}}]}}');
 INSERT INTO messages VALUES('parked-3',3,'result','{"result":{"key":{"step":1,"ordinal":0},"id":"make","content":{"output":{"value":{"bytes":3,"path":"a.txt"}}}}}');
@@ -117,7 +117,7 @@ CREATE TABLE trace (
     seq  INTEGER NOT NULL,
     json TEXT    NOT NULL,
     PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 INSERT INTO trace VALUES('doubt-1',1,'{"seq":1,"at_ms":1795326955693,"run":"doubt-1","lifecycle":"run","instance":"doubt-1","event":"create","from":null,"to":"Running"}');
 INSERT INTO trace VALUES('doubt-1',2,'{"seq":2,"at_ms":1795326955693,"run":"doubt-1","lifecycle":"run_flow","instance":"activation_1","event":"create","from":null,"to":"RunStart"}');
 INSERT INTO trace VALUES('doubt-1',3,'{"seq":3,"at_ms":1795326955693,"run":"doubt-1","lifecycle":"run_flow","instance":"activation_1","event":"begin","from":"RunStart","to":"CommitUser"}');
@@ -295,7 +295,8 @@ CREATE TABLE news (
 INSERT INTO news VALUES(1,10);
 CREATE INDEX runs_newest ON runs (created_at_ms, id);
 CREATE INDEX runs_by_status ON runs (status, created_at_ms, id);
-CREATE INDEX runs_ready ON runs (changed_at_ms, id) WHERE ready = 1;
+CREATE INDEX runs_free ON runs (changed_at_ms, id) WHERE ready = 1 AND holder IS NULL;
+CREATE INDEX runs_held ON runs (held_until_ms) WHERE ready = 1 AND holder IS NOT NULL;
 CREATE INDEX calls_open ON calls (run, name) WHERE open = 1;
 CREATE INDEX calls_open_by_name ON calls (name, run) WHERE open = 1;
 CREATE INDEX calls_open_by_id ON calls (id, run, name) WHERE open = 1;
