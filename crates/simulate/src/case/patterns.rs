@@ -12,7 +12,7 @@ pub(super) fn pattern(number: usize) -> &'static str {
     PATTERNS[number % MANY].0
 }
 
-/// Does what the model says in a step match? None for a pattern that is not of here. No run has so many steps that "p [23]" would
+/// Does what the model says in a step match? None for a pattern that is not of here. No run has so many steps that `p [23]` would
 /// match a number of two digits.
 pub fn pattern_matches(pattern: &str, step: u32) -> Option<bool> {
     let (_, steps) = PATTERNS.iter().find(|(known, _)| *known == pattern)?;
