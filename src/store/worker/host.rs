@@ -22,14 +22,10 @@ pub trait Host: Send + Sync {
     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError>;
 
     /// A run was given back.
-    fn ended(&self, run: &str, ended: &Ended) {
-        let _ = (run, ended);
-    }
+    fn ended(&self, _run: &str, _ended: &Ended) {}
 
     /// The store could not be reached; the worker goes on trying.
-    fn troubled(&self, error: &StoreError) {
-        let _ = error;
-    }
+    fn troubled(&self, _error: &StoreError) {}
 }
 
 /// What a run is driven with.
