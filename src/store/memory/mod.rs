@@ -1,23 +1,24 @@
 //! Runs that last as long as their process.
 
-use std::collections::{BTreeMap, HashMap};
+mod kept;
+
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::commit::{CallRow, Commit, TraceRow};
+use super::commit::{Commit, TraceRow, Waits};
 use super::decide::Posted;
 use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
-use super::load::{Loaded, Parts};
+use super::load::Loaded;
 use super::query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
 use super::{Mail, NewRun, RunStore};
-use crate::agent::keys::Scope;
 use crate::decision::Decision;
 use crate::run::RunStatus;
+use kept::{Kept, Posting};
 
 /// Keeps runs in memory: for tests, and for runs that several tasks of one process drive. It is what other stores are held
 /// against, and looks at all runs for each list.
@@ -52,28 +53,6 @@ pub struct MemoryStore {
     news: Notify,
 }
 
-#[derive(Debug)]
-struct Kept {
-    info: RunInfo,
-    spec: Value,
-    fence: u64,
-    /// The fence of the last commit.
-    committed_under: u64,
-    run: Option<(String, String)>,
-    calls: HashMap<String, CallRow>,
-    messages: BTreeMap<u64, String>,
-    values: BTreeMap<(Scope, String), String>,
-    trace: BTreeMap<u64, String>,
-    /// In the order in which they came.
-    decisions: Vec<Kept1>,
-}
-
-#[derive(Debug)]
-struct Kept1 {
-    decision: Decision,
-    is_taken: bool,
-}
-
 impl MemoryStore {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
         // Nothing panics while it is held but a bug; what is there is whole all the same.
@@ -92,119 +71,6 @@ impl MemoryStore {
     }
 }
 
-impl Kept {
-    fn is_fenced(&self, lease: &Lease) -> Result<(), StoreError> {
-        if lease.fence == self.fence {
-            return Ok(());
-        }
-        let (run, fence) = (lease.run.clone(), lease.fence);
-        Err(StoreError::Fenced { run, fence, current: self.fence })
-    }
-
-    fn has_mail(&self) -> bool {
-        self.decisions.iter().any(|kept| !kept.is_taken)
-    }
-
-    fn can_go_on(&self, now_ms: u64) -> bool {
-        self.info.holder.as_ref().is_none_or(|holder| holder.until_ms <= now_ms)
-            && self.info.not_before_ms.is_none_or(|at| at <= now_ms)
-            && match self.info.status {
-                RunStatus::Running => true,
-                RunStatus::Waiting => self.has_mail() || self.info.cancel.is_some(),
-                RunStatus::Done => false,
-            }
-    }
-
-    fn lease(&mut self, claim: &Claim) -> Lease {
-        self.fence += 1;
-        self.info.holder = Some(Holder { name: claim.holder.clone(), until_ms: claim.until_ms });
-        Lease::new(self.info.id.clone(), self.fence)
-    }
-
-    fn is_decided(&self, suspension: &str) -> Option<&Kept1> {
-        self.decisions.iter().find(|kept| kept.decision.suspension_id == suspension)
-    }
-
-    fn check(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.is_fenced(lease)?;
-        let again =
-            commit.again && commit.version == self.info.version && self.committed_under == lease.fence;
-        if commit.version != self.info.version + 1 && !again {
-            let run = lease.run.clone();
-            let (got, expected) = (commit.version, self.info.version + 1);
-            return Err(StoreError::Version { run, got, expected });
-        }
-        for decision in &commit.decisions {
-            if let Some(Kept1 { decision: first, .. }) = self.is_decided(&decision.suspension_id)
-                && first.decision_id != decision.decision_id
-            {
-                return Err(StoreError::Decided {
-                    run: lease.run.clone(),
-                    suspension: decision.suspension_id.clone(),
-                    decision: first.decision_id.clone(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn store(&mut self, lease: &Lease, commit: &Commit) {
-        let row = &commit.run;
-        let info = &mut self.info;
-        (info.status, info.version) = (row.status, commit.version);
-        (info.steps, info.waiting) = (row.steps, row.waiting);
-        info.reason.clone_from(&row.reason);
-        info.changed_at_ms = commit.at_ms;
-        if info.status == RunStatus::Done {
-            info.cancel = None;
-        }
-        self.committed_under = lease.fence;
-        self.run = Some((row.snapshot.clone(), row.core.clone()));
-        self.messages.extend(commit.messages.iter().map(|row| (row.seq, row.json.clone())));
-        self.trace.extend(commit.trace.iter().map(|row| (row.seq, row.json.clone())));
-        self.calls.extend(commit.calls.iter().map(|row| (row.name.clone(), row.clone())));
-        for value in &commit.values {
-            let key = (value.scope, value.key.clone());
-            match &value.json {
-                Some(json) => drop(self.values.insert(key, json.clone())),
-                None => drop(self.values.remove(&key)),
-            }
-        }
-        for decision in &commit.decisions {
-            let kept =
-                self.decisions.iter_mut().find(|kept| kept.decision.decision_id == decision.decision_id);
-            match kept {
-                Some(kept) => kept.is_taken = true,
-                None => self.decisions.push(Kept1 { decision: decision.clone(), is_taken: true }),
-            }
-        }
-    }
-
-    /// The calls that wait and are not decided.
-    fn open(&self) -> impl Iterator<Item = &CallRow> {
-        self.calls.values().filter(|row| {
-            row.waits.as_ref().is_some_and(|waits| self.is_decided(&waits.suspension.id).is_none())
-        })
-    }
-
-    fn parts(&self) -> Parts {
-        let calls = self.calls.values();
-        let calls = calls.map(|row| (row.name.clone(), row.executions, row.snapshot.clone()));
-        let taken = self.decisions.iter().filter(|kept| kept.is_taken);
-        let values = self.values.iter();
-        Parts {
-            info: self.info.clone(),
-            spec: self.spec.clone(),
-            traced: self.trace.keys().next_back().copied().unwrap_or(0),
-            run: self.run.clone(),
-            calls: calls.collect(),
-            decisions: taken.map(|kept| kept.decision.clone()).collect(),
-            messages: self.messages.values().cloned().collect(),
-            values: values.map(|((scope, key), json)| (*scope, key.clone(), json.clone())).collect(),
-        }
-    }
-}
-
 #[async_trait]
 impl RunStore for MemoryStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
@@ -212,21 +78,7 @@ impl RunStore for MemoryStore {
         if runs.contains_key(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
-        let mut info = RunInfo::created(&*run.id, &*run.title, run.at_ms);
-        info.not_before_ms = run.not_before_ms;
-        let kept = Kept {
-            info,
-            spec: run.spec.clone(),
-            fence: 0,
-            committed_under: 0,
-            run: None,
-            calls: HashMap::new(),
-            messages: BTreeMap::new(),
-            values: BTreeMap::new(),
-            trace: BTreeMap::new(),
-            decisions: Vec::new(),
-        };
-        runs.insert(run.id.clone(), kept);
+        runs.insert(run.id.clone(), Kept::new(run));
         self.news.notify_waiters();
         Ok(())
     }
@@ -302,7 +154,7 @@ impl RunStore for MemoryStore {
             if !waits {
                 return Ok(Posted::NotWaiting);
             }
-            kept.decisions.push(Kept1 { decision: decision.clone(), is_taken: false });
+            kept.decisions.push(Posting { decision: decision.clone(), is_taken: false });
             Ok(Posted::Accepted)
         });
         self.news.notify_waiters();
@@ -371,7 +223,7 @@ impl RunStore for MemoryStore {
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found.truncate(query.limit);
-        let approval = |((run, call), tool, waits): (_, _, super::Waits)| {
+        let approval = |((run, call), tool, waits): (_, _, Waits)| {
             let arguments = serde_json::from_str(&waits.arguments).map_err(StoreError::failed)?;
             Ok(Approval::new(run, call, tool, arguments, waits.suspension))
         };
