@@ -14,7 +14,22 @@
 //! - [`trace`] and [`diagram`]: what happened, and what is documented. `testing`: for tests of your own lifecycles.
 //!
 //! # Features
-//! `lifecycles` and `trace` are on by default. Without them this is the kernel, which depends on `serde` alone.
+//! Without any of them this is the kernel, which depends on `serde` alone. Each brings what it builds on.
+//!
+//! | feature | what it adds | builds on |
+//! |---|---|---|
+//! | `snapshot` | a machine at rest as sealed JSON | |
+//! | `lifecycles` | the nine documented lifecycles | `snapshot` |
+//! | `agent`, the default | the driver of agent runs | `lifecycles` |
+//! | `stream` | the driver of model streams; with `agent`, a stream as the model of a run | `lifecycles` |
+//! | `governed` | the driver of governed runs | `lifecycles` |
+//! | `store` | stores of durable runs, and the worker that drives what is in them | `agent`, `trace` |
+//! | `diagram` | the parser of Mermaid state diagrams | |
+//! | `trace` | recording, rendering and checking of traces | `diagram` |
+//! | `regex` | regular expressions where a pattern is configured | |
+//! | `testing` | strategies, walks, explorers and conformance suites for tests | `snapshot`, `trace` |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "agent")]
 pub mod agent;
