@@ -8,6 +8,7 @@ mod depth;
 mod doctored;
 mod doubt;
 mod drops;
+mod ends;
 mod failures;
 mod files;
 mod ids;

@@ -4,8 +4,7 @@ use super::super::config::SuspensionPolicy;
 use super::super::event::EventKind;
 use super::super::history::Message;
 use super::intake::Taken;
-use super::outcome::finished;
-use super::{ActivationError, Drive, Halt, Outcome, Unfinished};
+use super::{ActivationError, Drive, Halt, Outcome};
 use crate::resume_tool_call::{Drained, GatePassed};
 use crate::run::{AnyRun, Finish, RunStatus};
 use crate::run_flow::{
@@ -355,18 +354,11 @@ impl Drive<'_, '_> {
             },
             other => other,
         });
+        // Who writes now has seen no list of what waits: from its publication on they have.
+        if let Some(inbox) = &mut self.io.inbox {
+            inbox.refuse_messages();
+        }
         self.publish();
-        let flow = flow.close(Close);
-        let problems = std::mem::take(&mut self.problems);
-        let receipt = match self.write(flow.due()).await {
-            Ok(receipt) => receipt,
-            Err(error) => {
-                return Err(ActivationError::Unfinished(Box::new(Unfinished { flow, error, problems })));
-            }
-        };
-        let outcome = finished(flow, &receipt, problems).map_err(ActivationError::Unfinished)?;
-        self.state.interrupted = false;
-        self.tell_finished(&outcome.reason);
-        Ok(outcome)
+        self.finish(flow.close(Close)).await.map_err(ActivationError::Unfinished)
     }
 }

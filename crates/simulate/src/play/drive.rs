@@ -251,7 +251,9 @@ impl Play {
                         return Next::Over;
                     };
                     store.mortal = false;
-                    ended = unfinished.retry(store, state).await.map_err(ActivationError::Unfinished);
+                    let io = Io::new().committer(store).events(&self.sink).watch(&self.world.recorder);
+                    ended =
+                        unfinished.retry(&self.agent, state, io).await.map_err(ActivationError::Unfinished);
                 }
                 Err(ActivationError::NotCommitted(_)) => ended = self.cancel(state).await,
                 Err(error) => {

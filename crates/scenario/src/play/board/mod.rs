@@ -234,11 +234,6 @@ impl Board {
         }
     }
 
-    /// The process is gone.
-    pub(super) fn go(&self) {
-        self.gone.go();
-    }
-
     /// Waits until the run waits and nothing can come any more that would let it go on.
     pub(super) async fn stuck(&self) {
         poll_fn(|_| if self.is_stuck() { Poll::Ready(()) } else { Poll::Pending }).await;
