@@ -123,8 +123,8 @@ impl Drive<'_, '_> {
             Some(PendingCall {
                 call: call.name.clone(),
                 tool: record.tool().to_owned(),
-                arguments: self.redactor.arguments(record.tool(), &call.name, record.arguments()),
-                args_digest: digest(&[record.arguments()]),
+                arguments: self.redactor.arguments(record.tool(), &call.name, machine.asked_arguments()),
+                args_digest: digest(&[machine.asked_arguments()]),
                 suspension: self.redactor.suspension(record.tool(), &call.name, machine.suspension()),
             })
         });

@@ -3,16 +3,15 @@
 use serde_json::Value;
 
 use super::super::decide::{Accepted, Reply};
-use super::doubt::{ARGUMENTS, IN_DOUBT};
 use super::gating::{Gated, Opened, Passed};
 use super::intake::Taken;
 use super::{Drive, Halt};
-use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::decision::DecisionAction;
 use crate::resume_tool_call::{
     Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
     Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
-use crate::tool_call::{AnyToolCall, CallRecord, Cancel, Replay, Resume, Resuming, ToolCall};
+use crate::tool_call::{AnyToolCall, Cancel, Replay, Resume};
 use crate::tool_execution::{Effect, Started};
 
 /// The passes through a gate, and how they are committed.
@@ -143,7 +142,7 @@ impl Drive<'_, '_> {
     ) -> Result<Option<ResumeToolCall<ExecuteReplayedTool>>, Halt> {
         let AnyToolCall::Resuming(machine) = self.state.calls[call].machine.get() else { return Ok(pass) };
         let decision = machine.decision().clone();
-        let replay = match replay_of(machine) {
+        let replay = match machine.replay() {
             Replay::Execute(arguments) => Ok(arguments.clone()),
             Replay::Supplied(result) => Err(result.clone()),
         };
@@ -207,22 +206,5 @@ impl Drive<'_, '_> {
             return passes.gate.rejoin_committed(pass, &receipt).map_err(|(_, error)| Halt::failed(error));
         }
         passes.gate.rejoin(pass).map_err(|(_, error)| Halt::failed(error))
-    }
-}
-
-/// What replaying a call means.
-pub(super) fn replay_of(call: &ToolCall<Resuming>) -> Replay<'_> {
-    replay_on(call.suspension(), call.decision(), call.record())
-}
-
-/// What a decision on that suspension means. A call in doubt goes on with the arguments that its interrupted execution had.
-pub(super) fn replay_on<'c>(
-    suspension: &'c Suspension,
-    decision: &'c Decision,
-    record: &'c CallRecord,
-) -> Replay<'c> {
-    match suspension.parameters.get(ARGUMENTS) {
-        Some(arguments) if suspension.action == IN_DOUBT => Replay::Execute(arguments),
-        Some(_) | None => Replay::new(suspension, decision, record),
     }
 }

@@ -126,7 +126,9 @@ impl Drive<'_, '_> {
     /// Does a call of the step wait that executed before it did? One that its gate suspended holds up no other.
     fn is_held_up(&self, step: u32) -> bool {
         self.state.calls.of_step(step).any(|call| match self.state.calls[call].machine.get() {
-            AnyToolCall::Suspended(call) => call.record().attempts() > 0,
+            AnyToolCall::Suspended(call) => {
+                call.record().attempts() > 0 || call.suspension().doubted_arguments().is_some()
+            }
             _ => false,
         })
     }

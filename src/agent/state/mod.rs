@@ -190,6 +190,7 @@ impl RunState {
                 AnyToolCall::Suspended(machine) => Some(Pending {
                     call: &call.name,
                     record: machine.record(),
+                    arguments: machine.asked_arguments(),
                     suspension: machine.suspension(),
                 }),
                 _ => None,

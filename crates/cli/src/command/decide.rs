@@ -33,7 +33,8 @@ Exit codes:
 pub(crate) struct Approve {
     #[command(flatten)]
     on: On,
-    /// The answer itself: where the call asks for one, its tool gets it, or is not executed at all
+    /// The answer itself: where the call asks for one, its tool gets it, or is not executed at all; of a call in doubt it is
+    /// what came of it, and the tool is not executed again
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
 }

@@ -7,7 +7,7 @@ use runstate::agent::RunState;
 use runstate::decision::Suspension;
 
 /// What a call in doubt waits for: whether it may execute again is no question that a scenario has foreseen.
-pub(crate) const IN_DOUBT: &str = "in_doubt";
+pub(crate) use runstate::decision::IN_DOUBT;
 
 /// Who asked what, call by call, kept outside of the run: what a crash undid was never asked. Clones share it.
 #[derive(Debug, Clone, Default)]
