@@ -271,3 +271,39 @@ fn a_call_in_doubt_is_seen_and_answered() {
         Some("natural_end")
     );
 }
+
+#[test]
+fn a_call_in_doubt_is_asked_about_with_what_it_was_executed_with_and_takes_a_result_that_is_known() {
+    let session = Session::new();
+    // A decision gave other arguments than the model, and the process died once that was durable.
+    session.write(
+        "s.yaml",
+        "\
+name: pay
+message: go
+plugins:
+  - ask: {tool: pay, ticket: {message: 'how much?', resume_mode: pass_decision_to_tool}}
+tools: {pay: {}}
+model:
+  - calls: [{id: p, tool: pay, arguments: {amount: 1}}]
+  - text: done
+outside:
+  - {when: {at_ms: 100}, do: {decide: [{id: d, call: p, action: approve, result: {amount: 9000}}]}}
+  - {when: {after_commit: 6}, do: crash}
+",
+    );
+    let crashed = say(&session, &["run", "s.yaml"]);
+    assert_eq!(crashed.code, Some(1), "{}", crashed.shown());
+    work(&session);
+    let listed = say(&session, &["approvals"]);
+    assert!(listed.stdout.contains("p of pay-1: pay {\"amount\":9000}"), "{}", listed.shown());
+    assert!(!listed.stdout.contains("{\"amount\":1}"), "{}", listed.shown());
+    // Somebody looked, and it was paid.
+    let known = say(&session, &["approve", "p", "--result", "{\"receipt\":17}"]);
+    assert_eq!(known.code, Some(0), "{}", known.shown());
+    work(&session);
+    session.assert_conforms("pay-1", &["--state-dir", "runs"]);
+    let result = "SELECT json FROM messages WHERE role = 'result'";
+    let result = stores::text(&stores::open(&session, RUNS), result).unwrap();
+    assert!(result.contains("17"), "what was known is the result: {result}");
+}
