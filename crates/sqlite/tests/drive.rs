@@ -107,7 +107,7 @@ impl Plot {
         Plot { asks: Some(None), ..Plot::of(rounds, calls) }
     }
 
-    fn agent(self) -> Agent {
+    pub(crate) fn agent(self) -> Agent {
         let agent = Agent::builder(Script { rounds: self.rounds, calls: self.calls })
             .tool(Note(ToolSpec::new("note", "Notes it.")))
             .clock(Still(1_000))
