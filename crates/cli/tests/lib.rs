@@ -6,13 +6,17 @@ mod crash;
 mod decide;
 mod diagram;
 mod diff;
+mod every_store;
 mod formats;
 mod governed;
 mod help;
 mod list;
+mod place;
 mod run;
 mod runs;
 mod seal;
+#[cfg(unix)]
+mod server;
 mod session;
 mod show;
 mod stores;
