@@ -12,6 +12,8 @@ mod governed;
 mod help;
 mod list;
 mod place;
+#[cfg(unix)]
+mod postgres;
 mod run;
 mod runs;
 mod seal;
