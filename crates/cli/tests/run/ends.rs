@@ -78,12 +78,8 @@ model:
     assert!(said.stderr.contains("it is over"), "{}", said.shown());
 }
 
-#[test]
-fn a_crash_of_a_scenario_ends_the_process_and_the_run_is_resumed() {
-    let session = Session::new();
-    session.write(
-        "s.yaml",
-        "\
+/// It reads once; its process is gone in the midst of that.
+const CRASHING: &str = "\
 name: crashing
 message: go
 tools: {read: {effect: repeatable, does: [{takes_ms: 50}]}}
@@ -92,11 +88,30 @@ model:
   - text: done
 outside:
   - {when: {at_ms: 20}, do: crash}
-",
-    );
+";
+
+#[test]
+fn a_crash_of_a_scenario_ends_the_process_and_the_run_is_resumed() {
+    let session = Session::new();
+    session.write("s.yaml", CRASHING);
     let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(1), "{}", said.shown());
     assert!(said.stderr.contains("it crashed, as its scenario says"), "{}", said.shown());
+    let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+/// However long it took until somebody drove it: what comes from outside comes no sooner for that.
+#[test]
+fn the_times_of_a_scenario_count_from_when_it_is_first_driven() {
+    let session = Session::new();
+    session.write("s.yaml", CRASHING);
+    session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
+    let store = stores::open(&session, "runs/runs.db");
+    store.execute_batch("UPDATE runs SET created_at_ms = created_at_ms - 60000").unwrap();
+    let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
+    assert!(said.stderr.contains("it crashed, as its scenario says"), "{}", said.shown());
+    assert!(stores::number(&store, "SELECT version FROM runs") > 0, "it crashed before it had begun");
     let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
 }
