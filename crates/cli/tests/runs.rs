@@ -146,23 +146,3 @@ fn two_stores_with_one_folder_do_not_share_a_run() {
     let said = session.run(&["run", "done.yaml", "--store", "sqlite:b.db", "--state-dir", "other"]);
     assert!(said.stdout.starts_with("done-3 is done"), "{}", said.shown());
 }
-
-#[test]
-fn a_folder_of_files_is_a_store_too() {
-    let session = Session::new();
-    session.write("waits.yaml", WAITS);
-    let place = ["--store", "file:kept", "--state-dir", "runs"];
-    let say = |args: &[&str], code: i32| {
-        let said = session.run(&[args, &place].concat());
-        assert_eq!(said.code, Some(code), "{}", said.shown());
-        said.stdout
-    };
-    say(&["run", "waits.yaml"], 3);
-    assert!(say(&["approvals"], 0).contains("p of waits-1: pay {}"));
-    say(&["approve", "p"], 0);
-    say(&["worker", "--once"], 0);
-    assert!(say(&["runs"], 0).contains("ended: natural_end"));
-    session.assert_complete("waits-1", &place);
-    say(&["prune", "--older-than", "1ms"], 0);
-    assert_eq!(say(&["runs"], 0), "no runs\n");
-}

@@ -127,9 +127,11 @@ pub(super) fn suspended(state: &RunState) -> BTreeMap<String, Suspension> {
     state.pending().iter().map(|pending| (pending.call.to_owned(), pending.suspension.clone())).collect()
 }
 
-/// `listed` is what was stored as suspended.
-pub(super) fn check(state: &RunState, listed: &BTreeMap<String, Suspension>) -> Result<(), Contradiction> {
-    if *listed != suspended(state) {
+/// Does the run that was brought back agree with itself, and with what was stored beside it?
+pub(super) fn check(state: &RunState, stored: &StoredRun) -> Result<(), Contradiction> {
+    // What a call of another version waits for was written in that version's words.
+    let is_current = |(call, _): &(&String, &Suspension)| !stored.is_migrated(call);
+    if !stored.suspended.iter().filter(is_current).eq(suspended(state).iter().filter(is_current)) {
         return contradiction(
             "__suspended_tool_calls",
             "it does not list exactly the calls that are Suspended, with their suspensions",

@@ -281,7 +281,8 @@ impl StoredRun {
         self.version
     }
 
-    /// What waits for a decision, by the name of its call.
+    /// What waits for a decision, by the name of its call. Calls of an older version are in it where they can be read without
+    /// their migration; [`restore_with`](StoredRun::restore_with) brings all of them back.
     pub fn suspended(&self) -> &BTreeMap<String, Suspension> {
         &self.suspended
     }
@@ -346,19 +347,31 @@ impl StoredRun {
         }
         calls.sort_by_key(|call| call.record().key());
         let state = RunState::restored(self, run, calls)?;
-        check(&state, &self.suspended).map_err(StateError::from)?;
+        check(&state, self).map_err(StateError::from)?;
         Ok(state)
+    }
+
+    /// Was this call written under another version, so that a migration alone knows what is in it?
+    pub(super) fn is_migrated(&self, call: &str) -> bool {
+        self.calls.get(call).is_some_and(|call| is_of_another_version(&call.snapshot))
     }
 }
 
-/// What a stored call waits for, if it does.
+/// What a stored call waits for, if it does. Of one of another version that is what can be read without its migration.
 pub(super) fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspension>, StateError> {
     if call.status() != "Suspended" {
         return Ok(None);
     }
-    let suspension = &call.state()["suspension"];
-    Suspension::deserialize(suspension).map(Some).map_err(|error| StateError::Contradiction {
-        path: format!("__tool_call_states.{name}"),
-        what: format!("it is Suspended, and its suspension cannot be read: {error}"),
-    })
+    match Suspension::deserialize(&call.state()["suspension"]) {
+        Ok(suspension) => Ok(Some(suspension)),
+        Err(_) if is_of_another_version(call) => Ok(None),
+        Err(error) => Err(StateError::Contradiction {
+            path: format!("__tool_call_states.{name}"),
+            what: format!("it is Suspended, and its suspension cannot be read: {error}"),
+        }),
+    }
+}
+
+fn is_of_another_version(call: &Snapshot) -> bool {
+    call.version() != AnyToolCall::GRAPH.version
 }
