@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) death: Notify,
     /// Something was sent.
     pub(super) sent: Notify,
+    /// The user wrote to a run that is parked.
+    pub(super) written: Notify,
     state: Mutex<Outside>,
 }
 
@@ -40,6 +42,10 @@ struct Outside {
     handle: Option<DecisionHandle>,
     durable: Durable,
     sent: usize,
+    /// Did the process die, and the loop does not know yet?
+    dead: bool,
+    /// Is the run parked, and no loop there that is written to?
+    parked: bool,
 }
 
 impl World {
@@ -53,6 +59,7 @@ impl World {
             token: CancellationToken::new(),
             death: Notify::new(),
             sent: Notify::new(),
+            written: Notify::new(),
             state: Mutex::default(),
         })
     }
@@ -102,6 +109,24 @@ impl World {
         self.lock().handle = handle;
     }
 
+    /// The process dies now: nothing begins in it any more.
+    pub(super) fn die(&self) {
+        self.lock().dead = true;
+        self.death.notify_one();
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.lock().dead
+    }
+
+    pub(super) fn is_parked(&self) -> bool {
+        self.lock().parked
+    }
+
+    pub(super) fn set_parked(&self, parked: bool) {
+        self.lock().parked = parked;
+    }
+
     pub(super) fn next_number(&self) -> usize {
         let mut outside = self.lock();
         outside.sent += 1;
@@ -129,6 +154,7 @@ impl World {
     pub(super) fn revive(self: &Arc<Self>, state: &RunState) {
         {
             let mut outside = self.lock();
+            outside.dead = false;
             let calls: HashMap<&str, u32> =
                 state.calls().map(|(name, call)| (name, call.record().suspensions())).collect();
             outside.asked.retain(|call, asked| {
