@@ -182,6 +182,7 @@ impl Moment {
             What::Asked { .. }
             | What::Phase { .. }
             | What::Acted { .. }
+            | What::Wrote { .. }
             | What::Sent { .. }
             | What::Replied { .. }
             | What::Wrong(_) => {}

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use super::log::{Ended, Final, Seen, What};
 use super::store::{Store, nothing_stored};
 use super::world::{RUN, Sink, World, calls_of};
-use super::{model, plugin, send, tool};
+use super::{model, plugin, send, tool, veil};
 use crate::case::{Case, ToolName, Trouble};
 
 /// Loops of one case. A run that needs more goes in circles.
@@ -381,6 +381,9 @@ fn agent(world: &Arc<World>) -> Agent {
         .when_suspended(case.when_suspended)
         .clock(TokioClock::starting_at(0))
         .schemas(tool::Checked);
+    if case.veiled {
+        agent = agent.redact(veil::Veil);
+    }
     for name in ToolName::THERE {
         agent = agent.tool(tool::Scripted::new(name, world));
     }

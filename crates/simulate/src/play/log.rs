@@ -85,6 +85,11 @@ pub enum What {
         /// Does it fail?
         fails: bool,
     },
+    /// A plugin wrote the number of the step.
+    Wrote {
+        /// The step.
+        step: u32,
+    },
     /// A gate was asked about a call.
     Gate {
         /// The call.

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use runstate::agent::event::{AgentEvent, EventKind, EventSink, Interrupt};
 use runstate::agent::{CancellationToken, DecisionHandle, RunState};
 use runstate::decision::Suspension;
+use runstate::run::RunStatus;
 use runstate::trace::Recorder;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::log::{CallSeen, Durable, Entry, What};
-use super::send;
+use super::{send, veil};
 use crate::case::Case;
 
 /// The run's id.
@@ -196,9 +197,44 @@ pub(super) struct Sink(pub(super) Arc<World>);
 
 impl EventSink for Sink {
     fn emit(&self, event: &Arc<AgentEvent>) {
-        self.0.note(What::Event(Arc::clone(event)));
-        if let EventKind::ToolCallSuspended { interrupt } = &event.kind {
-            self.0.asked(interrupt);
+        let unveiled =
+            if self.0.case.veiled { veil::unveil(event).map(Arc::new) } else { Ok(Arc::clone(event)) };
+        let event = unveiled.unwrap_or_else(|left| {
+            self.0.wrong(format!("redacted: {left}"));
+            Arc::clone(event)
+        });
+        match &event.kind {
+            EventKind::ToolCallSuspended { interrupt } => {
+                self.0.note(What::Event(Arc::clone(&event)));
+                self.0.asked(interrupt);
+                return;
+            }
+            EventKind::RunFinished { status: RunStatus::Waiting, waiting, .. } => self.listed(waiting),
+            _ => {}
+        }
+        self.0.note(What::Event(event));
+    }
+}
+
+impl Sink {
+    /// Those who hold a handle see what waits, when it is told.
+    fn listed(&self, waiting: &[Interrupt]) {
+        let Some(handle) = self.0.handle() else { return };
+        let mut listed = Vec::new();
+        for pending in handle.pending().iter() {
+            let mut pending = pending.clone();
+            if self.0.case.veiled {
+                let unveiled = veil::suspension(&pending.call, &mut pending.suspension)
+                    .and_then(|()| veil::arguments(&pending.call, &mut pending.arguments));
+                if let Err(left) = unveiled {
+                    self.0.wrong(format!("redacted: in the list of what waits, {left}"));
+                }
+            }
+            listed.push((pending.call.to_string(), pending.args_digest, pending.suspension));
+        }
+        let told = waiting.iter().map(|it| (it.call.clone(), it.args_digest.clone(), it.suspension.clone()));
+        if !told.eq(listed.iter().cloned()) {
+            self.0.wrong(format!("told: {waiting:?} waits, and who holds a handle sees {listed:?}"));
         }
     }
 }
