@@ -123,6 +123,23 @@ fn a_tool_that_may_run_twice_does_after_a_crash() {
 }
 
 #[test]
+fn a_redactor_hides_the_values_of_calls_from_those_who_listen_and_from_nobody_else() {
+    let secret = "name: x\nmessage: y\nredact: true\napprove: [t]\n\
+        tools: {t: {does: [{takes_ms: 1, progress: [{at_ms: 0, value: secret}], gives: {success: secret}}]}}\n\
+        model: [{calls: [{id: a, tool: t, arguments: {key: secret}}]}, {text: z}]\n\
+        decisions: [{call: a, action: approve}]\n";
+    let (hidden, shown) = (played(secret), played(&secret.replace("redact: true", "redact: false")));
+    let told = |played: &Played| serde_json::to_string(&played.events).unwrap();
+    assert!(!told(&hidden).contains("secret"), "{}", told(&hidden));
+    assert_eq!(told(&shown).matches("secret").count(), 4, "arguments twice, progress, output");
+    for of_call in ["[arguments of a]", "[output of a]", "[progress of a]", "[question of a]"] {
+        assert!(told(&hidden).contains(of_call), "{of_call}");
+    }
+    assert_eq!(hidden.effects[0].arguments["key"], "secret", "the tool sees it");
+    assert_eq!(hidden.state.history(), shown.state.history(), "and so does the model");
+}
+
+#[test]
 fn what_comes_after_the_end_is_not_taken() {
     let late = "name: x\nmessage: y\nmodel: [{text: z}]\n\
         outside: [{when: {event: {type: run_finished}}, do: {decide: [{id: d, call: a, action: approve}]}}]\n";

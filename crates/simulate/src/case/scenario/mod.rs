@@ -52,6 +52,7 @@ pub fn as_scenario(case: &Case) -> AsScenario {
     scenario.replies = people::replies(case, &calls);
     scenario.stop.clone_from(&case.stop);
     scenario.commits = commits(case);
+    scenario.redact = case.veiled;
     let mut left_out = Vec::new();
     scenario.outside = outside(case, &mut left_out);
     let but = match left_out.as_slice() {
