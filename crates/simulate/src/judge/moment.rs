@@ -183,6 +183,7 @@ impl Moment {
             | What::Phase { .. }
             | What::Acted { .. }
             | What::Wrote { .. }
+            | What::Taken
             | What::Sent { .. }
             | What::Replied { .. }
             | What::Wrong(_) => {}

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::SuspensionPolicy;
 use runstate::agent::event::EventKind;
+use runstate::agent::{Message, SuspensionPolicy};
 use runstate::tool_call::ToolCallStatus;
 use runstate::trace::Event;
 
@@ -19,6 +19,10 @@ pub(super) struct Waits {
     anew: BTreeSet<String>,
     /// Why the run should have waited, where it goes on. One that is to end does not wait.
     should_wait: Option<String>,
+    /// Has a call moved since the last step ended? Else the model would learn nothing new.
+    moved: bool,
+    /// Messages that the run took while it waited in place.
+    taken: usize,
     /// Did a commit fail? Then it goes on like one that was cut off.
     failed: bool,
 }
@@ -31,6 +35,8 @@ impl Waits {
             steps: BTreeMap::new(),
             anew: BTreeSet::new(),
             should_wait: None,
+            moved: false,
+            taken: 0,
             failed: false,
         }
     }
@@ -72,8 +78,45 @@ impl Waits {
     }
 }
 
+impl Waits {
+    /// An answer without calls is the end, or a wait until a call has moved, also where a crash came between.
+    fn asked_again(&mut self, what: &What, book: &mut Book) {
+        match what {
+            What::Event(event) => match &event.kind {
+                EventKind::StepFinished { .. } => self.moved = false,
+                EventKind::ToolCallSuspended { .. }
+                | EventKind::ToolCallResumed { .. }
+                | EventKind::ToolCallDone { .. } => self.moved = true,
+                _ => {}
+            },
+            What::Asked { step, history, .. } if !self.moved => {
+                let last = history.iter().last().and_then(Message::answer);
+                if last.is_some_and(|turn| turn.calls.is_empty()) {
+                    book.wrong(
+                        "waits",
+                        format!("step {step} asks the model, which has said all and learnt nothing"),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Judge for Waits {
+    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+        let Some(end) = seen.end.as_ref().filter(|_| now.cuts == 0 && !self.failed) else { return };
+        let written =
+            end.history.iter().filter(|message| matches!(message, Message::User(_))).skip(1).count();
+        if written < self.taken {
+            book.wrong("waits", format!("the run took {} messages, and {written} are there", self.taken));
+        }
+    }
+
     fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        if let Step::Entry(entry) = step {
+            self.asked_again(&entry.what, book);
+        }
         if now.cuts > 0 || self.failed {
             return;
         }
@@ -105,6 +148,7 @@ impl Judge for Waits {
                     book.wrong("waits", format!("step {step} asks the model, and {why}"));
                 }
             }
+            What::Taken => self.taken += 1,
             What::CommitEnded { made: false, .. } => self.failed = true,
             _ => {}
         }

@@ -128,8 +128,10 @@ impl Play {
                 tokio::time::sleep(Duration::from_millis(at_ms)).await;
                 if world.is_parked() {
                     world.written.notify_one();
-                } else if let Some(handle) = world.handle() {
-                    handle.write(NEVER_MIND).await.ok();
+                } else if let Some(handle) = world.handle()
+                    && handle.write(NEVER_MIND).await.is_ok_and(|taken| taken)
+                {
+                    world.note(What::Taken);
                 }
             });
         }

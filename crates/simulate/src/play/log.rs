@@ -159,6 +159,8 @@ pub enum What {
         /// Is it in the store?
         durable: bool,
     },
+    /// A run that waits in place took what the user wrote.
+    Taken,
     /// The run was cancelled.
     Cancelled,
     /// Something that is wrong in itself.
