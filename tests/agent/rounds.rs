@@ -183,6 +183,20 @@ async fn a_call_that_asks_anew_at_the_start_is_waited_for() {
     assert_eq!(state.pending()[0].suspension.id, "r1/a/2");
 }
 
+/// One asks again and another is given up, so that as much was asked as before.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_asks_anew_is_waited_for_where_another_was_answered() {
+    let mut world = World::new(&[&[("a", "write_twice"), ("b", "write"), ("c", "read")]]);
+    world.policy = SuspensionPolicy::ContinueWhenAny;
+    let mut state = world.state();
+    world.start(&mut state).await;
+    assert_eq!(world.script.seen().len(), 2, "there is a result of c");
+    assert_eq!(world.decide(&mut state, &[("b", Cancel), ("a", Resume)]).await.waiting, ["a"]);
+    assert_eq!(world.script.seen().len(), 2, "a asked at the start, and is waited for");
+    assert_eq!(statuses(&state), ["a Suspended", "b Cancelled", "c Succeeded"]);
+    world.assert_conforms();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_waits_in_place_resumes_call_by_call() {
     for mode in [ExecutionMode::Sequential, ExecutionMode::Concurrent] {

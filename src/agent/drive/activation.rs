@@ -1,5 +1,7 @@
 //! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
 
+use std::collections::BTreeMap;
+
 use super::super::config::SuspensionPolicy;
 use super::super::event::EventKind;
 use super::super::history::Message;
@@ -138,7 +140,7 @@ impl Drive<'_, '_> {
             // That end was a wait, and nothing has come in since.
             self.state.waiting()
         } else {
-            self.to_wait_for_at_start(flow.record().stopping().is_some(), asked_before)
+            self.to_wait_for_at_start(flow.record().stopping().is_some(), &asked_before)
         };
         match drained {
             Drained::Nothing(nothing) if !began && waiting.is_empty() => {
@@ -300,21 +302,20 @@ impl Drive<'_, '_> {
     }
 
     /// The same at the start: document 000 waits there for calls that asked anew.
-    fn to_wait_for_at_start(&self, stopping: bool, asked_before: u64) -> Vec<String> {
+    fn to_wait_for_at_start(&self, stopping: bool, asked_before: &BTreeMap<usize, u32>) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
-            SuspensionPolicy::ContinueWhenAny => self.asked() > asked_before,
+            SuspensionPolicy::ContinueWhenAny => {
+                self.asked().iter().any(|(call, asked)| asked_before.get(call) != Some(asked))
+            }
         };
         if waits && !stopping { self.state.waiting() } else { Vec::new() }
     }
 
-    /// How often the calls that wait have asked, in all: more than before when one asked anew.
-    fn asked(&self) -> u64 {
-        self.state
-            .calls
-            .suspended()
-            .map(|call| u64::from(self.state.calls[call].record().suspensions()))
-            .sum()
+    /// How often each call that waits has asked. One that asked anew has asked more often than before, or did not wait then.
+    fn asked(&self) -> BTreeMap<usize, u32> {
+        let waiting = self.state.calls.suspended();
+        waiting.map(|call| (call, self.state.calls[call].record().suspensions())).collect()
     }
 
     /// Was the last thing said an answer without calls?

@@ -78,6 +78,7 @@ impl Board {
         accepted: Option<Told>,
     ) -> Self {
         let mut inner = Inner { outside, ..Inner::default() };
+        inner.outside.sent_before = inner.outside.sent.len();
         for pending in &mut inner.outside.steps {
             if let When::AtMs(at) = pending.step.when {
                 pending.due_ms = Some(began_ms.saturating_add(at));
@@ -251,6 +252,10 @@ impl Board {
     /// What lets a run go on that is parked: waits for it while there is something to wait for.
     pub(super) async fn woken(&self) -> Option<Woken> {
         loop {
+            // A process that is gone waits for nothing.
+            if self.is_crashed() {
+                return Some(Woken::Look);
+            }
             let lapses_ms = {
                 let mut inner = self.lock();
                 let woken = std::mem::take(&mut inner.woken);
