@@ -142,7 +142,7 @@ impl State {
     }
 
     pub(super) fn info(&self) -> RunInfo {
-        let mut info = RunInfo::created(&*self.id, &*self.title, self.created_at_ms);
+        let mut info = RunInfo::new(&*self.id, &*self.title, self.created_at_ms);
         (info.status, info.version) = (self.status, self.version);
         (info.steps, info.waiting) = (self.steps, self.waiting);
         info.reason.clone_from(&self.reason);
@@ -180,14 +180,13 @@ impl State {
         Err(StoreError::Fenced { run, fence, current: self.fence })
     }
 
+    /// Is a decision there that was not taken?
+    pub(super) fn has_mail(&self) -> bool {
+        !self.posted.is_empty()
+    }
+
     pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
-        self.is_held(now_ms).is_ok()
-            && self.not_before_ms.is_none_or(|at| at <= now_ms)
-            && match self.status {
-                RunStatus::Running => true,
-                RunStatus::Waiting => !self.posted.is_empty() || self.cancel.is_some(),
-                RunStatus::Done => false,
-            }
+        self.info().can_go_on(self.has_mail(), now_ms)
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
