@@ -1,8 +1,11 @@
 //! What is asked of a store beside single runs.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::NewRun;
+use super::error::StoreError;
 use crate::decision::Suspension;
 use crate::run::RunStatus;
 
@@ -115,6 +118,43 @@ impl RunInfo {
                 RunStatus::Waiting => has_mail || self.cancel.is_some(),
                 RunStatus::Done => false,
             }
+    }
+}
+
+/// A run of a store, or what is left of one, that cannot be read.
+///
+/// ```
+/// use runstate::store::{Damage, StoreError};
+///
+/// let damage = Damage::new("runs/r1/state.json: EOF at line 3", "restore it from a backup");
+/// assert_eq!(damage.to_string(), "runs/r1/state.json: EOF at line 3; restore it from a backup");
+/// assert_eq!(StoreError::from(damage.clone()).to_string(), damage.to_string());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Damage {
+    /// What is wrong, and where.
+    pub what: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Damage {
+    /// As a store gives it.
+    pub fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Damage { what: what.into(), help: help.into() }
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.what, self.help)
+    }
+}
+
+impl From<Damage> for StoreError {
+    fn from(Damage { what, help }: Damage) -> Self {
+        StoreError::Unusable { what, help }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Runs in a folder, to be read with the eyes.
 
 mod commits;
+mod index;
 mod layout;
+mod listed;
 mod lists;
 mod log;
 mod operations;
@@ -18,6 +20,7 @@ use tokio::sync::Notify;
 
 use super::error::StoreError;
 use crate::files::{Disk, RealDisk};
+use index::Index;
 use layout::Layout;
 
 /// Keeps runs in a folder: a folder for each, with files that a person can read.
@@ -38,8 +41,13 @@ use layout::Layout;
 /// by the next commit, and [`repairs`](Self::repairs) tells of it.
 ///
 /// Any number of processes may use one store; a lock keeps two operations on one run apart. It is meant for one machine, and
-/// for as many runs as one looks through: each list, and each claim without a name, reads the states of all runs, and each
-/// load and page of a trace reads the logs of its run from their beginning. For more there are databases.
+/// for as many runs as one looks through: each list, and each claim without a name, looks at the state of each run and reads
+/// those that changed since this handle read them, and each load and page of a trace reads the logs of its run from their
+/// beginning. For more there are databases.
+///
+/// A run that is damaged hides no other. Lists and claims without a name leave out what they cannot read, and
+/// [`RunStore::damaged`](super::RunStore::damaged) says what that is; asked for by its name it is refused, with the file, what is
+/// wrong with it and what to do.
 ///
 /// ```
 /// use runstate::store::{Claim, FileStore, NewRun, RunStore, StoreError};
@@ -74,6 +82,8 @@ pub struct FileStore {
 struct Inner {
     disk: Arc<dyn Disk>,
     layout: Layout,
+    /// What lists read before. Held while a list looks at the files, never over an await.
+    index: Mutex<Index>,
     /// What was cut off. Held for a moment, never over an await.
     repairs: Mutex<Vec<String>>,
     news: Notify,
@@ -98,8 +108,8 @@ impl FileStore {
     /// As [`open`](Self::open).
     pub fn on(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let layout = Layout::open(&*disk, folder.into())?;
-        let (repairs, news) = (Mutex::default(), Notify::new());
-        Ok(FileStore { inner: Arc::new(Inner { disk, layout, repairs, news }) })
+        let (index, repairs, news) = (Mutex::default(), Mutex::default(), Notify::new());
+        Ok(FileStore { inner: Arc::new(Inner { disk, layout, index, repairs, news }) })
     }
 
     /// Where the files of a run are, whether it is there or not.

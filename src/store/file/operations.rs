@@ -9,7 +9,7 @@ use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release};
 use super::super::load::Loaded;
-use super::super::query::{Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
+use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::super::{Mail, NewRun, RunStore};
 use super::FileStore;
 use crate::decision::Decision;
@@ -131,6 +131,10 @@ impl RunStore for FileStore {
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         self.with(run, move |run| run.trace(after, limit)).await
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        self.work(|inner, _| inner.damaged()).await
     }
 
     async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {

@@ -62,12 +62,10 @@ impl Inner {
     }
 
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
-        let mut ready = self.states()?;
-        ready.retain(|state| state.can_go_on(claim.now_ms));
-        ready.sort_by(|a, b| (a.changed_at_ms, &a.id).cmp(&(b.changed_at_ms, &b.id)));
-        for state in ready {
+        let mut refused = Ok(None);
+        for run in self.ready(claim.now_ms)? {
             // Somebody may have taken it meanwhile.
-            let claimed = self.with(&state.id, wanted, |run| {
+            let claimed = self.with(&run, wanted, |run| {
                 if !run.state.can_go_on(claim.now_ms) {
                     return Ok(None);
                 }
@@ -76,11 +74,15 @@ impl Inner {
                 Ok(Some(lease))
             });
             match claimed {
-                Ok(None) | Err(StoreError::NoRun { .. }) => {}
+                // Damaged meanwhile: lists tell.
+                Ok(None) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
+                // It may be about this run alone, and the others go on; if there is none, it is told.
+                Err(StoreError::Failed(error)) if refused.is_ok() => refused = Err(StoreError::Failed(error)),
+                Err(StoreError::Failed(_)) => {}
                 claimed => return claimed,
             }
         }
-        Ok(None)
+        refused
     }
 
     /// First the state, with which the run is gone; what is left then is nobody's.
@@ -103,4 +105,4 @@ impl Inner {
 }
 
 /// The logs of a run.
-const LOGS: [&str; 4] = ["messages", "calls", "decisions", "trace"];
+pub(super) const LOGS: [&str; 4] = ["messages", "calls", "decisions", "trace"];

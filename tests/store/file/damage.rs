@@ -26,7 +26,7 @@ fn run_file(disk: &SimDisk, name: &str) -> std::path::PathBuf {
     on(disk).folder_of("r1").join(name)
 }
 
-/// Does everything with a store in which something is damaged. Gives what was said.
+/// Does everything with a run that is damaged, by its name. Gives what was said.
 async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, Result<(), StoreError>)> {
     let claim = Claim::of("r1", "w", 1 << 51, 1 << 52);
     let lease = runstate::store::Lease::new("r1", 2);
@@ -38,16 +38,16 @@ async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, R
         ("trace", store.trace("r1", 0, 10).await.map(drop)),
         ("mail", store.mail("r1").await.map(drop)),
         ("post", store.post(decision).await.map(drop)),
-        ("approvals", store.approvals(&ApprovalQuery::new(About::All, 10)).await.map(drop)),
-        ("due", store.due(u64::MAX, 10).await.map(drop)),
-        ("runs", store.runs(&RunQuery::all(10)).await.map(drop)),
+        ("approvals", {
+            let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
+            store.approvals(&query).await.map(drop)
+        }),
         ("create", store.create(&NewRun::new("r1", json!(0), 0)).await.map(drop)),
         ("commit", store.commit(&lease, &next).await.map(drop)),
         ("renew", store.renew(&lease, 1 << 53).await.map(drop)),
         ("release", store.release(&lease, &Release::clean()).await.map(drop)),
         ("cancel", store.cancel("r1", "why").await.map(drop)),
         ("claim", store.claim(&claim).await.map(drop)),
-        ("claim any", store.claim(&Claim::any("w", 1 << 51, 1 << 52)).await.map(drop)),
         ("remove", store.remove("r1", u64::MAX).await.map(drop)),
     ]
 }
@@ -89,6 +89,15 @@ async fn a_damaged_state_is_told_and_left_alone() {
                 other => panic!("{what} with {said:?}: {other:?}"),
             }
         }
+        // What is asked of all runs is told of it apart.
+        let store = on(&disk);
+        let told = store.damaged().await.unwrap();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].what.contains("state.json") && told[0].what.contains(said), "{told:?}");
+        assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap(), []);
+        assert_eq!(store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap(), []);
+        assert_eq!(store.due(u64::MAX, 10).await.unwrap(), []);
+        assert_eq!(store.claim(&Claim::any("w", 1 << 51, 1 << 52)).await.unwrap(), None);
         assert_eq!(disk.files(), files, "{said}: nothing was changed");
     }
 }
