@@ -36,9 +36,11 @@ use layout::Layout;
 /// <store>/runs/<run>/trace.jsonl         its trace, for whatever reads traces
 /// ```
 ///
-/// A commit appends to the logs and syncs them, and then puts a new `state.json`, which has their lengths, in place of the
-/// old one. It costs what it holds and the state, however long the run is. What a crash left behind the lengths is cut off
-/// by the next commit, and [`repairs`](Self::repairs) tells of it.
+/// A commit puts a new `state.json` in place of the old one, with the lines in it that are new: one file and one name to be
+/// synced. Lines go from there into the logs together, some 16 KiB at a time, and all of them when the run waits, is over or is
+/// given back; the state has the lengths of the logs. So a commit costs what it holds and the state, however long the run is.
+/// What a crash left behind the lengths is cut off when lines are next written there, and [`repairs`](Self::repairs) tells of
+/// it.
 ///
 /// Any number of processes may use one store; a lock keeps two operations on one run apart. It is meant for one machine, and
 /// for as many runs as one looks through: each list, and each claim without a name, looks at the state of each run and reads

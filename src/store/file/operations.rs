@@ -56,15 +56,21 @@ impl RunStore for FileStore {
         let (mine, release) = (lease.clone(), release.clone());
         let released = self.with(&lease.run, move |run| {
             if run.state.is_fenced(&mine).is_err() {
-                return Ok(());
+                return Ok(Vec::new());
             }
+            // Where a log is damaged, what is fresh stays in the state; the run is given back all the same.
+            let cut = match run.settle() {
+                Err(StoreError::Unusable { .. }) => Vec::new(),
+                cut => cut?,
+            };
             run.state.give_back();
             (run.state.not_before_ms, run.state.problem) = (release.not_before_ms, release.problem);
-            run.save()
+            run.save()?;
+            Ok(cut)
         });
         let released = match released.await {
             Err(StoreError::NoRun { .. }) => Ok(()),
-            released => released,
+            released => released.map(|cut| self.inner.repaired(cut)),
         };
         self.inner.news.notify_waiters();
         released

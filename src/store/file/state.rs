@@ -1,4 +1,4 @@
-//! `state.json`: what is small and new with each commit of a run, and what says how much of its logs counts.
+//! `state.json`: what is small and new with each commit of a run, and what says what of its logs counts.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use super::super::lease::{Claim, Lease};
 use super::super::query::{Holder, RunInfo};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, Place};
-use super::log::Length;
+use super::log::Log;
 use super::problem::{damaged, failed};
 use super::rows::{CallLine, Raw};
 use crate::decision::Decision;
@@ -53,14 +53,28 @@ pub(super) struct State {
     pub(super) logs: Logs,
 }
 
-/// How much of each log counts.
+/// What counts of each log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Logs {
-    pub(super) messages: Length,
-    pub(super) calls: Length,
-    pub(super) decisions: Length,
-    pub(super) trace: Length,
+    pub(super) messages: Log,
+    pub(super) calls: Log,
+    pub(super) decisions: Log,
+    pub(super) trace: Log,
+}
+
+impl Logs {
+    /// Each with its name.
+    pub(super) fn all(&mut self) -> [(&'static str, &mut Log); 4] {
+        let Logs { messages, calls, decisions, trace } = self;
+        [("messages", messages), ("calls", calls), ("decisions", decisions), ("trace", trace)]
+    }
+
+    /// How many bytes are in the state and not in a log.
+    pub(super) fn fresh(&self) -> u64 {
+        let Logs { messages, calls, decisions, trace } = self;
+        messages.fresh() + calls.fresh() + decisions.fresh() + trace.fresh()
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
