@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::files::{Disk, Open, SimDisk};
-use runstate::store::{FileStore, RunStore};
+use runstate::store::FileStore;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

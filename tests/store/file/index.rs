@@ -84,7 +84,8 @@ async fn a_list_reads_what_changed_since_the_last_one() {
     for (has_stamps, again) in [(true, 0), (false, 20)] {
         let (store, [states, listings]) = watched(&disk, has_stamps);
         let list = async || {
-            (states.store(0, Relaxed), listings.store(0, Relaxed));
+            states.store(0, Relaxed);
+            listings.store(0, Relaxed);
             assert_eq!(store.runs(&RunQuery::all(5)).await.unwrap().len(), 5);
             (states.load(Relaxed), listings.load(Relaxed))
         };
