@@ -24,7 +24,8 @@ pub trait Host: Send + Sync {
     /// A run was given back.
     fn ended(&self, _run: &str, _ended: &Ended) {}
 
-    /// The store could not be reached; the worker goes on trying.
+    /// The store could not be reached, and the worker goes on trying; or it has a run that cannot be read, of which this is said
+    /// once, and the worker goes on with the others.
     fn troubled(&self, _error: &StoreError) {}
 }
 

@@ -1,6 +1,7 @@
 //! The store of a command: where it is, and how it is asked.
 
 mod ask;
+mod damage;
 mod open;
 mod trace;
 mod url;
@@ -13,6 +14,7 @@ use crate::runs;
 use url::StoreUrl;
 
 pub(crate) use ask::{Opened, beside};
+pub(crate) use damage::{damaged_to_json, tell_damaged};
 pub(crate) use trace::StoredTrace;
 pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
 
