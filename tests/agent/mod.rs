@@ -14,6 +14,7 @@ mod ids;
 mod leftovers;
 mod messages;
 mod modes;
+mod offers;
 mod outcomes;
 mod outside;
 mod parts;

@@ -1,8 +1,11 @@
 //! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
 
+use std::sync::Arc;
+
 use super::super::config::SuspensionPolicy;
 use super::super::event::EventKind;
 use super::super::history::Message;
+use super::super::tool::ToolSpec;
 use super::intake::Taken;
 use super::outcome::finished;
 use super::{ActivationError, Drive, Halt, Outcome, Unfinished};
@@ -193,13 +196,14 @@ impl Drive<'_, '_> {
             Prepared::LlmCall(flow) => flow,
             Prepared::Terminate(flow) => return At::End(flow.wind_up(WindUp)),
         };
+        let chosen = self.chosen_for(&request);
         let answer = done!(flow, self.infer(&mut flow, request).await);
         let (usage, turn) = (answer.usage, answer.turn);
         let mut flow = flow.respond(Respond::new(turn));
         uncancelled!(flow, self.after_inference(flow.record().step(), || flow.turn_mut(), &usage).await);
         let flow = flow.accept(Accept);
         let has_calls = !flow.turn().calls.is_empty();
-        self.take_in(flow.record().step(), flow.turn(), &usage);
+        self.take_in(flow.record().step(), chosen.as_deref(), flow.turn(), &usage);
         let ends_here = !has_calls || self.stop.is_some();
         if ends_here {
             uncancelled!(flow, self.step_end(flow.record().step()).await);
@@ -280,10 +284,11 @@ impl Drive<'_, '_> {
     fn take_in(
         &mut self,
         step: u32,
-        turn: &std::sync::Arc<crate::turn::Turn>,
+        chosen: Option<&[Arc<ToolSpec>]>,
+        turn: &Arc<crate::turn::Turn>,
         usage: &super::super::answer::Usage,
     ) {
-        self.state.answered(step, turn, self.io.watch);
+        self.state.answered(step, chosen, turn, self.io.watch);
         self.state.counters.step(&self.config.stop, usage, turn);
         self.tell_ready(step);
     }

@@ -27,7 +27,7 @@ use super::decide::Envelope;
 use super::event::{EventKind, EventSink, Redactor};
 use super::keys::{Patches, StateView};
 use super::state::RunState;
-use super::tool::{Progress, ToolSpec};
+use super::tool::Progress;
 use crate::checkpoint::{Due, Trigger};
 use crate::run::RunStatus;
 use crate::termination::{FinalReason, TerminationReason};
@@ -98,8 +98,6 @@ struct Drive<'d, 'io> {
     applied: usize,
     /// What the calls of the current round read from: as it was when the first of them executed.
     view: Option<StateView>,
-    /// The tools that the current step offers, where a plugin chose.
-    offered: Option<Arc<[Arc<ToolSpec>]>>,
     /// Did the calls that wait change since they were last published?
     pending_changed: bool,
     /// What went wrong where it could not end the run any more.
@@ -149,7 +147,6 @@ impl<'d, 'io> Drive<'d, 'io> {
             patches: Vec::new(),
             applied: 0,
             view: None,
-            offered: None,
             pending_changed: true,
             problems: Vec::new(),
         }

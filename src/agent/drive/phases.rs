@@ -10,6 +10,7 @@ use super::super::event::EventKind;
 use super::super::keys::Patches;
 use super::super::model::InferenceRequest;
 use super::super::plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict};
+use super::super::tool::ToolSpec;
 use super::jobs::panicked;
 use super::{Drive, Halt};
 use crate::termination::{FinalReason, TerminationReason};
@@ -99,9 +100,12 @@ impl Drive<'_, '_> {
         };
         each_plugin!(self, Phase::BeforeInference, step, |plugin, cx| plugin
             .before_inference(cx, &mut request));
-        self.offered =
-            (!Arc::ptr_eq(&request.tools, &self.config.tools.specs)).then(|| Arc::clone(&request.tools));
         Ok(request)
+    }
+
+    /// The tools that the request offers, where a plugin chose.
+    pub(super) fn chosen_for(&self, request: &InferenceRequest) -> Option<Arc<[Arc<ToolSpec>]>> {
+        (!Arc::ptr_eq(&request.tools, &self.config.tools.specs)).then(|| Arc::clone(&request.tools))
     }
 
     pub(super) async fn after_inference<'t>(

@@ -57,6 +57,7 @@ impl RunState {
             decided,
             counters: stored.counters.clone(),
             steps: stored.steps,
+            offer: stored.offer.clone(),
             flows: stored.flows,
             events: stored.events,
             following: 0,
