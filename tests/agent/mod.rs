@@ -24,6 +24,7 @@ mod protocol;
 mod rounds;
 mod script;
 mod sharing;
+mod stopping;
 mod stops;
 mod stored;
 mod streams;

@@ -33,6 +33,15 @@ macro_rules! fail {
     };
 }
 
+/// The activation is to end if something asked for it: the first to ask is heard.
+macro_rules! stop_if_asked {
+    ($drive:expr, $flow:expr) => {
+        if let Some(reason) = $drive.stop.clone() {
+            $flow.request_stop(reason);
+        }
+    };
+}
+
 /// The activation is cancelled.
 macro_rules! cancel {
     ($flow:expr) => {
@@ -118,34 +127,26 @@ impl Drive<'_, '_> {
         let had_ended = interrupted && self.answered_without_calls();
         let is_over = had_ended && self.state.calls.suspended_count() == 0;
         if is_over {
-            flow.request_stop(FinalReason::NATURAL_END);
+            self.stop = Some(FinalReason::NATURAL_END);
         }
         let asked_before = self.asked();
-        let drained = done!(flow, self.drain(flow.gate(), first).await);
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
-        let began = if flow.record().stopping().is_none() {
-            done!(flow, self.go_on_with_round(&mut flow, interrupted).await)
-        } else {
-            false
-        };
+        let gate = flow.gate();
+        let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, first, interrupted).await);
         // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.
         let asked_again = if interrupted && !is_over { self.condition(false) } else { None };
-        if let Some(reason) = self.stop.take().or(asked_again) {
-            flow.request_stop(reason);
-        }
+        self.stop = self.stop.take().or(asked_again);
+        stop_if_asked!(self, flow);
         if self.is_cancelled() {
             cancel!(flow);
         }
         let waiting = if had_ended && matches!(drained, Drained::Nothing(_)) {
             // That end was a wait, and nothing has come in since.
-            self.state.waiting()
+            self.to_wait_for()
         } else {
-            self.to_wait_for_at_start(flow.record().stopping().is_some(), asked_before)
+            self.to_wait_for_at_start(asked_before)
         };
         match drained {
-            Drained::Nothing(nothing) if !began && waiting.is_empty() => {
+            Drained::Nothing(nothing) if !moved && waiting.is_empty() => {
                 At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
             }
             drained => {
@@ -167,20 +168,17 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         // A run that is to end replays nothing more.
         let gate = match flow.pass_to_stop() {
             Ok(gate) => gate,
             Err(_not_stopping) => {
-                let drained = done!(flow, self.drain(flow.gate(), None).await);
+                let gate = flow.gate();
+                let drained = done!(flow, self.drain(&mut flow, gate).await);
                 done!(flow, self.commit_drained(drained).await)
             }
         };
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         let flow = proceed!(flow.pass(Pass::new(gate)));
         if self.is_cancelled() {
             cancel!(flow);
@@ -189,7 +187,7 @@ impl Drive<'_, '_> {
             return At::End(flow.stop(Stop::new(reason)).wind_up(WindUp));
         }
         let request = done!(flow, self.prepare(flow.record().step() + 1).await);
-        if let Some(reason) = self.stop.take() {
+        if let Some(reason) = self.stop.clone() {
             return At::End(flow.stop(Stop::new(reason)).wind_up(WindUp));
         }
         let mut flow = match flow.prepared() {
@@ -213,7 +211,7 @@ impl Drive<'_, '_> {
         }
         let receipt = committed!(self, flow);
         let waiting = if has_calls { Vec::new() } else { self.state.waiting() };
-        match flow.committed(receipt, self.stop.take(), waiting) {
+        match flow.committed(receipt, self.stop.clone(), waiting) {
             Ok(AfterAssistant::ToolRound(flow)) => At::Round(flow),
             Ok(AfterAssistant::NaturalEnd(flow)) => At::End(flow.wind_up(WindUp)),
             Ok(AfterAssistant::Terminate(flow)) => At::End(flow.wind_up(WindUp)),
@@ -228,9 +226,7 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         let calls = self.state.calls.of_step(step);
         let outcomes = calls.clone().map(|call| {
             let call = &self.state.calls[call];
@@ -244,23 +240,16 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        let drained = done!(flow, self.drain(flow.gate(), None).await);
-        if matches!(drained, Drained::Replayed(_))
-            && flow.record().stopping().is_none()
-            && self.stop.is_none()
-        {
-            // The calls behind one that asked go on, now that it was answered.
-            done!(flow, self.go_on_with_round(&mut flow, false).await);
-        }
+        let gate = flow.gate();
+        let drained = done!(flow, self.drain(&mut flow, gate).await);
         done!(flow, self.step_end(step).await);
-        if let Some(reason) = self.stop.take().or_else(|| self.condition(false)) {
-            flow.request_stop(reason);
-        }
+        self.stop = self.stop.take().or_else(|| self.condition(false));
+        stop_if_asked!(self, flow);
         let gate = done!(flow, self.commit_drained(drained).await);
         if self.is_cancelled() {
             cancel!(flow);
         }
-        let waiting = self.to_wait_for_after(step, flow.record().stopping().is_some());
+        let waiting = self.to_wait_for_after(step);
         match flow.passed(gate, waiting) {
             Ok(AfterTools::LoopTop(flow)) => At::Step(flow),
             Ok(AfterTools::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
@@ -295,23 +284,28 @@ impl Drive<'_, '_> {
 
     /// The calls to wait for behind a round (A1): all that wait; or, where the model goes on as soon as any call of the round
     /// has a result, those only when none has.
-    fn to_wait_for_after(&self, step: u32, stopping: bool) -> Vec<String> {
+    fn to_wait_for_after(&self, step: u32) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
             SuspensionPolicy::ContinueWhenAny => self.state.calls.of_step(step).all(|call| {
                 matches!(self.state.status_of(call), ToolCallStatus::Suspended | ToolCallStatus::New)
             }),
         };
-        if waits && !stopping { self.state.waiting() } else { Vec::new() }
+        if waits { self.to_wait_for() } else { Vec::new() }
     }
 
     /// The same at the start: document 000 waits there for calls that asked anew.
-    fn to_wait_for_at_start(&self, stopping: bool, asked_before: u64) -> Vec<String> {
+    fn to_wait_for_at_start(&self, asked_before: u64) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
             SuspensionPolicy::ContinueWhenAny => self.asked() > asked_before,
         };
-        if waits && !stopping { self.state.waiting() } else { Vec::new() }
+        if waits { self.to_wait_for() } else { Vec::new() }
+    }
+
+    /// All that wait; none where the run is to end.
+    fn to_wait_for(&self) -> Vec<String> {
+        if self.stop.is_none() { self.state.waiting() } else { Vec::new() }
     }
 
     /// How often the calls that wait have asked, in all: more than before when one asked anew.

@@ -91,7 +91,7 @@ struct Drive<'d, 'io> {
     progressed: mpsc::Receiver<Progress>,
     /// Decisions on calls that have not asked yet.
     held: Vec<Envelope>,
-    /// What a plugin, a gate or a condition wants the run to end with.
+    /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
     stop: Option<FinalReason>,
     /// What the calls of the current round wrote, by their names; the first `applied` are in the state.
     patches: Vec<(Arc<str>, Patches)>,
