@@ -40,7 +40,8 @@ pub enum SuspensionPolicy {
     #[default]
     WaitForAll,
     /// When all calls of a round wait; if any has a result, the model goes on with that, and reads of the others that
-    /// they wait (document 000).
+    /// they wait (document 000). At the start of an activation, when a call asked anew; where one was cut off, also when the
+    /// model has nothing to read that came in since its last answer.
     ContinueWhenAny,
 }
 

@@ -3,6 +3,7 @@
 mod acts;
 mod approvals;
 mod cancels;
+mod cutoff;
 mod decisions;
 mod depth;
 mod doctored;

@@ -26,6 +26,13 @@ enum At {
     End(RunFlow<RunEnd>),
 }
 
+/// A question of a call that waits: its how-manieth.
+#[derive(PartialEq, Eq)]
+struct Asked {
+    call: usize,
+    suspension: u32,
+}
+
 /// The activation fails: what was committed stays, and the end says how.
 macro_rules! fail {
     ($flow:expr, $error:expr) => {
@@ -124,8 +131,7 @@ impl Drive<'_, '_> {
             cancel!(flow);
         }
         // A crash may have come between the last answer, or the last step that was allowed, and the end.
-        let had_ended = interrupted && self.answered_without_calls();
-        let is_over = had_ended && self.state.calls.suspended_count() == 0;
+        let is_over = interrupted && self.had_ended();
         if is_over {
             self.stop = Some(FinalReason::NATURAL_END);
         }
@@ -139,12 +145,7 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        let waiting = if had_ended && matches!(drained, Drained::Nothing(_)) {
-            // That end was a wait, and nothing has come in since.
-            self.to_wait_for()
-        } else {
-            self.to_wait_for_at_start(asked_before)
-        };
+        let waiting = self.to_wait_for_at_start(interrupted, &asked_before);
         match drained {
             Drained::Nothing(nothing) if !moved && waiting.is_empty() => {
                 At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
@@ -294,11 +295,16 @@ impl Drive<'_, '_> {
         if waits { self.to_wait_for() } else { Vec::new() }
     }
 
-    /// The same at the start: document 000 waits there for calls that asked anew.
-    fn to_wait_for_at_start(&self, asked_before: u64) -> Vec<String> {
+    /// The same at the start: document 000 waits there for calls that asked anew. Where an activation was cut off, the run may
+    /// have been about to wait, or was called back for a decision that is lost: it waits again, unless the model has something
+    /// to read (A23).
+    fn to_wait_for_at_start(&self, interrupted: bool, asked_before: &[Asked]) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
-            SuspensionPolicy::ContinueWhenAny => self.asked() > asked_before,
+            SuspensionPolicy::ContinueWhenAny => {
+                let anew = |asked: &Asked| !asked_before.contains(asked);
+                interrupted && !self.state.unread || self.asked().iter().any(anew)
+            }
         };
         if waits { self.to_wait_for() } else { Vec::new() }
     }
@@ -308,19 +314,18 @@ impl Drive<'_, '_> {
         if self.stop.is_none() { self.state.waiting() } else { Vec::new() }
     }
 
-    /// How often the calls that wait have asked, in all: more than before when one asked anew.
-    fn asked(&self) -> u64 {
-        self.state
-            .calls
-            .suspended()
-            .map(|call| u64::from(self.state.calls[call].record().suspensions()))
-            .sum()
+    /// What the calls that wait have asked: another suspension of a call is another question.
+    fn asked(&self) -> Vec<Asked> {
+        let calls = &self.state.calls;
+        calls.suspended().map(|call| Asked { call, suspension: calls[call].record().suspensions() }).collect()
     }
 
-    /// Was the last thing said an answer without calls?
-    fn answered_without_calls(&self) -> bool {
+    /// Was the last thing said an answer without calls, and is none open? What came in since is for the model.
+    fn had_ended(&self) -> bool {
         let last = self.state.history().last();
         last.and_then(Message::answer).is_some_and(|turn| turn.calls.is_empty())
+            && !self.state.unread
+            && self.state.calls.open().is_empty()
     }
 
     /// Takes the run to the status that the reason gives, and commits the end.

@@ -68,6 +68,8 @@ pub struct RunState {
     pub(super) following: u64,
     /// Commits made, over all activations.
     pub(super) commits: u64,
+    /// Did a result come in since the last answer, for the model to read?
+    pub(super) unread: bool,
     /// Was it left in the middle of an activation?
     pub(super) interrupted: bool,
     /// Messages that are not committed yet, in the order in which they came.
@@ -116,6 +118,7 @@ impl RunState {
             events: 0,
             following: 0,
             commits: 0,
+            unread: false,
             interrupted: false,
             changed_values: Changed::default(),
         }
@@ -280,6 +283,7 @@ impl RunState {
     ) {
         self.steps = step;
         self.offer.keep(chosen);
+        self.unread = false;
         self.say(Message::Assistant(Arc::clone(turn)));
         for (ordinal, request) in (0..).zip(&turn.calls) {
             let open = OpenCall::new(Arc::clone(turn), ordinal, NOT_EXECUTED);
@@ -313,6 +317,7 @@ impl RunState {
         let message = Message::Result(Arc::new(result));
         self.unsaved.push(message.clone());
         self.thread.history.set(call.place, message);
+        self.unread = true;
     }
 
     fn explain(&mut self, call: usize, why: &'static str) {
