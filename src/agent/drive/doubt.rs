@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::gating::{Opened, Passed};
+use super::replay::Passes;
 use super::{Drive, Halt};
 use crate::decision::{Decision, IN_DOUBT, Suspension};
 use crate::tool_call::{AnyToolCall, Replay, Suspend};
@@ -18,8 +19,8 @@ enum Doubt {
 
 impl Drive<'_, '_> {
     /// Settles the calls in doubt. One that may run twice does; of any other a person is asked, so that nothing is executed
-    /// twice in silence. Says whether there were any.
-    pub(super) async fn settle_doubts(&mut self) -> Result<bool, Halt> {
+    /// twice in silence. Says whether there were any. Decisions are taken in meanwhile if there are passes for them.
+    pub(super) async fn settle_doubts(&mut self, mut passes: Option<Passes<'_>>) -> Result<bool, Halt> {
         let mut found = false;
         for call in self.state.calls.open().to_vec() {
             let Some(doubt) = self.doubt(call) else { continue };
@@ -36,10 +37,10 @@ impl Drive<'_, '_> {
                 }
             }
             if !self.is_concurrent() {
-                self.finish_jobs(None).await?;
+                self.finish_jobs(passes.as_mut().map(Passes::again)).await?;
             }
         }
-        self.finish_jobs(None).await?;
+        self.finish_jobs(passes).await?;
         Ok(found)
     }
 

@@ -27,7 +27,7 @@ use super::decide::Envelope;
 use super::event::{EventKind, EventSink, Redactor};
 use super::keys::{Patches, StateView};
 use super::state::RunState;
-use super::tool::{Progress, ToolSpec};
+use super::tool::Progress;
 use crate::checkpoint::{Due, Trigger};
 use crate::run::RunStatus;
 use crate::termination::{FinalReason, TerminationReason};
@@ -150,15 +150,13 @@ struct Drive<'d, 'io> {
     progressed: mpsc::Receiver<Progress>,
     /// Decisions on calls that have not asked yet.
     held: Vec<Envelope>,
-    /// What a plugin, a gate or a condition wants the run to end with.
+    /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
     stop: Option<FinalReason>,
     /// What the calls of the current round wrote, by their names; the first `applied` are in the state.
     patches: Vec<(Arc<str>, Patches)>,
     applied: usize,
     /// What the calls of the current round read from: as it was when the first of them executed.
     view: Option<StateView>,
-    /// The tools that the current step offers, where a plugin chose.
-    offered: Option<Arc<[Arc<ToolSpec>]>>,
     /// Did the calls that wait change since they were last published?
     pending_changed: bool,
     /// What went wrong where it could not end the run any more.
@@ -208,7 +206,6 @@ impl<'d, 'io> Drive<'d, 'io> {
             patches: Vec::new(),
             applied: 0,
             view: None,
-            offered: None,
             pending_changed: true,
             problems: Vec::new(),
         }

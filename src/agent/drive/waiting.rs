@@ -146,7 +146,6 @@ impl Drive<'_, '_> {
     /// What belongs to one activation alone.
     pub(super) fn reset(&mut self) {
         self.stop = None;
-        self.offered = None;
         self.forget_patches();
     }
 }

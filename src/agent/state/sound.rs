@@ -57,10 +57,12 @@ impl RunState {
             decided,
             counters: stored.counters.clone(),
             steps: stored.steps,
+            offer: stored.offer.clone(),
             flows: stored.flows,
             events: stored.events,
             following: 0,
             commits: stored.version,
+            unread: is_unread(stored.messages.get(stored.base..).unwrap_or_default()),
             interrupted: run.status() == RunStatus::Running && stored.flows > 0,
             run: Slot::new(run),
             saved: None,
@@ -69,6 +71,12 @@ impl RunState {
             changed_values: Changed::default(),
         })
     }
+}
+
+/// Does a result stand behind the last answer? Results are stored when they come.
+fn is_unread(messages: &[Message]) -> bool {
+    let last = messages.iter().rev().find(|message| !matches!(message, Message::User(_)));
+    matches!(last, Some(Message::Result(_)))
 }
 
 /// The messages as the model reads them, and the places of the results of this run's calls. They are stored in the order
