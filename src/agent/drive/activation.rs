@@ -341,6 +341,7 @@ impl Drive<'_, '_> {
         if self.apply_patches().is_err() {
             self.problems.push("the state that calls wrote last was not applied".to_owned());
         }
+        self.forget_patches();
         self.state.step_run(|run| match run {
             AnyRun::Running(run) => match run.end_activation(reason.clone(), calls) {
                 Ok(ended) => ended.into(),

@@ -38,6 +38,10 @@ impl Drive<'_, '_> {
                     said = next(&mut stream) => said?,
                     beside = self.beside(true), if gate.is_some() => {
                         self.handle(beside?, gate.as_mut().map(Passes::each_committed)).await?;
+                        if self.jobs.is_empty() {
+                            // Each replay here has a commit of its own; what begins behind it reads what it wrote.
+                            self.forget_patches();
+                        }
                         continue;
                     }
                 };
@@ -47,6 +51,8 @@ impl Drive<'_, '_> {
             }
         }
         self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;
+        // The calls that the answer asks for are another round.
+        self.forget_patches();
         let answer = answer.finish().map_err(Halt::failed)?;
         let (usage, finish) = (answer.usage, &answer.finish);
         self.tell(|_| EventKind::InferenceFinished { step, usage, finish: finish.clone() });

@@ -67,8 +67,7 @@ impl Drive<'_, '_> {
     /// Does what a plugin asked for beside its answer.
     fn heed(&mut self, plugin: &dyn Plugin, patches: Patches, stop: Option<FinalReason>) -> Result<(), Halt> {
         if !patches.is_empty() {
-            let changed =
-                self.state.apply(&[(Arc::from(plugin.name()), patches)], 0).map_err(Halt::failed)?;
+            let changed = self.state.apply(plugin.name(), &patches).map_err(Halt::failed)?;
             self.tell_changed(&changed);
         }
         if self.stop.is_none() {
@@ -85,6 +84,8 @@ impl Drive<'_, '_> {
 
     /// The request of a step, as the plugins want it.
     pub(super) async fn prepare(&mut self, step: u32) -> Result<InferenceRequest, Halt> {
+        // What executed until now is committed, and the calls of this step read it.
+        self.forget_patches();
         self.tell(|_| EventKind::StepStarted { step });
         each_plugin!(self, Phase::StepStart, step, |plugin, cx| plugin.step_start(cx));
         let mut request = InferenceRequest {

@@ -155,7 +155,7 @@ impl Drive<'_, '_> {
     pub(super) fn reset(&mut self) {
         self.stop = None;
         self.offered = None;
-        self.forget_patches();
+        self.state.take_up_round();
     }
 }
 
