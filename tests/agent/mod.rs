@@ -22,6 +22,7 @@ mod polls;
 mod protocol;
 mod rounds;
 mod script;
+mod secrets;
 mod sharing;
 mod stops;
 mod stored;

@@ -43,7 +43,7 @@ fn eventful() -> World {
     world
 }
 
-fn lines(events: &[Arc<AgentEvent>]) -> String {
+pub fn lines(events: &[Arc<AgentEvent>]) -> String {
     events
         .iter()
         .map(|event| {
@@ -257,47 +257,6 @@ async fn a_stream_can_be_driven_to_its_end_without_looking() {
     let mut stream = run_loop_stream(&agent, &mut state, Input::message("hi"), Io::new());
     assert!(stream.next().await.is_none());
     assert!(stream.into_outcome().unwrap().is_err());
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_is_secret_reaches_no_event_and_no_list() {
-    for stream in [false, true] {
-        let secret = |id: &str, tool: &str| CallRequest::new(id, tool, json!({ "for": "SECRET 1" }));
-        let mut world = World::of([asks([
-            secret("a", "write"),
-            secret("b", "read"),
-            secret("c", "tells"),
-            secret("d", "asks"),
-            CallRequest { unreadable: Some("SECRET 2".into()), ..secret("e", "read") },
-        ])]);
-        (world.redacts, world.stream) = (true, stream);
-        world.mode = runstate::agent::ExecutionMode::Parallel;
-        world.tools.push(tool(&world.ledger, repeatable("tells"), |cx| {
-            Box::pin(async move {
-                cx.progress("SECRET 3").await;
-                ToolResult::Error("SECRET 4".into())
-            })
-        }));
-        world.tools.push(tool(&world.ledger, repeatable("asks"), |cx| {
-            Box::pin(async move {
-                if cx.decision().is_some() {
-                    return ToolResult::Warning { output: json!("SECRET 5"), warning: "SECRET 6".into() };
-                }
-                let ask = runstate::decision::Suspension::ask("ask", "is SECRET 7 right?");
-                ToolResult::Pending(ask.with_parameters(json!({ "form": "SECRET 8" })))
-            })
-        }));
-        let mut state = world.state();
-        assert_eq!(world.start(&mut state).await.waiting, ["a", "d"]);
-        let listed = serde_json::to_string(&*world.handle.pending()).unwrap();
-        assert!(listed.contains("***") && !listed.contains("SECRET"), "{listed}");
-        world.decide(&mut state, &[("a", Resume), ("d", Resume)]).await;
-        let told = lines(&world.told.all());
-        assert!(!told.contains("SECRET"), "{told}");
-        assert!(told.matches("***").count() > 8, "{told}");
-        // The model reads them.
-        assert!(world.script.seen()[1].concat().contains("SECRET 5"), "{:?}", world.script.seen()[1]);
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -331,7 +331,7 @@ impl Drive<'_, '_> {
         self.held.clear();
         let (reason, calls) = (flow.reason().clone(), flow.calls().to_vec());
         if let TerminationReason::Error(message) = &reason {
-            self.tell(|_| EventKind::Error { message: message.clone() });
+            self.tell_error(message);
         }
         if reason.to_run_status() == RunStatus::Done {
             self.give_up_calls(&format!("the run ended: {reason}"));

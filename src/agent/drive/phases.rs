@@ -164,7 +164,7 @@ impl Drive<'_, '_> {
             let heard = read(plugin.as_ref(), phase, Some(answer))
                 .and_then(|()| self.heed(plugin.as_ref(), patches, None));
             if let Err(Halt::Failed(problem)) = heard {
-                self.tell(|_| EventKind::Error { message: problem.clone() });
+                self.tell_error(&problem);
                 self.problems.push(problem);
             }
         }

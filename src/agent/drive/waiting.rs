@@ -164,7 +164,7 @@ impl Drive<'_, '_> {
     pub(super) fn tell_finished(&mut self, reason: &TerminationReason) {
         let waiting = self.interrupts();
         self.tell(|drive| EventKind::RunFinished {
-            reason: reason.clone(),
+            reason: drive.redactor.reason(reason),
             status: drive.state.run.get().status(),
             waiting,
             usage: drive.state.counters.usage(),
