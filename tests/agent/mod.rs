@@ -16,6 +16,7 @@ mod messages;
 mod modes;
 mod outcomes;
 mod outside;
+mod panics;
 mod parts;
 mod phases;
 mod polls;

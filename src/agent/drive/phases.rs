@@ -22,7 +22,7 @@ macro_rules! each_plugin {
         for $plugin in config.plugins_of(phase) {
             let mut cx = $self.context(phase, step);
             let $cx = &mut cx;
-            let answer = AssertUnwindSafe($ask);
+            let answer = AssertUnwindSafe(async { $ask.await });
             let answer = $self.io.cancelled.run_until_cancelled(answer.catch_unwind()).await;
             let (patches, stop) = (cx.patches, cx.stop);
             let answer = read($plugin.as_ref(), phase, answer)?;
@@ -129,7 +129,8 @@ impl Drive<'_, '_> {
         let (phase, config) = (Phase::BeforeToolExecute, self.config);
         for plugin in config.plugins_of(phase) {
             let mut cx = self.context(phase, step);
-            let answer = AssertUnwindSafe(plugin.before_tool_execute(&mut cx, call)).catch_unwind();
+            let answer =
+                AssertUnwindSafe(async { plugin.before_tool_execute(&mut cx, call).await }).catch_unwind();
             let answer = self.io.cancelled.run_until_cancelled(answer).await;
             let (patches, stop) = (cx.patches, cx.stop);
             let verdict = read(plugin.as_ref(), phase, answer)?;
@@ -159,7 +160,8 @@ impl Drive<'_, '_> {
         let (phase, config) = (Phase::RunEnd, self.config);
         for plugin in config.plugins_of(phase) {
             let mut cx = self.context(phase, self.state.steps);
-            let answer = AssertUnwindSafe(plugin.run_end(&mut cx, reason)).catch_unwind().await;
+            let answer =
+                AssertUnwindSafe(async { plugin.run_end(&mut cx, reason).await }).catch_unwind().await;
             let patches = cx.patches;
             let heard = read(plugin.as_ref(), phase, Some(answer))
                 .and_then(|()| self.heed(plugin.as_ref(), patches, None));
