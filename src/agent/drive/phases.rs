@@ -4,8 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use serde_json::Value;
 
 use super::super::answer::Usage;
+use super::super::depth::{is_too_deep, too_deep_arguments};
 use super::super::event::EventKind;
 use super::super::keys::Patches;
 use super::super::model::InferenceRequest;
@@ -116,6 +118,10 @@ impl Drive<'_, '_> {
         }
         let turn = turn();
         each_plugin!(self, Phase::AfterInference, step, |plugin, cx| plugin.after_inference(cx, turn, usage));
+        // What a plugin put there is held to what a model's arguments are.
+        for call in turn.calls.iter_mut().filter(|call| is_too_deep(&call.arguments)) {
+            (call.arguments, call.unreadable) = (Value::Null, Some(too_deep_arguments()));
+        }
         Ok(())
     }
 
