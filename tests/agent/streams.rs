@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::agent::{Incoming, Input, Io, SuspensionPolicy, run_loop_stream};
 use runstate::clock::Clock;
@@ -257,6 +258,42 @@ async fn a_stream_can_be_driven_to_its_end_without_looking() {
     let mut stream = run_loop_stream(&agent, &mut state, Input::message("hi"), Io::new());
     assert!(stream.next().await.is_none());
     assert!(stream.into_outcome().unwrap().is_err());
+}
+
+/// A model that never waits, and counts what it has said.
+struct Torrent(Arc<std::sync::atomic::AtomicUsize>);
+
+impl runstate::agent::Model for Torrent {
+    fn infer(&self, request: runstate::agent::InferenceRequest) -> runstate::agent::ModelStream<'_> {
+        let said = Arc::clone(&self.0);
+        let text = move |_| {
+            said.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            ModelEvent::Text("more".into())
+        };
+        let call = ModelEvent::CallStart { index: 0, id: format!("c{}", request.step), tool: "read".into() };
+        let end = [call, ModelEvent::Finish(FinishReason::Stop)];
+        Box::pin(futures_util::stream::iter((0..5_000).map(text).chain(end)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_never_waits_is_read_while_it_goes_on() {
+    let said = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let stop = runstate::agent::stop::StopConditionSpec::MaxRounds { rounds: 4 };
+    let agent = runstate::agent::Agent::builder(Torrent(Arc::clone(&said)))
+        .stop(runstate::agent::stop::StopConditions::new(vec![stop]).unwrap())
+        .build()
+        .unwrap();
+    let mut state = runstate::agent::RunState::new("r1");
+    let mut stream = run_loop_stream(&agent, &mut state, Input::message("go"), Io::new());
+    let mut read = 0;
+    while let Some(event) = stream.next().await {
+        read += usize::from(matches!(event.kind, EventKind::TextDelta { .. }));
+        let ahead = said.load(std::sync::atomic::Ordering::Relaxed) - read;
+        assert!(ahead < 200, "{ahead} events wait to be read");
+    }
+    assert_eq!(read, 20_000);
+    assert!(matches!(stream.into_outcome(), Some(Ok(_))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,6 +48,7 @@ impl Drive<'_, '_> {
                 let Some(event) = said else { break };
                 self.tell_said(step, &event, &mut streamed);
                 answer.push(event).map_err(Halt::failed)?;
+                self.let_read().await;
             }
         }
         self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;

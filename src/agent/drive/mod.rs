@@ -83,6 +83,8 @@ struct Drive<'d, 'io> {
     state: &'d mut RunState,
     io: Io<'io>,
     events: Option<&'d dyn EventSink>,
+    /// Who reads them, where they are those of a stream.
+    reader: Option<&'d stream::Told>,
     /// Are decisions taken in while the model speaks and tools execute?
     live: bool,
     redactor: Redactor,
@@ -131,6 +133,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             state,
             io,
             events,
+            reader: None,
             live,
             redactor: config
                 .redact
