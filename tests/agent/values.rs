@@ -303,9 +303,8 @@ async fn what_a_call_wrote_is_with_its_result_in_every_commit_and_after_every_dr
             let mut ended = false;
             for from_memory in [true, false] {
                 let what = format!("{mode:?}, dropped after {polls} polls, memory: {from_memory}");
-                let calls =
-                    [("a", "fast"), ("b", "slow_own"), ("c", "asks"), ("d", "once_own"), ("e", "fast")];
-                let mut world = World::new(&[&calls, &[("f", "once_own"), ("g", "fast")]]);
+                let calls = [("a", "fast"), ("b", "slow_own"), ("c", "asks"), ("d", "once_own")];
+                let mut world = World::new(&[&calls]);
                 let tools = [
                     keeps_own(&world, "fast", true, 0),
                     keeps_own(&world, "slow_own", true, 30),
@@ -342,7 +341,7 @@ async fn what_a_call_wrote_is_with_its_result_in_every_commit_and_after_every_dr
                         .count();
                     // What is in doubt is executed again.
                     (world.handle, world.inbox) = runstate::agent::inbox();
-                    world.put_patiently(&[("c", Resume), ("d", Resume), ("f", Resume)]);
+                    world.put_patiently(&[("c", Resume), ("d", Resume)]);
                     let outcome = world.try_drive(&mut state, Input::Resume).await.unwrap();
                     assert_eq!(outcome.reason, TerminationReason::NaturalEnd, "{what}");
                     assert!(state.calls().all(|(_, call)| call.status() == ToolCallStatus::Succeeded));
@@ -354,7 +353,7 @@ async fn what_a_call_wrote_is_with_its_result_in_every_commit_and_after_every_dr
                 break;
             }
         }
-        assert!(drops > 40, "{drops} drops");
+        assert!(drops > 30, "{drops} drops");
         assert!(results > 0, "none was dropped between a result and its commit in {mode:?}");
     }
 }

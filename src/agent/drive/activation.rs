@@ -115,7 +115,8 @@ impl Drive<'_, '_> {
         let had_ended = interrupted && self.answered_without_calls();
         let is_over = had_ended && self.state.calls.suspended_count() == 0;
         if is_over {
-            flow.request_stop(FinalReason::NATURAL_END);
+            done!(flow, self.ask_to_stop(true));
+            flow.request_stop(self.stop.take().unwrap_or(FinalReason::NATURAL_END));
         }
         let asked_before = self.asked();
         let drained = done!(flow, self.drain(flow.gate(), first).await);
@@ -128,8 +129,10 @@ impl Drive<'_, '_> {
             false
         };
         // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.
-        let asked_again = if interrupted && !is_over { self.condition(false) } else { None };
-        if let Some(reason) = self.stop.take().or(asked_again) {
+        if interrupted && !is_over {
+            done!(flow, self.ask_to_stop(false));
+        }
+        if let Some(reason) = self.stop.take() {
             flow.request_stop(reason);
         }
         if self.is_cancelled() {
@@ -199,13 +202,13 @@ impl Drive<'_, '_> {
         uncancelled!(flow, self.after_inference(flow.record().step(), || flow.turn_mut(), &usage).await);
         let flow = flow.accept(Accept);
         let has_calls = !flow.turn().calls.is_empty();
-        self.take_in(flow.record().step(), flow.turn(), &usage);
+        self.take_in(flow.record().step(), flow.turn());
         let ends_here = !has_calls || self.stop.is_some();
         if ends_here {
             uncancelled!(flow, self.step_end(flow.record().step()).await);
             // An answer without calls ends the run only if no call waits (A1); else it goes on, and all conditions count.
             let ends_the_run = !has_calls && self.state.calls.suspended_count() == 0;
-            self.stop = self.stop.take().or_else(|| self.condition(ends_the_run));
+            uncancelled!(flow, self.ask_to_stop(ends_the_run));
         }
         let receipt = committed!(self, flow);
         let waiting = if has_calls { Vec::new() } else { self.state.waiting() };
@@ -249,7 +252,8 @@ impl Drive<'_, '_> {
             done!(flow, self.go_on_with_round(&mut flow, false).await);
         }
         done!(flow, self.step_end(step).await);
-        if let Some(reason) = self.stop.take().or_else(|| self.condition(false)) {
+        done!(flow, self.ask_to_stop(false));
+        if let Some(reason) = self.stop.take() {
             flow.request_stop(reason);
         }
         let gate = done!(flow, self.commit_drained(drained).await);
@@ -277,14 +281,9 @@ impl Drive<'_, '_> {
     }
 
     /// Takes an answer in: what the model said is said.
-    fn take_in(
-        &mut self,
-        step: u32,
-        turn: &std::sync::Arc<crate::turn::Turn>,
-        usage: &super::super::answer::Usage,
-    ) {
+    fn take_in(&mut self, step: u32, turn: &std::sync::Arc<crate::turn::Turn>) {
         self.state.answered(step, turn, self.io.watch);
-        self.state.counters.step(&self.config.stop, usage, turn);
+        self.state.counters.answered(self.config.window, turn);
         self.tell_ready(step);
     }
 

@@ -47,6 +47,10 @@ impl Drive<'_, '_> {
                 };
                 let Some(event) = said else { break };
                 self.tell_said(step, &event, &mut streamed);
+                if let ModelEvent::Usage(usage) = &event {
+                    // It is paid for, whatever comes of the answer.
+                    self.state.counters.used(usage);
+                }
                 answer.push(event).map_err(Halt::failed)?;
                 self.let_read().await;
             }

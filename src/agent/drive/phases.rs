@@ -1,6 +1,6 @@
 //! The phases, and the plugins that are asked in them (document 003, "Phase Enum").
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -9,9 +9,12 @@ use serde_json::Value;
 use super::super::answer::Usage;
 use super::super::depth::{is_too_deep, too_deep_arguments};
 use super::super::event::EventKind;
+use super::super::history::Message;
 use super::super::keys::Patches;
 use super::super::model::InferenceRequest;
-use super::super::plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict};
+use super::super::plugin::{
+    EndedStep, ExecutedCall, Extension, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict,
+};
 use super::jobs::panicked;
 use super::{Drive, Halt};
 use crate::termination::{FinalReason, TerminationReason};
@@ -178,10 +181,20 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The stop condition that holds, as the reason to end. `ends_anyway` says that the answer has no calls.
-    pub(super) fn condition(&self, ends_anyway: bool) -> Option<FinalReason> {
-        let turn = self.state.thread().last_answer()?;
-        let now_ms = self.config.clock.now_ms();
-        self.config.stop.check(&self.state.counters, now_ms, turn, ends_anyway).map(FinalReason::from)
+    /// Asks whether the run is to stop behind the last step, unless it is to end already. `ends_naturally` says that its answer
+    /// has no calls, and that none waits. A run that has no step yet is not asked, whatever was said on its thread before it.
+    pub(super) fn ask_to_stop(&mut self, ends_naturally: bool) -> Result<(), Halt> {
+        let own = &self.state.history()[self.state.base..];
+        let Some(answer) = own.iter().rev().find_map(Message::answer) else { return Ok(()) };
+        let (counters, now_ms) = (&self.state.counters, self.config.clock.now_ms());
+        let step = EndedStep { counters, answer, now_ms, ends_naturally };
+        for Extension { plugin, .. } in &self.config.plugins {
+            if self.stop.is_some() {
+                break;
+            }
+            let answer = catch_unwind(AssertUnwindSafe(|| plugin.stops(&step)));
+            self.stop = read(plugin.as_ref(), Phase::StepEnd, Some(answer.map(Ok)))?;
+        }
+        Ok(())
     }
 }
