@@ -270,13 +270,28 @@ impl Inbox {
     }
 }
 
-/// Nobody takes decisions there any more.
+/// Nobody takes decisions there any more: the [`Inbox`] was dropped.
+///
+/// ```
+/// use runstate::agent::{Incoming, RunGone, inbox};
+/// use runstate::decision::DecisionAction::Resume;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let (handle, inbox) = inbox();
+/// drop(inbox);
+/// assert_eq!(handle.decide(Incoming::new("d1", "call_1", Resume)).await, Err(RunGone));
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunGone;
 
 impl fmt::Display for RunGone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the run that took decisions here is gone")
+        f.write_str(
+            "the run that took decisions here is gone; read its stored state to see what was accepted, and give what was not to \
+             the inbox of its next loop",
+        )
     }
 }
 

@@ -53,7 +53,13 @@ impl fmt::Display for ActivationError {
             ActivationError::NotCommitted(error) => {
                 write!(f, "{error}; do the same again to commit it")
             }
-            ActivationError::Unfinished(unfinished) => unfinished.error.fmt(f),
+            ActivationError::Unfinished(unfinished) => {
+                write!(
+                    f,
+                    "{}; the activation has ended and lacks its commit alone: `Unfinished::retry` makes it",
+                    unfinished.error
+                )
+            }
         }
     }
 }
