@@ -67,7 +67,7 @@ enum Inbound {
 /// // Without a run that takes them, decisions have nowhere to go.
 /// drop(inbox);
 /// let error = handle.decide(Incoming::new("d-1", "call_1", DecisionAction::Resume)).await.unwrap_err();
-/// assert_eq!(error.to_string(), "the run that took decisions here is gone");
+/// assert!(error.to_string().starts_with("the run that took decisions here is gone; read its stored state"), "{error}");
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -270,19 +270,7 @@ impl Inbox {
     }
 }
 
-/// Nobody takes decisions there any more: the [`Inbox`] was dropped.
-///
-/// ```
-/// use runstate::agent::{Incoming, RunGone, inbox};
-/// use runstate::decision::DecisionAction::Resume;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
-/// let (handle, inbox) = inbox();
-/// drop(inbox);
-/// assert_eq!(handle.decide(Incoming::new("d1", "call_1", Resume)).await, Err(RunGone));
-/// # }
-/// ```
+/// Nobody takes decisions there any more: the [`Inbox`] was dropped. See [`DecisionHandle`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunGone;
 
