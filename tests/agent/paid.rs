@@ -19,11 +19,11 @@ fn read(tokens: u64) -> Usage {
 /// The run is over, and has used so many tokens wherever one asks.
 fn assert_used(world: &World, tokens: u64, what: &str) {
     assert_eq!(world.restored().usage(), read(tokens), "{what}");
-    let told = world.told.kinds().into_iter().filter_map(|kind| match kind {
+    let mut told = world.told.kinds().into_iter().filter_map(|kind| match kind {
         EventKind::RunFinished { usage, .. } => Some(usage),
         _ => None,
     });
-    assert_eq!(told.last(), Some(read(tokens)), "{what}");
+    assert_eq!(told.next_back(), Some(read(tokens)), "{what}");
 }
 
 #[tokio::test(start_paused = true)]
