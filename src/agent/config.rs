@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::event::Redact;
 use super::model::Model;
-use super::plugin::{Phase, Plugin, Plugins};
+use super::plugin::{Extension, Phase, Plugin, Plugins};
 use super::schema::{SchemaCheck, Unchecked};
-use super::stop::{StopConditions, StopConfigError};
+use super::stop::{MOST_WINDOW, StopConditions, StopConfigError};
 use super::tool::{Tool, ToolSpec};
 use crate::clock::{Clock, unix_clock};
 use crate::tool_execution::Effect;
@@ -67,7 +67,8 @@ pub(super) struct Config {
     pub(super) model: Arc<dyn Model>,
     pub(super) tools: Tools,
     pub(super) plugins: Plugins,
-    pub(super) stop: StopConditions,
+    /// Within how many calls repetitions are counted.
+    pub(super) window: u32,
     pub(super) mode: ExecutionMode,
     pub(super) policy: SuspensionPolicy,
     pub(super) when_suspended: WhenSuspended,
@@ -104,7 +105,8 @@ impl Tools {
 impl Config {
     /// The plugins that want to be asked in the phase.
     pub(super) fn plugins_of(&self, phase: Phase) -> impl Iterator<Item = &Arc<dyn Plugin>> {
-        self.plugins.iter().filter(move |plugin| plugin.phases().contains(phase))
+        let wants = move |extension: &&Extension| extension.phases.contains(phase);
+        self.plugins.iter().filter(wants).map(|extension| &extension.plugin)
     }
 }
 
@@ -130,7 +132,7 @@ impl Agent {
 
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plugins: Vec<_> = self.config.plugins.iter().map(|plugin| plugin.name()).collect();
+        let plugins: Vec<_> = self.config.plugins.iter().map(|it| it.plugin.name()).collect();
         f.debug_struct("Agent")
             .field("tools", &self.config.tools.names())
             .field("plugins", &plugins)
@@ -142,6 +144,54 @@ impl fmt::Debug for Agent {
 }
 
 /// An [`Agent`] in the making.
+///
+/// ```
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::stop::{StopConditionSpec, StopConditions};
+/// use runstate::agent::{
+///     Agent, ConfigError, ExecutionMode, InferenceRequest, Model, ModelStream, Tool, ToolContext, ToolSpec, async_trait,
+/// };
+/// use runstate::tool_result::ToolResult;
+///
+/// struct Brief;
+///
+/// impl Model for Brief {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         Box::pin(futures_util::stream::iter([ModelEvent::Finish(FinishReason::Stop)]))
+///     }
+/// }
+///
+/// struct Echo(ToolSpec);
+///
+/// #[async_trait]
+/// impl Tool for Echo {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+///         ToolResult::Success(cx.arguments().clone())
+///     }
+/// }
+///
+/// let echo = || Echo(ToolSpec::new("echo", "Says it again.").repeatable());
+/// let agent = Agent::builder(Brief)
+///     .system("Be brief.")
+///     .parameter("temperature", 0)
+///     .tool(echo())
+///     .mode(ExecutionMode::Concurrent)
+///     .stop(StopConditions::new(vec![StopConditionSpec::MaxRounds { rounds: 20 }])?)
+///     .build()?;
+/// assert!(format!("{agent:?}").contains("echo"));
+///
+/// // What could not work is refused here, and not in the middle of a run.
+/// let error = Agent::builder(Brief).tool(echo()).tool(echo()).build().unwrap_err();
+/// assert_eq!(error.to_string(), "two tools are called \"echo\"; rename one of them");
+/// let strict = Echo(ToolSpec::new("strict", "").with_schema(serde_json::json!({ "type": "object" })));
+/// let error = Agent::builder(Brief).tool(strict).build().unwrap_err();
+/// assert!(matches!(error, ConfigError::NoSchemaCheck { .. }), "{error}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "an agent is made by `build`"]
 pub struct AgentBuilder {
     model: Arc<dyn Model>,
@@ -183,7 +233,8 @@ impl AgentBuilder {
         self
     }
 
-    /// With these stop conditions. Without any a run goes on as long as the model asks for calls.
+    /// With these stop conditions, behind all plugins: they are one ([`Plugin::stops`]). Without any a run goes on as long as the
+    /// model asks for calls. Said again, the last ones count.
     pub fn stop(mut self, conditions: StopConditions) -> Self {
         self.stop = conditions;
         self
@@ -258,11 +309,18 @@ impl AgentBuilder {
                 return Err(ConfigError::SameName { tool: name });
             }
         }
+        let mut plugins = self.plugins;
+        if self.stop.specs().next().is_some() {
+            plugins.push(Arc::new(self.stop));
+        }
+        let plugins = plugins.into_iter();
+        let plugins: Plugins = plugins.map(|plugin| Extension { phases: plugin.phases(), plugin }).collect();
+        let window = plugins.iter().map(|it| it.plugin.window()).max().unwrap_or(0).min(MOST_WINDOW);
         let config = Config {
             model: self.model,
             tools: Tools { by_name, specs: specs.into() },
-            plugins: self.plugins.into(),
-            stop: self.stop,
+            plugins,
+            window,
             mode: self.mode,
             policy: self.policy,
             when_suspended: self.when_suspended,

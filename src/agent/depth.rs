@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::decision::Suspension;
 use crate::snapshot::nests_deeper;
 use crate::tool_result::ToolResult;
 
@@ -14,14 +15,21 @@ pub(super) fn is_too_deep(value: &Value) -> bool {
     nests_deeper(value, MOST_LEVELS)
 }
 
+/// Does what is asked for nest deeper than it may?
+pub(super) fn asks_too_deep(suspension: &Suspension) -> bool {
+    is_too_deep(&suspension.parameters) || suspension.response_schema.as_ref().is_some_and(is_too_deep)
+}
+
+/// Why arguments that nest too deep cannot be read.
+pub(super) fn too_deep_arguments() -> String {
+    format!("the arguments nest deeper than {MOST_LEVELS} levels")
+}
+
 /// A result that nests too deep is a failed call: the model reads why.
 pub(super) fn checked(result: ToolResult) -> ToolResult {
     let (what, too_deep) = match &result {
         ToolResult::Success(output) | ToolResult::Warning { output, .. } => ("output", is_too_deep(output)),
-        ToolResult::Pending(suspension) => {
-            let schema = suspension.response_schema.as_ref();
-            ("suspension", is_too_deep(&suspension.parameters) || schema.is_some_and(is_too_deep))
-        }
+        ToolResult::Pending(suspension) => ("suspension", asks_too_deep(suspension)),
         ToolResult::Error(_) => return result,
     };
     if !too_deep {

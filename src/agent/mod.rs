@@ -67,7 +67,9 @@ pub use drive::{
 };
 pub use history::{CallResult, History, Message, OpenCall, ResultContent};
 pub use model::{InferenceRequest, Model, ModelError, ModelStream};
-pub use plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
+pub use plugin::{
+    EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict,
+};
 pub use schema::{SchemaCheck, Unchecked};
 #[cfg(feature = "store")]
 pub(crate) use state::{Core, RunParts};

@@ -1,11 +1,15 @@
 //! Values from outside that nest so deep that a stored run could not be read again.
 
-use runstate::agent::{Incoming, Reply};
+use std::sync::Arc;
+
+use runstate::agent::{GateCall, Incoming, PhaseContext, Plugin, PluginError, Reply, Verdict, async_trait};
 use runstate::decision::DecisionAction::Resume;
+use runstate::decision::Suspension;
 use runstate::termination::TerminationReason;
 use runstate::turn::CallRequest;
 use serde_json::{Value, json};
 
+use super::acts::Acts;
 use super::parts::{Bit, World, history, statuses};
 use super::script::asks;
 use super::tools::nested;
@@ -68,6 +72,60 @@ async fn a_tool_with_a_deeper_output_fails_its_call() {
             world.script.seen()[1][2],
             format!("a: error: the {what} of the tool nests deeper than 96 levels")
         );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_of_the_gate_that_is_deeper_fails_its_call() {
+    for tool in ["deep_parameters", "deep_schema"] {
+        let mut world = world("read", json!({}));
+        world.plugins.push(Arc::new(Asks(tool == "deep_schema")));
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd, "{tool}");
+        assert_eq!(statuses(&world.restored()), ["a Failed"]);
+        let said = "a: error: what the gate asks for nests deeper than 96 levels";
+        assert_eq!(world.script.seen()[1][2], said);
+    }
+}
+
+/// Asks with parameters, or with a schema, that nest too deep.
+struct Asks(bool);
+
+#[async_trait]
+impl Plugin for Asks {
+    fn name(&self) -> &str {
+        "asks"
+    }
+
+    async fn before_tool_execute(
+        &self,
+        _: &mut PhaseContext<'_>,
+        _: &GateCall<'_>,
+    ) -> Result<Verdict, PluginError> {
+        let mut suspension = Suspension::ask("ask", "?");
+        match self.0 {
+            true => suspension.response_schema = Some(nested(200)),
+            false => suspension.parameters = nested(200),
+        }
+        Ok(Verdict::Suspend(suspension))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_a_plugin_gives_deeper_arguments_fails() {
+    for levels in [MOST + 1, 200] {
+        let mut world = world("read", json!({}));
+        world.plugins.push(Arc::new(Acts::new("deepens").turn(move |turn| {
+            for call in &mut turn.calls {
+                call.arguments = nested(levels);
+            }
+        })));
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
+        assert_eq!(statuses(&world.restored()), ["a Failed"]);
+        let said = "a: error: the arguments cannot be read: the arguments nest deeper than 96 levels";
+        assert_eq!(world.script.seen()[1][2], said);
+        assert!(world.done().is_empty());
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod acts;
 mod approvals;
+mod blocked;
 mod cancels;
 mod cutoff;
 mod decisions;
@@ -19,12 +20,15 @@ mod modes;
 mod offers;
 mod outcomes;
 mod outside;
+mod paid;
+mod panics;
 mod parts;
 mod phases;
 mod polls;
 mod protocol;
 mod rounds;
 mod script;
+mod secrets;
 mod sharing;
 mod stopping;
 mod stops;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::agent::{Incoming, Input, Io, SuspensionPolicy, run_loop_stream};
 use runstate::clock::Clock;
@@ -43,7 +44,7 @@ fn eventful() -> World {
     world
 }
 
-fn lines(events: &[Arc<AgentEvent>]) -> String {
+pub fn lines(events: &[Arc<AgentEvent>]) -> String {
     events
         .iter()
         .map(|event| {
@@ -259,45 +260,40 @@ async fn a_stream_can_be_driven_to_its_end_without_looking() {
     assert!(stream.into_outcome().unwrap().is_err());
 }
 
-#[tokio::test(start_paused = true)]
-async fn what_is_secret_reaches_no_event_and_no_list() {
-    for stream in [false, true] {
-        let secret = |id: &str, tool: &str| CallRequest::new(id, tool, json!({ "for": "SECRET 1" }));
-        let mut world = World::of([asks([
-            secret("a", "write"),
-            secret("b", "read"),
-            secret("c", "tells"),
-            secret("d", "asks"),
-            CallRequest { unreadable: Some("SECRET 2".into()), ..secret("e", "read") },
-        ])]);
-        (world.redacts, world.stream) = (true, stream);
-        world.mode = runstate::agent::ExecutionMode::Parallel;
-        world.tools.push(tool(&world.ledger, repeatable("tells"), |cx| {
-            Box::pin(async move {
-                cx.progress("SECRET 3").await;
-                ToolResult::Error("SECRET 4".into())
-            })
-        }));
-        world.tools.push(tool(&world.ledger, repeatable("asks"), |cx| {
-            Box::pin(async move {
-                if cx.decision().is_some() {
-                    return ToolResult::Warning { output: json!("SECRET 5"), warning: "SECRET 6".into() };
-                }
-                let ask = runstate::decision::Suspension::ask("ask", "is SECRET 7 right?");
-                ToolResult::Pending(ask.with_parameters(json!({ "form": "SECRET 8" })))
-            })
-        }));
-        let mut state = world.state();
-        assert_eq!(world.start(&mut state).await.waiting, ["a", "d"]);
-        let listed = serde_json::to_string(&*world.handle.pending()).unwrap();
-        assert!(listed.contains("***") && !listed.contains("SECRET"), "{listed}");
-        world.decide(&mut state, &[("a", Resume), ("d", Resume)]).await;
-        let told = lines(&world.told.all());
-        assert!(!told.contains("SECRET"), "{told}");
-        assert!(told.matches("***").count() > 8, "{told}");
-        // The model reads them.
-        assert!(world.script.seen()[1].concat().contains("SECRET 5"), "{:?}", world.script.seen()[1]);
+/// A model that never waits, and counts what it has said.
+struct Torrent(Arc<std::sync::atomic::AtomicUsize>);
+
+impl runstate::agent::Model for Torrent {
+    fn infer(&self, request: runstate::agent::InferenceRequest) -> runstate::agent::ModelStream<'_> {
+        let said = Arc::clone(&self.0);
+        let text = move |_| {
+            said.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            ModelEvent::Text("more".into())
+        };
+        let call = ModelEvent::CallStart { index: 0, id: format!("c{}", request.step), tool: "read".into() };
+        let end = [call, ModelEvent::Finish(FinishReason::Stop)];
+        Box::pin(futures_util::stream::iter((0..5_000).map(text).chain(end)))
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_never_waits_is_read_while_it_goes_on() {
+    let said = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let stop = runstate::agent::stop::StopConditionSpec::MaxRounds { rounds: 4 };
+    let agent = runstate::agent::Agent::builder(Torrent(Arc::clone(&said)))
+        .stop(runstate::agent::stop::StopConditions::new(vec![stop]).unwrap())
+        .build()
+        .unwrap();
+    let mut state = runstate::agent::RunState::new("r1");
+    let mut stream = run_loop_stream(&agent, &mut state, Input::message("go"), Io::new());
+    let mut read = 0;
+    while let Some(event) = stream.next().await {
+        read += usize::from(matches!(event.kind, EventKind::TextDelta { .. }));
+        let ahead = said.load(std::sync::atomic::Ordering::Relaxed) - read;
+        assert!(ahead < 200, "{ahead} events wait to be read");
+    }
+    assert_eq!(read, 20_000);
+    assert!(matches!(stream.into_outcome(), Some(Ok(_))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use runstate::agent::event::{EventKind, StateKey};
 use runstate::agent::keys::{Key, Scope};
-use runstate::agent::{ExecutionMode, RunState, Tool};
+use runstate::agent::{
+    ExecutionMode, Input, Phase, PhaseContext, Phases, Plugin, PluginError, RunState, Tool, WhenSuspended,
+};
 use runstate::decision::DecisionAction::Resume;
 use runstate::decision::Suspension;
+use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
+use runstate::tool_call::ToolCallStatus;
 use runstate::tool_result::ToolResult;
 use runstate::turn::CallRequest;
 use serde_json::{Value, json};
@@ -77,9 +81,7 @@ async fn two_calls_that_contradict_each_other_end_the_run_and_nothing_of_them_is
         });
         let conflicts: Vec<_> = conflicts.collect();
         assert_eq!(conflicts.len(), 1);
-        let mut calls = [&*conflicts[0].first, &*conflicts[0].second];
-        calls.sort_unstable();
-        assert_eq!(calls, ["a", "b"]);
+        assert_eq!([&*conflicts[0].first, &*conflicts[0].second], ["a", "b"]);
         assert_eq!(state.get(&LAST).unwrap(), None, "{mode:?}");
         assert_eq!(world.restored().get(&LAST).unwrap(), None);
         assert_eq!(statuses(&world.restored()), ["a Succeeded", "b Succeeded"], "what was done is kept");
@@ -90,7 +92,13 @@ async fn two_calls_that_contradict_each_other_end_the_run_and_nothing_of_them_is
 async fn calls_that_must_not_run_twice_contradict_each_other_in_sequence_too() {
     let mut world = world(&[("a", "keep_once", 7), ("b", "keep_once", 8)]);
     let mut state = world.state();
-    assert!(matches!(world.start(&mut state).await.reason, TerminationReason::Error(_)));
+    let TerminationReason::Error(said) = world.start(&mut state).await.reason else { panic!() };
+    assert!(said.contains("what was written since the last commit is not applied"), "{said}");
+    assert_eq!(
+        world.restored().get(&LAST).unwrap(),
+        Some(json!(7)),
+        "it was committed before the other began"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -254,4 +262,139 @@ async fn a_replay_does_not_contradict_the_round_that_it_was_asked_in() {
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.restored().get(&LAST).unwrap(), Some(json!("told")));
+}
+
+/// Asks first where its tool is `asks`; then keeps, under a name of its call's, how often it executed.
+fn keeps_own(world: &World, name: &'static str, repeats: bool, ms: u64) -> Arc<dyn Tool> {
+    let spec = if repeats { repeatable(name) } else { once(name) };
+    tool(&world.ledger, spec, move |cx| {
+        Box::pin(async move {
+            if name == "asks" && cx.decision().is_none() {
+                return ToolResult::Pending(Suspension::ask("ask", "?"));
+            }
+            cx.set(&own(cx.call()), &json!(cx.idempotency_key())).unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+            ToolResult::Success(json!(1))
+        })
+    })
+}
+
+fn own(call: &str) -> Key<Value> {
+    Key::named(format!("own/{call}"), Scope::Thread).persistent()
+}
+
+/// Each call that has its result has what it wrote.
+fn assert_written(state: &RunState, what: &str) {
+    for (name, call) in state.calls().filter(|(_, call)| call.status() == ToolCallStatus::Succeeded) {
+        let written = state.get(&own(name)).unwrap();
+        assert!(written.is_some(), "{what}: {name} is {} and wrote nothing", call.status());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_call_wrote_is_with_its_result_in_every_commit_and_after_every_drop() {
+    for (mode, stream) in [
+        (ExecutionMode::Sequential, false),
+        (ExecutionMode::Parallel, true),
+        (ExecutionMode::Concurrent, true),
+    ] {
+        let (mut results, mut drops) = (0, 0);
+        for polls in 0.. {
+            let mut ended = false;
+            for from_memory in [true, false] {
+                let what = format!("{mode:?}, dropped after {polls} polls, memory: {from_memory}");
+                let calls = [("a", "fast"), ("b", "slow_own"), ("c", "asks"), ("d", "once_own")];
+                let mut world = World::new(&[&calls]);
+                let tools = [
+                    keeps_own(&world, "fast", true, 0),
+                    keeps_own(&world, "slow_own", true, 30),
+                    keeps_own(&world, "asks", true, 5),
+                    keeps_own(&world, "once_own", false, 10),
+                ];
+                world.tools = tools.into();
+                (world.mode, world.stream, world.when_suspended) = (mode, stream, WhenSuspended::WaitInPlace);
+                let mut state = world.state();
+                world.put_patiently(&[("c", Resume)]);
+                let dropped = {
+                    let send = world.start_senders().await;
+                    let drive = world.drive(&mut state, Input::message("tidy up"));
+                    let dropped = super::polls::dropped_after(drive, polls).await;
+                    send.iter().for_each(tokio::task::JoinHandle::abort);
+                    dropped
+                };
+                ended = dropped.is_some();
+                drops += usize::from(!ended);
+                for commit in 1..=world.kept.memory.triggers().count() {
+                    let state = world.kept.memory.stored_after(commit).unwrap().restore().unwrap();
+                    assert_written(&state, &format!("{what}, commit {commit}"));
+                }
+                if !from_memory && let Ok(stored) = world.kept.memory.restore() {
+                    state = stored;
+                }
+                if state.run().status() != RunStatus::Done && state.steps() > 0 {
+                    results += state
+                        .calls()
+                        .filter(|(name, call)| {
+                            call.status() == ToolCallStatus::Succeeded
+                                && state.get(&own(name)).unwrap().is_none()
+                        })
+                        .count();
+                    // What is in doubt is executed again.
+                    (world.handle, world.inbox) = runstate::agent::inbox();
+                    world.put_patiently(&[("c", Resume), ("d", Resume)]);
+                    let outcome = world.try_drive(&mut state, Input::Resume).await.unwrap();
+                    assert_eq!(outcome.reason, TerminationReason::NaturalEnd, "{what}");
+                    assert!(state.calls().all(|(_, call)| call.status() == ToolCallStatus::Succeeded));
+                    assert_written(&state, &what);
+                    assert_written(&world.restored(), &what);
+                }
+            }
+            if ended {
+                break;
+            }
+        }
+        assert!(drops > 30, "{drops} drops");
+        assert!(results > 0, "none was dropped between a result and its commit in {mode:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_is_dropped_behind_a_contradiction_finds_it_again() {
+    for polls in 0.. {
+        let mut world = world(&[("a", "keep", 7), ("b", "keep", 8)]);
+        world.mode = ExecutionMode::Parallel;
+        world.plugins.push(Arc::new(Lingers));
+        let mut state = world.state();
+        let drive = world.drive(&mut state, Input::message("tidy up"));
+        let outcome = match super::polls::dropped_after(drive, polls).await {
+            None if state.history().is_empty() => continue,
+            None => world.try_drive(&mut state, Input::Resume).await.unwrap(),
+            Some(outcome) => {
+                assert!(polls > 10, "{polls}");
+                outcome.unwrap();
+                break;
+            }
+        };
+        assert!(matches!(outcome.reason, TerminationReason::Error(_)), "{polls}: {}", outcome.reason);
+        assert_eq!(state.get(&LAST).unwrap(), None);
+    }
+}
+
+/// Takes its time when a run ends.
+struct Lingers;
+
+#[runstate::agent::async_trait]
+impl Plugin for Lingers {
+    fn name(&self) -> &str {
+        "lingers"
+    }
+
+    fn phases(&self) -> Phases {
+        Phases::of(&[Phase::RunEnd])
+    }
+
+    async fn run_end(&self, _: &mut PhaseContext<'_>, _: &TerminationReason) -> Result<(), PluginError> {
+        super::parts::settled().await;
+        Ok(())
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::depth::{MOST_LEVELS, is_too_deep};
+use super::super::depth::{is_too_deep, too_deep_arguments};
 
 /// The arguments, and why they cannot be read if they cannot; the text itself stands for them then.
 pub(super) fn read(text: String) -> (Value, Option<String>) {
@@ -12,14 +12,10 @@ pub(super) fn read(text: String) -> (Value, Option<String>) {
     }
     let why = match serde_json::from_str::<Value>(&text) {
         Ok(value) if !is_too_deep(&value) => return (value, None),
-        Ok(_) => too_deep(),
+        Ok(_) => too_deep_arguments(),
         // The reader gives up at 127 levels; how it says so is pinned by a test.
-        Err(error) if error.to_string().starts_with("recursion limit exceeded") => too_deep(),
+        Err(error) if error.to_string().starts_with("recursion limit exceeded") => too_deep_arguments(),
         Err(error) => format!("the arguments are not JSON: {error}"),
     };
     (Value::String(text), Some(why))
-}
-
-fn too_deep() -> String {
-    format!("the arguments nest deeper than {MOST_LEVELS} levels")
 }

@@ -23,6 +23,48 @@ const SEAL: usize = 65;
 /// file is.
 ///
 /// Writing and syncing happen on a thread of its own, so that a slow disk stops no other run.
+///
+/// ```
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{
+///     Agent, FileCommitter, InferenceRequest, Input, Io, Model, ModelStream, RunState, read_run, run_loop,
+/// };
+///
+/// struct Brief;
+///
+/// impl Model for Brief {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         Box::pin(futures_util::stream::iter([ModelEvent::Finish(FinishReason::Stop)]))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = std::env::temp_dir().join(format!("runstate-example-{}.jsonl", std::process::id()));
+/// # std::fs::remove_file(&path).ok();
+/// let agent = Agent::builder(Brief).build()?;
+/// let mut state = RunState::new("r1");
+/// let mut file = FileCommitter::create(&path)?;
+/// run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut file)).await?;
+/// drop(file);
+/// assert_eq!(read_run(&path)?.restore()?.steps(), 1);
+///
+/// // The file of a run is not taken for that of another.
+/// assert!(FileCommitter::create(&path).is_err());
+///
+/// // A line that a crash cut off was no commit yet; one that is whole and damaged may have been.
+/// let whole = std::fs::read_to_string(&path)?;
+/// std::fs::write(&path, &whole[..whole.len() - 10])?;
+/// let (file, stored) = FileCommitter::open(&path)?;
+/// assert!(file.cut_off() > 0 && stored.version() == 2);
+/// std::fs::write(&path, whole.replace("natural_end", "cancelled"))?;
+/// let error = FileCommitter::open(&path).unwrap_err();
+/// assert!(error.to_string().contains("line 3: its digest is"), "{error}");
+/// # drop(file);
+/// # std::fs::remove_file(&path)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct FileCommitter {
     path: PathBuf,
@@ -32,6 +74,8 @@ pub struct FileCommitter {
     version: u64,
     /// Was the one behind it given to the writer, and its loop dropped before it said more? It may be in the file.
     is_unsure: bool,
+    /// Bytes that were removed when the file was opened.
+    cut_off: usize,
 }
 
 /// A line, and who waits for it to be durable.
@@ -66,11 +110,12 @@ impl FileCommitter {
         Self::start(path, file, 0)
     }
 
-    /// Goes on with the file of a run, and says what it holds. A last line that a crash cut off is removed first.
+    /// Goes on with the file of a run, and says what it holds. A last line that a crash cut off, so that it does not end, is
+    /// removed first: nobody was told that its commit was made. [`cut_off`](Self::cut_off) says how much that was.
     ///
     /// # Errors
-    /// [`FileError`] when the file cannot be read, is that of no run, or is damaged before its last line. Nothing is
-    /// removed then.
+    /// [`FileError`] when the file cannot be read, is that of no run, or is damaged: a line that ends, the last one too, may be a
+    /// commit that was made. Nothing is removed then.
     pub fn open(path: impl Into<PathBuf>) -> Result<(Self, StoredRun), FileError> {
         let path = path.into();
         let at = |error| FileError::Io { path: path.clone(), error };
@@ -84,7 +129,9 @@ impl FileCommitter {
         }
         file.seek(SeekFrom::Start(whole as u64)).map_err(at)?;
         let version = stored.version();
-        Ok((Self::start(path, file, version)?, stored))
+        let mut committer = Self::start(path, file, version)?;
+        committer.cut_off = bytes.len() - whole;
+        Ok((committer, stored))
     }
 
     fn start(path: PathBuf, mut file: File, version: u64) -> Result<Self, FileError> {
@@ -101,7 +148,7 @@ impl FileCommitter {
         match writer {
             Ok(writer) => {
                 let (lines, writer) = (Some(lines), Some(writer));
-                Ok(FileCommitter { path, lines, writer, version, is_unsure: false })
+                Ok(FileCommitter { path, lines, writer, version, is_unsure: false, cut_off: 0 })
             }
             Err(error) => Err(FileError::Io { path, error }),
         }
@@ -125,6 +172,11 @@ impl FileCommitter {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How many bytes of a last line that a crash had cut off were removed when the file was opened; 0 where it was whole.
+    pub fn cut_off(&self) -> usize {
+        self.cut_off
     }
 }
 
@@ -198,10 +250,11 @@ impl StateCommitter for FileCommitter {
     }
 }
 
-/// Reads the run that a file holds, and changes nothing.
+/// Reads the run that a file holds, and changes nothing. A last line that does not end is left out, as
+/// [`open`](FileCommitter::open) does.
 ///
 /// # Errors
-/// [`FileError`] when the file cannot be read, is that of no run, or is damaged before its last line.
+/// [`FileError`] when the file cannot be read, is that of no run, or is damaged.
 pub fn read_run(path: impl Into<PathBuf>) -> Result<StoredRun, FileError> {
     let path = path.into();
     let bytes = std::fs::read(&path).map_err(|error| FileError::Io { path: path.clone(), error })?;
@@ -214,14 +267,15 @@ fn fold(path: &Path, bytes: &[u8]) -> Result<(StoredRun, usize), FileError> {
     let mut whole = 0;
     for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let at = |what: String| FileError::Damaged { path: path.to_owned(), line: number, what };
-        let is_last = whole + line.len() == bytes.len();
-        let Some(text) = line.strip_suffix(b"\n") else { break };
-        let json = match unsealed(text) {
-            Ok(json) => json,
-            // A crash may tear the last line; an earlier one it cannot.
-            Err(_) if is_last => break,
-            Err(what) => return Err(at(what)),
+        let Some(text) = line.strip_suffix(b"\n") else {
+            // A crash tore it, and who waited for it was never told that it is there; unless what tore is the end of a whole line.
+            let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
+            if unsealed(but_its_end).is_ok() {
+                return Err(at(damage("its end is damaged, and all before that is whole", true)));
+            }
+            break;
         };
+        let json = unsealed(text).map_err(|what| at(damage(&what, whole + line.len() == bytes.len())))?;
         let delta = StoredDelta::from_json(json).map_err(|error| at(error.to_string()))?;
         commits.add(delta).map_err(|error| at(error.to_string()))?;
         whole += line.len();
@@ -232,12 +286,27 @@ fn fold(path: &Path, bytes: &[u8]) -> Result<(StoredRun, usize), FileError> {
     Ok((stored, whole))
 }
 
+/// What is wrong with a line, and what to do about it.
+fn damage(what: &str, is_last: bool) -> String {
+    let advice = if is_last {
+        "it may be a commit that was made, or the machine may have failed while it was written: put the line back from a copy of \
+         the file, or remove it to go on from the commit before it"
+    } else {
+        "put the file back from a copy"
+    };
+    format!("{what}; {advice}")
+}
+
 fn unsealed(line: &[u8]) -> Result<&[u8], String> {
     let Some((got, json)) = line.split_at_checked(SEAL) else {
         return Err("it is too short for a commit".to_owned());
     };
-    let (expected, got) = (seal(json), String::from_utf8_lossy(&got[..SEAL - 1]));
-    if expected == got { Ok(json) } else { Err(format!("its digest is {got}, its content's is {expected}")) }
+    let (expected, got) = (seal(json) + " ", String::from_utf8_lossy(got));
+    if expected == got {
+        Ok(json)
+    } else {
+        Err(format!("its digest is {got:?}, its content's is {expected:?}"))
+    }
 }
 
 fn seal(json: &[u8]) -> String {

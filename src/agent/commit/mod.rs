@@ -16,6 +16,57 @@ pub use file::{FileCommitter, FileError, read_run};
 pub use memory::MemoryCommitter;
 
 /// Where a run's state is made durable. It is optional: without one, state lives in memory.
+///
+/// ```
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{
+///     Agent, CommitError, Delta, InferenceRequest, Input, Io, Model, ModelStream, RunState, StateCommitter, async_trait, run_loop,
+/// };
+/// use runstate::checkpoint::Due;
+/// use runstate::run::RunStatus;
+///
+/// struct Brief;
+///
+/// impl Model for Brief {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         Box::pin(futures_util::stream::iter([ModelEvent::Finish(FinishReason::Stop)]))
+///     }
+/// }
+///
+/// /// Keeps each commit as a line of JSON, as long as there is room.
+/// struct Lines {
+///     lines: Vec<String>,
+///     most: usize,
+/// }
+///
+/// #[async_trait]
+/// impl StateCommitter for Lines {
+///     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+///         if self.lines.len() == self.most {
+///             return Err(CommitError::new(format!("no room for {}", due.trigger())));
+///         }
+///         self.lines.push(serde_json::to_string(delta).map_err(CommitError::new)?);
+///         Ok(())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder(Brief).build()?;
+/// let mut store = Lines { lines: Vec::new(), most: 3 };
+/// let mut state = RunState::new("r1");
+/// run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await?;
+/// assert_eq!((store.lines.len(), state.commits()), (3, 3)); // the message, the answer, the end
+///
+/// // A commit that fails ends the run; here the end finds no room either.
+/// let mut store = Lines { lines: Vec::new(), most: 1 };
+/// let mut state = RunState::new("r2");
+/// let error = run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await.unwrap_err();
+/// assert!(error.to_string().contains("no room for RunFinished"), "{error}");
+/// assert_eq!((store.lines.len(), state.run().status()), (1, RunStatus::Done));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait StateCommitter: Send {
     /// Makes what changed since the last commit durable, all of it or nothing. When this returns, a crash loses nothing

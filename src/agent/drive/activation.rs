@@ -132,14 +132,16 @@ impl Drive<'_, '_> {
         // A crash may have come between the last answer, or the last step that was allowed, and the end.
         let is_over = interrupted && self.had_ended();
         if is_over {
-            self.stop = Some(FinalReason::NATURAL_END);
+            done!(flow, self.ask_to_stop(true));
+            self.stop.get_or_insert(FinalReason::NATURAL_END);
         }
         let asked_before = self.asked();
         let gate = flow.gate();
         let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, first, interrupted).await);
         // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.
-        let asked_again = if interrupted && !is_over { self.condition(false) } else { None };
-        self.stop = self.stop.take().or(asked_again);
+        if interrupted && !is_over {
+            done!(flow, self.ask_to_stop(false));
+        }
         stop_if_asked!(self, flow);
         if self.is_cancelled() {
             cancel!(flow);
@@ -201,13 +203,13 @@ impl Drive<'_, '_> {
         uncancelled!(flow, self.after_inference(flow.record().step(), || flow.turn_mut(), &usage).await);
         let flow = flow.accept(Accept);
         let has_calls = !flow.turn().calls.is_empty();
-        self.take_in(flow.record().step(), chosen.as_deref(), flow.turn(), &usage);
+        self.take_in(flow.record().step(), chosen.as_deref(), flow.turn());
         let ends_here = !has_calls || self.stop.is_some();
         if ends_here {
             uncancelled!(flow, self.step_end(flow.record().step()).await);
             // An answer without calls ends the run only if no call waits (A1); else it goes on, and all conditions count.
             let ends_the_run = !has_calls && self.state.calls.suspended_count() == 0;
-            self.stop = self.stop.take().or_else(|| self.condition(ends_the_run));
+            uncancelled!(flow, self.ask_to_stop(ends_the_run));
         }
         let receipt = committed!(self, flow);
         let waiting = if has_calls { Vec::new() } else { self.state.waiting() };
@@ -243,7 +245,7 @@ impl Drive<'_, '_> {
         let gate = flow.gate();
         let drained = done!(flow, self.drain(&mut flow, gate).await);
         done!(flow, self.step_end(step).await);
-        self.stop = self.stop.take().or_else(|| self.condition(false));
+        done!(flow, self.ask_to_stop(false));
         stop_if_asked!(self, flow);
         let gate = done!(flow, self.commit_drained(drained).await);
         if self.is_cancelled() {
@@ -270,15 +272,9 @@ impl Drive<'_, '_> {
     }
 
     /// Takes an answer in: what the model said is said.
-    fn take_in(
-        &mut self,
-        step: u32,
-        chosen: Option<&[Arc<ToolSpec>]>,
-        turn: &Arc<crate::turn::Turn>,
-        usage: &super::super::answer::Usage,
-    ) {
+    fn take_in(&mut self, step: u32, chosen: Option<&[Arc<ToolSpec>]>, turn: &Arc<crate::turn::Turn>) {
         self.state.answered(step, chosen, turn, self.io.watch);
-        self.state.counters.step(&self.config.stop, usage, turn);
+        self.state.counters.answered(self.config.window, turn);
         self.tell_ready(step);
     }
 
@@ -334,7 +330,7 @@ impl Drive<'_, '_> {
         self.held.clear();
         let (reason, calls) = (flow.reason().clone(), flow.calls().to_vec());
         if let TerminationReason::Error(message) = &reason {
-            self.tell(|_| EventKind::Error { message: message.clone() });
+            self.tell_error(message);
         }
         if reason.to_run_status() == RunStatus::Done {
             self.give_up_calls(&format!("the run ended: {reason}"));
@@ -344,6 +340,7 @@ impl Drive<'_, '_> {
         if self.apply_patches().is_err() {
             self.problems.push("the state that calls wrote last was not applied".to_owned());
         }
+        self.forget_patches();
         self.state.step_run(|run| match run {
             AnyRun::Running(run) => match run.end_activation(reason.clone(), calls) {
                 Ok(ended) => ended.into(),

@@ -98,7 +98,7 @@ impl Drive<'_, '_> {
         decision: Option<Decision>,
         replay: Option<ResumeToolCall<ExecuteReplayedTool>>,
     ) {
-        let view = self.view.get_or_insert_with(|| self.state.view()).clone();
+        let view = self.state.view_of_round();
         let called = &self.state.calls[call];
         let record = called.record();
         let Some((tool, _)) = self.config.tools.get(record.tool()) else {
@@ -137,9 +137,7 @@ impl Drive<'_, '_> {
         if let ToolResult::Pending(suspension) = &mut result {
             suspension.id = self.state.suspension_id(call, std::mem::take(&mut suspension.id));
         }
-        if !patches.is_empty() {
-            self.patches.push((Arc::clone(&self.state.calls[call].name), patches));
-        }
+        self.state.written(call, patches);
         self.settle(call, &execution.answered(&result), result).await?;
         Ok(replay.map(|pass| (call, pass)))
     }

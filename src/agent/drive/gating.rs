@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::depth::{MOST_LEVELS, is_too_deep};
-use super::super::plugin::{GateCall, Verdict};
+use super::super::depth::{MOST_LEVELS, asks_too_deep, is_too_deep};
+use super::super::plugin::{GateCall, Phase, Verdict};
 use super::{Drive, Halt};
 use crate::decision::Decision;
 use crate::termination::{FinalReason, TerminationReason};
@@ -133,7 +133,7 @@ impl Drive<'_, '_> {
                 Gated::refused(execution, error)
             }
             Verdict::SetResult(result) => Gated::Passed(Passed::supplied(execution, result)),
-            Verdict::Suspend(suspension) if is_too_deep(&suspension.parameters) => {
+            Verdict::Suspend(suspension) if asks_too_deep(&suspension) => {
                 let error = format!("what the gate asks for nests deeper than {MOST_LEVELS} levels");
                 Gated::refused(execution, error)
             }
@@ -165,7 +165,7 @@ impl Drive<'_, '_> {
         decision: Option<&Decision>,
     ) -> Result<Verdict, Halt> {
         let config = self.config;
-        if config.plugins.is_empty() {
+        if config.plugins_of(Phase::BeforeToolExecute).next().is_none() {
             return Ok(Verdict::Allow);
         }
         let name = Arc::clone(&self.state.calls[call].name);

@@ -39,16 +39,27 @@ impl Drive<'_, '_> {
                     said = next(&mut stream) => said?,
                     beside = self.beside(passes.as_ref()), if passes.is_some() => {
                         self.handle(beside?, passes.as_mut().map(Passes::again)).await?;
+                        if self.jobs.is_empty() {
+                            // Each replay here has a commit of its own; what begins behind it reads what it wrote.
+                            self.forget_patches();
+                        }
                         continue;
                     }
                 };
                 let Some(event) = said else { break };
                 self.tell_said(step, &event, &mut streamed);
+                if let ModelEvent::Usage(usage) = &event {
+                    // It is paid for, whatever comes of the answer.
+                    self.state.counters.used(usage);
+                }
                 answer.push(event).map_err(Halt::failed)?;
+                self.let_read().await;
             }
         }
         self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;
         self.go_on_in_window(flow, gate.as_mut()).await?;
+        // The calls that the answer asks for are another round.
+        self.forget_patches();
         let answer = answer.finish().map_err(Halt::failed)?;
         let (usage, finish) = (answer.usage, &answer.finish);
         self.tell(|_| EventKind::InferenceFinished { step, usage, finish: finish.clone() });

@@ -30,13 +30,41 @@ impl Input {
 /// What a loop is connected to: all of it is optional.
 ///
 /// ```
-/// use runstate::agent::{CancellationToken, Io, MemoryCommitter, inbox};
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{
+///     Agent, CancellationToken, InferenceRequest, Input, Io, MemoryCommitter, Model, ModelStream, RunState, inbox, run_loop,
+/// };
+/// use runstate::termination::TerminationReason;
 ///
-/// let (handle, mut inbox) = inbox();
+/// struct Brief;
+///
+/// impl Model for Brief {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         Box::pin(futures_util::stream::iter([ModelEvent::Finish(FinishReason::Stop)]))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder(Brief).build()?;
+/// let (_handle, mut decisions) = inbox();
 /// let mut committer = MemoryCommitter::default();
 /// let token = CancellationToken::new();
-/// let io = Io::new().committer(&mut committer).inbox(&mut inbox).cancelled_by(token.clone());
-/// # drop((io, handle));
+/// let io = Io::new().committer(&mut committer).inbox(&mut decisions).cancelled_by(token.clone());
+/// let mut state = RunState::new("r1");
+/// assert_eq!(run_loop(&agent, &mut state, Input::message("hi"), io).await?.reason, TerminationReason::NaturalEnd);
+/// assert_eq!(committer.restore()?.steps(), 1);
+///
+/// // Cancelled, the run ends before it asks anything.
+/// token.cancel();
+/// let mut state = RunState::new("r2");
+/// let outcome = run_loop(&agent, &mut state, Input::message("hi"), Io::new().cancelled_by(token)).await?;
+/// assert_eq!((outcome.reason, state.steps()), (TerminationReason::Cancelled, 0));
+///
+/// // Without a committer there is nothing to come back to.
+/// assert_eq!(MemoryCommitter::default().restore().unwrap_err().to_string(), "nothing was committed");
+/// # Ok(())
+/// # }
 /// ```
 pub struct Io<'a> {
     pub(super) committer: Option<&'a mut dyn StateCommitter>,

@@ -78,7 +78,8 @@ impl Jobs {
 }
 
 async fn execute(job: Job, tool: Arc<dyn Tool>, mut cx: ToolContext) -> Finished {
-    match AssertUnwindSafe(tool.call(&mut cx)).catch_unwind().await {
+    // Making the future may panic, too, where it is written by hand.
+    match AssertUnwindSafe(async { tool.call(&mut cx).await }).catch_unwind().await {
         Ok(result) => {
             let result = checked(result);
             let patches = match result {

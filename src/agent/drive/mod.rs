@@ -9,6 +9,7 @@ mod intake;
 mod io;
 mod jobs;
 mod outcome;
+mod patches;
 mod phases;
 mod replay;
 mod round;
@@ -25,7 +26,6 @@ use super::commit::CommitError;
 use super::config::{Agent, Config, ExecutionMode, WhenSuspended};
 use super::decide::Envelope;
 use super::event::{EventKind, EventSink, Redactor};
-use super::keys::{Patches, StateView};
 use super::state::RunState;
 use super::tool::Progress;
 use crate::checkpoint::{Due, Trigger};
@@ -142,6 +142,8 @@ struct Drive<'d, 'io> {
     state: &'d mut RunState,
     io: Io<'io>,
     events: Option<&'d dyn EventSink>,
+    /// Who reads them, where they are those of a stream.
+    reader: Option<&'d stream::Told>,
     /// Are decisions taken in while the model speaks and tools execute?
     live: bool,
     redactor: Redactor,
@@ -152,11 +154,6 @@ struct Drive<'d, 'io> {
     held: Vec<Envelope>,
     /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
     stop: Option<FinalReason>,
-    /// What the calls of the current round wrote, by their names; the first `applied` are in the state.
-    patches: Vec<(Arc<str>, Patches)>,
-    applied: usize,
-    /// What the calls of the current round read from: as it was when the first of them executed.
-    view: Option<StateView>,
     /// Did the calls that wait change since they were last published?
     pending_changed: bool,
     /// What went wrong where it could not end the run any more.
@@ -193,6 +190,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             state,
             io,
             events,
+            reader: None,
             live,
             redactor: config
                 .redact
@@ -203,9 +201,6 @@ impl<'d, 'io> Drive<'d, 'io> {
             progressed,
             held: Vec::new(),
             stop: None,
-            patches: Vec::new(),
-            applied: 0,
-            view: None,
             pending_changed: true,
             problems: Vec::new(),
         }
@@ -320,34 +315,5 @@ impl<'d, 'io> Drive<'d, 'io> {
             self.tell(|_| EventKind::Checkpoint { trigger: due.trigger(), commit });
         }
         Ok(receipt)
-    }
-
-    /// Applies what calls wrote since the last commit.
-    ///
-    /// Says whether a key has another value now.
-    fn apply_patches(&mut self) -> Result<bool, Halt> {
-        if self.applied == self.patches.len() {
-            return Ok(false);
-        }
-        let changed = self.state.apply(&self.patches, self.applied);
-        self.applied = self.patches.len();
-        match changed {
-            Ok(changed) => {
-                self.tell_changed(&changed);
-                Ok(!changed.is_empty())
-            }
-            Err(conflict) => {
-                let error = Halt::failed(&conflict);
-                self.tell(|_| EventKind::StateConflict { conflict });
-                Err(error)
-            }
-        }
-    }
-
-    /// What the calls of another round write is another matter.
-    fn forget_patches(&mut self) {
-        self.patches.clear();
-        self.applied = 0;
-        self.view = None;
     }
 }

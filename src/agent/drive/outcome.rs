@@ -55,7 +55,11 @@ impl fmt::Display for ActivationError {
                 write!(f, "{error}; do the same again to commit it")
             }
             ActivationError::Unfinished(unfinished) => {
-                write!(f, "{}; the run's end is not committed: retry it, or resume the run", unfinished.error)
+                write!(
+                    f,
+                    "{}; the run's end is not committed: `Unfinished::retry` commits it, or resume the run",
+                    unfinished.error
+                )
             }
         }
     }

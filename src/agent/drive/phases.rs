@@ -1,17 +1,22 @@
 //! The phases, and the plugins that are asked in them (document 003, "Phase Enum").
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::super::answer::Usage;
 use super::super::config::Config;
+use super::super::depth::{is_too_deep, too_deep_arguments};
 use super::super::event::EventKind;
+use super::super::history::Message;
 use super::super::keys::Patches;
 use super::super::model::InferenceRequest;
-use super::super::plugin::{ExecutedCall, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict};
+use super::super::plugin::{
+    EndedStep, ExecutedCall, Extension, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict,
+};
 use super::super::state::RunState;
 use super::super::tool::ToolSpec;
 use super::jobs::panicked;
@@ -25,7 +30,7 @@ macro_rules! one_plugin {
         let (phase, plugin) = ($phase, $plugin.as_ref());
         let mut cx = context(&*$self.state, $self.config, &$self.io.cancelled, phase, $step);
         let $cx = &mut cx;
-        let answer = AssertUnwindSafe($ask).catch_unwind();
+        let answer = AssertUnwindSafe(async { $ask.await }).catch_unwind();
         let answer = $self.jobs.beside($self.io.cancelled.run_until_cancelled(answer)).await;
         let (patches, stop) = (cx.patches, cx.stop);
         let answer = read(plugin, phase, answer)?;
@@ -86,8 +91,7 @@ impl Drive<'_, '_> {
     /// Does what a plugin asked for beside its answer.
     fn heed(&mut self, plugin: &dyn Plugin, patches: Patches, stop: Option<FinalReason>) -> Result<(), Halt> {
         if !patches.is_empty() {
-            let changed =
-                self.state.apply(&[(Arc::from(plugin.name()), patches)], 0).map_err(Halt::failed)?;
+            let changed = self.state.apply(plugin.name(), &patches).map_err(Halt::failed)?;
             self.tell_changed(&changed);
         }
         if self.stop.is_none() {
@@ -104,6 +108,8 @@ impl Drive<'_, '_> {
 
     /// The request of a step, as the plugins want it.
     pub(super) async fn prepare(&mut self, step: u32) -> Result<InferenceRequest, Halt> {
+        // What executed until now is committed, and the calls of this step read it.
+        self.forget_patches();
         self.tell(|_| EventKind::StepStarted { step });
         each_plugin!(self, Phase::StepStart, step, |plugin, cx| plugin.step_start(cx));
         let mut request = InferenceRequest {
@@ -137,6 +143,10 @@ impl Drive<'_, '_> {
         }
         let turn = turn();
         each_plugin!(self, Phase::AfterInference, step, |plugin, cx| plugin.after_inference(cx, turn, usage));
+        // What a plugin put there is held to what a model's arguments are.
+        for call in turn.calls.iter_mut().filter(|call| is_too_deep(&call.arguments)) {
+            (call.arguments, call.unreadable) = (Value::Null, Some(too_deep_arguments()));
+        }
         Ok(())
     }
 
@@ -175,21 +185,32 @@ impl Drive<'_, '_> {
         let (phase, config) = (Phase::RunEnd, self.config);
         for plugin in config.plugins_of(phase) {
             let mut cx = context(&*self.state, config, &self.io.cancelled, phase, self.state.steps);
-            let answer = AssertUnwindSafe(plugin.run_end(&mut cx, reason)).catch_unwind().await;
+            let answer =
+                AssertUnwindSafe(async { plugin.run_end(&mut cx, reason).await }).catch_unwind().await;
             let patches = cx.patches;
             let heard = read(plugin.as_ref(), phase, Some(answer))
                 .and_then(|()| self.heed(plugin.as_ref(), patches, None));
             if let Err(Halt::Failed(problem)) = heard {
-                self.tell(|_| EventKind::Error { message: problem.clone() });
+                self.tell_error(&problem);
                 self.problems.push(problem);
             }
         }
     }
 
-    /// The stop condition that holds, as the reason to end. `ends_anyway` says that the answer has no calls.
-    pub(super) fn condition(&self, ends_anyway: bool) -> Option<FinalReason> {
-        let turn = self.state.thread().last_answer()?;
-        let now_ms = self.config.clock.now_ms();
-        self.config.stop.check(&self.state.counters, now_ms, turn, ends_anyway).map(FinalReason::from)
+    /// Asks whether the run is to stop behind the last step, unless it is to end already. `ends_naturally` says that its answer
+    /// has no calls, and that none waits. A run that has no step yet is not asked, whatever was said on its thread before it.
+    pub(super) fn ask_to_stop(&mut self, ends_naturally: bool) -> Result<(), Halt> {
+        let own = &self.state.history()[self.state.base..];
+        let Some(answer) = own.iter().rev().find_map(Message::answer) else { return Ok(()) };
+        let (counters, now_ms) = (&self.state.counters, self.config.clock.now_ms());
+        let step = EndedStep { counters, answer, now_ms, ends_naturally };
+        for Extension { plugin, .. } in &self.config.plugins {
+            if self.stop.is_some() {
+                break;
+            }
+            let answer = catch_unwind(AssertUnwindSafe(|| plugin.stops(&step)));
+            self.stop = read(plugin.as_ref(), Phase::StepEnd, Some(answer.map(Ok)))?;
+        }
+        Ok(())
     }
 }

@@ -22,6 +22,45 @@ use super::{ActivationError, Drive, Input, Io, Outcome};
 /// The stream drives the run: it goes on while somebody asks for events, and no faster. Those who must not hold it up give a
 /// [`ReconnectableEventSink`](super::super::event::ReconnectableEventSink) to [`run_loop`](super::run_loop).
 ///
+/// ```
+/// use futures_util::StreamExt;
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::event::EventKind;
+/// use runstate::agent::{Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop_stream};
+/// use runstate::termination::TerminationReason;
+///
+/// struct Polite;
+///
+/// impl Model for Polite {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         let said = ["good ", "morning"].map(|text| ModelEvent::Text(text.to_owned()));
+///         Box::pin(futures_util::stream::iter(said.into_iter().chain([ModelEvent::Finish(FinishReason::Stop)])))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder(Polite).build()?;
+/// let mut state = RunState::new("r1");
+/// let mut events = run_loop_stream(&agent, &mut state, Input::message("hi"), Io::new());
+/// let mut text = String::new();
+/// while let Some(event) = events.next().await {
+///     if let EventKind::TextDelta { text: piece, .. } = &event.kind {
+///         text.push_str(piece);
+///     }
+/// }
+/// assert_eq!(text, "good morning");
+/// assert_eq!(events.into_outcome().expect("it was read to its end")?.reason, TerminationReason::NaturalEnd);
+///
+/// // A run that cannot go on tells nothing, and says why at its end.
+/// let mut events = run_loop_stream(&agent, &mut state, Input::Resume, Io::new());
+/// assert!(events.next().await.is_none());
+/// let error = events.into_outcome().expect("it was read to its end").unwrap_err();
+/// assert!(error.to_string().starts_with("the run is Done: it is over"), "{error}");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Cancel safety
 /// As `run_loop`: dropped, the run is an interrupted one.
 pub fn run_loop_stream<'a>(
@@ -37,7 +76,9 @@ pub fn run_loop_stream<'a>(
     let agent = agent.clone();
     let drive = async move {
         let tee = Tee { told: &sink, also };
-        Drive::new(&agent, state, io, Some(&tee), true).run(input).await
+        let mut drive = Drive::new(&agent, state, io, Some(&tee), true);
+        drive.reader = Some(&sink);
+        drive.run(input).await
     };
     RunStream { told, drive: Some(Box::pin(drive)), ended: None }
 }
@@ -50,10 +91,13 @@ pub struct RunStream<'a> {
     ended: Option<Result<Outcome, ActivationError>>,
 }
 
-/// Events that were told and not yet given on. They are as many as the loop tells between two of its awaits: it is not
-/// polled before they are gone.
+/// Told events that a loop goes on telling before those who ask for them read some.
+const MOST_UNREAD: usize = 128;
+
+/// Events that were told and not yet given on. The loop is not polled before they are gone, and it lets them be read where a model
+/// that never waits has said a good many. So they are not many more than one round tells, however long the run.
 #[derive(Default)]
-struct Told {
+pub(super) struct Told {
     events: Mutex<VecDeque<Arc<AgentEvent>>>,
     /// Nobody asks for events any more.
     is_deaf: AtomicBool,
@@ -62,6 +106,25 @@ struct Told {
 impl Told {
     fn pop(&self) -> Option<Arc<AgentEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+impl Drive<'_, '_> {
+    /// Lets those read who ask for the events of a stream, if many wait for them.
+    pub(super) async fn let_read(&mut self) {
+        let unread = |told: &Told| told.events.lock().unwrap_or_else(PoisonError::into_inner).len();
+        if self.reader.is_none_or(|told| unread(told) < MOST_UNREAD) {
+            return;
+        }
+        let mut yielded = false;
+        std::future::poll_fn(|cx| {
+            if std::mem::replace(&mut yielded, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 }
 

@@ -96,6 +96,11 @@ impl Drive<'_, '_> {
         }
     }
 
+    /// What went wrong, without what must not be seen.
+    pub(super) fn tell_error(&mut self, message: &str) {
+        self.tell(|drive| EventKind::Error { message: drive.redactor.text_of_end(message) });
+    }
+
     pub(super) fn tell_changed(&mut self, changed: &Changed) {
         if !changed.is_empty() {
             self.tell(|_| EventKind::StateSnapshot { changed: changed.iter().map(StateKey::from).collect() });

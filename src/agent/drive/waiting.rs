@@ -146,7 +146,7 @@ impl Drive<'_, '_> {
     /// What belongs to one activation alone.
     pub(super) fn reset(&mut self) {
         self.stop = None;
-        self.forget_patches();
+        self.state.take_up_round();
     }
 }
 
@@ -155,7 +155,7 @@ impl Drive<'_, '_> {
     pub(super) fn tell_finished(&mut self, reason: &TerminationReason) {
         let waiting = self.interrupts();
         self.tell(|drive| EventKind::RunFinished {
-            reason: reason.clone(),
+            reason: drive.redactor.reason(reason),
             status: drive.state.run.get().status(),
             waiting,
             usage: drive.state.counters.usage(),

@@ -133,7 +133,7 @@ pub enum EventKind {
         /// Which, by scope and name.
         changed: Vec<StateKey>,
     },
-    /// Two calls of a round set one key differently; nothing of the round was applied.
+    /// Two calls of a round set one key differently; what was written since the last commit is not applied, and the run ends.
     StateConflict {
         /// Which.
         conflict: Conflict,

@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 
 use super::kind::CallOutcome;
 use crate::decision::Suspension;
+use crate::termination::{StoppedReason, TerminationReason};
 
 /// Hides what must not reach events and traces.
 ///
-/// Contract: it is asked for every value of a call before the value leaves the runtime in an event or a trace, and what it
-/// gives back is what leaves. Tools, models, decisions and stores see the values themselves. It may be asked for the same value
+/// Contract: it is asked for every value of a call, and for what is said of the end of a run, before it leaves the runtime in an
+/// event or a trace, and what it gives back is what leaves. Tools, models, decisions and stores see the values themselves. It may be asked for the same value
 /// several times, should then say the same, and must not block. If it panics, [`Redactor::PANICKED`] leaves instead of the
 /// value. Pieces of arguments ([`ToolCallArguments`](super::EventKind::ToolCallArguments)) are withheld wherever there is a
 /// redactor, since it could not know what a piece belongs to; the complete arguments follow, redacted.
@@ -49,15 +50,15 @@ pub trait Redact: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redacted<'a> {
-    /// The tool.
+    /// The tool; empty where the value is of the run.
     pub tool: &'a str,
-    /// The call, as it is named in traces.
+    /// The call, as it is named in traces; empty where the value is of the run.
     pub call: &'a str,
     /// What the value is of it.
     pub which: Which,
 }
 
-/// What a value is of its call.
+/// What a value is of its call, or of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Which {
@@ -71,6 +72,8 @@ pub enum Which {
     Progress,
     /// What it waits for: an object with `message` and `parameters`. A message that comes back as no text is written as JSON.
     Suspension,
+    /// Why a run is blocked, stopped or failed: a text, which may be that of a gate, of a plugin or of a tool.
+    End,
 }
 
 /// Hides with a [`Redact`], or shows all. Cheap to clone.
@@ -137,6 +140,31 @@ impl Redactor {
             };
         }
         seen
+    }
+
+    /// What may be seen of why a run ended: its kind and its code stay, what is said in words is redacted.
+    pub fn reason(&self, reason: &TerminationReason) -> TerminationReason {
+        match reason {
+            TerminationReason::Blocked(why) => TerminationReason::Blocked(self.text_of_end(why)),
+            TerminationReason::Error(what) => TerminationReason::Error(self.text_of_end(what)),
+            TerminationReason::Stopped(stopped) => {
+                let detail = stopped.detail().map(|detail| self.text_of_end(detail));
+                let seen = StoppedReason::new(stopped.code(), detail.as_deref());
+                TerminationReason::Stopped(seen.unwrap_or_else(|_| stopped.clone()))
+            }
+            TerminationReason::NaturalEnd
+            | TerminationReason::BehaviorRequested
+            | TerminationReason::Cancelled
+            | TerminationReason::Suspended => reason.clone(),
+        }
+    }
+
+    /// What may be seen of what is said of the end of a run.
+    pub(in crate::agent) fn text_of_end(&self, text: &str) -> String {
+        if self.0.is_none() {
+            return text.to_owned();
+        }
+        self.text(Redacted { tool: "", call: "", which: Which::End }, text.to_owned())
     }
 
     fn value(&self, what: Redacted<'_>, value: &Value) -> Value {

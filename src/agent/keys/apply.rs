@@ -48,7 +48,10 @@ pub struct ChangedKey {
     pub was_persistent: bool,
 }
 
-/// Two calls of one round set one key differently. Nothing of the round was applied.
+/// Two calls of one round set one key differently. Nothing of what was to be applied is.
+///
+/// In a run that is what the round wrote since its last commit. A round may have several: what a call wrote is committed with its
+/// result, and stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -77,23 +80,30 @@ impl KeyState {
     /// [`Conflict`] when two calls of the round leave one key different values, one of them removes what the other sets, or they
     /// differ about its being persistent.
     pub fn apply<N: AsRef<str>>(&mut self, round: &[(N, Patches)]) -> Result<Changed, Conflict> {
-        self.apply_after(0, round)
+        let round = || round.iter().map(|(call, patches)| (call.as_ref(), patches));
+        Self::agree(round())?;
+        let mut changed = Changed::default();
+        self.write(round(), &mut changed)?;
+        Ok(changed)
     }
 
-    /// The same, where the first `applied` of the round are in the state already.
-    pub(in crate::agent) fn apply_after<N: AsRef<str>>(
+    /// Do the patches of a round agree, each with the name of its call, in call order?
+    pub(in crate::agent) fn agree<'p>(
+        round: impl Iterator<Item = (&'p str, &'p Patches)> + Clone,
+    ) -> Result<(), Conflict> {
+        merge(round.clone(), Scope::Run)?;
+        merge(round, Scope::Thread).map(drop)
+    }
+
+    /// Applies patches that [agree](KeyState::agree), and says what they changed. Those that do not change nothing of their scope.
+    pub(in crate::agent) fn write<'p>(
         &mut self,
-        applied: usize,
-        round: &[(N, Patches)],
-    ) -> Result<Changed, Conflict> {
-        for scope in [Scope::Run, Scope::Thread] {
-            merge(round, scope)?;
-        }
-        let new = &round[applied..];
-        let mut changed = Changed::default();
-        self.run.change(Scope::Run, merge(new, Scope::Run)?, &mut changed.0);
-        self.thread.change(Scope::Thread, merge(new, Scope::Thread)?, &mut changed.0);
-        Ok(changed)
+        round: impl Iterator<Item = (&'p str, &'p Patches)> + Clone,
+        changed: &mut Changed,
+    ) -> Result<(), Conflict> {
+        self.run.change(Scope::Run, merge(round.clone(), Scope::Run)?, &mut changed.0);
+        self.thread.change(Scope::Thread, merge(round, Scope::Thread)?, &mut changed.0);
+        Ok(())
     }
 
     /// Puts back what a delta commit wrote ([`Changed::to_store`]): deltas from the first on give the state as it was stored.
@@ -200,8 +210,8 @@ impl fmt::Display for Conflict {
         let Conflict { key, scope, first, second } = self;
         write!(
             f,
-            "{first} and {second} of one round set {key:?} in the {scope} differently, and nothing of the round was \
-             applied: a key that calls share is set by one call of a round, or to the same value by all"
+            "{first} and {second} of one round set {key:?} in the {scope} differently, and what was written since the last \
+             commit is not applied: a key that calls share is set by one call of a round, or to the same value by all"
         )
     }
 }

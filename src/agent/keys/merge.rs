@@ -17,13 +17,12 @@ struct Wish<'a> {
 }
 
 /// What the calls of a round together want of one scope. Without patches there is nothing to own.
-pub(super) fn merge<N: AsRef<str>>(
-    round: &[(N, Patches)],
+pub(super) fn merge<'p>(
+    round: impl Iterator<Item = (&'p str, &'p Patches)>,
     scope: Scope,
-) -> Result<BTreeMap<&Arc<str>, &To>, Conflict> {
+) -> Result<BTreeMap<&'p Arc<str>, &'p To>, Conflict> {
     let mut wishes: BTreeMap<&Arc<str>, Wish<'_>> = BTreeMap::new();
     for (call, patches) in round {
-        let call = call.as_ref();
         for (key, to) in patches.of(scope) {
             let wish = match wishes.entry(key) {
                 Entry::Vacant(free) => {

@@ -2,6 +2,7 @@
 
 mod call;
 mod context;
+mod ended;
 mod phase;
 mod verdict;
 
@@ -13,11 +14,12 @@ use async_trait::async_trait;
 
 use super::answer::Usage;
 use super::model::InferenceRequest;
-use crate::termination::TerminationReason;
+use crate::termination::{FinalReason, TerminationReason};
 use crate::turn::Turn;
 
 pub use call::{ExecutedCall, GateCall};
 pub use context::PhaseContext;
+pub use ended::EndedStep;
 pub use phase::{Phase, Phases};
 pub use verdict::Verdict;
 
@@ -63,7 +65,7 @@ pub trait Plugin: Send + Sync {
     /// What it is called in errors.
     fn name(&self) -> &str;
 
-    /// The phases that it wants to be asked in; the others cost nothing then.
+    /// The phases that it wants to be asked in; the others cost nothing then. Asked once, when its agent is built.
     fn phases(&self) -> Phases {
         Phases::ALL
     }
@@ -126,6 +128,44 @@ pub trait Plugin: Send + Sync {
         Ok(())
     }
 
+    /// Why the run stops behind the step that ended, if it does. All plugins are asked where [`Phase::StepEnd`] is over, whatever
+    /// their phases, in their order, and the first reason counts; one that a plugin gave [before](PhaseContext::end_run) comes
+    /// first. A run that is taken up behind a crash is asked about its last step once more, so this should change nothing.
+    ///
+    /// [`StopConditions`](super::stop::StopConditions) are a plugin that has this alone.
+    ///
+    /// ```
+    /// use runstate::agent::{EndedStep, Plugin};
+    /// use runstate::termination::{FinalReason, StoppedReason};
+    ///
+    /// /// Stops a run that has written so many tokens.
+    /// struct MostWritten(u64);
+    ///
+    /// impl Plugin for MostWritten {
+    ///     fn name(&self) -> &str {
+    ///         "most-written"
+    ///     }
+    ///
+    ///     fn stops(&self, step: &EndedStep<'_>) -> Option<FinalReason> {
+    ///         let written = step.counters().usage().output_tokens;
+    ///         // Where the run ends by itself there is nothing to stop.
+    ///         if written < self.0 || step.ends_naturally() {
+    ///             return None;
+    ///         }
+    ///         StoppedReason::new("most_written", Some(&format!("{written} tokens"))).ok().map(FinalReason::from)
+    ///     }
+    /// }
+    /// ```
+    fn stops(&self, _step: &EndedStep<'_>) -> Option<FinalReason> {
+        None
+    }
+
+    /// Of how many calls, those of the step included, [`repeated_within`](super::stop::StopCounters::repeated_within) is to know; 0
+    /// where it is not asked, and at most 1,000. Asked once, when the agent is built.
+    fn window(&self) -> u32 {
+        0
+    }
+
     /// [`Phase::RunEnd`].
     async fn run_end(
         &self,
@@ -134,6 +174,12 @@ pub trait Plugin: Send + Sync {
     ) -> Result<(), PluginError> {
         Ok(())
     }
+}
+
+/// A plugin and the phases that it wants to be asked in.
+pub(super) struct Extension {
+    pub(super) plugin: Arc<dyn Plugin>,
+    pub(super) phases: Phases,
 }
 
 /// Why a plugin failed.
@@ -160,4 +206,4 @@ impl fmt::Display for PluginError {
 }
 
 /// The plugins of an agent, in order.
-pub(super) type Plugins = Arc<[Arc<dyn Plugin>]>;
+pub(super) type Plugins = Box<[Extension]>;

@@ -17,7 +17,7 @@ pub enum Phase {
     BeforeToolExecute,
     /// The outcome of a call is known.
     AfterToolExecute,
-    /// Once, at the end of a step.
+    /// Once, at the end of a step; behind it [`Plugin::stops`](super::Plugin::stops) is asked.
     StepEnd,
     /// Once, at the end of an activation, whatever the reason.
     RunEnd,

@@ -8,6 +8,7 @@ mod offer;
 #[cfg(feature = "store")]
 mod parts;
 mod pending;
+mod round;
 mod sound;
 mod stored;
 
@@ -34,6 +35,7 @@ pub(super) use offer::Offer;
 #[cfg(feature = "store")]
 pub(crate) use parts::{Core, RunParts};
 pub use pending::Pending;
+use round::Round;
 pub(super) use stored::{Fold, Head};
 pub use stored::{StoredDelta, StoredRun};
 
@@ -75,6 +77,7 @@ pub struct RunState {
     /// Messages that are not committed yet, in the order in which they came.
     pub(super) unsaved: Vec<Message>,
     pub(super) changed_values: Changed,
+    round: Round,
 }
 
 impl RunState {
@@ -121,6 +124,7 @@ impl RunState {
             unread: false,
             interrupted: false,
             changed_values: Changed::default(),
+            round: Round::default(),
         }
     }
 
@@ -217,21 +221,60 @@ impl RunState {
         StateView::new(self.values.clone(), self.thread.values.clone())
     }
 
-    /// Applies what is behind the first `applied` of a round's patches, unless two of all of them contradict each other.
-    pub(super) fn apply(
+    /// What a call reads that executes now: what was committed when the first of its round did.
+    pub(super) fn view_of_round(&mut self) -> StateView {
+        let RunState { round, values, thread, .. } = self;
+        round.view(|| StateView::new(values.clone(), thread.values.clone()))
+    }
+
+    /// Takes in what an execution of a call wrote: the next commit applies it.
+    pub(super) fn written(&mut self, call: usize, patches: Patches) {
+        let of = &self.calls[call];
+        self.round.write(call, of.record().key().step, &of.name, patches);
+    }
+
+    /// Applies what the calls of the round wrote since the last commit, unless two of them contradict each other.
+    pub(super) fn apply_round(&mut self) -> Result<Changed, Conflict> {
+        if !self.round.waits() {
+            return Ok(Changed::default());
+        }
+        let mut round = std::mem::take(&mut self.round);
+        let changed = self.change(|keys| round.apply(keys));
+        self.round = round;
+        changed
+    }
+
+    /// Applies what a plugin wrote.
+    pub(super) fn apply(&mut self, name: &str, patches: &Patches) -> Result<Changed, Conflict> {
+        self.change(|keys| {
+            let mut changed = Changed::default();
+            keys.write([(name, patches)].into_iter(), &mut changed).map(|()| changed)
+        })
+    }
+
+    fn change(
         &mut self,
-        round: &[(Arc<str>, Patches)],
-        applied: usize,
+        change: impl FnOnce(&mut KeyState) -> Result<Changed, Conflict>,
     ) -> Result<Changed, Conflict> {
         let mut keys = KeyState {
             run: std::mem::take(&mut self.values),
             thread: std::mem::take(&mut self.thread.values),
         };
-        let changed = keys.apply_after(applied, round);
+        let changed = change(&mut keys);
         KeyState { run: self.values, thread: self.thread.values } = keys;
         let changed = changed?;
         self.changed_values.extend(&changed);
         Ok(changed)
+    }
+
+    /// An activation begins.
+    pub(super) fn take_up_round(&mut self) {
+        self.round.take_up();
+    }
+
+    /// What calls write from now on is that of another round.
+    pub(super) fn end_round(&mut self) {
+        self.round.end();
     }
 
     /// A new run begins, with what the user wrote.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::history::{CallResult, History, Message, OpenCall};
 use super::super::keys::{Changed, KeyState};
 use super::super::thread::Thread;
+use super::round::Round;
 use super::stored::StoredRun;
 use super::{Call, Calls, Decided, NOT_EXECUTED, RunState, WAITING, content_of};
 use crate::decision::Suspension;
@@ -69,6 +70,7 @@ impl RunState {
             run_changed: false,
             unsaved: Vec::new(),
             changed_values: Changed::default(),
+            round: Round::default(),
         })
     }
 }

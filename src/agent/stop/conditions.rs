@@ -10,7 +10,7 @@ use crate::termination::StoppedReason;
 use crate::turn::Turn;
 
 /// The largest window in which calls are compared.
-const MOST_WINDOW: u32 = 1_000;
+pub(in crate::agent) const MOST_WINDOW: u32 = 1_000;
 
 /// The stop conditions of a run, in the order in which they are asked. There may be several of one kind.
 ///
@@ -18,7 +18,8 @@ const MOST_WINDOW: u32 = 1_000;
 #[derive(Clone, Default)]
 pub struct StopConditions {
     conditions: Vec<Condition>,
-    window: u32,
+    /// Calls that must be remembered.
+    pub(super) window: u32,
 }
 
 #[derive(Clone)]
@@ -79,11 +80,6 @@ impl StopConditions {
         self.conditions.iter().map(|condition| &condition.spec)
     }
 
-    /// Calls that must be remembered.
-    pub(super) fn window(&self) -> u32 {
-        self.window
-    }
-
     /// Asks the conditions at the end of a step: `last_turn` is its answer, `ends_anyway` says that the run ends with it
     /// naturally. The first condition that holds gives the reason; where the run ends anyway, only a
     /// [`ContentMatch`](StopConditionSpec::ContentMatch) is asked, since all others would stop what goes on.
@@ -139,8 +135,7 @@ impl Condition {
                 matches(&turn.text).then(|| format!("the answer matches {pattern:?}"))
             }
             StopConditionSpec::LoopDetection { window } => {
-                let repeated = counters.repeated().filter(|repeated| repeated.within <= *window)?;
-                let (tool, within) = (&repeated.tool, repeated.within);
+                let (tool, within) = counters.repeated_within(*window)?;
                 Some(format!(
                     "{tool:?} was called twice with the same arguments in {within} calls; the window is {window}"
                 ))

@@ -32,10 +32,10 @@ pub struct StopCounters {
 /// A call that was made again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Repeated {
-    pub(super) tool: String,
+struct Repeated {
+    tool: String,
     /// From the one call to the other, both counted.
-    pub(super) within: u32,
+    within: u32,
 }
 
 impl StopCounters {
@@ -54,10 +54,20 @@ impl StopCounters {
 
     /// A step has its answer.
     pub fn step(&mut self, conditions: &StopConditions, usage: &Usage, turn: &Turn) {
-        self.rounds = self.rounds.saturating_add(1);
+        self.used(usage);
+        self.answered(conditions.window, turn);
+    }
+
+    /// Tokens were used, whatever comes of them.
+    pub(in crate::agent) fn used(&mut self, usage: &Usage) {
         self.usage += *usage;
+    }
+
+    /// A step has its answer. Its calls are compared with those before them, within a window of so many.
+    pub(in crate::agent) fn answered(&mut self, window: u32, turn: &Turn) {
+        self.rounds = self.rounds.saturating_add(1);
         self.repeated = None;
-        let window = usize::try_from(conditions.window()).unwrap_or(usize::MAX);
+        let window = usize::try_from(window).unwrap_or(usize::MAX);
         if window == 0 {
             self.recent.clear();
             return;
@@ -111,7 +121,10 @@ impl StopCounters {
         self.last_failed.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn repeated(&self) -> Option<&Repeated> {
-        self.repeated.as_ref()
+    /// The tool of a call of the last step that was made before, within a window of so many calls, and how many of them lie from
+    /// the one to the other, both counted.
+    pub fn repeated_within(&self, window: u32) -> Option<(&str, u32)> {
+        let repeated = self.repeated.as_ref().filter(|repeated| repeated.within <= window)?;
+        Some((&repeated.tool, repeated.within))
     }
 }

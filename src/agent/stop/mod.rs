@@ -1,7 +1,8 @@
-//! When a run is stopped (document 003, "Stop Conditions"; evaluated where a step ends).
+//! When a run is stopped (document 003, "Stop Conditions"; evaluated where a step ends, behind [`StepEnd`](super::Phase::StepEnd)).
 //!
 //! [`StopConditionSpec`] is configuration, [`StopConditions`] are specs that were checked, [`StopCounters`] are what they look
-//! at: fed with each step and each result, stored with the run, so that a resumed run goes on counting.
+//! at: fed with each step and each result, stored with the run, so that a resumed run goes on counting. The conditions are a
+//! [`Plugin`](super::Plugin), which an agent has any number of.
 //!
 //! ```
 //! use runstate::agent::answer::Usage;
@@ -32,10 +33,12 @@ mod counters;
 mod digest;
 mod error;
 mod patterns;
+mod plugin;
 #[cfg(feature = "regex")]
 mod regular;
 mod spec;
 
+pub(super) use conditions::MOST_WINDOW;
 pub use conditions::StopConditions;
 pub use counters::StopCounters;
 pub use error::StopConfigError;

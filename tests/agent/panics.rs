@@ -1,0 +1,152 @@
+//! Tools and plugins that panic where they make their future, before it is polled.
+
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use runstate::agent::{
+    GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict,
+};
+use runstate::run::RunStatus;
+use runstate::termination::TerminationReason;
+use runstate::tool_result::ToolResult;
+
+use super::parts::{World, statuses};
+
+struct HandWritten(ToolSpec);
+
+impl Tool for HandWritten {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'s, 'c, 'f>(
+        &'s self,
+        _: &'c mut ToolContext,
+    ) -> Pin<Box<dyn Future<Output = ToolResult> + Send + 'f>>
+    where
+        's: 'f,
+        'c: 'f,
+        Self: 'f,
+    {
+        resume_unwind(Box::new("out of paper"))
+    }
+}
+
+/// Panics in one phase.
+struct Careless(Phase);
+
+impl Careless {
+    fn in_phase<'f, T>(&self, phase: Phase, well: T) -> Pin<Box<dyn Future<Output = T> + Send + 'f>>
+    where
+        T: Send + 'f,
+    {
+        if self.0 == phase {
+            resume_unwind(Box::new("out of ink"));
+        }
+        Box::pin(std::future::ready(well))
+    }
+}
+
+impl Plugin for Careless {
+    fn name(&self) -> &str {
+        "careless"
+    }
+
+    fn phases(&self) -> Phases {
+        Phases::of(&[self.0])
+    }
+
+    fn run_start<'s, 'p, 'c, 'f>(
+        &'s self,
+        _: &'p mut PhaseContext<'c>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), PluginError>> + Send + 'f>>
+    where
+        's: 'f,
+        'p: 'f,
+        'c: 'f,
+        Self: 'f,
+    {
+        self.in_phase(Phase::RunStart, Ok(()))
+    }
+
+    fn before_tool_execute<'s, 'p, 'c, 'g, 'a, 'f>(
+        &'s self,
+        _: &'p mut PhaseContext<'c>,
+        _: &'g GateCall<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<Verdict, PluginError>> + Send + 'f>>
+    where
+        's: 'f,
+        'p: 'f,
+        'c: 'f,
+        'g: 'f,
+        'a: 'f,
+        Self: 'f,
+    {
+        self.in_phase(Phase::BeforeToolExecute, Ok(Verdict::Allow))
+    }
+
+    fn step_end<'s, 'p, 'c, 'f>(
+        &'s self,
+        _: &'p mut PhaseContext<'c>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), PluginError>> + Send + 'f>>
+    where
+        's: 'f,
+        'p: 'f,
+        'c: 'f,
+        Self: 'f,
+    {
+        self.in_phase(Phase::StepEnd, Ok(()))
+    }
+
+    fn run_end<'s, 'p, 'c, 'r, 'f>(
+        &'s self,
+        _: &'p mut PhaseContext<'c>,
+        _: &'r TerminationReason,
+    ) -> Pin<Box<dyn Future<Output = Result<(), PluginError>> + Send + 'f>>
+    where
+        's: 'f,
+        'p: 'f,
+        'c: 'f,
+        'r: 'f,
+        Self: 'f,
+    {
+        self.in_phase(Phase::RunEnd, Ok(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_panics_before_its_future_is_there_fails_its_call() {
+    for stream in [false, true] {
+        let mut world = World::new(&[&[("a", "hand_written"), ("b", "read")]]);
+        world.stream = stream;
+        world.tools.push(Arc::new(HandWritten(ToolSpec::new("hand_written", ""))));
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
+        assert_eq!(statuses(&world.restored()), ["a Failed", "b Succeeded"]);
+        assert_eq!(world.script.seen()[1][2], "a: error: the tool panicked: out of paper");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plugin_that_panics_before_its_future_is_there_ends_the_run() {
+    for phase in [Phase::RunStart, Phase::BeforeToolExecute, Phase::StepEnd] {
+        let mut world = World::new(&[&[("a", "read")]]);
+        world.plugins.push(Arc::new(Careless(phase)));
+        let mut state = world.state();
+        let outcome = world.start(&mut state).await;
+        let said = format!("error:plugin \"careless\" panicked in {phase}: out of ink");
+        assert_eq!(outcome.reason.to_string(), said);
+        assert_eq!(world.restored().run().status(), RunStatus::Done);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_panics_at_the_end_changes_it_no_more() {
+    let mut world = World::new(&[]);
+    world.plugins.push(Arc::new(Careless(Phase::RunEnd)));
+    let mut state = world.state();
+    let outcome = world.start(&mut state).await;
+    assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+    assert_eq!(outcome.problems, ["plugin \"careless\" panicked in RunEnd: out of ink"]);
+}
