@@ -26,7 +26,7 @@ mod rounds;
 mod script;
 mod secrets;
 mod sharing;
-mod stopping;
+mod stop_plugin;
 mod stops;
 mod stored;
 mod streams;
