@@ -21,10 +21,11 @@ use crate::tool_execution::Effect;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionMode {
-    /// One by one. The first that asks for a decision stops the round; the rest are executed once it was answered.
+    /// One by one. The first that asks for a decision stops the round; the rest are executed once it was answered. Of several
+    /// decisions that are there each waits for the replay of the one before.
     #[default]
     Sequential,
-    /// All at once. Decisions wait for the gate behind the round.
+    /// All at once. Decisions wait for the gate behind the round, and are replayed one by one.
     Parallel,
     /// All at once; a decision on a call that waits is taken in at once, and its replay executes beside the others
     /// (document 003, "Concurrent Execution Model"). At a gate several replays execute at once.
@@ -39,7 +40,8 @@ pub enum SuspensionPolicy {
     #[default]
     WaitForAll,
     /// When all calls of a round wait; if any has a result, the model goes on with that, and reads of the others that
-    /// they wait (document 000).
+    /// they wait (document 000). At the start of an activation, when a call asked anew; where one was cut off, also when the
+    /// model has nothing to read that came in since its last answer.
     ContinueWhenAny,
 }
 

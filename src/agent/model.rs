@@ -64,7 +64,8 @@ pub struct InferenceRequest {
 }
 
 impl InferenceRequest {
-    /// Offers only these of the tools that were offered. A call of another one fails.
+    /// Offers only these of the tools that were offered. A call of another one fails, in this step's answer and in no other's;
+    /// whichever process gates it, since what a step offered is committed with its answer.
     pub fn offer_only(&mut self, mut keep: impl FnMut(&ToolSpec) -> bool) {
         if self.tools.iter().any(|tool| !keep(tool)) {
             self.tools = self.tools.iter().filter(|tool| keep(tool)).cloned().collect();

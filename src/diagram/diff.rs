@@ -126,6 +126,43 @@ impl Change {
             | ChangeKind::Renamed { .. } => Severity::Informational,
         }
     }
+
+    /// Is a run that was parked under the old graph refused under the new one, until a migration from it is registered?
+    ///
+    /// So is every change of the [fingerprint](crate::kernel::Graph::fingerprint), legal for the run or not: what an added
+    /// state means for a parked run, the author of the graph alone can say.
+    ///
+    /// ```
+    /// use runstate::diagram::{Severity, StateGraph, diff, parse};
+    ///
+    /// let graph = |source| StateGraph::from_diagram(&parse(source).unwrap(), "run").unwrap();
+    /// let old = graph("stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> [*]");
+    ///
+    /// let added = graph("stateDiagram-v2\n[*] --> A\nA --> B : go\nA --> C\nB --> [*]\nC --> [*]");
+    /// assert!(diff(&old, &added).iter().all(|change| change.severity() < Severity::Breaking));
+    /// assert!(diff(&old, &added).iter().any(|change| change.needs_migration()));
+    ///
+    /// let relabelled = graph("stateDiagram-v2\n[*] --> A\nA --> B : run\nB --> [*]");
+    /// assert!(!diff(&old, &relabelled).iter().any(|change| change.needs_migration()));
+    /// ```
+    #[must_use]
+    pub fn needs_migration(&self) -> bool {
+        match self.kind {
+            ChangeKind::StateRemoved { .. }
+            | ChangeKind::StateAdded { .. }
+            | ChangeKind::EdgeRemoved { .. }
+            | ChangeKind::EdgeAdded { .. }
+            | ChangeKind::InitialLost { .. }
+            | ChangeKind::InitialGained { .. }
+            | ChangeKind::TerminalLost { .. }
+            | ChangeKind::TerminalGained { .. }
+            | ChangeKind::Renamed { .. } => true,
+            ChangeKind::LabelChanged { .. }
+            | ChangeKind::DescriptionChanged { .. }
+            | ChangeKind::StateOrder
+            | ChangeKind::EdgeOrder => false,
+        }
+    }
 }
 
 impl fmt::Display for Change {

@@ -25,6 +25,7 @@ mod durable;
 mod real;
 #[cfg(feature = "testing")]
 mod sim;
+mod stamp;
 
 use std::fmt;
 use std::io;
@@ -34,6 +35,7 @@ pub use durable::{append, move_to, replace};
 pub use real::RealDisk;
 #[cfg(feature = "testing")]
 pub use sim::{Crash, SimDisk, Survives};
+pub use stamp::Stamp;
 
 /// A file system. All operations block; none syncs by itself but those that say so.
 pub trait Disk: fmt::Debug + Send + Sync {
@@ -81,6 +83,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system; [`io::ErrorKind::NotFound`] when there is no such folder.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+
+    /// What a file, or the names in a folder, can be told by from what they are after any later change, without being read;
+    /// none where they may change and still look the same, as where this is not implemented.
+    ///
+    /// # Errors
+    /// Those of the operating system; [`io::ErrorKind::NotFound`] when there is nothing of that name.
+    fn stamp(&self, _path: &Path) -> io::Result<Option<Stamp>> {
+        Ok(None)
+    }
 
     /// The whole content of a file of at most `most` bytes.
     ///

@@ -3,8 +3,9 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, DiskFile, Open};
+use super::{Disk, DiskFile, Open, Stamp};
 
 /// The file system of the machine, by `std::fs`. Locks are advisory: they hold among those that ask for them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,6 +13,9 @@ pub struct RealDisk;
 
 #[derive(Debug)]
 struct RealFile(File);
+
+/// The clocks of file systems go in steps of two seconds at most: what changed within one may change again unseen.
+const TICK: Duration = Duration::from_secs(3);
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
@@ -60,6 +64,45 @@ impl Disk for RealDisk {
         names.sort_unstable();
         Ok(names)
     }
+
+    /// None for what changed within the last three seconds, or in the future: it may change again under the same time.
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        let stamp = stamp(&fs::metadata(path)?)?;
+        Ok(Some(stamp).filter(|stamp| is_settled(stamp, now())))
+    }
+}
+
+/// The time of the last change of anything about the file: unlike that of its content, nobody can set it.
+#[cfg(unix)]
+fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    let changed = i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec());
+    Ok(Stamp { file: file.ino(), length: file.len(), changed })
+}
+
+#[cfg(not(unix))]
+fn stamp(file: &fs::Metadata) -> io::Result<Stamp> {
+    let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Another file of the same name was made at another time.
+    let made = file.created().map_or(0, |made| nanos(since(made)));
+    let changed = nanos(since(file.modified()?));
+    Ok(Stamp { file: u64::try_from(made).unwrap_or(u64::MAX), length: file.len(), changed })
+}
+
+fn is_settled(stamp: &Stamp, now: i128) -> bool {
+    stamp.changed < now - nanos(TICK)
+}
+
+fn nanos(time: Duration) -> i128 {
+    i128::try_from(time.as_nanos()).unwrap_or(i128::MAX)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "times of files are compared with nothing but the clock that made them"
+)]
+fn now() -> i128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, nanos)
 }
 
 impl DiskFile for RealFile {
@@ -95,6 +138,40 @@ impl DiskFile for RealFile {
             Ok(()) => Ok(()),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_place_of_another_has_another_stamp() {
+        let folder = std::env::temp_dir().join(format!("runstate-stamps-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (path, beside) = (folder.join("state.json"), folder.join("state.json.new"));
+        fs::write(&path, "old").unwrap();
+        let of = |path: &Path| stamp(&fs::metadata(path).unwrap()).unwrap();
+        let old = of(&path);
+        assert_eq!(of(&path), old);
+        fs::write(&beside, "new").unwrap();
+        fs::rename(&beside, &path).unwrap();
+        assert_ne!(of(&path), old, "of the same length, and of the same moment maybe");
+        assert_eq!(RealDisk.stamp(&path).unwrap(), None, "it may change again within the moment");
+        let gone = RealDisk.stamp(&beside).unwrap_err();
+        assert_eq!(gone.kind(), io::ErrorKind::NotFound);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_changed_a_while_ago_is_settled() {
+        let second = 1_000_000_000;
+        let at = |changed| Stamp { file: 1, length: 1, changed };
+        for (changed, is_settled) in
+            [(0, true), (6 * second, true), (7 * second, false), (99 * second, false)]
+        {
+            assert_eq!(super::is_settled(&at(changed), 10 * second), is_settled, "{changed}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::state::{Inode, State};
-use super::{Disk, DiskFile, Open};
+use super::{Disk, DiskFile, Open, Stamp};
 
 pub use self::survive::Survives;
 
@@ -149,6 +149,10 @@ impl Disk for SimDisk {
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         self.state().list(path)
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        self.state().stamp(path).map(Some)
     }
 }
 

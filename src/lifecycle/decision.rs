@@ -1,7 +1,13 @@
 //! Why a call waits, and the answer to it (document 003, "Resume replay"; words of the design: suspension, decision).
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// What is asked for where a crash left it unknown whether a tool ran: the runtime's own word, no tool's.
+pub const IN_DOUBT: &str = "in_doubt";
+
+/// The parameter that holds what the execution in doubt was called with.
+const ARGUMENTS: &str = "arguments";
 
 /// Why a call waits: what a person, or a program for them, is asked.
 ///
@@ -46,6 +52,28 @@ impl Suspension {
             resume_mode: ResumeMode::ReplayToolCall,
             expires_at_ms: None,
         }
+    }
+
+    /// Asks whether an execution that a crash cut off, with these arguments, is to be made again.
+    ///
+    /// A decision to resume makes it again, under the same idempotency key. If it has a result that is the call's result, and
+    /// the tool is not executed: who decides may know that it did run.
+    ///
+    /// ```
+    /// use runstate::decision::Suspension;
+    /// use serde_json::json;
+    ///
+    /// let doubt = Suspension::in_doubt("sus-1", "may have run", &json!({ "amount": 9_000 }));
+    /// assert_eq!(doubt.doubted_arguments(), Some(&json!({ "amount": 9_000 })));
+    /// assert_eq!(Suspension::new("sus-2", "approve", "run it?").doubted_arguments(), None);
+    /// ```
+    pub fn in_doubt(id: impl Into<String>, message: impl Into<String>, arguments: &Value) -> Self {
+        Self::new(id, IN_DOUBT, message).with_parameters(json!({ ARGUMENTS: arguments }))
+    }
+
+    /// What the execution was called with of which is asked whether it is to be made again; none where anything else is asked.
+    pub fn doubted_arguments(&self) -> Option<&Value> {
+        if self.action == IN_DOUBT { self.parameters.get(ARGUMENTS) } else { None }
     }
 
     /// What a tool or a gate asks for: its id is given when the call suspends.

@@ -284,6 +284,24 @@ impl Run<Waiting> {
     pub fn calls(&self) -> &[String] {
         &self.state().calls
     }
+
+    /// The commit of an end that its activation could not make: one that was cut off in its last commit.
+    pub fn due(&self) -> Due {
+        end_outside(self.record())
+    }
+
+    /// Takes the receipt for [`due`](Self::due).
+    ///
+    /// # Errors
+    /// [`WrongReceipt`] when it is for another commit.
+    pub fn committed(&self, receipt: &Receipt) -> Result<(), WrongReceipt> {
+        self.due().is_met_by(receipt)
+    }
+}
+
+/// The commits of activations are counted from 1, so that no receipt for the one is taken for the other.
+fn end_outside(run: &RunRecord) -> Due {
+    Due::of_flow(Trigger::RunFinished, 0).within(identity(&run.id, run.activations))
 }
 
 impl Run<Done> {
@@ -292,10 +310,9 @@ impl Run<Done> {
         &self.state().reason
     }
 
-    /// The commit of an end outside an activation, as that of a run that was cancelled while it waited. The commits of
-    /// activations are counted from 1, so that no receipt for the one is taken for the other.
+    /// The commit of an end outside an activation, as that of a run that was cancelled while it waited.
     pub fn due(&self) -> Due {
-        Due::of_flow(Trigger::RunFinished, 0).within(identity(&self.record().id, self.record().activations))
+        end_outside(self.record())
     }
 
     /// Takes the receipt for [`due`](Self::due).

@@ -197,8 +197,8 @@ impl CallRow {
         let waits = match call {
             AnyToolCall::Suspended(call) => Some(Waits {
                 suspension: call.suspension().clone(),
-                arguments: json(record.arguments())?,
-                args_digest: digest(&[record.arguments()]),
+                arguments: json(call.asked_arguments())?,
+                args_digest: digest(&[call.asked_arguments()]),
             }),
             _ => None,
         };

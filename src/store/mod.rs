@@ -42,7 +42,7 @@ pub use file::FileStore;
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
-pub use query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
+pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, Timer};
 pub use worker::{Ended, Host, HostError, Job, Worker};
 
 /// A run that nobody has driven yet.
@@ -232,6 +232,16 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
+
+    /// What there is of runs that cannot be read, in no order that means anything; nothing, in a store that is whole or that
+    /// is damaged as a whole. Lists, and claims without a name, leave these out; whoever asks for such a run by its name is
+    /// refused with the same words.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        Ok(Vec::new())
+    }
 
     /// Takes a run away, with all that belongs to it. Says whether it was there.
     ///

@@ -1,7 +1,11 @@
 //! What is asked of a store beside single runs.
 
+use std::fmt;
+
 use serde_json::Value;
 
+use super::NewRun;
+use super::error::StoreError;
 use crate::decision::Suspension;
 use crate::run::RunStatus;
 
@@ -72,7 +76,22 @@ pub struct RunInfo {
 
 impl RunInfo {
     /// A run that was just created.
-    pub fn created(id: impl Into<String>, title: impl Into<String>, at_ms: u64) -> Self {
+    ///
+    /// ```
+    /// use runstate::store::{NewRun, RunInfo};
+    ///
+    /// let new = NewRun::new("r1", serde_json::Value::Null, 5).titled("tidy up").put_off(90);
+    /// let info = RunInfo::created(&new);
+    /// assert_eq!((&*info.title, info.created_at_ms, info.not_before_ms), ("tidy up", 5, Some(90)));
+    /// ```
+    pub fn created(run: &NewRun) -> Self {
+        let mut info = RunInfo::new(&*run.id, &*run.title, run.at_ms);
+        info.not_before_ms = run.not_before_ms;
+        info
+    }
+
+    /// A run of that id, created at that time, for a store that fills in the rest from what it has.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, at_ms: u64) -> Self {
         RunInfo {
             id: id.into(),
             title: title.into(),
@@ -88,6 +107,54 @@ impl RunInfo {
             created_at_ms: at_ms,
             changed_at_ms: at_ms,
         }
+    }
+
+    /// May it be claimed without its name? `has_mail` says whether a decision is there that was not taken.
+    pub(super) fn can_go_on(&self, has_mail: bool, now_ms: u64) -> bool {
+        self.holder.as_ref().is_none_or(|holder| holder.until_ms <= now_ms)
+            && self.not_before_ms.is_none_or(|at| at <= now_ms)
+            && match self.status {
+                RunStatus::Running => true,
+                RunStatus::Waiting => has_mail || self.cancel.is_some(),
+                RunStatus::Done => false,
+            }
+    }
+}
+
+/// A run of a store, or what is left of one, that cannot be read.
+///
+/// ```
+/// use runstate::store::{Damage, StoreError};
+///
+/// let damage = Damage::new("runs/r1/state.json: EOF at line 3", "restore it from a backup");
+/// assert_eq!(damage.to_string(), "runs/r1/state.json: EOF at line 3; restore it from a backup");
+/// assert_eq!(StoreError::from(damage.clone()).to_string(), damage.to_string());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Damage {
+    /// What is wrong, and where.
+    pub what: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Damage {
+    /// As a store gives it.
+    pub fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Damage { what: what.into(), help: help.into() }
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.what, self.help)
+    }
+}
+
+impl From<Damage> for StoreError {
+    fn from(Damage { what, help }: Damage) -> Self {
+        StoreError::Unusable { what, help }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a crash leaves `Running` or `Resuming`: whether the tool ran is not known.
 
+use runstate::agent::event::EventKind;
 use runstate::agent::{Incoming, Input, Reply, RunState, StoredRun};
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
@@ -42,8 +43,8 @@ async fn a_call_that_must_not_run_twice_is_in_doubt_and_a_person_is_asked() {
     assert_eq!(pending[0].suspension.action, "in_doubt");
     assert_eq!(
         pending[0].suspension.message,
-        "the run was interrupted while note may have been executing: resume to execute it again, cancel to give the \
-         call up"
+        "the run was interrupted while note may have been executing: resume to execute it again, or with a result if \
+         you know what came of it; cancel to give the call up"
     );
     assert_eq!(world.restored().run().status(), RunStatus::Waiting, "the question is durable");
 }
@@ -55,7 +56,25 @@ async fn a_call_in_doubt_is_executed_again_when_a_person_says_so() {
     world.resume(&mut state).await;
     assert_eq!(world.decide(&mut state, &[("b", Resume)]).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["a Succeeded", "b Succeeded", "c Succeeded"]);
-    assert_eq!(world.done().iter().filter(|key| key.starts_with("r1/b/")).count(), 2);
+    let of_b: Vec<String> = world.done().into_iter().filter(|key| key.starts_with("r1/b/")).collect();
+    assert_eq!(of_b, ["r1/b/1", "r1/b/1"], "to those outside it is the same execution");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_doubt_has_the_result_that_a_person_knows() {
+    let mut world = died_while_noting().await;
+    let mut state = world.restored();
+    world.resume(&mut state).await;
+    let mut knows = Incoming::new("d1", "b", Resume);
+    knows.result = json!({ "receipt": 17 });
+    world.incoming.push(knows);
+    assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.executions("b"), 1, "it is not executed again");
+    assert!(
+        world.script.seen()[1].contains(&r#"b: {"receipt":17}"#.to_owned()),
+        "{:?}",
+        world.script.seen()[1]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,7 +136,7 @@ async fn a_replay_that_must_not_run_twice_is_in_doubt() {
     assert_eq!(world.replies(), [("d1".to_owned(), Reply::Duplicate)]);
     world.incoming.push(Incoming::new("d2", "a", Resume));
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
-    assert_eq!(world.done().len(), 2);
+    assert_eq!(world.done(), ["r1/a/1", "r1/a/1"], "to those outside it is the same execution");
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,6 +151,17 @@ async fn a_replay_whose_result_is_the_decision_is_never_in_doubt() {
 async fn a_replay_in_doubt_goes_on_with_the_arguments_that_the_decision_gave() {
     let (mut world, mut state) = died_in_the_replay("ask_arguments", json!({ "for": "one file only" })).await;
     assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
+    // What is decided about are those arguments: an answer to others is stale.
+    assert_eq!(*state.pending()[0].arguments, json!({ "for": "one file only" }));
+    assert_eq!(world.handle.pending()[0].arguments, json!({ "for": "one file only" }));
+    let mut stale = Incoming::new("d0", "a", Resume);
+    stale.args_digest = world.told.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::ToolCallSuspended { interrupt } => Some(interrupt.args_digest),
+        _ => None,
+    });
+    world.incoming.push(stale);
+    assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
+    assert_eq!(world.replies().last(), Some(&("d0".to_owned(), Reply::Stale)));
     world.incoming.push(Incoming::new("d2", "a", Resume));
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.script.seen()[1][2], r#"a: {"for":"one file only"}"#, "not with those of the model");

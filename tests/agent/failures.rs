@@ -1,6 +1,6 @@
 //! Models that do not answer and commits that fail.
 
-use runstate::agent::{ActivationError, ExecutionMode, Input, Outcome, RunState};
+use runstate::agent::{ActivationError, ExecutionMode, Input, Io, Outcome, RunState};
 use runstate::checkpoint::Trigger;
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
@@ -60,7 +60,7 @@ impl runstate::agent::Model for Broken {
 async fn a_model_that_panics_when_it_is_asked_ends_the_run() {
     let agent = runstate::agent::Agent::builder(Broken).build().unwrap();
     let mut state = RunState::new("r1");
-    let io = runstate::agent::Io::new();
+    let io = Io::new();
     let outcome = runstate::agent::run_loop(&agent, &mut state, Input::message("hi"), io).await.unwrap();
     assert_eq!(outcome.reason.to_string(), "error:the model panicked: no connection");
 }
@@ -188,12 +188,15 @@ async fn an_end_that_could_not_be_committed_is_handed_back_and_committed_again()
             "the run's state could not be committed: the disk is full"
         );
         let unfinished = ActivationError::Unfinished(unfinished);
-        assert!(unfinished.to_string().ends_with("`Unfinished::retry` makes it"), "{unfinished}");
+        assert!(unfinished.to_string().contains("`Unfinished::retry` commits it"), "{unfinished}");
         let ActivationError::Unfinished(unfinished) = unfinished else { unreachable!() };
         assert_eq!(world.restored().run().status(), RunStatus::Running, "what was committed stays");
-        let unfinished = unfinished.retry(&mut world.kept, &mut state).await.unwrap_err();
+        let agent = world.agent();
+        let io = Io::new().committer(&mut world.kept);
+        let unfinished = unfinished.retry(&agent, &mut state, io).await.unwrap_err();
         world.kept.fail_at = None;
-        let outcome = unfinished.retry(&mut world.kept, &mut state).await.unwrap();
+        let io = Io::new().committer(&mut world.kept);
+        let outcome = unfinished.retry(&agent, &mut state, io).await.unwrap();
         assert_eq!(outcome.reason.to_run_status(), state.run().status());
         assert_eq!(world.kept.triggers().last(), Some(&Trigger::RunFinished));
         let restored = world.restored();

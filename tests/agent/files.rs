@@ -13,10 +13,10 @@ use super::parts::{World, history, statuses};
 use super::polls::dropped_after;
 
 /// A folder that is gone with the test.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let name = format!("runstate-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
@@ -24,7 +24,7 @@ impl Folder {
         Folder(folder)
     }
 
-    fn run(&self) -> PathBuf {
+    pub fn run(&self) -> PathBuf {
         self.0.join("r1.jsonl")
     }
 }

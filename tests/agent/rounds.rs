@@ -12,7 +12,7 @@ use runstate::turn::CallRequest;
 use serde_json::json;
 
 use super::parts::{World, assert_golden, settled, statuses};
-use super::script::asks;
+use super::script::{Bit, asks, bits};
 
 pub fn timed(id: &str, tool: &str, ms: u64) -> CallRequest {
     CallRequest::new(id, tool, json!({ "ms": ms }))
@@ -76,6 +76,34 @@ async fn in_the_other_modes_a_replay_waits_for_the_round_unless_the_run_is_a_str
         assert_eq!(when(&world, "A", "Suspended --> Resuming"), starts, "{mode:?}, stream: {stream}");
         assert_eq!(when(&world, "B", "Suspended --> Resuming"), 2_000);
         world.assert_conforms();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn decisions_that_come_together_are_replayed_one_by_one_but_in_concurrent_mode() {
+    for (mode, second) in
+        [(ExecutionMode::Sequential, 300), (ExecutionMode::Parallel, 300), (ExecutionMode::Concurrent, 200)]
+    {
+        // While a third call executes, and while the model speaks.
+        for speaks in [false, true] {
+            let calls = [timed("A", "approved", 100), timed("B", "approved", 100), timed("C", "slow", 1_000)];
+            let mut world = if speaks {
+                World::with(vec![bits(&asks(calls)), vec![Bit::Sleep(1_000), Bit::Finish]])
+            } else {
+                World::of([asks(calls)])
+            };
+            (world.mode, world.stream) = (mode, true);
+            world.policy = SuspensionPolicy::ContinueWhenAny;
+            let at_ms = if speaks { 1_200 } else { 200 };
+            world.send_at(at_ms, Incoming::new("d-A", "A", Resume));
+            world.send_at(at_ms, Incoming::new("d-B", "B", Resume));
+            let mut state = world.state();
+            assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
+            let starts = ["A", "B"].map(|call| when(&world, call, "Suspended --> Resuming"));
+            let second = second + at_ms - 200;
+            assert_eq!(starts, [at_ms, second], "{mode:?}, the model speaks: {speaks}");
+            world.assert_conforms();
+        }
     }
 }
 
@@ -181,6 +209,20 @@ async fn a_call_that_asks_anew_at_the_start_is_waited_for() {
     assert_eq!(world.decide(&mut state, &[("a", Resume)]).await.waiting, ["a"]);
     assert_eq!(world.script.seen().len(), 2, "the model learnt nothing new");
     assert_eq!(state.pending()[0].suspension.id, "r1/a/2");
+}
+
+/// One asks again and another is given up, so that as much was asked as before.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_asks_anew_is_waited_for_where_another_was_answered() {
+    let mut world = World::new(&[&[("a", "write_twice"), ("b", "write"), ("c", "read")]]);
+    world.policy = SuspensionPolicy::ContinueWhenAny;
+    let mut state = world.state();
+    world.start(&mut state).await;
+    assert_eq!(world.script.seen().len(), 2, "there is a result of c");
+    assert_eq!(world.decide(&mut state, &[("b", Cancel), ("a", Resume)]).await.waiting, ["a"]);
+    assert_eq!(world.script.seen().len(), 2, "a asked at the start, and is waited for");
+    assert_eq!(statuses(&state), ["a Suspended", "b Cancelled", "c Succeeded"]);
+    world.assert_conforms();
 }
 
 #[tokio::test(start_paused = true)]

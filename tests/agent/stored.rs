@@ -264,7 +264,7 @@ fn any_bytes_that_are_no_stored_run_are_an_error() {
         (b"null", "line 1, column 4: not a stored run: invalid type: null, expected struct StoredRun"),
         (
             b"[]",
-            "line 1, column 2: not a stored run: invalid length 0, expected struct StoredRun with 14 elements",
+            "line 1, column 2: not a stored run: invalid length 0, expected struct StoredRun with 15 elements",
         ),
         (deep.as_bytes(), "line 1, column 2: not a stored run: "),
         (huge.as_bytes(), "line 1, column 10000011: not a stored run: "),

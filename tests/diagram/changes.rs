@@ -27,6 +27,32 @@ fn a_removed_state_breaks_an_added_edge_wants_review_a_label_informs() {
     assert_eq!(severity("A --> B : x", "A --> B : x"), None);
 }
 
+/// What the fingerprint of a graph covers, and nothing else.
+#[test]
+fn a_parked_run_needs_a_migration_for_what_changes_the_shape() {
+    let base = "[*] --> A\nA --> B : go\nB --> C : end\nB : text\nC --> [*]";
+    for (new, needs_migration) in [
+        ("[*] --> A\nA --> B : go\nB : text\nB --> [*]", true),
+        ("[*] --> A\nA --> B : go\nB --> C : end\nB : text\nC --> [*]\nC --> D", true),
+        ("[*] --> A\nA --> B : go\nB --> C : end\nA --> C\nB : text\nC --> [*]", true),
+        ("[*] --> A\n[*] --> B\nA --> B : go\nB --> C : end\nB : text\nC --> [*]", true),
+        ("[*] --> A\nA --> B : go\nB --> C : end\nB : text\nC --> [*]\nB --> [*]", true),
+        ("[*] --> A\nA --> B : run\nB --> C : end\nB : text\nC --> [*]", false),
+        ("[*] --> A\nA --> B : go\nB --> C : end\nB : another\nC --> [*]", false),
+        ("C --> [*]\nB --> C : end\nB : text\nA --> B : go\n[*] --> A", false),
+        (base, false),
+    ] {
+        for (old, new) in [(base, new), (new, base)] {
+            let changes = diff(&graph(old), &graph(new));
+            let needs = changes.iter().any(|change| change.needs_migration());
+            assert_eq!(needs, needs_migration, "{old}\n\n{new}");
+        }
+    }
+    let mut renamed = graph(base);
+    renamed.name = "another".to_owned();
+    assert!(diff(&graph(base), &renamed)[0].needs_migration());
+}
+
 #[test]
 fn marks_on_states_that_come_or_go_are_not_said_twice() {
     assert_eq!(

@@ -5,8 +5,6 @@ mod depth;
 mod parked;
 mod rate;
 mod script;
-#[path = "../../../crates/sqlite/tests/tape.rs"]
-mod tape;
 
 use std::path::PathBuf;
 use std::time::Duration;

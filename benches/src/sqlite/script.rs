@@ -12,11 +12,10 @@ use runstate::agent::{
 use runstate::clock::unix_clock;
 use runstate::decision::Suspension;
 use runstate::store::{Claim, Commit, NewRun, RunStore, StoreCommitter};
+use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use serde_json::{Value, json};
-
-use super::tape::Taped;
 
 /// One call in each of so many steps.
 struct Script(u32);
@@ -100,7 +99,7 @@ async fn record(agent: runstate::agent::AgentBuilder, steps: u32) -> Vec<Commit>
     let mut state = RunState::watched("run", &recorder);
     let io = Io::new().committer(&mut committer).watch(&recorder);
     run_loop(&agent, &mut state, Input::message("Review it."), io).await.expect("a run to its end");
-    taped.take()
+    taped.commits("run")
 }
 
 /// The bytes of its rows, as text: what a log would hold of it.

@@ -30,6 +30,33 @@ fn changes_of_graphs_are_graded() {
         serde_json::from_str(&session.run(&["diff", "old.mmd", "new.mmd", "--format", "json"]).stdout)
             .unwrap();
     assert_eq!((&json["exit"], &json["changes"][0]["severity"]), (&1.into(), &"breaking".into()));
+    assert_eq!(json["needs_migration"], true);
+}
+
+/// A change may be legal for parked runs, and still they are refused without a migration.
+#[test]
+fn in_ci_a_change_that_parked_runs_need_a_migration_for_fails() {
+    let session = Session::new();
+    session
+        .write("old.mmd", OLD)
+        .write("label.mmd", OLD.replace("go", "run"))
+        .write("more.mmd", OLD.replace("A --> B", "A --> C : skip\nA --> B"))
+        .write("less.mmd", OLD.replace("B --> C : end\nC", "B"));
+    let mut shown = String::new();
+    for (new, code) in [("old.mmd", 0), ("label.mmd", 0), ("more.mmd", 1), ("less.mmd", 1)] {
+        let said = session.run(&["diff", "--parked", "old.mmd", new]);
+        assert_eq!(said.code, Some(code), "{}", said.shown());
+        shown.push_str(&said.shown());
+        shown.push('\n');
+        let json = session.run(&["diff", "--parked", "old.mmd", new, "--format", "json"]);
+        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!((&json["exit"], &json["needs_migration"]), (&code.into(), &(code == 1).into()), "{new}");
+    }
+    session.write("good.jsonl", good());
+    let said = session.run(&["diff", "--parked", "good.jsonl", "good.jsonl"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{}", said.shown());
+    shown.push_str(&said.shown());
+    assert_shown("diff_parked", &shown);
 }
 
 #[test]

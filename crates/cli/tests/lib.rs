@@ -6,13 +6,19 @@ mod crash;
 mod decide;
 mod diagram;
 mod diff;
+mod every_store;
 mod formats;
 mod governed;
 mod help;
 mod list;
+mod place;
+#[cfg(unix)]
+mod postgres;
 mod run;
 mod runs;
 mod seal;
+#[cfg(unix)]
+mod server;
 mod session;
 mod show;
 mod stores;

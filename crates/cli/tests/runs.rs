@@ -147,22 +147,41 @@ fn two_stores_with_one_folder_do_not_share_a_run() {
     assert!(said.stdout.starts_with("done-3 is done"), "{}", said.shown());
 }
 
+/// A run that is damaged hides no other: it is told on standard error, and refused by its name.
 #[test]
-fn a_folder_of_files_is_a_store_too() {
+fn a_damaged_run_among_good_ones_is_told() {
     let session = Session::new();
-    session.write("waits.yaml", WAITS);
+    session.write("done.yaml", DONE).write("waits.yaml", WAITS);
     let place = ["--store", "file:kept", "--state-dir", "runs"];
-    let say = |args: &[&str], code: i32| {
+    for scenario in ["done.yaml", "waits.yaml", "waits.yaml"] {
+        session.run(&[&["run", scenario], &place as &[&str]].concat());
+    }
+    let state = std::fs::read_dir(session.path("kept/runs")).unwrap().map(|folder| folder.unwrap().path());
+    let mut state = state.map(|folder| folder.join("state.json"));
+    let state = state.find(|path| path.to_str().unwrap().contains("waits-2")).unwrap();
+    std::fs::write(&state, "{").unwrap();
+    let mut shown = String::new();
+    for args in [
+        &["runs"] as &[&str],
+        &["approvals"],
+        &["approve", "p", "--run", "waits-2"],
+        &["approve", "nothing"],
+        &["show", "waits-2"],
+        &["show", "waits-3"],
+        &["worker", "--once"],
+        &["prune", "--older-than", "1ms", "--dry-run"],
+        &["runs", "--json"],
+    ] {
         let said = session.run(&[args, &place].concat());
-        assert_eq!(said.code, Some(code), "{}", said.shown());
-        said.stdout
-    };
-    say(&["run", "waits.yaml"], 3);
-    assert!(say(&["approvals"], 0).contains("p of waits-1: pay {}"));
-    say(&["approve", "p"], 0);
-    say(&["worker", "--once"], 0);
-    assert!(say(&["runs"], 0).contains("ended: natural_end"));
-    session.assert_complete("waits-1", &place);
-    say(&["prune", "--older-than", "1ms"], 0);
-    assert_eq!(say(&["runs"], 0), "no runs\n");
+        if args.contains(&"--json") {
+            let json: Value = serde_json::from_str(&said.stdout).unwrap();
+            assert_eq!(json["runs"].as_array().unwrap().len(), 2, "{json}");
+            assert!(json["damaged"][0]["what"].as_str().unwrap().contains("state.json"), "{json}");
+            assert!(json["damaged"][0]["help"].as_str().unwrap().contains("backup"), "{json}");
+        } else {
+            shown.push_str(&said.shown());
+            shown.push('\n');
+        }
+    }
+    assert_shown("damaged_run", &shown);
 }

@@ -80,7 +80,8 @@ impl Session {
         self.said(args, &child.wait_with_output().unwrap())
     }
 
-    fn said(&self, args: &[&str], output: &Output) -> Said {
+    /// What a command with these arguments said.
+    pub(crate) fn said(&self, args: &[&str], output: &Output) -> Said {
         let text = |bytes: &[u8]| self.redacted(std::str::from_utf8(bytes).unwrap());
         Said {
             command: self.redacted(&format!("runstate {}", args.join(" "))),
@@ -137,6 +138,13 @@ pub(crate) struct Said {
 }
 
 impl Said {
+    /// The same, with another text in the place of one that differs from time to time.
+    pub(crate) fn replaced(self, what: &str, with: &str) -> Said {
+        let replaced = |text: String| text.replace(what, with);
+        let Said { command, code, stdout, stderr } = self;
+        Said { command: replaced(command), code, stdout: replaced(stdout), stderr: replaced(stderr) }
+    }
+
     /// All of it, as a person would see it; a signal instead of an exit code is `killed`.
     pub(crate) fn shown(&self) -> String {
         let code = self.code.map_or("killed".to_owned(), |code| format!("exit {code}"));

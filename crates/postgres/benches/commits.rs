@@ -12,11 +12,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, Place};
+use cluster::Place;
 use runs::{More, commits, waiting};
 use runstate::run::RunStatus;
 use runstate::store::{About, ApprovalQuery, Lease, RunQuery, RunStore};
 use runstate_postgres::PostgresStore;
+use runstate_postgres_server::Server;
 use tokio::time::Instant;
 
 const WRITERS: usize = 16;
@@ -28,12 +29,12 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let Some(cluster) = Cluster::start(&["shared_buffers=256MB"]) else { return };
+    let Some(server) = cluster::own(&["shared_buffers=256MB"]) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        rates(&cluster).await;
-        long_run(&cluster).await;
-        many_runs(&cluster).await;
+        rates(&server).await;
+        long_run(&server).await;
+        many_runs(&server).await;
     });
 }
 
@@ -112,8 +113,8 @@ impl Inserts {
     }
 }
 
-async fn rates(cluster: &Cluster) {
-    let place = cluster.place();
+async fn rates(server: &Server) {
+    let place = Place::on(server);
     let store = Arc::new(PostgresStore::connect(place.options().connections(WRITERS)).await.unwrap());
     place.client().await.batch_execute("CREATE TABLE bare (n bigint, json text)").await.unwrap();
     let commit = step("r").await.commit;
@@ -171,8 +172,8 @@ async fn rates(cluster: &Cluster) {
 
 const STEPS: u64 = 10_000;
 
-async fn long_run(cluster: &Cluster) {
-    let place = cluster.place();
+async fn long_run(server: &Server) {
+    let place = Place::on(server);
     let store = Arc::new(PostgresStore::connect(place.options()).await.unwrap());
     let mut writer = Writer::new(&store, "long").await;
     let client = place.client().await;
@@ -221,8 +222,8 @@ async fn long_run(cluster: &Cluster) {
 
 const RUNS: i32 = 100_000;
 
-async fn many_runs(cluster: &Cluster) {
-    let place = cluster.place();
+async fn many_runs(server: &Server) {
+    let place = Place::on(server);
     let store = place.store().await;
     waiting(&store, "r1", 1).await;
     let client = place.client().await;

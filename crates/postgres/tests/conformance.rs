@@ -17,6 +17,6 @@ impl Bench for Place {
 }
 
 runstate::store_conformance!({
-    let Some(cluster) = cluster::shared() else { return };
-    async { cluster.place() }
+    let Some(server) = cluster::shared() else { return };
+    async { Place::on(server) }
 });

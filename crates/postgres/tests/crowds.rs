@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use runstate::store::{Posted, RunStore};
 
-use crate::cluster;
+use crate::cluster::{self, Place};
 use crate::runs::{decision, waiting};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_sixteen_clients_that_decide_two_hundred_calls_one_is_accepted_for_each() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let store = place.store().await;
     let mut approvals = Vec::new();
     for run in 0..10 {

@@ -10,7 +10,7 @@ use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio::time::timeout;
 use tokio_postgres::NoTls;
 
-use crate::cluster::Cluster;
+use crate::cluster;
 use crate::runs::{self, More, commits, decision, waiting};
 
 const ENOUGH: Duration = Duration::from_secs(60);
@@ -43,9 +43,9 @@ async fn write(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_acknowledged_commit_survives_a_crash_of_the_server() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let cluster = Arc::new(cluster);
-    let store = Arc::new(PostgresStore::connect(cluster.url("postgres").parse().unwrap()).await.unwrap());
+    let Some(server) = cluster::own(&[]) else { return };
+    let server = Arc::new(server);
+    let store = Arc::new(PostgresStore::connect(server.url("postgres").parse().unwrap()).await.unwrap());
     let mut approvals = waiting(&*store, "decided", 40).await.1.into_iter();
     let enough = Arc::new(AtomicBool::new(false));
     let mut writers = Vec::new();
@@ -72,17 +72,17 @@ async fn every_acknowledged_commit_survives_a_crash_of_the_server() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        timeout(ENOUGH, all_went_on).await.unwrap_or_else(|_| panic!("crash {crash}: {}", cluster.log()));
+        timeout(ENOUGH, all_went_on).await.unwrap_or_else(|_| panic!("crash {crash}: {}", server.log()));
         for approval in approvals.by_ref().take(5) {
             let decision = decision(&format!("on {}", approval.call), &approval);
             if store.post(&decision).await.unwrap() == Posted::Accepted {
                 accepted.push(decision.decision_id);
             }
         }
-        let cluster = Arc::clone(&cluster);
+        let server = Arc::clone(&server);
         tokio::task::spawn_blocking(move || {
-            cluster.stop("QUIT");
-            cluster.again();
+            server.stop("QUIT").unwrap();
+            server.again().unwrap();
         })
         .await
         .unwrap();
@@ -102,21 +102,21 @@ async fn every_acknowledged_commit_survives_a_crash_of_the_server() {
     let kept = store.mail("decided").await.unwrap().decisions;
     assert_eq!(kept.into_iter().map(|kept| kept.decision_id).collect::<Vec<_>>(), accepted);
     assert_eq!(accepted.len(), 20);
-    assert!(cluster.log().contains("automatic recovery in progress"), "it crashed indeed");
+    assert!(server.log().contains("automatic recovery in progress"), "it crashed indeed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_is_driven_waits_for_a_server_that_comes_back() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let options = PostgresOptions::new(&cluster.url("postgres")).unwrap();
+    let Some(server) = cluster::own(&[]) else { return };
+    let options = PostgresOptions::new(&server.url("postgres")).unwrap();
     let store = Arc::new(PostgresStore::connect(options).await.unwrap());
     store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
     let lease = store.claim(&Claim::any("me", 0, 1)).await.unwrap().unwrap();
     let loaded = store.load("r1").await.unwrap();
-    cluster.stop("QUIT");
+    server.stop("QUIT").unwrap();
     let down = store.runs(&RunQuery::all(1)).await.unwrap_err();
     assert!(matches!(down, StoreError::Unavailable(_)), "{down:?}");
-    let down = PostgresStore::connect(cluster.url("postgres").parse().unwrap()).await.unwrap_err();
+    let down = PostgresStore::connect(server.url("postgres").parse().unwrap()).await.unwrap_err();
     assert!(matches!(down, StoreError::Unavailable(_)), "{down:?}");
 
     let driven = tokio::spawn({
@@ -125,8 +125,8 @@ async fn a_run_that_is_driven_waits_for_a_server_that_comes_back() {
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!driven.is_finished());
-    assert_eq!(cluster.log().matches("database system is ready to accept connections").count(), 1);
-    cluster.again();
+    assert_eq!(server.log().matches("database system is ready to accept connections").count(), 1);
+    server.again().unwrap();
     timeout(ENOUGH, driven).await.unwrap().unwrap();
     let info = store.load("r1").await.unwrap().info;
     assert_eq!((info.status.name(), info.waiting), ("Waiting", 2));
@@ -135,11 +135,11 @@ async fn a_run_that_is_driven_waits_for_a_server_that_comes_back() {
 #[tokio::test]
 async fn each_commit_is_synced_once_whatever_the_server_is_set_to() {
     // Left to this setting, commits are acknowledged before they are durable, and one sync holds many.
-    let Some(cluster) = Cluster::start(&["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"])
+    let Some(server) = cluster::own(&["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"])
     else {
         return;
     };
-    let url = cluster.url("postgres");
+    let url = server.url("postgres");
     let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
     let (lease, _) = waiting(&store, "r1", 1).await;
     let mut more = More::of("r1", 1).await;
@@ -173,8 +173,8 @@ async fn syncs(url: &str) -> i64 {
 
 #[tokio::test]
 async fn a_server_that_does_not_sync_is_refused() {
-    let Some(cluster) = Cluster::start(&["fsync=off"]) else { return };
-    let refused = PostgresStore::connect(cluster.url("postgres").parse().unwrap()).await.unwrap_err();
+    let Some(server) = cluster::own(&["fsync=off"]) else { return };
+    let refused = PostgresStore::connect(server.url("postgres").parse().unwrap()).await.unwrap_err();
     assert!(matches!(refused, StoreError::Unusable { .. }), "{refused:?}");
     assert_eq!(
         refused.to_string(),
@@ -184,20 +184,20 @@ async fn a_server_that_does_not_sync_is_refused() {
 
 #[tokio::test]
 async fn a_page_that_is_damaged_is_told() {
-    let Some(cluster) = Cluster::start(&["autovacuum=off"]) else { return };
-    let url = cluster.url("postgres");
+    let Some(server) = cluster::own(&["autovacuum=off"]) else { return };
+    let url = server.url("postgres");
     let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
     waiting(&store, "r1", 1).await;
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
     let row = client.query_one("SELECT pg_relation_filepath('runstate.messages')", &[]).await.unwrap();
-    cluster.stop("INT");
-    let file = cluster.folder.join("data").join(row.get::<_, &str>(0));
+    server.stop("INT").unwrap();
+    let file = server.folder().join("data").join(row.get::<_, &str>(0));
     let mut bytes = std::fs::read(&file).unwrap();
     let last = bytes.len() - 1;
     bytes[last] ^= 0xff;
     std::fs::write(&file, bytes).unwrap();
-    cluster.again();
+    server.again().unwrap();
     let told = loop {
         match store.load("r1").await {
             // The connections from before are gone; the next ones are not.

@@ -2,9 +2,9 @@
 
 use runstate::store::{RunStore, StoreError};
 use runstate_postgres::PostgresStore;
+use runstate_postgres_server::{Setup, for_tests};
 use tokio_postgres::NoTls;
 
-use crate::cluster::Cluster;
 use crate::runs::{More, waiting};
 
 /// Letters that cannot be made much shorter.
@@ -19,11 +19,11 @@ fn noise(seed: u64) -> String {
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_nothing_that_was_acknowledged_is_lost() {
-    let Some(cluster) = Cluster::start_with_small_disk() else { return };
-    let url = cluster.url("postgres");
+    let Some(server) = for_tests(Setup::new().small_disk()) else { return };
+    let url = server.url("postgres");
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
-    let small = cluster.folder.join("small").display().to_string();
+    let small = server.folder().join("small").display().to_string();
     client.batch_execute(&format!("CREATE TABLESPACE small LOCATION '{small}'")).await.unwrap();
     client.batch_execute("ALTER DATABASE postgres SET default_tablespace = small").await.unwrap();
     client.batch_execute("SET default_tablespace = small").await.unwrap();

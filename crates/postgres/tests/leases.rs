@@ -5,14 +5,14 @@ use std::sync::Arc;
 use runstate::store::{Claim, NewRun, RunStore, StoreError};
 use runstate_postgres::PostgresOptions;
 
-use crate::cluster;
+use crate::cluster::{self, Place};
 use crate::proxy::{Does, Proxy};
 use crate::runs::{More, commits, drive, waiting};
 
 #[tokio::test]
 async fn who_was_paused_beyond_its_lease_is_fenced() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let (paused, other) = (place.store().await, place.store().await);
     let commits = commits("r1", 1).await;
     paused.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
@@ -31,8 +31,8 @@ async fn who_was_paused_beyond_its_lease_is_fenced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_who_commit_at_once_the_one_with_the_last_lease_does() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let stores = [Arc::new(place.store().await), Arc::new(place.store().await)];
     for round in 0..20 {
         let run = format!("r{round}");
@@ -52,15 +52,15 @@ async fn of_two_who_commit_at_once_the_one_with_the_last_lease_does() {
 
 #[tokio::test]
 async fn a_commit_whose_answer_was_lost_is_given_again_and_is_there_once() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let direct = place.store().await;
     let (lease, _) = waiting(&direct, "r1", 2).await;
     let before = direct.load("r1").await.unwrap();
     let mut more = More::of("r1", 2).await;
     let last = more.commit.clone();
 
-    let proxy = Proxy::before(cluster.port).await;
+    let proxy = Proxy::before(server.port()).await;
     let options = PostgresOptions::new(&proxy.url()).unwrap().schema(&place.schema).unwrap();
     let store = runstate_postgres::PostgresStore::connect(options).await.unwrap();
     let mut commit = more.next().clone();
@@ -83,12 +83,12 @@ async fn a_commit_whose_answer_was_lost_is_given_again_and_is_there_once() {
 
 #[tokio::test]
 async fn a_commit_is_one_round_trip() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let direct = place.store().await;
     let (lease, _) = waiting(&direct, "r1", 3).await;
     let mut more = More::of("r1", 3).await;
-    let proxy = Proxy::before(cluster.port).await;
+    let proxy = Proxy::before(server.port()).await;
     let options = PostgresOptions::new(&proxy.url()).unwrap().schema(&place.schema).unwrap().connections(1);
     let store = runstate_postgres::PostgresStore::connect(options).await.unwrap();
     // The first one on a connection prepares the statement.
@@ -104,8 +104,8 @@ async fn a_commit_is_one_round_trip() {
 
 #[tokio::test]
 async fn a_driven_run_comes_back_as_it_was_driven() {
-    let Some(cluster) = cluster::shared() else { return };
-    let store = Arc::new(cluster.place().store().await);
+    let Some(server) = cluster::shared() else { return };
+    let store = Arc::new(Place::on(server).store().await);
     drive(Arc::clone(&store) as Arc<dyn RunStore>, "r1", 2).await;
     let memory = Arc::new(runstate::store::MemoryStore::default());
     drive(Arc::clone(&memory) as Arc<dyn RunStore>, "r1", 2).await;

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
 use runstate_postgres::PostgresStore;
 
-use crate::cluster;
+use crate::cluster::{self, Place};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_that_start_at_once_one_makes_the_tables() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let starts = (0..12).map(|number| {
         let options = place.options().connections(1);
         tokio::spawn(async move {
@@ -30,8 +30,8 @@ async fn of_many_that_start_at_once_one_makes_the_tables() {
 
 #[tokio::test]
 async fn tables_of_a_later_version_are_refused() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     drop(place.store().await);
     let sql = format!("INSERT INTO \"{}\".runstate_schema (version) VALUES (7)", place.schema);
     place.client().await.execute(&sql, &[]).await.unwrap();
@@ -49,10 +49,10 @@ async fn tables_of_a_later_version_are_refused() {
 
 #[tokio::test]
 async fn a_schema_of_something_else_is_refused_and_left_as_it_is() {
-    let Some(cluster) = cluster::shared() else { return };
-    let client = cluster.place().client().await;
+    let Some(server) = cluster::shared() else { return };
+    let client = Place::on(server).client().await;
     for tables in ["CREATE TABLE {}.runs (id int)", "CREATE TABLE {}.runstate_schema (other int)"] {
-        let place = cluster.place();
+        let place = Place::on(server);
         let schema = format!("\"{}\"", place.schema);
         client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
         client.batch_execute(&tables.replace("{}", &schema)).await.unwrap();
@@ -69,12 +69,12 @@ async fn a_schema_of_something_else_is_refused_and_left_as_it_is() {
 
 #[tokio::test]
 async fn an_empty_schema_may_be_there_and_any_name_is_one() {
-    let Some(cluster) = cluster::shared() else { return };
-    let client = cluster.place().client().await;
+    let Some(server) = cluster::shared() else { return };
+    let client = Place::on(server).client().await;
     client.batch_execute("CREATE SCHEMA \"an empty one\"").await.unwrap();
     let mut seen = BTreeSet::new();
     for schema in ["an empty one", "Mixed Case-1", "ÄÖÜ"] {
-        let place = cluster::Place { schema: schema.to_owned(), ..cluster.place() };
+        let place = Place { schema: schema.to_owned(), ..Place::on(server) };
         let store = place.store().await;
         store.create(&NewRun::new("r1", serde_json::json!(schema), 0)).await.unwrap();
         store.news(std::time::Duration::from_millis(1)).await.unwrap();
@@ -85,8 +85,8 @@ async fn an_empty_schema_may_be_there_and_any_name_is_one() {
 
 #[tokio::test]
 async fn tables_that_were_taken_away_are_told() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let store = place.store().await;
     let sql = format!("DROP SCHEMA \"{}\" CASCADE", place.schema);
     place.client().await.batch_execute(&sql).await.unwrap();
@@ -97,11 +97,11 @@ async fn tables_that_were_taken_away_are_told() {
 
 #[tokio::test]
 async fn a_database_that_is_not_in_utf_8_is_refused() {
-    let Some(cluster) = cluster::shared() else { return };
-    let client = cluster.place().client().await;
+    let Some(server) = cluster::shared() else { return };
+    let client = Place::on(server).client().await;
     let sql = "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
     client.batch_execute(sql).await.unwrap();
-    let options = cluster.url("latin").parse().unwrap();
+    let options = server.url("latin").parse().unwrap();
     let refused = PostgresStore::connect(options).await.unwrap_err();
     assert_eq!(
         refused.to_string(),

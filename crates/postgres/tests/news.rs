@@ -51,8 +51,8 @@ fn named(place: &Place, url: &str) -> PostgresOptions {
 
 #[tokio::test]
 async fn what_another_process_does_is_told_at_once() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let store = listener(&place, named(&place, &place.url)).await;
     let other = place.store().await;
     let (lease, approvals) = waiting(&other, "r1", 1).await;
@@ -78,8 +78,8 @@ async fn what_another_process_does_is_told_at_once() {
 
 #[tokio::test]
 async fn news_between_two_waits_are_not_missed() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let store = listener(&place, named(&place, &place.url)).await;
     let other = place.store().await;
     other.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
@@ -90,9 +90,9 @@ async fn news_between_two_waits_are_not_missed() {
 
 #[tokio::test]
 async fn where_no_connection_listens_news_are_looked_for() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
-    let proxy = Proxy::before(cluster.port).await;
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let proxy = Proxy::before(server.port()).await;
     let options = named(&place, &proxy.url()).poll_every(Duration::from_millis(100));
     let store = listener(&place, options).await;
 
@@ -125,8 +125,8 @@ async fn where_no_connection_listens_news_are_looked_for() {
 
 #[tokio::test]
 async fn who_listens_ends_with_its_store() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let store = listener(&place, named(&place, &place.url)).await;
     drop(store);
     listening(&place, 0).await;

@@ -7,7 +7,7 @@ use runstate::store::{About, Approval, ApprovalQuery, Claim, RunQuery, RunStore}
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::{Client, NoTls};
 
-use crate::cluster;
+use crate::cluster::{self, Place};
 use crate::runs::waiting;
 
 const RUNS: u32 = 20_000;
@@ -22,10 +22,10 @@ async fn scans(client: &Client) -> (i64, i64) {
 
 #[tokio::test]
 async fn nothing_is_looked_for_in_all_rows() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     place.client().await.batch_execute("CREATE DATABASE plans").await.unwrap();
-    let url = cluster.url("plans");
+    let url = server.url("plans");
     let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
     waiting(&store, "r1", 1).await;
     drop(store);

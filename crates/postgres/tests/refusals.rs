@@ -5,13 +5,13 @@ use std::time::Duration;
 use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
 use runstate_postgres::PostgresStore;
 
-use crate::cluster;
+use crate::cluster::{self, Place};
 use crate::runs::{More, waiting};
 
 #[tokio::test]
 async fn a_row_that_is_there_is_not_written_over() {
-    let Some(cluster) = cluster::shared() else { return };
-    let store = cluster.place().store().await;
+    let Some(server) = cluster::shared() else { return };
+    let store = Place::on(server).store().await;
     let (lease, _) = waiting(&store, "r1", 1).await;
     let before = store.load("r1").await.unwrap();
     let mut commit = More::of("r1", 1).await.next().clone();
@@ -40,9 +40,9 @@ fn failing(schema: &str, times: u32) -> String {
 
 #[tokio::test]
 async fn what_another_transaction_undid_is_tried_again() {
-    let Some(cluster) = cluster::shared() else { return };
+    let Some(server) = cluster::shared() else { return };
     for (times, is_made) in [(3, true), (1_000, false)] {
-        let place = cluster.place();
+        let place = Place::on(server);
         let store = place.store().await;
         let (lease, _) = waiting(&store, "r1", 1).await;
         let before = store.load("r1").await.unwrap().info.version;
@@ -61,8 +61,8 @@ async fn what_another_transaction_undid_is_tried_again() {
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_patience() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     let direct = place.store().await;
     let (lease, _) = waiting(&direct, "r1", 1).await;
     let options = || place.options().patience(Duration::from_millis(500)).connections(1);
@@ -97,10 +97,10 @@ async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_patience() 
 
 #[tokio::test]
 async fn a_server_that_may_not_be_written_is_told() {
-    let Some(cluster) = cluster::shared() else { return };
-    let client = cluster.place().client().await;
+    let Some(server) = cluster::shared() else { return };
+    let client = Place::on(server).client().await;
     client.batch_execute("CREATE DATABASE kept").await.unwrap();
-    let url = cluster.url("kept");
+    let url = server.url("kept");
     let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
     store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
     client.batch_execute("ALTER DATABASE kept SET default_transaction_read_only = on").await.unwrap();
@@ -113,10 +113,10 @@ async fn a_server_that_may_not_be_written_is_told() {
 
 #[tokio::test]
 async fn who_is_not_let_in_is_told_why() {
-    let Some(cluster) = cluster::shared() else { return };
+    let Some(server) = cluster::shared() else { return };
     for (url, why) in [
-        (cluster.url("nowhere"), "database \"nowhere\" does not exist"),
-        (cluster.url("postgres").replace("postgres@", "nobody@"), "role \"nobody\" does not exist"),
+        (server.url("nowhere"), "database \"nowhere\" does not exist"),
+        (server.url("postgres").replace("postgres@", "nobody@"), "role \"nobody\" does not exist"),
     ] {
         let refused = PostgresStore::connect(url.parse().unwrap()).await.unwrap_err();
         assert!(matches!(refused, StoreError::Failed(_)), "{refused:?}");

@@ -1,6 +1,6 @@
 //! Commits of runs that were really driven, for tests to give to stores as they like.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -11,9 +11,9 @@ use runstate::agent::{
 use runstate::clock::TokioClock;
 use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, MemoryStore, MessageRow, NewRun, Posted,
-    Release, RunInfo, RunQuery, RunStore, StoreCommitter, StoreError, Timer, TraceRow,
+    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, MessageRow, NewRun, RunStore, StoreCommitter,
 };
+use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use serde_json::json;
@@ -83,10 +83,9 @@ pub async fn go_on(store: Arc<dyn RunStore>, lease: Lease, loaded: &Loaded, call
 
 /// The commits of a run with so many calls that wait, in order.
 pub async fn commits(run: &str, calls: u32) -> Vec<Commit> {
-    let tape = Arc::new(Tape::default());
-    drive(Arc::clone(&tape) as Arc<dyn RunStore>, run, calls).await;
-    let kept = tape.commits.lock().unwrap();
-    kept.clone()
+    let taped = Arc::new(Taped::default());
+    drive(Arc::clone(&taped) as Arc<dyn RunStore>, run, calls).await;
+    taped.commits(run)
 }
 
 /// A run that waits for so many calls, stored.
@@ -135,59 +134,5 @@ impl More {
             row.seq += 1_000;
         }
         &self.commit
-    }
-}
-
-/// Keeps commits, in memory.
-#[derive(Debug, Default)]
-struct Tape {
-    store: MemoryStore,
-    commits: Mutex<Vec<Commit>>,
-}
-
-#[async_trait]
-impl RunStore for Tape {
-    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        self.store.create(run).await
-    }
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.store.load(run).await
-    }
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        self.store.claim(claim).await
-    }
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        self.store.renew(lease, until_ms).await
-    }
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        self.store.release(lease, release).await
-    }
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.commits.lock().unwrap().push(commit.clone());
-        self.store.commit(lease, commit).await
-    }
-    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        self.store.post(decision).await
-    }
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.store.cancel(run, reason).await
-    }
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.store.mail(run).await
-    }
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.store.runs(query).await
-    }
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.store.approvals(query).await
-    }
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.store.due(now_ms, limit).await
-    }
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.store.trace(run, after, limit).await
-    }
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.store.remove(run, now_ms).await
     }
 }

@@ -1,14 +1,14 @@
 //! TLS, with a certificate of an authority of the tests' own.
 
-use std::fs::{Permissions, set_permissions, write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use runstate::store::StoreError;
 use runstate_postgres::{PostgresOptions, PostgresStore};
 
-use crate::cluster::{self, Cluster};
+use runstate_postgres_server::{Server, Setup, for_tests};
+
+use crate::cluster::{self, Place};
 
 fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::new([]).unwrap();
@@ -18,26 +18,27 @@ fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
 }
 
 /// A server whose certificate is for `localhost`, from the authority in `root.pem`.
-fn cluster() -> Option<Cluster> {
-    let settings = ["ssl=on", "ssl_cert_file=../server.pem", "ssl_key_file=../server.key"];
-    Cluster::start_with(&settings, |folder| {
-        let (ours, other) = (authority("ours"), authority("other"));
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-        let server = params.signed_by(&key, &ours).unwrap();
-        write(folder.join("root.pem"), ours.pem()).unwrap();
-        write(folder.join("other.pem"), other.pem()).unwrap();
-        write(folder.join("empty.pem"), "nothing").unwrap();
-        write(folder.join("server.pem"), server.pem()).unwrap();
-        write(folder.join("server.key"), key.serialize_pem()).unwrap();
-        set_permissions(folder.join("server.key"), Permissions::from_mode(0o600)).unwrap();
-    })
+fn server() -> Option<Server> {
+    let (ours, other) = (authority("ours"), authority("other"));
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let certificate = params.signed_by(&key, &ours).unwrap();
+    let setup = Setup::new()
+        .setting("ssl=on")
+        .setting("ssl_cert_file=../server.pem")
+        .setting("ssl_key_file=../server.key")
+        .file("root.pem", ours.pem())
+        .file("other.pem", other.pem())
+        .file("empty.pem", "nothing")
+        .file("server.pem", certificate.pem())
+        .file("server.key", key.serialize_pem());
+    for_tests(setup)
 }
 
 #[tokio::test]
 async fn the_server_proves_what_the_mode_asks_for() {
-    let Some(cluster) = cluster() else { return };
-    let pem = |name: &str| cluster.folder.join(name).display().to_string();
+    let Some(server) = server() else { return };
+    let pem = |name: &str| server.folder().join(name).display().to_string();
     let (root, other, empty, none) = (pem("root.pem"), pem("other.pem"), pem("empty.pem"), pem("none.pem"));
     for (host, mode, root, refused) in [
         ("localhost", "disable", None, None),
@@ -57,7 +58,7 @@ async fn the_server_proves_what_the_mode_asks_for() {
         ("localhost", "verify-full", Some(&none), Some("No such file")),
     ] {
         let case = format!("{host} {mode} {root:?}");
-        let port = cluster.port;
+        let port = server.port();
         let mut string = format!(
             "host={host} hostaddr=127.0.0.1 port={port} user=postgres dbname=postgres sslmode={mode}"
         );
@@ -67,7 +68,7 @@ async fn the_server_proves_what_the_mode_asks_for() {
         let options = PostgresOptions::new(&string).unwrap().connections(1);
         match (PostgresStore::connect(options).await, refused) {
             (Ok(store), None) => {
-                assert_eq!(is_encrypted(&cluster).await, mode != "disable", "{case}");
+                assert_eq!(is_encrypted(&server).await, mode != "disable", "{case}");
                 drop(store);
             }
             (Err(StoreError::Failed(cause)), Some(refused)) => {
@@ -79,9 +80,9 @@ async fn the_server_proves_what_the_mode_asks_for() {
 }
 
 /// Is the one connection of a store encrypted?
-async fn is_encrypted(cluster: &Cluster) -> bool {
+async fn is_encrypted(server: &Server) -> bool {
     let (client, connection) =
-        tokio_postgres::connect(&cluster.url("postgres"), tokio_postgres::NoTls).await.unwrap();
+        tokio_postgres::connect(&server.url("postgres"), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     let sql = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'runstate' ORDER BY backend_start DESC LIMIT 1";
@@ -90,8 +91,8 @@ async fn is_encrypted(cluster: &Cluster) -> bool {
 
 #[tokio::test]
 async fn a_server_without_tls_is_refused_where_it_is_asked_for() {
-    let Some(cluster) = cluster::shared() else { return };
-    let place = cluster.place();
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
     for mode in ["require", "verify-ca", "verify-full"] {
         let url = place.url.replace("disable", mode);
         let refused = PostgresStore::connect(PostgresOptions::new(&url).unwrap()).await.unwrap_err();

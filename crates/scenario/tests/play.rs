@@ -81,6 +81,36 @@ fn a_crash_leaves_what_was_committed_and_what_tools_did() {
 }
 
 #[test]
+fn what_comes_in_the_instant_of_a_crash_comes_to_who_is_gone() {
+    let decided = "name: x\nmessage: y\nmode: concurrent\napprove: [t]\n\
+        tools: {t: {}, slow: {does: [{takes_ms: 5}]}}\nmodel: [{calls: [{id: a, tool: t}, {id: b, tool: slow}]}, {text: z}]\n\
+        outside:\n  - {when: {before_commit: 4}, do: crash}\n  \
+        - {when: {at_ms: 5}, insists: true, do: {decide: [{id: d, call: a, action: approve}]}}\n";
+    let crashed = played(decided);
+    assert!(crashed.ended.contains(&Ended::Crashed { at_ms: 5 }), "{:?}", crashed.ended);
+    let given: Vec<_> = crashed.sent.iter().map(|sent| (sent.at_ms, sent.is_accepted())).collect();
+    assert_eq!(given, [(5, false), (6, true)], "and is given again to the next process");
+}
+
+#[test]
+fn who_insists_on_a_cancellation_cancels_the_next_process_too() {
+    let text = SLOW.replace("slow: {does", "slow: {effect: repeatable, does");
+    let cancelled = |insists: &str| {
+        let played = played(&format!(
+            "{text}outside:\n  - {{when: {{at_ms: 1000}}, do: cancel{insists}}}\n  \
+            - {{when: {{before_commit: 3}}, do: crash}}\n"
+        ));
+        assert!(played.ended.contains(&Ended::Crashed { at_ms: 1_000 }), "{:?}", played.ended);
+        match played.ended.last() {
+            Some(Ended::Returned { reason, .. }) => reason.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(cancelled(", insists: true"), TerminationReason::Cancelled);
+    assert_eq!(cancelled(""), TerminationReason::NaturalEnd, "the process that knew of it is gone");
+}
+
+#[test]
 fn a_tool_that_may_run_twice_does_after_a_crash() {
     let text = SLOW.replace("slow: {does", "slow: {effect: repeatable, does");
     let crashed = played(&format!("{text}outside:\n  - {{when: {{at_ms: 1000}}, do: crash}}\n"));
@@ -90,6 +120,23 @@ fn a_tool_that_may_run_twice_does_after_a_crash() {
         [("slow/a/1", None), ("slow/a/1", Some(3_601_000))],
         "one key: it is the same execution"
     );
+}
+
+#[test]
+fn a_redactor_hides_the_values_of_calls_from_those_who_listen_and_from_nobody_else() {
+    let secret = "name: x\nmessage: y\nredact: true\napprove: [t]\n\
+        tools: {t: {does: [{takes_ms: 1, progress: [{at_ms: 0, value: secret}], gives: {success: secret}}]}}\n\
+        model: [{calls: [{id: a, tool: t, arguments: {key: secret}}]}, {text: z}]\n\
+        decisions: [{call: a, action: approve}]\n";
+    let (hidden, shown) = (played(secret), played(&secret.replace("redact: true", "redact: false")));
+    let told = |played: &Played| serde_json::to_string(&played.events).unwrap();
+    assert!(!told(&hidden).contains("secret"), "{}", told(&hidden));
+    assert_eq!(told(&shown).matches("secret").count(), 4, "arguments twice, progress, output");
+    for of_call in ["[arguments of a]", "[output of a]", "[progress of a]", "[question of a]"] {
+        assert!(told(&hidden).contains(of_call), "{of_call}");
+    }
+    assert_eq!(hidden.effects[0].arguments["key"], "secret", "the tool sees it");
+    assert_eq!(hidden.state.history(), shown.state.history(), "and so does the model");
 }
 
 #[test]

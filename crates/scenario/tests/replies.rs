@@ -55,9 +55,65 @@ fn a_process_that_takes_over_is_answered_too() {
     let played = played(&format!("{ASKS_TWICE}{crash}"));
     // People outlive the process: who was about to answer the one that is gone answers the next.
     assert_eq!(accepted(&played)[0], "10 asks/c1/1/yes");
-    // The run is parked when its process dies; that shows when something is next to happen.
-    assert!(played.ended.contains(&Ended::Crashed { at_ms: 10 }), "{:?}", played.ended);
+    // The run is parked when its process dies, and the next one is there at once.
+    assert!(played.ended.contains(&Ended::Crashed { at_ms: 8 }), "{:?}", played.ended);
     assert_eq!(played.thread_end(), "done");
+}
+
+/// The tool asked, and the process died before that was durable: it asks again, as it did the first time.
+#[test]
+fn what_a_call_asked_behind_the_last_commit_was_never_asked() {
+    let played = played(
+        "
+name: forgotten
+message: go
+mode: concurrent
+tools:
+  look: {effect: repeatable, calls: {c1: [{takes_ms: 1, gives: {pending: {action: sure}}}, {gives: {success: seen}}]}}
+  slow: {effect: repeatable, does: [{takes_ms: 10}]}
+model:
+  - calls: [{id: c1, tool: look}, {id: c2, tool: slow}]
+  - text: done
+replies:
+  - {to: {ask: {call: c1, nth: 1}}, do: [{after_ms: 20, decide: [{id: '$asked/first', call: c1, action: approve}]}]}
+  - {to: {ask: {call: c1}}, do: [{after_ms: 20, decide: [{id: '$asked/later', call: c1, action: deny}]}]}
+outside: [{when: {at_ms: 5}, do: crash}]
+",
+    );
+    assert_eq!(accepted(&played), ["21 forgotten/c1/1/first"]);
+    let looked: Vec<&str> = played
+        .effects
+        .iter()
+        .filter(|effect| effect.call == "c1")
+        .map(|effect| effect.key.as_str())
+        .collect();
+    assert_eq!(
+        looked,
+        ["forgotten/c1/1", "forgotten/c1/1", "forgotten/c1/2"],
+        "what it gives is not skipped"
+    );
+    assert_eq!(played.thread_end(), "done");
+}
+
+/// The second thing that a person has to say comes before what a person says to a question that was asked behind the first.
+#[test]
+fn what_was_answered_before_a_question_comes_before_its_reply() {
+    let played = played(
+        "
+name: order
+message: go
+tools: {t: {does: [{gives: {pending: {action: one}}}, {gives: {pending: {action: two}}}, {}]}}
+model: [{calls: [{id: c1, tool: t}]}, {text: done}]
+when_suspended: wait_in_place
+replies:
+  - to: {ask: {call: c1, nth: 1}}
+    do:
+      - {after_ms: 1, decide: [{id: yes, call: c1, action: approve, suspension: '$asked'}]}
+      - {decide: [{id: no, call: c1, action: deny}]}
+  - {to: {ask: {call: c1}}, do: [{decide: [{id: again, call: c1, action: approve}]}]}
+",
+    );
+    assert_eq!(accepted(&played), ["1 yes", "1 no"]);
 }
 
 #[test]

@@ -51,6 +51,11 @@ const WANTED: &[(&str, u64)] = &[
     ("replay beside a tool", 50),
     ("decision while the model speaks", 50),
     ("several activations", 1_000),
+    ("stopped loop_detection", 30),
+    ("stopped timeout", 10),
+    ("stopped content_match", 30),
+    ("not offered", 10),
+    ("veiled", 2_000),
 ];
 
 impl Situations {
@@ -59,6 +64,9 @@ impl Situations {
         let case = &seen.case;
         let by = if case.streamed { "stream" } else { "loop" };
         self.met(&format!("{:?} {:?} {by}", case.mode, case.policy));
+        if case.veiled {
+            self.met("veiled");
+        }
         let mut run = Run::default();
         for entry in &seen.entries {
             run.look(&entry.what, self);
@@ -205,7 +213,12 @@ impl Run {
         match kind {
             EventKind::RunFinished { reason, .. } => {
                 let reason = reason.to_string();
-                met.met(&format!("end {}", reason.split(':').next().unwrap_or_default()));
+                let mut parts = reason.split(':');
+                let end = parts.next().unwrap_or_default();
+                met.met(&format!("end {end}"));
+                if let Some(code) = parts.next().filter(|_| end == "stopped") {
+                    met.met(&format!("stopped {code}"));
+                }
                 self.waits = reason == "suspended";
             }
             EventKind::RunStarted { .. } => self.waits = false,
@@ -234,6 +247,9 @@ impl Run {
                 }
                 if text.contains("has the same id") {
                     met.met("twin refused");
+                }
+                if text.contains("is not offered") {
+                    met.met("not offered");
                 }
                 if text.contains("superseded") {
                     met.met("superseded by a message");

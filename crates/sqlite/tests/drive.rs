@@ -15,11 +15,10 @@ use runstate::store::{
     About, Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, NewRun, Release, RunStore, StoreCommitter,
     decide,
 };
+use runstate::testing::store::Taped;
 use runstate::tool_result::ToolResult;
 use runstate::trace::Recorder;
 use serde_json::{Value, json};
-
-use crate::tape::Taped;
 
 /// Asks for a round of calls, so many times, and then says that it is done.
 struct Script {
@@ -108,7 +107,7 @@ impl Plot {
         Plot { asks: Some(None), ..Plot::of(rounds, calls) }
     }
 
-    fn agent(self) -> Agent {
+    pub(crate) fn agent(self) -> Agent {
         let agent = Agent::builder(Script { rounds: self.rounds, calls: self.calls })
             .tool(Note(ToolSpec::new("note", "Notes it.")))
             .clock(Still(1_000))
@@ -210,5 +209,5 @@ pub(crate) async fn commits(plot: Plot) -> Vec<Commit> {
     let store: Arc<dyn RunStore> = Arc::clone(&taped) as _;
     create(&store, "r1").await;
     drive(&store, "r1", plot).await;
-    taped.take()
+    taped.commits("r1")
 }

@@ -12,7 +12,7 @@ mod processes;
 mod readme;
 mod runs;
 mod syncs;
-mod tape;
+mod upgrades;
 
 /// A test that cannot be made here says so, and fails where that variable is set.
 #[track_caller]

@@ -7,4 +7,3 @@ pub mod kill;
 pub mod ledger;
 pub mod open;
 pub mod script;
-pub mod server;

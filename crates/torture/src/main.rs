@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use runstate_postgres_server::{Server, Setup};
 use runstate_torture::drive::{Driver, drive};
 use runstate_torture::fault::Fault;
 use runstate_torture::kill::{Options, kill};
-use runstate_torture::server::Server;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -119,10 +119,7 @@ impl Place {
         let store = match store {
             "sqlite:" => format!("sqlite:{}", folder.path().join("runs.db").display()),
             "file:" => format!("file:{}", folder.path().join("runs").display()),
-            "postgres:" => {
-                let started = Server::start()?.ok_or("PostgreSQL is not installed")?;
-                server.insert(started).address()
-            }
+            "postgres:" => server.insert(Server::start(Setup::new())?).url("postgres"),
             store => store.to_owned(),
         };
         Ok(Place { store, folder, server })

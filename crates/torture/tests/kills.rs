@@ -1,9 +1,8 @@
 //! A few kills of each store, and faults that are found without waiting for them.
 
+use runstate_postgres_server::{Setup, for_tests};
 use runstate_torture::fault::Fault;
 use runstate_torture::kill::{Options, Report, kill};
-
-use crate::server;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
@@ -38,8 +37,8 @@ async fn runs_in_files_survive_the_deaths_of_their_drivers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_in_postgres_survive_the_deaths_of_their_drivers() {
-    let Some(server) = server() else { return };
-    holds(&killed(&server.address(), 8, None).await, 8);
+    let Some(server) = for_tests(Setup::new()) else { return };
+    holds(&killed(&server.url("postgres"), 8, None).await, 8);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use runstate::agent::ExecutionMode;
 use runstate::run::RunStatus;
 use runstate::store::NewRun;
+use runstate_postgres_server::{Setup, for_tests};
 use runstate_torture::fault::Fault;
 use runstate_torture::judge::judge;
 use runstate_torture::kill::{Drivers, Options, Signal};
@@ -13,8 +14,6 @@ use runstate_torture::ledger::{Entries, Entry, Ledger, read};
 use runstate_torture::open::open;
 use runstate_torture::script::{Asks, Call, Script, Step, ToolName};
 use serde_json::json;
-
-use crate::server;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
@@ -110,7 +109,7 @@ async fn a_worker_that_was_stopped_is_fenced_in_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_was_stopped_is_fenced_in_postgres() {
-    let Some(server) = server() else { return };
+    let Some(server) = for_tests(Setup::new()) else { return };
     let folder = tempfile::tempdir().unwrap();
-    one_alone_wins(&server.address(), folder.path()).await;
+    one_alone_wins(&server.url("postgres"), folder.path()).await;
 }

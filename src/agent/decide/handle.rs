@@ -152,7 +152,8 @@ impl DecisionHandle {
     }
 
     /// Writes to a run that waits in place: the calls that wait are given up, and the model reads the message. Says whether
-    /// the run took it; one that is not waiting does not.
+    /// the run took it; one that was not waiting when it was written does not. While no loop drives the run the answer is that
+    /// of the next one.
     ///
     /// # Errors
     /// [`RunGone`] when nobody listens any more.
@@ -200,9 +201,7 @@ impl Inbox {
 
     /// The next decision that a store has accepted, if one is there.
     pub(in crate::agent) fn take_posted(&mut self) -> Option<Envelope> {
-        while let Ok(inbound) = self.inbound.try_recv() {
-            self.sort(inbound);
-        }
+        self.sort_all();
         let at = self.waiting.iter().position(Envelope::is_posted)?;
         self.waiting.remove(at)
     }
@@ -226,11 +225,17 @@ impl Inbox {
     /// user writes is refused.
     pub(in crate::agent) async fn decision_ready(&mut self) {
         loop {
-            self.refuse_message();
+            self.refuse_messages();
             if !self.waiting.is_empty() {
                 return;
             }
             self.ready().await;
+        }
+    }
+
+    fn sort_all(&mut self) {
+        while let Ok(inbound) = self.inbound.try_recv() {
+            self.sort(inbound);
         }
     }
 
@@ -253,8 +258,9 @@ impl Inbox {
         Some(text)
     }
 
-    /// The run does not wait: nobody takes what the user wrote.
-    pub(in crate::agent) fn refuse_message(&mut self) {
+    /// The run does not wait: nobody takes what the user has written so far.
+    pub(in crate::agent) fn refuse_messages(&mut self) {
+        self.sort_all();
         if let Some((_, asker)) = self.message.take() {
             asker.send(false).ok();
         }

@@ -1,5 +1,7 @@
 //! What a decision means for a run: first wins, and nothing else changes state.
 
+use serde_json::Value;
+
 use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::RunState;
@@ -63,9 +65,8 @@ impl RunState {
         }
         let call = self.calls.position(&incoming.call).ok_or(Reply::Unknown)?;
         self.is_first(incoming, call)?;
-        let record = self.calls[call].record();
         let wanted = incoming.args_digest.as_ref();
-        if wanted.is_some_and(|wanted| *wanted != digest(&[record.arguments()])) {
+        if wanted.is_some_and(|wanted| *wanted != digest(&[self.asked_arguments(call)])) {
             return Err(Reply::Stale);
         }
         let AnyToolCall::Suspended(machine) = self.calls[call].machine.get() else {
@@ -84,6 +85,14 @@ impl RunState {
         Ok(Some(self.accepted(incoming, call, &suspension.id, now_ms)))
     }
 
+    /// What who decides on the call was shown.
+    fn asked_arguments(&self, call: usize) -> &Value {
+        match self.calls[call].machine.get() {
+            AnyToolCall::Suspended(machine) => machine.asked_arguments(),
+            other => other.record().arguments(),
+        }
+    }
+
     fn accepted(&self, incoming: &Incoming, call: usize, suspension_id: &str, now_ms: u64) -> Accepted {
         let decision = Decision {
             decision_id: incoming.decision_id.clone(),
@@ -94,7 +103,7 @@ impl RunState {
             result: incoming.result.clone(),
             reason: incoming.reason.clone(),
             actor: incoming.actor.clone(),
-            args_digest: Some(digest(&[self.calls[call].record().arguments()])),
+            args_digest: Some(digest(&[self.asked_arguments(call)])),
             decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
         };
         Accepted { call, decision }

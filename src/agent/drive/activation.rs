@@ -1,11 +1,13 @@
 //! One activation, from RunStart to CommitFinished (document 000, "Run Execution Flow").
 
+use std::sync::Arc;
+
 use super::super::config::SuspensionPolicy;
 use super::super::event::EventKind;
 use super::super::history::Message;
+use super::super::tool::ToolSpec;
 use super::intake::Taken;
-use super::outcome::finished;
-use super::{ActivationError, Drive, Halt, Outcome, Unfinished};
+use super::{ActivationError, Drive, Halt, Outcome};
 use crate::resume_tool_call::{Drained, GatePassed};
 use crate::run::{AnyRun, Finish, RunStatus};
 use crate::run_flow::{
@@ -23,10 +25,26 @@ enum At {
     End(RunFlow<RunEnd>),
 }
 
+/// A question of a call that waits: its how-manieth.
+#[derive(PartialEq, Eq)]
+struct Asked {
+    call: usize,
+    suspension: u32,
+}
+
 /// The activation fails: what was committed stays, and the end says how.
 macro_rules! fail {
     ($flow:expr, $error:expr) => {
         return At::End($flow.fail(Fail::new($error.to_string())).wind_up(WindUp))
+    };
+}
+
+/// The activation is to end if something asked for it: the first to ask is heard.
+macro_rules! stop_if_asked {
+    ($drive:expr, $flow:expr) => {
+        if let Some(reason) = $drive.stop.clone() {
+            $flow.request_stop(reason);
+        }
     };
 }
 
@@ -112,40 +130,27 @@ impl Drive<'_, '_> {
             cancel!(flow);
         }
         // A crash may have come between the last answer, or the last step that was allowed, and the end.
-        let had_ended = interrupted && self.answered_without_calls();
-        let is_over = had_ended && self.state.calls.suspended_count() == 0;
+        let is_over = interrupted && self.had_ended();
         if is_over {
+            // Nothing else ends it any more but what its text may hold (A15).
+            self.stop = None;
             done!(flow, self.ask_to_stop(true));
-            flow.request_stop(self.stop.take().unwrap_or(FinalReason::NATURAL_END));
+            self.stop.get_or_insert(FinalReason::NATURAL_END);
         }
         let asked_before = self.asked();
-        let drained = done!(flow, self.drain(flow.gate(), first).await);
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
-        let began = if flow.record().stopping().is_none() {
-            done!(flow, self.go_on_with_round(&mut flow, interrupted).await)
-        } else {
-            false
-        };
+        let gate = flow.gate();
+        let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, first, interrupted).await);
         // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.
         if interrupted && !is_over {
             done!(flow, self.ask_to_stop(false));
         }
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         if self.is_cancelled() {
             cancel!(flow);
         }
-        let waiting = if had_ended && matches!(drained, Drained::Nothing(_)) {
-            // That end was a wait, and nothing has come in since.
-            self.state.waiting()
-        } else {
-            self.to_wait_for_at_start(flow.record().stopping().is_some(), asked_before)
-        };
+        let waiting = self.to_wait_for_at_start(interrupted, &asked_before);
         match drained {
-            Drained::Nothing(nothing) if !began && waiting.is_empty() => {
+            Drained::Nothing(nothing) if !moved && waiting.is_empty() => {
                 At::Step(proceed!(flow.skip_replay(SkipReplay::new(nothing))))
             }
             drained => {
@@ -167,20 +172,17 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         // A run that is to end replays nothing more.
         let gate = match flow.pass_to_stop() {
             Ok(gate) => gate,
             Err(_not_stopping) => {
-                let drained = done!(flow, self.drain(flow.gate(), None).await);
+                let gate = flow.gate();
+                let drained = done!(flow, self.drain(&mut flow, gate).await);
                 done!(flow, self.commit_drained(drained).await)
             }
         };
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         let flow = proceed!(flow.pass(Pass::new(gate)));
         if self.is_cancelled() {
             cancel!(flow);
@@ -189,20 +191,21 @@ impl Drive<'_, '_> {
             return At::End(flow.stop(Stop::new(reason)).wind_up(WindUp));
         }
         let request = done!(flow, self.prepare(flow.record().step() + 1).await);
-        if let Some(reason) = self.stop.take() {
+        if let Some(reason) = self.stop.clone() {
             return At::End(flow.stop(Stop::new(reason)).wind_up(WindUp));
         }
         let mut flow = match flow.prepared() {
             Prepared::LlmCall(flow) => flow,
             Prepared::Terminate(flow) => return At::End(flow.wind_up(WindUp)),
         };
+        let chosen = self.chosen_for(&request);
         let answer = done!(flow, self.infer(&mut flow, request).await);
         let (usage, turn) = (answer.usage, answer.turn);
         let mut flow = flow.respond(Respond::new(turn));
         uncancelled!(flow, self.after_inference(flow.record().step(), || flow.turn_mut(), &usage).await);
         let flow = flow.accept(Accept);
         let has_calls = !flow.turn().calls.is_empty();
-        self.take_in(flow.record().step(), flow.turn());
+        self.take_in(flow.record().step(), chosen.as_deref(), flow.turn());
         let ends_here = !has_calls || self.stop.is_some();
         if ends_here {
             uncancelled!(flow, self.step_end(flow.record().step()).await);
@@ -212,7 +215,7 @@ impl Drive<'_, '_> {
         }
         let receipt = committed!(self, flow);
         let waiting = if has_calls { Vec::new() } else { self.state.waiting() };
-        match flow.committed(receipt, self.stop.take(), waiting) {
+        match flow.committed(receipt, self.stop.clone(), waiting) {
             Ok(AfterAssistant::ToolRound(flow)) => At::Round(flow),
             Ok(AfterAssistant::NaturalEnd(flow)) => At::End(flow.wind_up(WindUp)),
             Ok(AfterAssistant::Terminate(flow)) => At::End(flow.wind_up(WindUp)),
@@ -227,9 +230,7 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         let calls = self.state.calls.of_step(step);
         let outcomes = calls.clone().map(|call| {
             let call = &self.state.calls[call];
@@ -243,24 +244,16 @@ impl Drive<'_, '_> {
         if self.is_cancelled() {
             cancel!(flow);
         }
-        let drained = done!(flow, self.drain(flow.gate(), None).await);
-        if matches!(drained, Drained::Replayed(_))
-            && flow.record().stopping().is_none()
-            && self.stop.is_none()
-        {
-            // The calls behind one that asked go on, now that it was answered.
-            done!(flow, self.go_on_with_round(&mut flow, false).await);
-        }
+        let gate = flow.gate();
+        let drained = done!(flow, self.drain(&mut flow, gate).await);
         done!(flow, self.step_end(step).await);
         done!(flow, self.ask_to_stop(false));
-        if let Some(reason) = self.stop.take() {
-            flow.request_stop(reason);
-        }
+        stop_if_asked!(self, flow);
         let gate = done!(flow, self.commit_drained(drained).await);
         if self.is_cancelled() {
             cancel!(flow);
         }
-        let waiting = self.to_wait_for_after(step, flow.record().stopping().is_some());
+        let waiting = self.to_wait_for_after(step);
         match flow.passed(gate, waiting) {
             Ok(AfterTools::LoopTop(flow)) => At::Step(flow),
             Ok(AfterTools::Suspended(flow)) => At::End(flow.wind_up(WindUp)),
@@ -281,46 +274,55 @@ impl Drive<'_, '_> {
     }
 
     /// Takes an answer in: what the model said is said.
-    fn take_in(&mut self, step: u32, turn: &std::sync::Arc<crate::turn::Turn>) {
-        self.state.answered(step, turn, self.io.watch);
+    fn take_in(&mut self, step: u32, chosen: Option<&[Arc<ToolSpec>]>, turn: &Arc<crate::turn::Turn>) {
+        self.state.answered(step, chosen, turn, self.io.watch);
         self.state.counters.answered(self.config.window, turn);
         self.tell_ready(step);
     }
 
     /// The calls to wait for behind a round (A1): all that wait; or, where the model goes on as soon as any call of the round
     /// has a result, those only when none has.
-    fn to_wait_for_after(&self, step: u32, stopping: bool) -> Vec<String> {
+    fn to_wait_for_after(&self, step: u32) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
             SuspensionPolicy::ContinueWhenAny => self.state.calls.of_step(step).all(|call| {
                 matches!(self.state.status_of(call), ToolCallStatus::Suspended | ToolCallStatus::New)
             }),
         };
-        if waits && !stopping { self.state.waiting() } else { Vec::new() }
+        if waits { self.to_wait_for() } else { Vec::new() }
     }
 
-    /// The same at the start: document 000 waits there for calls that asked anew.
-    fn to_wait_for_at_start(&self, stopping: bool, asked_before: u64) -> Vec<String> {
+    /// The same at the start: document 000 waits there for calls that asked anew. Where an activation was cut off, the run may
+    /// have been about to wait, or was called back for a decision that is lost: it waits again, unless the model has something
+    /// to read (A23).
+    fn to_wait_for_at_start(&self, interrupted: bool, asked_before: &[Asked]) -> Vec<String> {
         let waits = match self.config.policy {
             SuspensionPolicy::WaitForAll => true,
-            SuspensionPolicy::ContinueWhenAny => self.asked() > asked_before,
+            SuspensionPolicy::ContinueWhenAny => {
+                let anew = |asked: &Asked| !asked_before.contains(asked);
+                interrupted && !self.state.unread || self.asked().iter().any(anew)
+            }
         };
-        if waits && !stopping { self.state.waiting() } else { Vec::new() }
+        if waits { self.to_wait_for() } else { Vec::new() }
     }
 
-    /// How often the calls that wait have asked, in all: more than before when one asked anew.
-    fn asked(&self) -> u64 {
-        self.state
-            .calls
-            .suspended()
-            .map(|call| u64::from(self.state.calls[call].record().suspensions()))
-            .sum()
+    /// All that wait; none where the run is to end.
+    fn to_wait_for(&self) -> Vec<String> {
+        if self.stop.is_none() { self.state.waiting() } else { Vec::new() }
     }
 
-    /// Was the last thing said an answer without calls?
-    fn answered_without_calls(&self) -> bool {
+    /// What the calls that wait have asked: another suspension of a call is another question.
+    fn asked(&self) -> Vec<Asked> {
+        let calls = &self.state.calls;
+        calls.suspended().map(|call| Asked { call, suspension: calls[call].record().suspensions() }).collect()
+    }
+
+    /// Was the last thing said an answer without calls, and is none open? What came in since is for the model.
+    fn had_ended(&self) -> bool {
         let last = self.state.history().last();
         last.and_then(Message::answer).is_some_and(|turn| turn.calls.is_empty())
+            && !self.state.unread
+            && self.state.calls.open().is_empty()
     }
 
     /// Takes the run to the status that the reason gives, and commits the end.
@@ -355,18 +357,11 @@ impl Drive<'_, '_> {
             },
             other => other,
         });
+        // Who writes now has seen no list of what waits: from its publication on they have.
+        if let Some(inbox) = &mut self.io.inbox {
+            inbox.refuse_messages();
+        }
         self.publish();
-        let flow = flow.close(Close);
-        let problems = std::mem::take(&mut self.problems);
-        let receipt = match self.write(flow.due()).await {
-            Ok(receipt) => receipt,
-            Err(error) => {
-                return Err(ActivationError::Unfinished(Box::new(Unfinished { flow, error, problems })));
-            }
-        };
-        let outcome = finished(flow, &receipt, problems).map_err(ActivationError::Unfinished)?;
-        self.state.interrupted = false;
-        self.tell_finished(&outcome.reason);
-        Ok(outcome)
+        self.finish(flow.close(Close)).await.map_err(ActivationError::Unfinished)
     }
 }

@@ -1,18 +1,13 @@
 //! Calls that a crash left `Running` or `Resuming`: whether their tools ran is not known.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::gating::{Opened, Passed};
-use super::replay::{replay_of, replay_on};
+use super::replay::Passes;
 use super::{Drive, Halt};
-use crate::decision::{Decision, Suspension};
+use crate::decision::{Decision, IN_DOUBT, Suspension};
 use crate::tool_call::{AnyToolCall, Replay, Suspend};
 use crate::tool_execution::Effect;
-
-/// What is asked for where a call is in doubt.
-pub(super) const IN_DOUBT: &str = "in_doubt";
-/// The parameter that holds what the interrupted execution was called with.
-pub(super) const ARGUMENTS: &str = "arguments";
 
 /// How a call in doubt goes on.
 enum Doubt {
@@ -24,8 +19,8 @@ enum Doubt {
 
 impl Drive<'_, '_> {
     /// Settles the calls in doubt. One that may run twice does; of any other a person is asked, so that nothing is executed
-    /// twice in silence. Says whether there were any.
-    pub(super) async fn settle_doubts(&mut self) -> Result<bool, Halt> {
+    /// twice in silence. Says whether there were any. Decisions are taken in meanwhile if there are passes for them.
+    pub(super) async fn settle_doubts(&mut self, mut passes: Option<Passes<'_>>) -> Result<bool, Halt> {
         let mut found = false;
         for call in self.state.calls.open().to_vec() {
             let Some(doubt) = self.doubt(call) else { continue };
@@ -42,10 +37,10 @@ impl Drive<'_, '_> {
                 }
             }
             if !self.is_concurrent() {
-                self.finish_jobs(None).await?;
+                self.finish_jobs(passes.as_mut().map(Passes::again)).await?;
             }
         }
-        self.finish_jobs(None).await?;
+        self.finish_jobs(passes).await?;
         Ok(found)
     }
 
@@ -53,14 +48,14 @@ impl Drive<'_, '_> {
         match self.state.calls[call].machine.get() {
             AnyToolCall::Running(machine) => Some(match machine.replayed() {
                 Some((suspension, decision)) => {
-                    let arguments = match replay_on(suspension, decision, machine.record()) {
+                    let arguments = match Replay::new(suspension, decision, machine.record()) {
                         Replay::Execute(arguments) | Replay::Supplied(arguments) => arguments.clone(),
                     };
                     Doubt::Executing(arguments, Some(Box::new(decision.clone())))
                 }
                 None => Doubt::Executing(machine.record().arguments().clone(), None),
             }),
-            AnyToolCall::Resuming(machine) => Some(match replay_of(machine) {
+            AnyToolCall::Resuming(machine) => Some(match machine.replay() {
                 Replay::Execute(arguments) => {
                     Doubt::Executing(arguments.clone(), Some(Box::new(machine.decision().clone())))
                 }
@@ -76,8 +71,8 @@ impl Drive<'_, '_> {
 
     fn ask_of(&mut self, call: usize, arguments: &Value) {
         let message = format!(
-            "the run was interrupted while {} may have been executing: resume to execute it again, cancel to give the \
-             call up",
+            "the run was interrupted while {} may have been executing: resume to execute it again, or with a result \
+             if you know what came of it; cancel to give the call up",
             self.state.calls[call].record().tool()
         );
         // A name of its own: what the call itself was about to ask when it was interrupted may have been shown to somebody,
@@ -85,9 +80,8 @@ impl Drive<'_, '_> {
         let doubted = &self.state.calls[call];
         let next = doubted.record().suspensions() + 1;
         let id = format!("{}/{}/{next}/{IN_DOUBT}", self.state.id, doubted.name);
-        let mut suspension = Suspension::new(self.state.suspension_id(call, id), IN_DOUBT, message);
-        suspension.parameters = json!({ ARGUMENTS: arguments });
-        let suspend = Suspend::new(suspension);
+        let id = self.state.suspension_id(call, id);
+        let suspend = Suspend::new(Suspension::in_doubt(id, message, arguments));
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::Running(call) => call.suspend(suspend).into(),
             AnyToolCall::Resuming(call) => call.suspend(suspend).into(),

@@ -11,7 +11,9 @@ use super::jobs::{Finished, Job};
 use super::{Drive, Halt};
 use crate::decision::Decision;
 use crate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
-use crate::run_flow::{ResumeAfterTool, ResumeReplay0, RunFlow, Starting, ToolRound};
+use crate::run_flow::{
+    LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall as GateBeforeStep, RunFlow, Starting, ToolRound,
+};
 use crate::tool_call::{AnyToolCall, Start, Suspend};
 use crate::tool_execution::{AfterToolExecute, Effect, ExecuteTool, ToolExecution};
 use crate::tool_result::ToolResult;
@@ -31,7 +33,7 @@ macro_rules! starts {
         }
     )+ };
 }
-starts!(ToolRound, ResumeReplay0, ResumeAfterTool);
+starts!(ToolRound, ResumeReplay0, GateBeforeStep, LlmCall, ResumeAfterTool);
 
 impl Drive<'_, '_> {
     /// Starts `New` calls that passed their gates. That tools were started which must not run twice is durable before the

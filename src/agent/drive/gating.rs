@@ -122,7 +122,7 @@ impl Drive<'_, '_> {
         arguments: &Value,
         decision: Option<&Decision>,
     ) -> Result<Gated, Halt> {
-        if let Some(error) = self.unfit_call(execution.record().tool(), arguments) {
+        if let Some(error) = self.unfit_call(call, arguments) {
             return Ok(Gated::refused(execution, error));
         }
         let verdict = self.verdict(call, execution.record().tool(), arguments, decision).await?;
@@ -190,14 +190,13 @@ impl Drive<'_, '_> {
         Some(format!("the arguments cannot be read: {why}"))
     }
 
-    /// Why the tool cannot be called with the arguments.
-    fn unfit_call(&self, name: &str, arguments: &Value) -> Option<String> {
+    /// Why the tool of the call cannot be called with the arguments.
+    fn unfit_call(&self, call: usize, arguments: &Value) -> Option<String> {
+        let name = self.state.calls[call].record().tool();
         let Some((_, spec)) = self.config.tools.get(name) else {
             return Some(format!("there is no tool {name:?}; there is {}", self.config.tools.names()));
         };
-        let out_of_scope =
-            |offered: &Arc<[_]>| !offered.iter().any(|tool: &Arc<super::ToolSpec>| tool.name() == name);
-        if self.offered.as_ref().is_some_and(out_of_scope) {
+        if self.state.withholds(call) {
             return Some(format!("the tool {name:?} is not offered in this step"));
         }
         let fits = self.config.schemas.check(spec.schema()?, arguments);

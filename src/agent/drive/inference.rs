@@ -15,7 +15,7 @@ use crate::run_flow::{LlmCall, RunFlow};
 
 impl Drive<'_, '_> {
     /// The model's answer. Where decisions are taken in at once, they are while it speaks; the replays that begin beside it
-    /// end before its answer is taken in.
+    /// end before its answer is taken in, and the calls behind them go on and end.
     pub(super) async fn infer(
         &mut self,
         flow: &mut RunFlow<LlmCall>,
@@ -31,13 +31,14 @@ impl Drive<'_, '_> {
             let asked = catch_unwind(AssertUnwindSafe(|| model.infer(request)));
             let mut stream = asked.map_err(|panic| panic_of_model(&*panic))?;
             let cancelled = self.io.cancelled.clone();
+            let mut passes = gate.as_mut().map(Passes::each_committed);
             loop {
                 let said = tokio::select! {
                     biased;
                     () = cancelled.cancelled() => return Err(Halt::Cancelled),
                     said = next(&mut stream) => said?,
-                    beside = self.beside(true), if gate.is_some() => {
-                        self.handle(beside?, gate.as_mut().map(Passes::each_committed)).await?;
+                    beside = self.beside(passes.as_ref()), if passes.is_some() => {
+                        self.handle(beside?, passes.as_mut().map(Passes::again)).await?;
                         if self.jobs.is_empty() {
                             // Each replay here has a commit of its own; what begins behind it reads what it wrote.
                             self.forget_patches();
@@ -56,6 +57,8 @@ impl Drive<'_, '_> {
             }
         }
         self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;
+        self.forget_patches();
+        self.go_on_in_window(flow, gate.as_mut()).await?;
         // The calls that the answer asks for are another round.
         self.forget_patches();
         let answer = answer.finish().map_err(Halt::failed)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::super::decide::{Accepted, Envelope, Judging, PendingCall, Reply, Resolved};
 use super::super::tool::Progress;
 use super::jobs::Finished;
+use super::replay::Passes;
 use super::{Drive, Halt};
 use crate::snapshot::digest;
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
@@ -27,8 +28,10 @@ pub(super) enum Beside {
 }
 
 impl Drive<'_, '_> {
-    /// The next thing that happens. Where several do at once the order is always this one.
-    pub(super) async fn beside(&mut self, decisions: bool) -> Result<Beside, Halt> {
+    /// The next thing that happens: decisions among them only if one would be taken. Where several do at once the order is
+    /// always this one.
+    pub(super) async fn beside(&mut self, passes: Option<&Passes<'_>>) -> Result<Beside, Halt> {
+        let decisions = passes.is_some_and(|passes| self.takes_decisions(passes));
         let lapse = if decisions { self.next_lapse() } else { None };
         let inbox = self.io.inbox.as_deref_mut().filter(|_| decisions);
         tokio::select! {
@@ -48,6 +51,17 @@ impl Drive<'_, '_> {
         }
         let at_ms = self.state.next_expiry_ms()?;
         Some(Duration::from_millis(at_ms.saturating_sub(self.config.clock.now_ms())))
+    }
+
+    /// May a decision be taken? A run that is to end replays nothing, and what comes in stays for whoever reads the run; where
+    /// calls are replayed one by one, a decision waits for the replay of the one before.
+    pub(super) fn takes_decisions(&self, passes: &Passes<'_>) -> bool {
+        self.stop.is_none() && (self.is_concurrent() || !passes.are_under_way())
+    }
+
+    /// The decision that is taken next in an activation. Between activations it is [`next_accepted`](Self::next_accepted).
+    pub(super) fn next_taken(&mut self, passes: &Passes<'_>) -> Option<Taken> {
+        if self.takes_decisions(passes) { self.next_accepted() } else { None }
     }
 
     /// The next decision that is the answer. Those that change nothing are told so.
@@ -123,8 +137,8 @@ impl Drive<'_, '_> {
             Some(PendingCall {
                 call: call.name.clone(),
                 tool: record.tool().to_owned(),
-                arguments: self.redactor.arguments(record.tool(), &call.name, record.arguments()),
-                args_digest: digest(&[record.arguments()]),
+                arguments: self.redactor.arguments(record.tool(), &call.name, machine.asked_arguments()),
+                args_digest: digest(&[machine.asked_arguments()]),
                 suspension: self.redactor.suspension(record.tool(), &call.name, machine.suspension()),
             })
         });

@@ -27,7 +27,7 @@ use super::config::{Agent, Config, ExecutionMode, WhenSuspended};
 use super::decide::Envelope;
 use super::event::{EventKind, EventSink, Redactor};
 use super::state::RunState;
-use super::tool::{Progress, ToolSpec};
+use super::tool::Progress;
 use crate::checkpoint::{Due, Trigger};
 use crate::run::RunStatus;
 use crate::termination::{FinalReason, TerminationReason};
@@ -66,6 +66,65 @@ pub async fn run_loop(
 ///
 /// A run that is executing is cancelled by the token of its [`Io`].
 ///
+/// ```
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{
+///     Agent, GateCall, InferenceRequest, Input, Io, Model, ModelStream, PhaseContext, Plugin, PluginError, RunState, Tool,
+///     ToolContext, ToolSpec, Verdict, async_trait, cancel_run, run_loop,
+/// };
+/// use runstate::decision::Suspension;
+/// use runstate::termination::TerminationReason;
+/// use runstate::tool_result::ToolResult;
+///
+/// struct Calls;
+///
+/// impl Model for Calls {
+///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+///         let call = ModelEvent::CallStart { index: 0, id: "a".into(), tool: "pay".into() };
+///         Box::pin(futures_util::stream::iter([call, ModelEvent::Finish(FinishReason::ToolCalls)]))
+///     }
+/// }
+///
+/// struct Pay(ToolSpec);
+///
+/// #[async_trait]
+/// impl Tool for Pay {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///     async fn call(&self, _: &mut ToolContext) -> ToolResult {
+///         ToolResult::Success("paid".into())
+///     }
+/// }
+///
+/// struct AskFirst;
+///
+/// #[async_trait]
+/// impl Plugin for AskFirst {
+///     fn name(&self) -> &str {
+///         "ask first"
+///     }
+///     async fn before_tool_execute(&self, _: &mut PhaseContext<'_>, _: &GateCall<'_>) -> Result<Verdict, PluginError> {
+///         Ok(Verdict::Suspend(Suspension::ask("approve", "pay?")))
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// # runtime.block_on(async {
+/// let pay = Pay(ToolSpec::new("pay", "Pays."));
+/// let agent = Agent::builder(Calls).tool(pay).plugin(AskFirst).build()?;
+/// let mut state = RunState::new("r1");
+/// assert_eq!(run_loop(&agent, &mut state, Input::message("pay"), Io::new()).await?.waiting, ["a"]);
+/// assert_eq!(cancel_run(&agent, &mut state, Io::new()).await?.reason, TerminationReason::Cancelled);
+///
+/// // It is over: there is nothing to cancel.
+/// let refused = cancel_run(&agent, &mut state, Io::new()).await.unwrap_err();
+/// assert!(refused.to_string().starts_with("the run is Done: it is over; start a new run"), "{refused}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// [`ActivationError::NotCommitted`] when the commit failed: called again, this commits again.
 /// [`ActivationError::NotStartable`] for a run that does not wait.
@@ -93,10 +152,8 @@ struct Drive<'d, 'io> {
     progressed: mpsc::Receiver<Progress>,
     /// Decisions on calls that have not asked yet.
     held: Vec<Envelope>,
-    /// What a plugin, a gate or a condition wants the run to end with.
+    /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
     stop: Option<FinalReason>,
-    /// The tools that the current step offers, where a plugin chose.
-    offered: Option<Arc<[Arc<ToolSpec>]>>,
     /// Did the calls that wait change since they were last published?
     pending_changed: bool,
     /// What went wrong where it could not end the run any more.
@@ -144,22 +201,26 @@ impl<'d, 'io> Drive<'d, 'io> {
             progressed,
             held: Vec::new(),
             stop: None,
-            offered: None,
             pending_changed: true,
             problems: Vec::new(),
         }
     }
 
     async fn run(mut self, input: Input) -> Result<Outcome, ActivationError> {
+        let ended = self.go(input).await;
+        if let Some(inbox) = &mut self.io.inbox {
+            inbox.refuse_messages();
+        }
+        ended
+    }
+
+    async fn go(&mut self, input: Input) -> Result<Outcome, ActivationError> {
         let mut outcome = self.first(input).await?;
         while self.config.when_suspended == WhenSuspended::WaitInPlace
             && outcome.reason == TerminationReason::Suspended
             && self.can_wait()
         {
             outcome = self.wait_and_go_on().await?;
-        }
-        if let Some(inbox) = &mut self.io.inbox {
-            inbox.refuse_message();
         }
         Ok(outcome)
     }
@@ -180,20 +241,29 @@ impl<'d, 'io> Drive<'d, 'io> {
                 refused("it has not begun; start it with a message")
             }
             (RunStatus::Running, Input::Resume) => self.activate(None).await,
-            (RunStatus::Waiting, _) if self.io.cancelled.is_cancelled() => self.cancel_waiting().await,
-            (RunStatus::Waiting, Input::Message(text)) => self.supersede(text).await,
-            (RunStatus::Waiting, Input::Resume) => match self.next_accepted() {
+            (RunStatus::Waiting, input) => self.first_of_waiting(input).await,
+            (RunStatus::Done, Input::Resume) if self.state.interrupted => self.commit_end().await,
+            (RunStatus::Done, Input::Message(_)) if self.state.interrupted => refused(waiting::END_OWED),
+            (RunStatus::Done, _) => refused(waiting::OVER),
+        }
+    }
+
+    async fn first_of_waiting(&mut self, input: Input) -> Result<Outcome, ActivationError> {
+        if self.is_cancelled() {
+            return self.cancel_waiting().await;
+        }
+        // An activation that was cut off in its last commit owes that first: who listens was not told that it waits.
+        let told = if self.state.interrupted { Some(self.commit_end().await?) } else { None };
+        match input {
+            Input::Message(text) => self.supersede(text).await,
+            Input::Resume => match self.next_accepted() {
                 Some(accepted) => self.resume(accepted).await,
                 None => {
                     self.keep_held();
                     self.publish();
-                    Ok(Outcome::waiting(self.state.waiting()))
+                    Ok(told.unwrap_or_else(|| Outcome::waiting(self.state.waiting())))
                 }
             },
-            (RunStatus::Done, Input::Resume) if self.state.interrupted => self.commit_end().await,
-            (RunStatus::Done, _) => {
-                refused("it is over; start a new run, on its thread if it is to go on from there")
-            }
         }
     }
 

@@ -3,9 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
-use super::super::commit::{CommitError, Delta, StateCommitter};
+use super::super::commit::CommitError;
+use super::super::config::Agent;
 use super::super::state::RunState;
-use crate::checkpoint::commit_async;
+use super::{Drive, Io};
 use crate::run::RunStatus;
 use crate::run_flow::{CommitFinished, RunFlow};
 use crate::termination::TerminationReason;
@@ -56,7 +57,7 @@ impl fmt::Display for ActivationError {
             ActivationError::Unfinished(unfinished) => {
                 write!(
                     f,
-                    "{}; the activation has ended and lacks its commit alone: `Unfinished::retry` makes it",
+                    "{}; the run's end is not committed: `Unfinished::retry` commits it, or resume the run",
                     unfinished.error
                 )
             }
@@ -80,41 +81,93 @@ impl Unfinished {
         &self.error
     }
 
-    /// Commits the end again.
+    /// Commits the end again, and tells of it: connected to the same things, or to others.
+    ///
+    /// ```
+    /// use runstate::agent::answer::{FinishReason, ModelEvent};
+    /// use runstate::agent::{
+    ///     ActivationError, Agent, CommitError, Delta, InferenceRequest, Input, Io, MemoryCommitter, Model, ModelStream, RunState,
+    ///     StateCommitter, async_trait, run_loop,
+    /// };
+    /// use runstate::checkpoint::{Due, Trigger};
+    /// use runstate::run::RunStatus;
+    /// use runstate::termination::TerminationReason;
+    ///
+    /// struct Brief;
+    ///
+    /// impl Model for Brief {
+    ///     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+    ///         Box::pin(futures_util::stream::iter([ModelEvent::Finish(FinishReason::Stop)]))
+    ///     }
+    /// }
+    ///
+    /// /// Has no room for the end of a run.
+    /// struct Full(MemoryCommitter);
+    ///
+    /// #[async_trait]
+    /// impl StateCommitter for Full {
+    ///     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
+    ///         match due.trigger() {
+    ///             Trigger::RunFinished => Err(CommitError::new("the disk is full")),
+    ///             _ => self.0.commit(due, delta).await,
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// # runtime.block_on(async {
+    /// let agent = Agent::builder(Brief).build()?;
+    /// let (mut state, mut store) = (RunState::new("r1"), Full(MemoryCommitter::default()));
+    /// let ended = run_loop(&agent, &mut state, Input::message("hi"), Io::new().committer(&mut store)).await;
+    /// let Err(ActivationError::Unfinished(unfinished)) = ended else { panic!("the end cannot be committed") };
+    /// assert!(unfinished.error().to_string().contains("the disk is full"));
+    ///
+    /// // Somebody made room.
+    /// let io = Io::new().committer(&mut store.0);
+    /// let outcome = unfinished.retry(&agent, &mut state, io).await.map_err(ActivationError::Unfinished)?;
+    /// assert_eq!((outcome.reason, state.run().status()), (TerminationReason::NaturalEnd, RunStatus::Done));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Itself, when it failed again.
     ///
     /// # Cancel safety
-    /// Dropped, the activation is lost, and its run is an interrupted one in the store.
+    /// Dropped, the activation is lost, and its run is an interrupted one: [`Input::Resume`](super::Input::Resume) commits its
+    /// end.
     pub async fn retry(
         self,
-        committer: &mut dyn StateCommitter,
+        agent: &Agent,
         state: &mut RunState,
+        io: Io<'_>,
     ) -> Result<Outcome, Box<Unfinished>> {
         let Unfinished { flow, problems, .. } = self;
-        let due = flow.due();
-        let delta = Delta::of(state);
-        match commit_async(due, committer.commit(due, &delta)).await {
-            Ok(receipt) => {
-                state.committed();
-                let outcome = finished(flow, &receipt, problems)?;
-                state.interrupted = false;
-                Ok(outcome)
-            }
-            Err(error) => Err(Box::new(Unfinished { flow, error, problems })),
-        }
+        let events = io.events;
+        let mut drive = Drive::new(agent, state, io, events, false);
+        drive.problems = problems;
+        drive.finish(flow).await
     }
 }
 
-pub(super) fn finished(
-    flow: RunFlow<CommitFinished>,
-    receipt: &crate::checkpoint::Receipt,
-    problems: Vec<String>,
-) -> Result<Outcome, Box<Unfinished>> {
-    let waiting = flow.calls().to_vec();
-    match flow.committed(receipt) {
-        Ok((_, reason)) => Ok(Outcome { reason, waiting, problems }),
-        Err((flow, wrong)) => Err(Box::new(Unfinished { flow, error: CommitError::new(wrong), problems })),
+impl Drive<'_, '_> {
+    /// The last commit of an activation, behind which it is over.
+    pub(super) async fn finish(&mut self, flow: RunFlow<CommitFinished>) -> Result<Outcome, Box<Unfinished>> {
+        let problems = std::mem::take(&mut self.problems);
+        let receipt = match self.write(flow.due()).await {
+            Ok(receipt) => receipt,
+            Err(error) => return Err(Box::new(Unfinished { flow, error, problems })),
+        };
+        let waiting = flow.calls().to_vec();
+        let reason = match flow.committed(&receipt) {
+            Ok((_, reason)) => reason,
+            Err((flow, wrong)) => {
+                return Err(Box::new(Unfinished { flow, error: CommitError::new(wrong), problems }));
+            }
+        };
+        self.state.interrupted = false;
+        self.tell_finished(&reason);
+        Ok(Outcome { reason, waiting, problems })
     }
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::super::answer::Usage;
+use super::super::config::Config;
 use super::super::depth::{is_too_deep, too_deep_arguments};
 use super::super::event::EventKind;
 use super::super::history::Message;
@@ -15,24 +17,34 @@ use super::super::model::InferenceRequest;
 use super::super::plugin::{
     EndedStep, ExecutedCall, Extension, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict,
 };
+use super::super::state::RunState;
+use super::super::tool::ToolSpec;
 use super::jobs::panicked;
 use super::{Drive, Halt};
 use crate::termination::{FinalReason, TerminationReason};
 use crate::turn::Turn;
+
+/// Asks one plugin in the phase, and does what it asked for beside its answer. What executes goes on meanwhile.
+macro_rules! one_plugin {
+    ($self:ident, $phase:expr, $step:expr, $plugin:expr, |$cx:ident| $ask:expr) => {{
+        let (phase, plugin) = ($phase, $plugin.as_ref());
+        let mut cx = context(&*$self.state, $self.config, &$self.io.cancelled, phase, $step);
+        let $cx = &mut cx;
+        let answer = AssertUnwindSafe(async { $ask.await }).catch_unwind();
+        let answer = $self.jobs.beside($self.io.cancelled.run_until_cancelled(answer)).await;
+        let (patches, stop) = (cx.patches, cx.stop);
+        let answer = read(plugin, phase, answer)?;
+        $self.heed(plugin, patches, stop)?;
+        answer
+    }};
+}
 
 /// Asks each plugin that wants to be asked in the phase; each sees what those before it wrote.
 macro_rules! each_plugin {
     ($self:ident, $phase:expr, $step:expr, |$plugin:ident, $cx:ident| $ask:expr) => {{
         let (phase, step, config) = ($phase, $step, $self.config);
         for $plugin in config.plugins_of(phase) {
-            let mut cx = $self.context(phase, step);
-            let $cx = &mut cx;
-            let answer = AssertUnwindSafe(async { $ask.await });
-            let answer = $self.io.cancelled.run_until_cancelled(answer.catch_unwind()).await;
-            let (patches, stop) = (cx.patches, cx.stop);
-            let answer = read($plugin.as_ref(), phase, answer)?;
-            $self.heed($plugin.as_ref(), patches, stop)?;
-            answer
+            one_plugin!($self, phase, step, $plugin, |$cx| $ask);
         }
     }};
 }
@@ -52,23 +64,30 @@ fn read<T>(plugin: &dyn Plugin, phase: Phase, answer: Option<Answer<T>>) -> Resu
     }
 }
 
-impl Drive<'_, '_> {
-    fn context(&self, phase: Phase, step: u32) -> PhaseContext<'_> {
-        PhaseContext {
-            phase,
-            run: self.state.id(),
-            thread: self.state.thread().id(),
-            activation: self.state.run.get().record().activations(),
-            step,
-            now_ms: self.config.clock.now_ms(),
-            history: self.state.history(),
-            view: self.state.view(),
-            patches: Patches::new(),
-            stop: None,
-            cancelled: &self.io.cancelled,
-        }
+/// What a plugin is asked with. It borrows nothing of what executes, which goes on while the plugin thinks.
+fn context<'c>(
+    state: &'c RunState,
+    config: &Config,
+    cancelled: &'c CancellationToken,
+    phase: Phase,
+    step: u32,
+) -> PhaseContext<'c> {
+    PhaseContext {
+        phase,
+        run: state.id(),
+        thread: state.thread().id(),
+        activation: state.run.get().record().activations(),
+        step,
+        now_ms: config.clock.now_ms(),
+        history: state.history(),
+        view: state.view(),
+        patches: Patches::new(),
+        stop: None,
+        cancelled,
     }
+}
 
+impl Drive<'_, '_> {
     /// Does what a plugin asked for beside its answer.
     fn heed(&mut self, plugin: &dyn Plugin, patches: Patches, stop: Option<FinalReason>) -> Result<(), Halt> {
         if !patches.is_empty() {
@@ -105,9 +124,12 @@ impl Drive<'_, '_> {
         };
         each_plugin!(self, Phase::BeforeInference, step, |plugin, cx| plugin
             .before_inference(cx, &mut request));
-        self.offered =
-            (!Arc::ptr_eq(&request.tools, &self.config.tools.specs)).then(|| Arc::clone(&request.tools));
         Ok(request)
+    }
+
+    /// The tools that the request offers, where a plugin chose.
+    pub(super) fn chosen_for(&self, request: &InferenceRequest) -> Option<Arc<[Arc<ToolSpec>]>> {
+        (!Arc::ptr_eq(&request.tools, &self.config.tools.specs)).then(|| Arc::clone(&request.tools))
     }
 
     pub(super) async fn after_inference<'t>(
@@ -137,13 +159,7 @@ impl Drive<'_, '_> {
         let mut strongest = Verdict::Allow;
         let (phase, config) = (Phase::BeforeToolExecute, self.config);
         for plugin in config.plugins_of(phase) {
-            let mut cx = self.context(phase, step);
-            let answer =
-                AssertUnwindSafe(async { plugin.before_tool_execute(&mut cx, call).await }).catch_unwind();
-            let answer = self.io.cancelled.run_until_cancelled(answer).await;
-            let (patches, stop) = (cx.patches, cx.stop);
-            let verdict = read(plugin.as_ref(), phase, answer)?;
-            self.heed(plugin.as_ref(), patches, stop)?;
+            let verdict = one_plugin!(self, phase, step, plugin, |cx| plugin.before_tool_execute(cx, call));
             strongest = strongest.and(verdict);
         }
         Ok(strongest)
@@ -168,7 +184,7 @@ impl Drive<'_, '_> {
     pub(super) async fn run_end(&mut self, reason: &TerminationReason) {
         let (phase, config) = (Phase::RunEnd, self.config);
         for plugin in config.plugins_of(phase) {
-            let mut cx = self.context(phase, self.state.steps);
+            let mut cx = context(&*self.state, config, &self.io.cancelled, phase, self.state.steps);
             let answer =
                 AssertUnwindSafe(async { plugin.run_end(&mut cx, reason).await }).catch_unwind().await;
             let patches = cx.patches;

@@ -3,16 +3,16 @@
 use serde_json::Value;
 
 use super::super::decide::{Accepted, Reply};
-use super::doubt::{ARGUMENTS, IN_DOUBT};
+use super::execution::Starts;
 use super::gating::{Gated, Opened, Passed};
 use super::intake::Taken;
 use super::{Drive, Halt};
-use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::decision::DecisionAction;
 use crate::resume_tool_call::{
     Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
     Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
-use crate::tool_call::{AnyToolCall, CallRecord, Cancel, Replay, Resume, Resuming, ToolCall};
+use crate::tool_call::{AnyToolCall, Cancel, Replay, Resume};
 use crate::tool_execution::{Effect, Started};
 
 /// The passes through a gate, and how they are committed.
@@ -35,41 +35,103 @@ impl<'g> Passes<'g> {
     pub(super) fn again(&mut self) -> Passes<'_> {
         Passes { gate: self.gate, each: self.each }
     }
+
+    /// Is a call replayed now?
+    pub(super) fn are_under_way(&self) -> bool {
+        self.gate.under_way() > 0
+    }
 }
 
 impl Drive<'_, '_> {
-    /// Drains the gate: pass after pass until one finds no decision; where several replays execute at once, all that are
-    /// there and that come in meanwhile. `first` was accepted before the activation began.
+    /// Drains a gate inside the loop: pass after pass until one finds no decision, and the calls behind those that were
+    /// answered go on.
     ///
     /// # Errors
     /// When a decision could not be made durable. It is not replayed then.
-    pub(super) async fn drain(&mut self, mut gate: Gate, first: Option<Taken>) -> Result<Drained, Halt> {
-        let mut next = first;
+    pub(super) async fn drain(&mut self, flow: &mut dyn Starts, mut gate: Gate) -> Result<Drained, Halt> {
+        let mut replayed = false;
         loop {
             let mut passes = Passes::together(&mut gate);
-            while let Some(taken) = next.take().or_else(|| self.next_accepted()) {
-                self.begin_replay(&mut passes, taken).await?;
-                if !self.is_concurrent() {
-                    self.finish_jobs_of_gate(&mut passes).await?;
-                }
+            replayed |= self.replay_all(&mut passes).await?;
+            // What goes on here is committed with what was replayed here, and with nothing else.
+            if !replayed || !self.go_on_beside(flow, &mut passes, false).await? {
+                return self.last_look(gate);
             }
-            if self.jobs.is_empty() {
-                break;
-            }
-            let beside = self.beside(true).await?;
-            self.handle(beside, Some(passes)).await?;
         }
-        let pass = gate.pass(self.observer_of_pass(&gate));
-        gate.drained(pass.find_nothing(FindNothing)).map_err(|(_, _, error)| Halt::failed(error))
     }
 
-    /// Waits for the one replay that executes, and takes no decision in meanwhile.
-    async fn finish_jobs_of_gate(&mut self, passes: &mut Passes<'_>) -> Result<(), Halt> {
-        while !self.jobs.is_empty() {
-            let beside = self.beside(false).await?;
+    /// The same at the start of an activation, where calls go on that a crash cut off, too. Says whether a call moved that was
+    /// not replayed. `first` was accepted before the activation began.
+    ///
+    /// # Errors
+    /// As [`drain`](Self::drain).
+    pub(super) async fn drain_at_start(
+        &mut self,
+        flow: &mut dyn Starts,
+        mut gate: Gate,
+        first: Option<Taken>,
+        interrupted: bool,
+    ) -> Result<(Drained, bool), Halt> {
+        if let Some(taken) = first {
+            if self.stop.is_none() {
+                self.begin_replay(&mut Passes::together(&mut gate), taken).await?;
+            } else if let Some(inbox) = &mut self.io.inbox {
+                inbox.put_first(taken.envelope);
+            }
+        }
+        let (mut in_doubt, mut moved) = (interrupted, false);
+        loop {
+            let mut passes = Passes::together(&mut gate);
+            self.replay_all(&mut passes).await?;
+            if !self.go_on_beside(flow, &mut passes, std::mem::take(&mut in_doubt)).await? {
+                return Ok((self.last_look(gate)?, moved));
+            }
+            moved = true;
+        }
+    }
+
+    /// Replays all that is decided: in sequence, or what is there and comes in meanwhile at once. Says whether there was any.
+    async fn replay_all(&mut self, passes: &mut Passes<'_>) -> Result<bool, Halt> {
+        let mut any = false;
+        loop {
+            any |= self.take_decisions(passes).await?;
+            if self.jobs.is_empty() {
+                return Ok(any);
+            }
+            let beside = self.beside(Some(passes)).await?;
             self.handle(beside, Some(passes.again())).await?;
         }
-        Ok(())
+    }
+
+    /// Takes the decisions that may be taken now; says whether there was any.
+    pub(super) async fn take_decisions(&mut self, passes: &mut Passes<'_>) -> Result<bool, Halt> {
+        let mut any = false;
+        while let Some(taken) = self.next_taken(passes) {
+            self.begin_replay(passes, taken).await?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Calls go on behind those that were answered; decisions are taken in meanwhile where that is so in a round. Else they
+    /// wait, and are looked for once more before what waits is looked at.
+    async fn go_on_beside(
+        &mut self,
+        flow: &mut dyn Starts,
+        passes: &mut Passes<'_>,
+        interrupted: bool,
+    ) -> Result<bool, Halt> {
+        if self.stop.is_some() {
+            return Ok(false);
+        }
+        let meanwhile = self.takes_in_rounds().then(|| passes.again());
+        self.go_on_with_round(flow, interrupted, meanwhile).await
+    }
+
+    /// The last pass through a gate, which finds nothing.
+    fn last_look(&self, mut gate: Gate) -> Result<Drained, Halt> {
+        let pass = gate.pass(self.observer_of_pass(&gate));
+        gate.drained(pass.find_nothing(FindNothing)).map_err(|(_, _, error)| Halt::failed(error))
     }
 
     fn observer_of_pass(&self, gate: &Gate) -> crate::kernel::Observer {
@@ -143,7 +205,7 @@ impl Drive<'_, '_> {
     ) -> Result<Option<ResumeToolCall<ExecuteReplayedTool>>, Halt> {
         let AnyToolCall::Resuming(machine) = self.state.calls[call].machine.get() else { return Ok(pass) };
         let decision = machine.decision().clone();
-        let replay = match replay_of(machine) {
+        let replay = match machine.replay() {
             Replay::Execute(arguments) => Ok(arguments.clone()),
             Replay::Supplied(result) => Err(result.clone()),
         };
@@ -207,22 +269,5 @@ impl Drive<'_, '_> {
             return passes.gate.rejoin_committed(pass, &receipt).map_err(|(_, error)| Halt::failed(error));
         }
         passes.gate.rejoin(pass).map_err(|(_, error)| Halt::failed(error))
-    }
-}
-
-/// What replaying a call means.
-pub(super) fn replay_of(call: &ToolCall<Resuming>) -> Replay<'_> {
-    replay_on(call.suspension(), call.decision(), call.record())
-}
-
-/// What a decision on that suspension means. A call in doubt goes on with the arguments that its interrupted execution had.
-pub(super) fn replay_on<'c>(
-    suspension: &'c Suspension,
-    decision: &'c Decision,
-    record: &'c CallRecord,
-) -> Replay<'c> {
-    match suspension.parameters.get(ARGUMENTS) {
-        Some(arguments) if suspension.action == IN_DOUBT => Replay::Execute(arguments),
-        Some(_) | None => Replay::new(suspension, decision, record),
     }
 }

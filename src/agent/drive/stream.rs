@@ -16,7 +16,8 @@ use super::super::state::RunState;
 use super::{ActivationError, Drive, Input, Io, Outcome};
 
 /// Drives a run as [`run_loop`](super::run_loop) does, and gives its events while it goes on (document 000,
-/// `run_loop_stream`). Decisions are taken in as they come: while the model speaks, and while tools execute.
+/// `run_loop_stream`). Decisions are taken in as they come: while the model speaks, and while tools execute. Where calls are not
+/// replayed at once ([`ExecutionMode`](crate::agent::ExecutionMode)), each waits for the replay of the one before.
 ///
 /// The stream drives the run: it goes on while somebody asks for events, and no faster. Those who must not hold it up give a
 /// [`ReconnectableEventSink`](super::super::event::ReconnectableEventSink) to [`run_loop`](super::run_loop).

@@ -165,11 +165,12 @@ impl Drive<'_, '_> {
 
     fn interrupt(&self, call: usize) -> Option<Interrupt> {
         let called = &self.state.calls[call];
-        let (record, suspension) = (called.record(), self.state.suspension(call)?);
+        let AnyToolCall::Suspended(machine) = called.machine.get() else { return None };
+        let (record, suspension) = (machine.record(), machine.suspension());
         Some(Interrupt {
             call: called.name.to_string(),
             tool: record.tool().to_owned(),
-            args_digest: digest(&[record.arguments()]),
+            args_digest: digest(&[machine.asked_arguments()]),
             suspension: self.redactor.suspension(record.tool(), &called.name, suspension),
         })
     }

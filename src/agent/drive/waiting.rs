@@ -7,9 +7,13 @@ use super::super::event::EventKind;
 use super::super::history::Message;
 use super::intake::{Taken, lapsed};
 use super::{ActivationError, Drive, Outcome};
-use crate::checkpoint::Due;
 use crate::run::{AnyRun, Finish, Resume};
 use crate::termination::TerminationReason;
+
+/// What to do with a run that is over.
+pub(super) const OVER: &str = "it is over; start a new run, on its thread if it is to go on from there";
+/// What to do with a run whose end is not in the store.
+pub(super) const END_OWED: &str = "it is over, and its end is not committed: resume it, which commits it";
 
 /// What ends a wait.
 enum Awaited {
@@ -94,67 +98,54 @@ impl Drive<'_, '_> {
     pub(super) async fn cancel_waiting(&mut self) -> Result<Outcome, ActivationError> {
         let status = self.state.run.get().status();
         let refused = |hint| Err(ActivationError::NotStartable { status, hint });
-        let due = match self.state.run.get() {
+        match self.state.run.get() {
             AnyRun::Running(_) => return refused("it executes; cancel the token of its loop"),
-            AnyRun::Waiting(_) => {
-                self.give_up_calls(&format!("the run ended: {}", TerminationReason::Cancelled));
-                self.state.step_run(|run| match run {
-                    AnyRun::Waiting(run) => match run.finish(Finish::new(TerminationReason::Cancelled)) {
-                        Ok(run) => run.into(),
-                        Err(rejected) => {
-                            unreachable!("a run that waits may be cancelled: {}", rejected.error)
-                        }
-                    },
-                    other => other,
-                });
-                self.due_of_end()
+            AnyRun::Waiting(_) => {}
+            AnyRun::Done(run) if self.state.interrupted => {
+                if *run.reason() == TerminationReason::Cancelled {
+                    return self.commit_end().await;
+                }
+                return refused(END_OWED);
             }
-            AnyRun::Done(run) if *run.reason() == TerminationReason::Cancelled => self.due_of_end(),
-            AnyRun::Done(_) => {
-                return refused("it is over; start a new run, on its thread if it is to go on from there");
-            }
-        };
-        let Some(due) = due else { return refused("it is over") };
-        self.commit_end_due(due, TerminationReason::Cancelled).await
-    }
-
-    /// Commits the end of a run whose loop was dropped while it did.
-    pub(super) async fn commit_end(&mut self) -> Result<Outcome, ActivationError> {
-        let AnyRun::Done(run) = self.state.run.get() else {
-            unreachable!("a run that does not end has no end to commit")
-        };
-        let (due, reason) = (run.due(), run.reason().clone());
-        self.commit_end_due(due, reason).await
-    }
-
-    async fn commit_end_due(
-        &mut self,
-        due: Due,
-        reason: TerminationReason,
-    ) -> Result<Outcome, ActivationError> {
-        let receipt = self.write(due).await.map_err(ActivationError::NotCommitted)?;
-        if let AnyRun::Done(run) = self.state.run.get() {
-            run.committed(&receipt)
-                .map_err(|wrong| ActivationError::NotCommitted(CommitError::new(wrong)))?;
+            AnyRun::Done(_) => return refused(OVER),
         }
+        self.give_up_calls(&format!("the run ended: {}", TerminationReason::Cancelled));
+        self.state.step_run(|run| match run {
+            AnyRun::Waiting(run) => match run.finish(Finish::new(TerminationReason::Cancelled)) {
+                Ok(run) => run.into(),
+                Err(rejected) => unreachable!("a run that waits may be cancelled: {}", rejected.error),
+            },
+            other => other,
+        });
+        self.commit_end().await
+    }
+
+    /// Commits the end that the run has come to outside of an activation, or in one that was cut off in its last commit.
+    pub(super) async fn commit_end(&mut self) -> Result<Outcome, ActivationError> {
+        let (due, reason) = match self.state.run.get() {
+            AnyRun::Done(run) => (run.due(), run.reason().clone()),
+            AnyRun::Waiting(run) => (run.due(), TerminationReason::Suspended),
+            AnyRun::Running(_) => unreachable!("a run that executes has no end to commit"),
+        };
+        // Until it is committed it is owed, whoever drives the run next.
+        self.state.interrupted = true;
+        let receipt = self.write(due).await.map_err(ActivationError::NotCommitted)?;
+        let met = match self.state.run.get() {
+            AnyRun::Done(run) => run.committed(&receipt),
+            AnyRun::Waiting(run) => run.committed(&receipt),
+            AnyRun::Running(_) => Ok(()),
+        };
+        met.map_err(|wrong| ActivationError::NotCommitted(CommitError::new(wrong)))?;
         self.state.interrupted = false;
         self.publish();
         self.tell_finished(&reason);
         let problems = std::mem::take(&mut self.problems);
-        Ok(Outcome { reason, waiting: Vec::new(), problems })
-    }
-
-    fn due_of_end(&self) -> Option<Due> {
-        match self.state.run.get() {
-            AnyRun::Done(run) => Some(run.due()),
-            AnyRun::Running(_) | AnyRun::Waiting(_) => None,
-        }
+        Ok(Outcome { reason, waiting: self.state.waiting(), problems })
     }
 
     /// What belongs to one activation alone.
     pub(super) fn reset(&mut self) {
         self.stop = None;
-        self.offered = None;
         self.state.take_up_round();
     }
 }

@@ -29,7 +29,7 @@ use super::kind::EventKind;
 pub struct AgentEvent {
     /// Its number in its run. Numbers rise by one from event to event, over all activations. What a process told after
     /// its last commit, and that a crash made undone, has numbers that the next process gives again: a receiver that comes back
-    /// to it is told of a gap.
+    /// says [which event it saw](super::Seen), and is told of a gap if that was such a one.
     pub seq: u64,
     /// When, in milliseconds on the run's clock.
     pub at_ms: u64,

@@ -20,7 +20,7 @@
 //! };
 //! tell(1, "let ");
 //! tell(2, "me ");
-//! let mut page = sink.reconnect(Some(1)); // it saw the first event
+//! let mut page = sink.reconnect(Some(Seen { seq: 1, at_ms: 40 })); // it saw the first event
 //! let Some(Delivery::Event(event)) = page.recv().await else { panic!() };
 //! assert_eq!(event.seq, 2);
 //!
@@ -44,6 +44,7 @@ mod receiver;
 mod reconnect;
 mod redact;
 mod replay_buffer;
+mod seen;
 mod sink;
 
 pub use agent_event::AgentEvent;
@@ -54,4 +55,5 @@ pub use kind::{CallOutcome, EventKind, Interrupt, StateKey};
 pub use receiver::EventReceiver;
 pub use reconnect::ReconnectableEventSink;
 pub use redact::{Redact, Redacted, Redactor, Which};
+pub use seen::{Seen, SeenError};
 pub use sink::{EventSink, NoEvents};

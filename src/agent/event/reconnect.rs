@@ -9,6 +9,7 @@ use super::agent_event::AgentEvent;
 use super::bytes::length;
 use super::receiver::EventReceiver;
 use super::replay_buffer::ReplayBuffer;
+use super::seen::Seen;
 use super::sink::EventSink;
 
 /// Keeps the last events of a run for a receiver that may be slow, go, and come back (document 003, "Protocol Adapter: SSE
@@ -61,19 +62,37 @@ impl ReconnectableEventSink {
         self
     }
 
-    /// Attaches a receiver that saw events up to the number `last_seen`, or none. It gets all events since then in order and
-    /// without a second time. If some of those are not kept any more, or an event of that number never was here (a run that
-    /// another process began, or another run), it is told of a [`Gap`](super::Gap) first, and gets what there is.
+    /// Attaches a receiver that saw events up to `last_seen`, or none. It gets all events since then in order and without a
+    /// second time. If some of those are not kept any more, or that event never was here (one that a process told before it
+    /// crashed, or of another run), it is told of a [`Gap`](super::Gap) first, and gets what there is.
+    ///
+    /// ```
+    /// use runstate::agent::event::{AgentEvent, Delivery, EventKind, EventSink, Gap, ReconnectableEventSink, Seen};
+    /// use std::num::NonZeroUsize;
+    /// use std::sync::Arc;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// // A page saw two events; the process died, the second was never committed, and another process tells it anew.
+    /// let sink = ReconnectableEventSink::new(NonZeroUsize::new(8).unwrap());
+    /// let kind = EventKind::TextDelta { step: 1, text: "other words".into() };
+    /// sink.emit(&Arc::new(AgentEvent::new(2, 9_000, "r1", "t1", 2, kind)));
+    /// let mut page = sink.reconnect(Some(Seen { seq: 2, at_ms: 120 }));
+    /// assert_eq!(page.recv().await, Some(Delivery::Gap(Gap { after: Some(2), missed: None })));
+    /// assert!(matches!(page.recv().await, Some(Delivery::Event(event)) if event.at_ms == 9_000));
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// The receiver that was attached before ends.
-    pub fn reconnect(&self, last_seen: Option<u64>) -> EventReceiver {
+    pub fn reconnect(&self, last_seen: Option<Seen>) -> EventReceiver {
         let mut attached = self.shared.lock();
         attached.receiver += 1;
         let receiver = EventReceiver::new(
             Arc::clone(&self.shared),
             attached.receiver,
             attached.buffer.after(last_seen),
-            last_seen,
+            last_seen.map(|seen| seen.seq),
         );
         let replaced = attached.waker.take();
         drop(attached);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::agent_event::AgentEvent;
 use super::delivery::Gap;
+use super::seen::Seen;
 
 /// The last events, bounded. The newest is always there, so that a bound in bytes which is less than one event is a bound
 /// of one event.
@@ -14,6 +15,8 @@ use super::delivery::Gap;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     kept: VecDeque<Kept>,
+    /// The first event of this numbering, kept or not.
+    first: Option<Seen>,
     /// The place of the oldest that is kept.
     oldest: u64,
     bytes: usize,
@@ -37,7 +40,14 @@ pub(super) struct Start {
 
 impl ReplayBuffer {
     pub(super) fn new(most_events: NonZeroUsize) -> Self {
-        ReplayBuffer { kept: VecDeque::new(), oldest: 0, bytes: 0, most_events, most_bytes: None }
+        ReplayBuffer {
+            kept: VecDeque::new(),
+            first: None,
+            oldest: 0,
+            bytes: 0,
+            most_events,
+            most_bytes: None,
+        }
     }
 
     pub(super) fn bound_bytes(&mut self, most: NonZeroUsize) {
@@ -49,6 +59,9 @@ impl ReplayBuffer {
     pub(super) fn push(&mut self, event: &Arc<AgentEvent>, bytes: usize) -> Vec<Arc<AgentEvent>> {
         let mut gone = Vec::new();
         let starts_over = self.kept.back().is_some_and(|newest| event.seq <= newest.event.seq);
+        if starts_over || self.first.is_none() {
+            self.first = Some(Seen::from(&**event));
+        }
         self.kept.push_back(Kept { event: Arc::clone(event), bytes });
         self.bytes = self.bytes.saturating_add(bytes);
         while self.kept.len() > 1 && (starts_over || self.is_over()) {
@@ -76,18 +89,20 @@ impl ReplayBuffer {
         self.kept.get(index).map(|kept| &kept.event)
     }
 
-    /// Where a receiver begins that saw events up to this number, or none.
-    pub(super) fn after(&self, last_seen: Option<u64>) -> Start {
+    /// Where a receiver begins that saw events up to this one, or none.
+    pub(super) fn after(&self, last_seen: Option<Seen>) -> Start {
         let Some(seen) = last_seen else {
             // From the very first on: if that is gone, it is behind like any other that is slow.
             return Start { at: 0, gap: None };
         };
+        let is_foreign = self.is_foreign(seen);
+        let seen = seen.seq;
         let missing = |missed| Some(Gap { after: Some(seen), missed });
         let (Some(oldest), Some(newest)) = (self.kept.front(), self.kept.back()) else {
             return Start { at: self.oldest, gap: missing(None) };
         };
         let (oldest, newest) = (oldest.event.seq, newest.event.seq);
-        if seen > newest {
+        if seen > newest || is_foreign {
             return Start { at: self.oldest, gap: missing(None) };
         }
         if seen < oldest {
@@ -96,5 +111,14 @@ impl ReplayBuffer {
         }
         let index = self.kept.partition_point(|kept| kept.event.seq <= seen);
         Start { at: self.oldest + u64::try_from(index).unwrap_or(u64::MAX), gap: None }
+    }
+
+    /// Is it an event that another process told, under a number that is another's here? Then it is older than the first of
+    /// these, or was told at another time than the one that has its number.
+    fn is_foreign(&self, seen: Seen) -> bool {
+        let is_of_before = self.first.is_some_and(|first| seen.seq >= first.seq && seen.at_ms < first.at_ms);
+        let index = self.kept.partition_point(|kept| kept.event.seq < seen.seq);
+        let same = self.kept.get(index).filter(|kept| kept.event.seq == seen.seq);
+        is_of_before || same.is_some_and(|kept| kept.event.at_ms != seen.at_ms)
     }
 }

@@ -17,7 +17,7 @@ pub enum Verdict {
     Suspend(Suspension),
     /// It fails with this error, and the loop goes on.
     Block(String),
-    /// It fails with this error, no other call of its round executes, and the run ends as `Blocked`.
+    /// It fails with this error, no other call begins to execute, also none that was decided, and the run ends as `Blocked`.
     BlockRun(String),
 }
 

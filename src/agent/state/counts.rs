@@ -1,14 +1,16 @@
-//! What a run counts.
+//! What a run counts, and what its last step offered.
 
 use serde::ser::SerializeMap;
 
 use super::super::stop::StopCounters;
-use super::RunState;
+use super::{Offer, RunState};
 
-/// What a run counts, as a commit left it: the next writes what is another number now. Most commits of a step change none.
+/// What a run counts, and what its last step offered, as a commit left it: the next writes what is other now. Most commits of
+/// a step change none.
 #[derive(Debug)]
 pub(in crate::agent) struct Counts {
     steps: u32,
+    offer: Offer,
     flows: u32,
     events: u64,
     counters: StopCounters,
@@ -21,6 +23,11 @@ impl Counts {
         let events = state.events + state.following;
         if saved.is_none_or(|saved| saved.steps != state.steps) {
             map.serialize_entry("steps", &state.steps)?;
+        }
+        // Absent it is as it was, and at first all; null is all again.
+        let is_first = state.commits == 0 && state.offer.is_all();
+        if saved.map_or(!is_first, |saved| saved.offer != state.offer) {
+            map.serialize_entry("offer", &state.offer)?;
         }
         if saved.is_none_or(|saved| saved.flows != state.flows) {
             map.serialize_entry("flows", &state.flows)?;
@@ -40,11 +47,17 @@ impl Counts {
         match &mut state.saved {
             Some(saved) => {
                 (saved.steps, saved.flows, saved.events) = (steps, flows, events);
+                if saved.offer != state.offer {
+                    saved.offer.clone_from(&state.offer);
+                }
                 if saved.counters != state.counters {
                     saved.counters.clone_from(&state.counters);
                 }
             }
-            None => state.saved = Some(Counts { steps, flows, events, counters: state.counters.clone() }),
+            None => {
+                let (offer, counters) = (state.offer.clone(), state.counters.clone());
+                state.saved = Some(Counts { steps, offer, flows, events, counters });
+            }
         }
     }
 }

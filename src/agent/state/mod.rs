@@ -4,6 +4,7 @@ mod calls;
 mod counts;
 mod decided;
 mod error;
+mod offer;
 #[cfg(feature = "store")]
 mod parts;
 mod pending;
@@ -18,6 +19,7 @@ use super::history::{CallResult, History, Message, OpenCall, ResultContent};
 use super::keys::{Changed, Conflict, Key, KeyError, KeyState, Patches, StateView, Values};
 use super::stop::StopCounters;
 use super::thread::Thread;
+use super::tool::ToolSpec;
 use super::{Unwatched, Watch};
 use crate::decision::Suspension;
 use crate::kernel::Slot;
@@ -29,6 +31,7 @@ pub(super) use calls::{Call, Calls};
 pub(super) use counts::Counts;
 pub(super) use decided::Decided;
 pub use error::StateError;
+pub(super) use offer::Offer;
 #[cfg(feature = "store")]
 pub(crate) use parts::{Core, RunParts};
 pub use pending::Pending;
@@ -57,6 +60,8 @@ pub struct RunState {
     pub(super) counters: StopCounters,
     /// Steps taken, over all activations.
     pub(super) steps: u32,
+    /// What the last of them offered the model.
+    pub(super) offer: Offer,
     /// Flows begun, those that a crash cut off included: their names in traces are never used twice.
     pub(super) flows: u32,
     /// The number of the last event that was told.
@@ -65,6 +70,8 @@ pub struct RunState {
     pub(super) following: u64,
     /// Commits made, over all activations.
     pub(super) commits: u64,
+    /// Did a result come in since the last answer, for the model to read?
+    pub(super) unread: bool,
     /// Was it left in the middle of an activation?
     pub(super) interrupted: bool,
     /// Messages that are not committed yet, in the order in which they came.
@@ -109,10 +116,12 @@ impl RunState {
             decided: Decided::default(),
             counters: StopCounters::new(0),
             steps: 0,
+            offer: Offer::default(),
             flows: 0,
             events: 0,
             following: 0,
             commits: 0,
+            unread: false,
             interrupted: false,
             changed_values: Changed::default(),
             round: Round::default(),
@@ -194,6 +203,7 @@ impl RunState {
                 AnyToolCall::Suspended(machine) => Some(Pending {
                     call: &call.name,
                     record: machine.record(),
+                    arguments: machine.asked_arguments(),
                     suspension: machine.suspension(),
                 }),
                 _ => None,
@@ -281,6 +291,13 @@ impl RunState {
         }
     }
 
+    /// Was the tool of the call not offered in the call's step? A call of an earlier step was held against what that one
+    /// offered, all of them at once and before a later step began.
+    pub(super) fn withholds(&self, call: usize) -> bool {
+        let record = self.calls[call].record();
+        record.key().step == self.steps && !self.offer.has(record.tool())
+    }
+
     /// The names of the calls that wait.
     pub(super) fn waiting(&self) -> Vec<String> {
         self.calls.suspended().map(|call| self.calls[call].name.to_string()).collect()
@@ -299,9 +316,18 @@ impl RunState {
         self.thread.history.push(message);
     }
 
-    /// Takes an answer in: its message, its calls, and places for their results.
-    pub(super) fn answered(&mut self, step: u32, turn: &Arc<Turn>, watch: &dyn Watch) {
+    /// Takes an answer in: its message, its calls, and places for their results. `chosen` are the tools that were offered,
+    /// unless all were.
+    pub(super) fn answered(
+        &mut self,
+        step: u32,
+        chosen: Option<&[Arc<ToolSpec>]>,
+        turn: &Arc<Turn>,
+        watch: &dyn Watch,
+    ) {
         self.steps = step;
+        self.offer.keep(chosen);
+        self.unread = false;
         self.say(Message::Assistant(Arc::clone(turn)));
         for (ordinal, request) in (0..).zip(&turn.calls) {
             let open = OpenCall::new(Arc::clone(turn), ordinal, NOT_EXECUTED);
@@ -335,6 +361,7 @@ impl RunState {
         let message = Message::Result(Arc::new(result));
         self.unsaved.push(message.clone());
         self.thread.history.set(call.place, message);
+        self.unread = true;
     }
 
     fn explain(&mut self, call: usize, why: &'static str) {

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::super::keys::{KeyState, Scope};
 use super::super::stop::StopCounters;
-use super::RunState;
 use super::error::StateError;
 use super::stored::{StoredCall, StoredRun, suspension_of};
+use super::{Offer, RunState};
 use crate::decision::Decision;
 
 /// What a run has beside its machines, messages, decisions and values: small, and new with each commit.
@@ -20,6 +20,8 @@ pub(crate) struct Core {
     thread: String,
     base: usize,
     steps: u32,
+    #[serde(default, skip_serializing_if = "Offer::is_all")]
+    offer: Offer,
     flows: u32,
     events: u64,
     counters: StopCounters,
@@ -31,6 +33,7 @@ impl Core {
             thread: state.thread.id.to_string(),
             base: state.base,
             steps: state.steps,
+            offer: state.offer.clone(),
             flows: state.flows,
             events: state.events + state.following,
             counters: state.counters.clone(),
@@ -87,6 +90,7 @@ impl StoredRun {
             messages: messages.collect::<Result<_, _>>()?,
             values,
             steps: core.steps,
+            offer: core.offer,
             flows: core.flows,
             events: core.events,
             version: parts.version,

@@ -1,5 +1,7 @@
 //! What waits.
 
+use serde_json::Value;
+
 use crate::decision::Suspension;
 use crate::tool_call::CallRecord;
 
@@ -10,6 +12,8 @@ pub struct Pending<'a> {
     pub call: &'a str,
     /// What it is.
     pub record: &'a CallRecord,
+    /// What is asked about: the model's arguments, or those of the execution that is in doubt.
+    pub arguments: &'a Value,
     /// What it waits for.
     pub suspension: &'a Suspension,
 }

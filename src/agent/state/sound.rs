@@ -58,10 +58,12 @@ impl RunState {
             decided,
             counters: stored.counters.clone(),
             steps: stored.steps,
+            offer: stored.offer.clone(),
             flows: stored.flows,
             events: stored.events,
             following: 0,
             commits: stored.version,
+            unread: is_unread(stored.messages.get(stored.base..).unwrap_or_default()),
             interrupted: run.status() == RunStatus::Running && stored.flows > 0,
             run: Slot::new(run),
             saved: None,
@@ -71,6 +73,12 @@ impl RunState {
             round: Round::default(),
         })
     }
+}
+
+/// Does a result stand behind the last answer? Results are stored when they come.
+fn is_unread(messages: &[Message]) -> bool {
+    let last = messages.iter().rev().find(|message| !matches!(message, Message::User(_)));
+    matches!(last, Some(Message::Result(_)))
 }
 
 /// The messages as the model reads them, and the places of the results of this run's calls. They are stored in the order
@@ -129,9 +137,11 @@ pub(super) fn suspended(state: &RunState) -> BTreeMap<String, Suspension> {
     state.pending().iter().map(|pending| (pending.call.to_owned(), pending.suspension.clone())).collect()
 }
 
-/// `listed` is what was stored as suspended.
-pub(super) fn check(state: &RunState, listed: &BTreeMap<String, Suspension>) -> Result<(), Contradiction> {
-    if *listed != suspended(state) {
+/// Does the run that was brought back agree with itself, and with what was stored beside it?
+pub(super) fn check(state: &RunState, stored: &StoredRun) -> Result<(), Contradiction> {
+    // What a call of another version waits for was written in that version's words.
+    let is_current = |(call, _): &(&String, &Suspension)| !stored.is_migrated(call);
+    if !stored.suspended.iter().filter(is_current).eq(suspended(state).iter().filter(is_current)) {
         return contradiction(
             "__suspended_tool_calls",
             "it does not list exactly the calls that are Suspended, with their suspensions",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::super::history::Message;
@@ -11,7 +11,7 @@ use super::super::keys::{KeyState, Scope, Values};
 use super::super::stop::StopCounters;
 use super::error::StateError;
 use super::sound::{check, suspended};
-use super::{Call, RunState};
+use super::{Call, Offer, RunState};
 use crate::decision::{Decision, Suspension};
 use crate::kernel::Persist;
 use crate::run::AnyRun;
@@ -49,6 +49,8 @@ pub struct StoredRun {
     #[serde(default)]
     pub(super) values: KeyState,
     pub(super) steps: u32,
+    #[serde(default, skip_serializing_if = "Offer::is_all")]
+    pub(super) offer: Offer,
     pub(super) flows: u32,
     pub(super) events: u64,
     pub(super) version: u64,
@@ -72,6 +74,8 @@ pub struct StoredDelta {
     #[serde(rename = "__run")]
     run: Option<UnsealedSnapshot>,
     steps: Option<u32>,
+    #[serde(default, deserialize_with = "present")]
+    offer: Option<Offer>,
     flows: Option<u32>,
     events: Option<u64>,
     counters: Option<StopCounters>,
@@ -173,6 +177,11 @@ impl StoredDelta {
     }
 }
 
+/// What is there is a value, `null` too.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
 fn syntax(error: &serde_json::Error) -> StateError {
     StateError::Syntax {
         line: error.line(),
@@ -202,6 +211,7 @@ impl StoredRun {
             messages: state.thread.history.stored().cloned().collect(),
             values: KeyState { run: state.values.clone(), thread: state.thread.values.clone() },
             steps: state.steps,
+            offer: state.offer.clone(),
             flows: state.flows,
             events: state.events + state.following,
             version: state.commits,
@@ -223,6 +233,7 @@ impl StoredRun {
             messages: Vec::new(),
             values: KeyState { run: Values::default(), thread: head.thread_values.clone() },
             steps: 0,
+            offer: Offer::default(),
             flows: 0,
             events: 0,
             version: 0,
@@ -234,6 +245,9 @@ impl StoredRun {
     fn add(&mut self, head: &Head, delta: StoredDelta) -> Result<(), StateError> {
         self.version = delta.version;
         self.steps = delta.steps.unwrap_or(self.steps);
+        if let Some(offer) = delta.offer {
+            self.offer = offer;
+        }
         self.flows = delta.flows.unwrap_or(self.flows);
         self.events = delta.events.unwrap_or(self.events);
         if let Some(counters) = delta.counters {
@@ -281,7 +295,8 @@ impl StoredRun {
         self.version
     }
 
-    /// What waits for a decision, by the name of its call.
+    /// What waits for a decision, by the name of its call. Calls of an older version are in it where they can be read without
+    /// their migration; [`restore_with`](StoredRun::restore_with) brings all of them back.
     pub fn suspended(&self) -> &BTreeMap<String, Suspension> {
         &self.suspended
     }
@@ -346,19 +361,31 @@ impl StoredRun {
         }
         calls.sort_by_key(|call| call.record().key());
         let state = RunState::restored(self, run, calls)?;
-        check(&state, &self.suspended).map_err(StateError::from)?;
+        check(&state, self).map_err(StateError::from)?;
         Ok(state)
+    }
+
+    /// Was this call written under another version, so that a migration alone knows what is in it?
+    pub(super) fn is_migrated(&self, call: &str) -> bool {
+        self.calls.get(call).is_some_and(|call| is_of_another_version(&call.snapshot))
     }
 }
 
-/// What a stored call waits for, if it does.
+/// What a stored call waits for, if it does. Of one of another version that is what can be read without its migration.
 pub(super) fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspension>, StateError> {
     if call.status() != "Suspended" {
         return Ok(None);
     }
-    let suspension = &call.state()["suspension"];
-    Suspension::deserialize(suspension).map(Some).map_err(|error| StateError::Contradiction {
-        path: format!("__tool_call_states.{name}"),
-        what: format!("it is Suspended, and its suspension cannot be read: {error}"),
-    })
+    match Suspension::deserialize(&call.state()["suspension"]) {
+        Ok(suspension) => Ok(Some(suspension)),
+        Err(_) if is_of_another_version(call) => Ok(None),
+        Err(error) => Err(StateError::Contradiction {
+            path: format!("__tool_call_states.{name}"),
+            what: format!("it is Suspended, and its suspension cannot be read: {error}"),
+        }),
+    }
+}
+
+fn is_of_another_version(call: &Snapshot) -> bool {
+    call.version() != AnyToolCall::GRAPH.version
 }

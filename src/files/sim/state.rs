@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::super::Stamp;
 use super::Crash;
 use super::survive::{Coin, Survives};
 
@@ -22,6 +23,8 @@ struct File {
     now: Vec<u8>,
     durable: Vec<u8>,
     pending: Vec<Change>,
+    /// When it was changed last.
+    changed: Moment,
 }
 
 /// A change of the names in a folder that no sync has made durable. It names the file itself, so that it makes sense
@@ -49,7 +52,12 @@ struct Folder {
     now: BTreeMap<String, Inode>,
     durable: BTreeMap<String, Inode>,
     pending: Vec<Named>,
+    /// When its names were changed last.
+    changed: Moment,
 }
+
+/// Starts of the machine, and operations that were begun. Each operation has its own.
+type Moment = (u64, usize);
 
 #[derive(Debug, Clone)]
 pub(super) struct State {
@@ -129,6 +137,11 @@ impl State {
         done
     }
 
+    /// The moment of the operation that is under way.
+    fn moment(&self) -> Moment {
+        (self.boot, self.operations)
+    }
+
     fn folder(&mut self, path: &Path) -> io::Result<(&mut Folder, String)> {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or(io::ErrorKind::InvalidFilename)?;
         let parent = path.parent().unwrap_or(Path::new("/"));
@@ -154,9 +167,10 @@ impl State {
                 Ok((file, boot))
             }),
             (None, Open::Write | Open::New | Open::Append) => self.operation(|state| {
-                let file = state.files.len();
-                state.files.push(File::default());
+                let (file, changed) = (state.files.len(), state.moment());
+                state.files.push(File { changed, ..File::default() });
                 let (folder, name) = state.folder(path)?;
+                folder.changed = changed;
                 folder.now.insert(name.clone(), file);
                 folder.pending.push(Named::Link { name, file });
                 Ok((file, boot))
@@ -170,7 +184,9 @@ impl State {
     }
 
     fn change(&mut self, file: Inode, change: Change) {
+        let changed = self.moment();
         if let Some(file) = self.files.get_mut(file) {
+            file.changed = changed;
             apply(&mut file.now, &change);
             file.pending.push(change);
         }
@@ -207,8 +223,10 @@ impl State {
         self.operation(|state| {
             let (source, name) = state.folder(from)?;
             let file = *source.now.get(&name).ok_or(io::ErrorKind::NotFound)?;
-            state.folder(to)?;
+            let changed = state.moment();
+            state.folder(to)?.0.changed = changed;
             let (source, name) = state.folder(from)?;
+            source.changed = changed;
             source.now.remove(&name);
             if from.parent() == to.parent() {
                 let to = to.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -226,8 +244,10 @@ impl State {
 
     pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.operation(|state| {
+            let changed = state.moment();
             let (folder, name) = state.folder(path)?;
             let file = folder.now.remove(&name).ok_or(io::ErrorKind::NotFound)?;
+            folder.changed = changed;
             folder.pending.push(Named::Unlink { name, file });
             Ok(())
         })
@@ -246,7 +266,9 @@ impl State {
             {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
-            state.folders.insert(path.to_path_buf(), Folder::default());
+            let changed = state.moment();
+            state.folders.insert(path.to_path_buf(), Folder { changed, ..Folder::default() });
+            state.folder(path)?.0.changed = changed;
             Ok(())
         })
     }
@@ -259,6 +281,10 @@ impl State {
                 return Err(io::ErrorKind::DirectoryNotEmpty.into());
             }
             state.folders.remove(path);
+            let changed = state.moment();
+            if let Ok((parent, _)) = state.folder(path) {
+                parent.changed = changed;
+            }
             Ok(())
         })
     }
@@ -279,6 +305,25 @@ impl State {
         let below = below.filter_map(|folder| folder.file_name()?.to_str().map(str::to_owned));
         let names: BTreeSet<String> = folder.now.keys().cloned().chain(below).collect();
         Ok(names.into_iter().collect())
+    }
+
+    /// It is exact: no two moments are one.
+    pub(super) fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        self.up()?;
+        let of = |file: Inode, length: usize, (boot, operation): Moment| Stamp {
+            file: file as u64,
+            length: length as u64,
+            changed: (i128::from(boot) << 64) + operation as i128,
+        };
+        if let Some(folder) = self.folders.get(path) {
+            return Ok(of(0, folder.now.len(), folder.changed));
+        }
+        let folder = path.parent().and_then(|parent| self.folders.get(parent));
+        let name = path.file_name().and_then(|name| name.to_str());
+        let file = folder.zip(name).and_then(|(folder, name)| folder.now.get(name));
+        let file = *file.ok_or(io::ErrorKind::NotFound)?;
+        let found = self.files.get(file).ok_or(io::ErrorKind::NotFound)?;
+        Ok(of(file, found.now.len(), found.changed))
     }
 
     pub(super) fn files(&self) -> Vec<(String, Vec<u8>)> {
@@ -306,7 +351,10 @@ impl State {
 
     pub(super) fn restart(&mut self, survives: Survives) {
         let mut coin = Coin::new(survives);
+        self.boot += 1;
+        let changed = self.moment();
         for file in &mut self.files {
+            file.changed = changed;
             for change in std::mem::take(&mut file.pending) {
                 if let Some(change) = coin.content(change) {
                     apply(&mut file.durable, &change);
@@ -315,6 +363,7 @@ impl State {
             file.now.clone_from(&file.durable);
         }
         for folder in self.folders.values_mut() {
+            folder.changed = changed;
             for named in std::mem::take(&mut folder.pending) {
                 if coin.name() {
                     rename(&mut folder.durable, named);
@@ -326,7 +375,6 @@ impl State {
         self.crash = None;
         self.failure = None;
         self.is_crashed = false;
-        self.boot += 1;
     }
 }
 

@@ -4,7 +4,7 @@
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::super::tool_execution::Started;
 use super::RunFlow;
-use super::states::{ResumeAfterTool, ResumeReplay0, ToolRound};
+use super::states::{LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall, ToolRound};
 
 /// Calls that are to execute and must not run twice: that they were begun is to be committed first.
 ///
@@ -64,5 +64,6 @@ macro_rules! starting {
         }
     )+ };
 }
-// Beside the round itself the two gates behind which calls start that a suspension left of one.
-starting!(ToolRound, ResumeReplay0, ResumeAfterTool);
+// Beside the round itself the three gates, and the window while the model speaks, behind which calls start that a suspension
+// left of one.
+starting!(ToolRound, ResumeReplay0, ResumeToolCall, ResumeAfterTool, LlmCall);

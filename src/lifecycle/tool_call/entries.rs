@@ -59,8 +59,30 @@ impl Enter<Resuming, Start> for Running {
     }
 }
 
-impl<S> Enter<S, Suspend> for Suspended {
-    fn enter(_: S, event: Suspend, call: &mut CallRecord) -> Self {
+impl Enter<New, Suspend> for Suspended {
+    fn enter(_: New, event: Suspend, call: &mut CallRecord) -> Self {
+        Suspended::asking(event, call)
+    }
+}
+
+impl Enter<Running, Suspend> for Suspended {
+    fn enter(_: Running, event: Suspend, call: &mut CallRecord) -> Self {
+        // An execution that is in doubt has not ended: made again it is the same one, under the same key.
+        if event.suspension.doubted_arguments().is_some() {
+            call.attempts = call.attempts.saturating_sub(1);
+        }
+        Suspended::asking(event, call)
+    }
+}
+
+impl Enter<Resuming, Suspend> for Suspended {
+    fn enter(_: Resuming, event: Suspend, call: &mut CallRecord) -> Self {
+        Suspended::asking(event, call)
+    }
+}
+
+impl Suspended {
+    fn asking(event: Suspend, call: &mut CallRecord) -> Self {
         call.suspensions += 1;
         Suspended { suspension: event.suspension }
     }

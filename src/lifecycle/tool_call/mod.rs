@@ -152,7 +152,7 @@ impl CallRecord {
         self.key
     }
 
-    /// How often its execution was begun.
+    /// How often its execution was begun: one that a crash cut off and that was begun again counts once.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }

@@ -13,6 +13,13 @@ impl ToolCall<Suspended> {
     pub fn suspension(&self) -> &Suspension {
         &self.state().suspension
     }
+
+    /// What is asked about: the arguments that a decision to resume executes the tool with, unless it brings others.
+    ///
+    /// Those of the model; where the call is in doubt those of the execution that was cut off, which a decision may have given.
+    pub fn asked_arguments(&self) -> &Value {
+        self.suspension().doubted_arguments().unwrap_or_else(|| self.record().arguments())
+    }
 }
 
 impl ToolCall<Resuming> {
@@ -42,7 +49,15 @@ impl ToolCall<Running> {
 
 impl<'a> Replay<'a> {
     /// What that decision on that suspension means for the call of that record (document 003, the table of resume modes).
-    pub fn new(suspension: &Suspension, decision: &'a Decision, record: &'a CallRecord) -> Self {
+    ///
+    /// A call in doubt goes on with the arguments of the execution that was cut off, unless the decision says what came of it.
+    pub fn new(suspension: &'a Suspension, decision: &'a Decision, record: &'a CallRecord) -> Self {
+        if let Some(arguments) = suspension.doubted_arguments() {
+            return match &decision.result {
+                Value::Null => Replay::Execute(arguments),
+                known => Replay::Supplied(known),
+            };
+        }
         match suspension.resume_mode {
             ResumeMode::ReplayToolCall => Replay::Execute(record.arguments()),
             ResumeMode::PassDecisionToTool => Replay::Execute(&decision.result),

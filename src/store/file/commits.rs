@@ -19,6 +19,10 @@ use crate::files::Disk;
 use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
 
+/// A state has at most so many bytes of fresh lines, and those of one more commit. It is written with each commit: this is what
+/// four blocks of a disk hold.
+const MOST_FRESH: u64 = 16 * 1024;
+
 /// A run that is locked.
 #[derive(Debug)]
 pub(super) struct OpenRun<'d> {
@@ -56,22 +60,28 @@ impl OpenRun<'_> {
             self.state.note_decided(&decision.suspension_id);
         }
         let messages = commit.messages.iter().map(MessageLine::of).collect::<Result<Vec<_>, _>>()?;
-        let logs = &mut self.state.logs;
-        let grown = [
-            ("messages", &mut logs.messages, lines(messages)?),
-            ("calls", &mut logs.calls, lines(settled)?),
-            ("decisions", &mut logs.decisions, lines(decisions)?),
-            ("trace", &mut logs.trace, trace_lines(commit)?),
-        ];
+        let lines = [lines(messages)?, lines(settled)?, lines(decisions)?, trace_lines(commit)?];
+        for ((name, log), lines) in self.state.logs.all().into_iter().zip(lines) {
+            log.add(self.disk, &self.place.log(name), &lines, is_again)?;
+        }
+        self.state.committed_under = lease.fence;
+        // Each log that is written is a sync of its own, so that lines go there together; and all, when the run comes to rest.
+        let is_at_rest = self.state.status != RunStatus::Running;
+        let cut =
+            if is_at_rest || self.state.logs.fresh() > MOST_FRESH { self.settle()? } else { Vec::new() };
+        self.save()?;
+        Ok(cut)
+    }
+
+    /// Moves fresh lines from the state into the logs. Gives what was cut off of each, because no commit had it.
+    pub(super) fn settle(&mut self) -> Result<Vec<String>, StoreError> {
         let mut cut = Vec::new();
-        for (name, length, lines) in grown {
+        for (name, log) in self.state.logs.all() {
             let path = self.place.log(name);
-            if let Some(torn) = length.add(self.disk, &path, &lines, is_again)? {
+            if let Some(torn) = log.settle(self.disk, &path)? {
                 cut.push(format!("{}: {torn} bytes that no commit had were cut off", path.display()));
             }
         }
-        self.state.committed_under = lease.fence;
-        self.save()?;
         Ok(cut)
     }
 

@@ -1,88 +1,113 @@
-//! What is asked of all runs: each list reads the state of each.
+//! What is asked of all runs. What cannot be read of one is told by itself, and hides no other.
+
+use std::cmp::Ordering;
+use std::sync::PoisonError;
 
 use super::super::error::StoreError;
-use super::super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
+use super::super::query::{About, Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::Inner;
-use super::problem::{damaged, failed};
-use super::state::State;
+use super::index::Index;
+use super::listed::Listed;
+use super::problem::without_state;
+use super::runs::LOGS;
+use crate::files::Open;
 
 impl Inner {
-    /// The states of all runs. Each is whole; a run that is removed meanwhile may be among them or not.
-    pub(super) fn states(&self) -> Result<Vec<State>, StoreError> {
-        let runs = self.layout.runs();
-        let names = self.disk.list(&runs).map_err(failed(&runs))?;
-        let states = names.iter().map(|name| {
-            let place = self.layout.folder(name);
-            let state = State::read(&*self.disk, &place)?;
-            match state {
-                Some(state) if self.layout.run(&state.id).folder != place.folder => {
-                    let what =
-                        format!("it is that of the run {:?}, in another folder than its own", state.id);
-                    Err(damaged(&place.state(), what))
-                }
-                state => Ok(state),
-            }
-        });
-        states.filter_map(Result::transpose).collect()
+    /// Looks at all runs, as they are now.
+    pub(super) fn over_runs<T>(&self, look: impl FnOnce(&Index) -> T) -> Result<T, StoreError> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        index.refresh(&*self.disk, &self.layout)?;
+        Ok(look(&index))
     }
 
     pub(super) fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        let place = |info: &RunInfo| (info.created_at_ms, info.id.clone());
-        let states = self.states()?;
-        let mut found: Vec<RunInfo> = states
-            .iter()
-            .map(State::info)
-            .filter(|info| query.status.is_none_or(|status| status == info.status))
-            .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
-            .filter(|info| query.behind.as_ref().is_none_or(|behind| place(info) < *behind))
-            .collect();
-        found.sort_by_key(|info| std::cmp::Reverse(place(info)));
-        found.truncate(query.limit);
-        Ok(found)
+        self.over_runs(|index| {
+            let is_behind =
+                |info: &RunInfo, (at_ms, id): &(u64, String)| (info.created_at_ms, &info.id) < (*at_ms, id);
+            let found = index.runs().map(|run| &run.info);
+            let found = found
+                .filter(|info| query.status.is_none_or(|status| status == info.status))
+                .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
+                .filter(|info| query.behind.as_ref().is_none_or(|behind| is_behind(info, behind)));
+            let newest = |a: &&RunInfo, b: &&RunInfo| (b.created_at_ms, &b.id).cmp(&(a.created_at_ms, &a.id));
+            first(found.collect(), query.limit, newest).into_iter().cloned().collect()
+        })
     }
 
     pub(super) fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        let states = match &query.about {
-            About::Run(run) => self.state(run)?.into_iter().collect(),
-            _ => self.states()?,
-        };
-        let mut found = Vec::new();
-        for state in &states {
-            for (call, waits) in state.waiting_calls() {
-                let is_meant = match &query.about {
-                    About::All | About::Run(_) => true,
-                    About::Call(name) => *name == call.name || *name == call.id,
-                    About::Suspension(id) => *id == waits.suspension.id,
-                };
-                let place = (&state.id, &call.name);
-                if is_meant && query.behind.as_ref().is_none_or(|(run, call)| place > (run, call)) {
-                    found.push((place, call, waits));
-                }
-            }
+        if let About::Run(run) = &query.about {
+            let run = self.state(run)?.as_ref().map(Listed::of);
+            return page(run.iter(), query);
         }
-        found.sort_by_key(|(place, ..)| *place);
-        found.truncate(query.limit);
-        let approval = |((run, name), call, waits): (_, &super::rows::CallLine, &super::rows::WaitsEntry)| {
-            let arguments = serde_json::from_str(waits.arguments.get()).map_err(StoreError::failed)?;
-            let (run, name): (&String, &String) = (run, name);
-            let suspension = waits.suspension.clone();
-            Ok(Approval::new(run.clone(), name.clone(), call.tool.clone(), arguments, suspension))
-        };
-        found.into_iter().map(approval).collect()
+        self.over_runs(|index| page(index.runs(), query))?
     }
 
     pub(super) fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        let mut due = Vec::new();
-        for state in self.states()? {
-            for (call, waits) in state.waiting_calls() {
-                if let Some(at_ms) = waits.suspension.expires_at_ms.filter(|at| *at <= now_ms) {
-                    let suspension = waits.suspension.id.clone();
-                    due.push(Timer::new(state.id.clone(), call.name.clone(), suspension, at_ms));
-                }
+        let due = self.over_runs(|index| {
+            let waiting = index.runs().flat_map(Listed::waiting);
+            waiting.filter_map(|(run, waits)| waits.lapsed(run, now_ms)).collect()
+        })?;
+        Ok(first(due, limit, |a, b| (a.at_ms, &a.run, &a.call).cmp(&(b.at_ms, &b.run, &b.call))))
+    }
+
+    /// The runs that may be claimed without their names, the one that has waited longest first.
+    pub(super) fn ready(&self, now_ms: u64) -> Result<Vec<String>, StoreError> {
+        self.over_runs(|index| {
+            let ready = index.runs().filter(|run| run.can_go_on(now_ms)).map(|run| &run.info);
+            let mut ready: Vec<_> = ready.map(|info| (info.changed_at_ms, info.id.clone())).collect();
+            ready.sort_unstable();
+            ready.into_iter().map(|(_, id)| id).collect()
+        })
+    }
+
+    /// What there is of runs that cannot be read.
+    pub(super) fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        let (mut damaged, without): (Vec<Damage>, Vec<String>) = self.over_runs(|index| {
+            (index.damaged().cloned().collect(), index.without_state().map(str::to_owned).collect())
+        })?;
+        for name in without {
+            if self.has_rows(&name) && self.has_lost_its_state(&name)? {
+                damaged.push(without_state(&self.layout.folder(&name)));
             }
         }
-        due.sort_by(|a, b| (a.at_ms, &a.run, &a.call).cmp(&(b.at_ms, &b.run, &b.call)));
-        due.truncate(limit);
-        Ok(due)
+        Ok(damaged)
     }
+
+    /// Under its lock, since it may be that the run is just being created or removed.
+    fn has_lost_its_state(&self, name: &str) -> Result<bool, StoreError> {
+        let place = self.layout.folder(name);
+        let _lock = place.lock(&*self.disk)?;
+        Ok(self.disk.open(&place.state(), Open::Read).is_err() && self.has_rows(name))
+    }
+
+    /// Has the run in that folder any rows? One without was never driven, and nothing but its name is lost.
+    fn has_rows(&self, name: &str) -> bool {
+        let place = self.layout.folder(name);
+        let length = |log| self.disk.open(&place.log(log), Open::Read).and_then(|mut log| log.len());
+        LOGS.iter().any(|log| length(log).is_ok_and(|length| length > 0))
+    }
+}
+
+fn page<'r>(
+    runs: impl Iterator<Item = &'r Listed>,
+    query: &ApprovalQuery,
+) -> Result<Vec<Approval>, StoreError> {
+    let behind = query.behind.as_ref();
+    let found = runs.flat_map(Listed::waiting).filter(|(run, waits)| {
+        waits.is_meant(&query.about) && behind.is_none_or(|(id, call)| (&run.id, &waits.call) > (id, call))
+    });
+    let found = first(found.collect(), query.limit, |(run, waits), (other, others)| {
+        (&run.id, &waits.call).cmp(&(&other.id, &others.call))
+    });
+    found.into_iter().map(|(run, waits)| waits.approval(run)).collect()
+}
+
+/// The first so many, in that order.
+fn first<T>(mut all: Vec<T>, limit: usize, mut order: impl FnMut(&T, &T) -> Ordering) -> Vec<T> {
+    if limit < all.len() {
+        all.select_nth_unstable_by(limit, &mut order);
+        all.truncate(limit);
+    }
+    all.sort_unstable_by(order);
+    all
 }

@@ -1,5 +1,6 @@
-//! Files that grow: a line of JSON for each row. Their lengths as of the last commit are part of the run's state; what is
-//! behind that was written by a commit that was not made.
+//! Files that grow: a line of JSON for each row. What counts of them is said by the run's state: so many bytes of the file, and
+//! behind those the lines that are in the state itself until they are enough for a sync of their own. What else is in the
+//! file was written by a commit that was not made.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,36 +12,49 @@ use super::super::error::StoreError;
 use super::problem::{damaged, failed};
 use crate::files::{Disk, Open, append};
 
-/// How much of a log counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// What counts of a log.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Length {
-    /// How many bytes there are.
-    pub(super) bytes: u64,
-    /// How many there were before the last commit.
+pub(super) struct Log {
+    /// How many bytes of the file.
+    bytes: u64,
+    /// How many bytes there were before the last commit, those of fresh lines included.
     before: u64,
+    /// The lines behind those in the file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    fresh: String,
 }
 
-impl Length {
-    /// Writes the lines of a commit and syncs them. They count once the state that has the new length is in place. Says
-    /// how many bytes, which no commit had, were cut off before.
+impl Log {
+    /// Adds the lines of a commit. They are durable with the state.
     pub(super) fn add(
         &mut self,
         disk: &dyn Disk,
         path: &Path,
-        lines: &[u8],
+        lines: &str,
         again: bool,
-    ) -> Result<Option<u64>, StoreError> {
+    ) -> Result<(), StoreError> {
         let mut lines = lines;
-        if again && self.bytes > self.before {
+        if again {
             // What was given before is most of the time what is given now, and something behind it.
-            let there = read(disk, path, self.before, self.bytes)?;
+            let there = self.read(disk, path, self.before)?;
             lines = lines.strip_prefix(&*there).unwrap_or(lines);
+        } else {
+            self.before = self.bytes + self.fresh();
         }
-        if !again {
-            self.before = self.bytes;
-        }
-        if lines.is_empty() {
+        self.fresh.push_str(lines);
+        Ok(())
+    }
+
+    /// How many bytes are in the state and not in the file.
+    pub(super) fn fresh(&self) -> u64 {
+        self.fresh.len() as u64
+    }
+
+    /// Moves fresh lines into the file and syncs it. They count there once the state that says so is in place. Says how many
+    /// bytes, which no commit had, were cut off before.
+    pub(super) fn settle(&mut self, disk: &dyn Disk, path: &Path) -> Result<Option<u64>, StoreError> {
+        if self.fresh.is_empty() {
             return Ok(None);
         }
         let mut file = disk.open(path, Open::Append).map_err(failed(path))?;
@@ -52,18 +66,19 @@ impl Length {
         if torn.is_some() {
             file.cut(self.bytes).map_err(failed(path))?;
         }
-        append(&mut *file, lines).map_err(failed(path))?;
-        self.bytes += lines.len() as u64;
+        append(&mut *file, self.fresh.as_bytes()).map_err(failed(path))?;
+        self.bytes += self.fresh();
+        self.fresh.clear();
         Ok(torn)
     }
 
     /// The lines that count, each read as a row.
     pub(super) fn rows<T: DeserializeOwned>(
-        self,
+        &self,
         disk: &dyn Disk,
         path: &Path,
     ) -> Result<Vec<T>, StoreError> {
-        let bytes = read(disk, path, 0, self.bytes)?;
+        let bytes = self.read_bytes(disk, path, 0)?;
         let lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..);
         let row = |(line, number): (&[u8], u64)| {
             serde_json::from_slice(line)
@@ -73,9 +88,20 @@ impl Length {
     }
 
     /// The lines that count, as text.
-    pub(super) fn lines(self, disk: &dyn Disk, path: &Path) -> Result<String, StoreError> {
-        let bytes = read(disk, path, 0, self.bytes)?;
-        String::from_utf8(bytes).map_err(|error| damaged(path, error))
+    pub(super) fn lines(&self, disk: &dyn Disk, path: &Path) -> Result<String, StoreError> {
+        self.read(disk, path, 0)
+    }
+
+    fn read(&self, disk: &dyn Disk, path: &Path, from: u64) -> Result<String, StoreError> {
+        String::from_utf8(self.read_bytes(disk, path, from)?).map_err(|error| damaged(path, error))
+    }
+
+    /// What counts from there on.
+    fn read_bytes(&self, disk: &dyn Disk, path: &Path, from: u64) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = if from < self.bytes { read(disk, path, from, self.bytes)? } else { Vec::new() };
+        let known = usize::try_from(from.saturating_sub(self.bytes)).unwrap_or(usize::MAX);
+        bytes.extend_from_slice(self.fresh.as_bytes().get(known..).unwrap_or_default());
+        Ok(bytes)
     }
 }
 

@@ -1,15 +1,39 @@
 //! What is said when a file is not as it should be.
 
+use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::error::StoreError;
+use super::super::query::Damage;
+use super::layout::Place;
 
 /// An operation on that file failed.
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> StoreError {
-    move |error| {
-        let help = match error.kind() {
+    move |error| StoreError::failed(Failure { path: path.to_owned(), error })
+}
+
+/// An operation on a file failed.
+#[derive(Debug)]
+struct Failure {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl Failure {
+    /// Is it about this file, rather than about the machine? Where a process has too many files open, or memory is short,
+    /// nothing is the matter with the file.
+    fn is_of_the_file(&self) -> bool {
+        // What a bad sector gives has no kind of its own: EIO on all systems that are like Unix.
+        let is_bad = cfg!(unix) && self.error.raw_os_error() == Some(5);
+        is_bad || matches!(self.error.kind(), ErrorKind::PermissionDenied | ErrorKind::IsADirectory)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let help = match self.error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 "; nothing was stored: make room, and try again"
             }
@@ -18,7 +42,13 @@ pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> StoreError {
             }
             _ => "",
         };
-        StoreError::failed(format!("{}: {error}{help}", path.display()))
+        write!(f, "{}: {}{help}", self.path.display(), self.error)
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
     }
 }
 
@@ -29,4 +59,34 @@ pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
         format!("{}: {what}", path.display()),
         format!("nothing was changed: restore {run} from a backup, or move it out of the store"),
     )
+}
+
+/// The folder of a run that was driven has no state any more.
+pub(super) fn without_state(place: &Place) -> Damage {
+    let (state, run) = (place.state(), place.folder.display());
+    Damage::new(
+        format!("{}: it is not there, and messages or events of its run are", state.display()),
+        format!(
+            "nothing was changed: restore {run} from a backup; or remove it, if the run was being removed when that was \
+             interrupted"
+        ),
+    )
+}
+
+/// An error that is about one run alone, for lists, which go on with the others.
+///
+/// # Errors
+/// The error itself, when it is not.
+pub(super) fn of_one_run(error: StoreError) -> Result<Damage, StoreError> {
+    match error {
+        StoreError::Unusable { what, help } => Ok(Damage::new(what, help)),
+        StoreError::Failed(cause) => {
+            let failure = cause.downcast_ref::<Failure>().filter(|failure| failure.is_of_the_file());
+            let Some(failure) = failure else { return Err(StoreError::Failed(cause)) };
+            let help = "nothing was changed: see to it that this process can read it, or restore its run from a backup";
+            let what = format!("{}: {}", failure.path.display(), failure.error);
+            Ok(Damage::new(what, help))
+        }
+        error => Err(error),
+    }
 }

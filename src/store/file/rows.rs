@@ -92,8 +92,8 @@ struct Numbered {
 }
 
 /// Events as lines: they are the trace itself, for whatever reads traces.
-pub(super) fn trace_lines(commit: &Commit) -> Result<Vec<u8>, StoreError> {
-    let mut lines = Vec::new();
+pub(super) fn trace_lines(commit: &Commit) -> Result<String, StoreError> {
+    let mut lines = String::new();
     for TraceRow { seq, json } in &commit.trace {
         let said = number(json).map_err(StoreError::failed)?;
         if said != *seq || json.contains(['\n', '\r']) {
@@ -101,8 +101,8 @@ pub(super) fn trace_lines(commit: &Commit) -> Result<Vec<u8>, StoreError> {
                 format!("event {seq} has to be one line of JSON whose `seq` is that number, and is {json}");
             return Err(StoreError::failed(why));
         }
-        lines.extend_from_slice(json.as_bytes());
-        lines.push(b'\n');
+        lines.push_str(json);
+        lines.push('\n');
     }
     Ok(lines)
 }
@@ -113,11 +113,11 @@ pub(super) fn number(json: &str) -> Result<u64, serde_json::Error> {
 }
 
 /// Rows as lines.
-pub(super) fn lines<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<Vec<u8>, StoreError> {
-    let mut lines = Vec::new();
+pub(super) fn lines<T: Serialize>(rows: impl IntoIterator<Item = T>) -> Result<String, StoreError> {
+    let mut lines = String::new();
     for row in rows {
-        serde_json::to_writer(&mut lines, &row).map_err(StoreError::failed)?;
-        lines.push(b'\n');
+        lines.push_str(&serde_json::to_string(&row).map_err(StoreError::failed)?);
+        lines.push('\n');
     }
     Ok(lines)
 }

@@ -1,4 +1,4 @@
-//! `state.json`: what is small and new with each commit of a run, and what says how much of its logs counts.
+//! `state.json`: what is small and new with each commit of a run, and what says what of its logs counts.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use super::super::lease::{Claim, Lease};
 use super::super::query::{Holder, RunInfo};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, Place};
-use super::log::Length;
+use super::log::Log;
 use super::problem::{damaged, failed};
 use super::rows::{CallLine, Raw};
 use crate::decision::Decision;
@@ -53,14 +53,28 @@ pub(super) struct State {
     pub(super) logs: Logs,
 }
 
-/// How much of each log counts.
+/// What counts of each log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Logs {
-    pub(super) messages: Length,
-    pub(super) calls: Length,
-    pub(super) decisions: Length,
-    pub(super) trace: Length,
+    pub(super) messages: Log,
+    pub(super) calls: Log,
+    pub(super) decisions: Log,
+    pub(super) trace: Log,
+}
+
+impl Logs {
+    /// Each with its name.
+    pub(super) fn all(&mut self) -> [(&'static str, &mut Log); 4] {
+        let Logs { messages, calls, decisions, trace } = self;
+        [("messages", messages), ("calls", calls), ("decisions", decisions), ("trace", trace)]
+    }
+
+    /// How many bytes are in the state and not in a log.
+    pub(super) fn fresh(&self) -> u64 {
+        let Logs { messages, calls, decisions, trace } = self;
+        messages.fresh() + calls.fresh() + decisions.fresh() + trace.fresh()
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -142,7 +156,7 @@ impl State {
     }
 
     pub(super) fn info(&self) -> RunInfo {
-        let mut info = RunInfo::created(&*self.id, &*self.title, self.created_at_ms);
+        let mut info = RunInfo::new(&*self.id, &*self.title, self.created_at_ms);
         (info.status, info.version) = (self.status, self.version);
         (info.steps, info.waiting) = (self.steps, self.waiting);
         info.reason.clone_from(&self.reason);
@@ -180,14 +194,13 @@ impl State {
         Err(StoreError::Fenced { run, fence, current: self.fence })
     }
 
+    /// Is a decision there that was not taken?
+    pub(super) fn has_mail(&self) -> bool {
+        !self.posted.is_empty()
+    }
+
     pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
-        self.is_held(now_ms).is_ok()
-            && self.not_before_ms.is_none_or(|at| at <= now_ms)
-            && match self.status {
-                RunStatus::Running => true,
-                RunStatus::Waiting => !self.posted.is_empty() || self.cancel.is_some(),
-                RunStatus::Done => false,
-            }
+        self.info().can_go_on(self.has_mail(), now_ms)
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {

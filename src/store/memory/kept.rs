@@ -39,10 +39,8 @@ pub(super) struct Posting {
 impl Kept {
     /// A run that was just created.
     pub(super) fn new(run: &NewRun) -> Self {
-        let mut info = RunInfo::created(&*run.id, &*run.title, run.at_ms);
-        info.not_before_ms = run.not_before_ms;
         Kept {
-            info,
+            info: RunInfo::created(run),
             spec: run.spec.clone(),
             fence: 0,
             committed_under: 0,
@@ -68,13 +66,7 @@ impl Kept {
     }
 
     pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
-        self.info.holder.as_ref().is_none_or(|holder| holder.until_ms <= now_ms)
-            && self.info.not_before_ms.is_none_or(|at| at <= now_ms)
-            && match self.info.status {
-                RunStatus::Running => true,
-                RunStatus::Waiting => self.has_mail() || self.info.cancel.is_some(),
-                RunStatus::Done => false,
-            }
+        self.info.can_go_on(self.has_mail(), now_ms)
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {

@@ -24,7 +24,8 @@ pub trait Host: Send + Sync {
     /// A run was given back.
     fn ended(&self, _run: &str, _ended: &Ended) {}
 
-    /// The store could not be reached; the worker goes on trying.
+    /// The store could not be reached, and the worker goes on trying; or it has a run that cannot be read, of which this is said
+    /// once, and the worker goes on with the others.
     fn troubled(&self, _error: &StoreError) {}
 }
 
@@ -63,7 +64,87 @@ impl Job {
         self
     }
 
-    /// The same, reading older runs and calls through these.
+    /// The same, reading older runs and calls through these: a change of a lifecycle's graph, or of what its states store, wants
+    /// a new version, and a migration from the version that is in the stores of users. Without it such a run is left as it is;
+    /// lists show what to do as its [problem](crate::store::RunInfo::problem).
+    ///
+    /// What is committed from then on is of this version. A call that does not move stays as it was written, so a migration is
+    /// kept as long as a store may hold what it reads.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use std::time::Duration;
+    /// # use runstate::agent::answer::{FinishReason, ModelEvent};
+    /// # use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
+    /// use runstate::run::RunStatus;
+    /// use runstate::snapshot::Migration;
+    /// # use runstate::snapshot::Snapshot;
+    /// # use runstate::store::{Claim, MemoryStore, NewRun, Release};
+    /// use runstate::store::{Host, HostError, Job, Loaded, RunStore, Worker};
+    /// # use runstate::testing::store::Played;
+    /// use serde_json::json;
+    /// # use serde_json::Value;
+    ///
+    /// /// In version 0 a run said `because` where it says `cause` now.
+    /// const SAYS_CAUSE: Migration = Migration {
+    ///     name: "2026-11 a run says its cause",
+    ///     from_version: 0,
+    ///     from_fingerprint: "00000000deadbeef",
+    ///     run: |mut stored| {
+    ///         if stored.status == "Running" {
+    ///             stored.state = json!({ "cause": stored.state["because"] });
+    ///         }
+    ///         stored.version = 1;
+    ///         stored.fingerprint = "345d88c2b544d155".to_owned();
+    ///         Ok(stored)
+    ///     },
+    /// };
+    ///
+    /// # struct Polite;
+    /// # impl Model for Polite {
+    /// #     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+    /// #         let events = [ModelEvent::Text("hello".to_owned()), ModelEvent::Finish(FinishReason::Stop)];
+    /// #         Box::pin(futures_util::stream::iter(events))
+    /// #     }
+    /// # }
+    /// struct Program(&'static [Migration]);
+    ///
+    /// #[async_trait]
+    /// impl Host for Program {
+    ///     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+    ///         let agent = Agent::builder(Polite).build().map_err(HostError::new)?;
+    ///         Ok(Job::new(agent, "hi").migrated_by(self.0.into(), [].into()))
+    ///     }
+    /// }
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// # let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
+    /// # store.create(&NewRun::new("r1", Value::Null, 0)).await?;
+    /// # let lease = store.claim(&Claim::of("r1", "version 0", 0, 1_000)).await?.unwrap();
+    /// # let mut commit = Played::new("r1", &[]).await.commits().next().unwrap().clone();
+    /// # let mut older: Value = serde_json::from_str(&commit.run.snapshot)?;
+    /// # (older["version"], older["fingerprint"]) = (0.into(), "00000000deadbeef".into());
+    /// # older["state"] = json!({ "because": older["state"]["cause"] });
+    /// # let mut older: Snapshot = serde_json::from_value(older)?;
+    /// # older.reseal();
+    /// # commit.run.snapshot = older.to_json();
+    /// # store.commit(&lease, &commit).await?;
+    /// # store.release(&lease, &Release::clean()).await?;
+    /// // Version 0 was ended while it drove the run r1, and this one goes on.
+    /// let worker = Worker::new(Arc::clone(&store), "worker-1");
+    /// worker.run_ready(&Program(&[])).await?;
+    /// let problem = store.load("r1").await?.info.problem.unwrap();
+    /// assert!(problem.contains("run was stored under version 0, this is version 1: register a migration from 0"));
+    ///
+    /// // It is tried again a while later.
+    /// # tokio::time::advance(Duration::from_secs(31)).await;
+    /// worker.run_ready(&Program(&[SAYS_CAUSE])).await?;
+    /// assert_eq!(store.load("r1").await?.info.status, RunStatus::Done);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn migrated_by(mut self, of_run: Arc<[Migration]>, of_calls: Arc<[Migration]>) -> Self {
         (self.run_migrations, self.call_migrations) = (of_run, of_calls);

@@ -3,6 +3,7 @@
 mod drive;
 mod host;
 mod keep;
+mod trouble;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,12 +17,16 @@ use super::RunStore;
 use super::decide::lapse;
 use super::error::StoreError;
 use super::lease::{Claim, Lease};
+use super::query::Damage;
 use crate::clock::{Clock, unix_clock};
+use trouble::Trouble;
 
 pub use host::{Ended, Host, HostError, Job};
 
 /// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
 /// any process posts, and parks what waits. Any number of workers may share a store.
+///
+/// A run that cannot be read holds up no other: the host is told of it, once, and the worker goes on.
 ///
 /// A run that is driven is leased; the lease is renewed at a third of its time. A worker that was stopped for longer than
 /// that (a laptop that slept) finds its run taken, and writes nothing more.
@@ -148,11 +153,12 @@ impl Worker {
     /// Dropped, it is as if it was killed: its runs go on from their last commits once their leases are over.
     pub async fn run(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
         let mut driven = FuturesUnordered::new();
+        let mut trouble = Trouble::of(host);
         let mut failed = None;
         while !drain.is_cancelled() && failed.is_none() {
             let mut is_idle = true;
             while driven.len() < self.at_once && !drain.is_cancelled() {
-                match self.next().await {
+                match self.next(&mut trouble).await {
                     Ok(Some(lease)) => driven.push(self.drive(host, lease, drain.clone())),
                     Ok(None) => break,
                     Err(error @ StoreError::Unavailable(_)) => {
@@ -196,9 +202,10 @@ impl Worker {
     /// As [`run`](Self::run).
     pub async fn run_ready_until(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
         let mut driven = FuturesUnordered::new();
+        let mut trouble = Trouble::of(host);
         loop {
             while driven.len() < self.at_once && !drain.is_cancelled() {
-                match self.next().await? {
+                match self.next(&mut trouble).await? {
                     Some(lease) => driven.push(self.drive(host, lease, drain.clone())),
                     None => break,
                 }
@@ -223,7 +230,7 @@ impl Worker {
         drain: CancellationToken,
     ) -> Result<(), StoreError> {
         let now_ms = self.clock.now_ms();
-        self.give_up_lapsed(now_ms).await?;
+        self.give_up_lapsed(now_ms, &mut Trouble::of(host)).await?;
         let claim = Claim::of(run, &*self.name, now_ms, self.until_ms());
         if let Some(lease) = self.store.claim(&claim).await? {
             self.drive(host, lease, drain).await;
@@ -231,21 +238,37 @@ impl Worker {
         Ok(())
     }
 
-    /// The next run that can go on, after calls were given up that nobody decided in time.
-    async fn next(&self) -> Result<Option<Lease>, StoreError> {
+    /// The next run that can go on, after calls were given up that nobody decided in time. What cannot be read is told.
+    async fn next(&self, trouble: &mut Trouble<'_>) -> Result<Option<Lease>, StoreError> {
         let now_ms = self.clock.now_ms();
-        self.give_up_lapsed(now_ms).await?;
-        self.store.claim(&Claim::any(&*self.name, now_ms, self.until_ms())).await
+        self.give_up_lapsed(now_ms, trouble).await?;
+        if trouble.has_never_looked() {
+            trouble.look(&*self.store).await?;
+        }
+        let claimed = self.store.claim(&Claim::any(&*self.name, now_ms, self.until_ms())).await?;
+        if claimed.is_none() {
+            trouble.look(&*self.store).await?;
+        }
+        Ok(claimed)
     }
 
-    async fn give_up_lapsed(&self, now_ms: u64) -> Result<(), StoreError> {
+    async fn give_up_lapsed(&self, now_ms: u64, trouble: &mut Trouble<'_>) -> Result<(), StoreError> {
         loop {
             let due = self.store.due(now_ms, TIMERS).await?;
+            let mut damaged = 0;
             for timer in &due {
                 // Somebody may have decided meanwhile: then nothing lapses.
-                lapse(&*self.store, timer, now_ms).await?;
+                match lapse(&*self.store, timer, now_ms).await {
+                    // Its run cannot be read: that is no reason to leave the others.
+                    Err(StoreError::Unusable { what, help }) => {
+                        damaged += 1;
+                        trouble.tell(Damage::new(what, help));
+                    }
+                    lapsed => drop(lapsed?),
+                }
             }
-            if due.len() < TIMERS {
+            // Timers of damaged runs stay.
+            if due.len() < TIMERS || damaged == due.len() {
                 return Ok(());
             }
         }

@@ -24,7 +24,7 @@ pub(super) async fn a_new_run_has_nothing_but_what_it_was_created_with(bench: &d
     let new = NewRun::new("r1", json!({ "model": "m" }), NOW).titled("tidy up");
     store.create(&new).await.must("create r1");
     let loaded = load(&*store, "r1").await;
-    assert_eq!(loaded.info, RunInfo::created("r1", "tidy up", NOW), "what lists say of a new run");
+    assert_eq!(loaded.info, RunInfo::created(&new), "what lists say of a new run");
     assert_eq!(loaded.info.status, RunStatus::Running, "a run that was not begun");
     assert_eq!(loaded.spec, json!({ "model": "m" }), "the spec");
     assert_eq!((&loaded.stored, loaded.messages, loaded.traced), (&None, 0, 0), "a run that was not begun");

@@ -51,6 +51,7 @@ mod puts;
 mod refusals;
 mod removes;
 mod reopened;
+mod taped;
 mod texts;
 mod timers;
 mod traces;
@@ -67,6 +68,7 @@ use crate::store::RunStore;
 
 pub use behaviours::BEHAVIOURS;
 pub use played::Played;
+pub use taped::Taped;
 
 /// A place with a store in it.
 #[async_trait]

@@ -11,7 +11,7 @@ use runstate::agent::event::{
 };
 
 use super::Now::{Ended, Event, Gap, Waits};
-use super::{Receive, Woken, emit, event};
+use super::{Receive, Woken, at, emit, event};
 
 fn with_room(events: usize) -> (ChannelSink, ChannelReceiver) {
     channel(NonZeroUsize::new(events).unwrap())
@@ -103,7 +103,7 @@ fn several_sinks_share_an_event() {
     emit(&&all, 2..=2);
     assert_eq!(first.rest(), [Event(1), Gap(Some(1), Some(1)), Waits]);
     assert_eq!(second.rest(), [Event(1), Event(2), Waits], "one sink's loss is not another's");
-    assert_eq!(kept.reconnect(Some(1)).rest(), [Event(2), Waits]);
+    assert_eq!(kept.reconnect(at(1)).rest(), [Event(2), Waits]);
     assert_eq!(format!("{all:?}"), "FanOut { sinks: 4 }");
     FanOut::default().emit(&shared);
 }

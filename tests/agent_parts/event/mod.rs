@@ -12,12 +12,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use runstate::agent::event::{
-    AgentEvent, ChannelReceiver, Delivery, EventKind, EventReceiver, EventSink, Gap,
+    AgentEvent, ChannelReceiver, Delivery, EventKind, EventReceiver, EventSink, Gap, Seen,
 };
 
 /// An event with this number.
 fn event(seq: u64) -> Arc<AgentEvent> {
     Arc::new(AgentEvent::new(seq, 10 * seq, "r1", "t1", 1, EventKind::StepStarted { step: 1 }))
+}
+
+/// Where a receiver was that saw the event with this number.
+fn at(seq: u64) -> Option<Seen> {
+    Some(Seen { seq, at_ms: seq.saturating_mul(10) })
 }
 
 fn emit(sink: &impl EventSink, numbers: impl IntoIterator<Item = u64>) {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use runstate::agent::event::{AgentEvent, EventKind, EventReceiver, EventSink, ReconnectableEventSink};
+use runstate::agent::event::{AgentEvent, EventKind, EventReceiver, EventSink, ReconnectableEventSink, Seen};
 
 use super::Now::{Ended, Event, Waits};
-use super::{Now, Receive, Woken, emit, event};
+use super::{Now, Receive, Woken, at, emit, event};
 
 fn keeping(events: usize) -> ReconnectableEventSink {
     ReconnectableEventSink::new(NonZeroUsize::new(events).unwrap())
@@ -32,7 +32,7 @@ fn events_between_two_connections_are_not_lost() {
     assert_eq!(first.rest(), [Event(1), Event(2), Event(3), Waits]);
     drop(first);
     emit(&sink, 4..=5);
-    let mut second = sink.reconnect(Some(3));
+    let mut second = sink.reconnect(at(3));
     emit(&sink, 6..=6);
     assert_eq!(second.rest(), [Event(4), Event(5), Event(6), Waits]);
 }
@@ -62,7 +62,7 @@ fn a_reconnect_goes_on_after_any_number_that_is_kept() {
         (7, vec![lost(7), Event(4), Event(5), Event(6), Waits]),
         (u64::MAX, vec![lost(u64::MAX), Event(4), Event(5), Event(6), Waits]),
     ] {
-        assert_eq!(sink.reconnect(Some(seen)).rest(), expected, "seen {seen}");
+        assert_eq!(sink.reconnect(at(seen)).rest(), expected, "seen {seen}");
     }
 }
 
@@ -70,14 +70,14 @@ fn a_reconnect_goes_on_after_any_number_that_is_kept() {
 fn a_sink_that_has_nothing_yet_cannot_tell_what_was_missed() {
     // The process was restarted, and the run goes on at 8.
     let sink = keeping(3);
-    let mut receiver = sink.reconnect(Some(5));
+    let mut receiver = sink.reconnect(at(5));
     assert_eq!(receiver.rest(), [lost(5), Waits]);
     emit(&sink, 8..=8);
     assert_eq!(receiver.rest(), [Event(8), Waits]);
-    assert_eq!(sink.reconnect(Some(5)).rest(), [gap(5, 2), Event(8), Waits]);
+    assert_eq!(sink.reconnect(at(5)).rest(), [gap(5, 2), Event(8), Waits]);
     // The numbers start again at 1, and that is no second gap.
     let sink = keeping(3);
-    let mut receiver = sink.reconnect(Some(5));
+    let mut receiver = sink.reconnect(at(5));
     emit(&sink, 1..=1);
     assert_eq!(receiver.rest(), [lost(5), Event(1), Waits]);
 }
@@ -101,7 +101,7 @@ fn a_second_reconnect_ends_the_first_receiver() {
     emit(&sink, 1..=4);
     let mut first = sink.reconnect(None);
     assert_eq!(first.now(), Event(1));
-    let mut second = sink.reconnect(Some(1));
+    let mut second = sink.reconnect(at(1));
     assert_eq!(first.now(), Ended, "though there is more to read");
     assert_eq!(second.rest(), [Event(2), Event(3), Event(4), Waits]);
     emit(&sink, 5..=5);
@@ -121,7 +121,7 @@ fn a_waiting_receiver_is_woken_by_events_by_its_successor_and_by_the_end() {
     assert_eq!(first.rest(), [Event(1), Event(2), Waits]);
 
     woken.waits_for(&mut first);
-    let mut second = sink.reconnect(Some(2));
+    let mut second = sink.reconnect(at(2));
     assert_eq!((woken.times(), first.now()), (2, Ended));
 
     woken.waits_for(&mut second);
@@ -158,7 +158,7 @@ fn after_the_end_the_rest_is_still_there() {
     emit(&sink, 1..=4);
     sink.close();
     assert_eq!(early.rest(), [Now::Gap(None, Some(1)), Event(2), Event(3), Event(4), Ended]);
-    let mut late = sink.reconnect(Some(3));
+    let mut late = sink.reconnect(at(3));
     drop(sink);
     assert_eq!(late.rest(), [Event(4), Ended]);
     assert_eq!(late.now(), Ended);
@@ -168,26 +168,26 @@ fn after_the_end_the_rest_is_still_there() {
 fn bytes_bound_what_is_kept_but_the_newest_always_is() {
     let text = |seq, length| {
         let kind = EventKind::TextDelta { step: 1, text: "x".repeat(length) };
-        Arc::new(AgentEvent::new(seq, 0, "r1", "t1", 1, kind))
+        Arc::new(AgentEvent::new(seq, 10 * seq, "r1", "t1", 1, kind))
     };
     let line = serde_json::to_string(&*text(1, 100)).unwrap().len() + 1;
     let sink = keeping(100).bounded_to_bytes(NonZeroUsize::new(3 * line).unwrap());
     (1..=5).for_each(|seq| sink.emit(&text(seq, 100)));
-    assert_eq!(sink.reconnect(Some(2)).rest(), [Event(3), Event(4), Event(5), Waits]);
+    assert_eq!(sink.reconnect(at(2)).rest(), [Event(3), Event(4), Event(5), Waits]);
     // One byte more, and two have to go for it.
     sink.emit(&text(6, 101));
-    assert_eq!(sink.reconnect(Some(2)).rest(), [gap(2, 2), Event(5), Event(6), Waits]);
+    assert_eq!(sink.reconnect(at(2)).rest(), [gap(2, 2), Event(5), Event(6), Waits]);
     sink.emit(&text(7, 100_000));
-    assert_eq!(sink.reconnect(Some(6)).rest(), [Event(7), Waits]);
-    assert_eq!(sink.reconnect(Some(5)).rest(), [gap(5, 1), Event(7), Waits]);
+    assert_eq!(sink.reconnect(at(6)).rest(), [Event(7), Waits]);
+    assert_eq!(sink.reconnect(at(5)).rest(), [gap(5, 1), Event(7), Waits]);
     // What was too large is not counted for ever.
     (8..=9).for_each(|seq| sink.emit(&text(seq, 100)));
-    assert_eq!(sink.reconnect(Some(7)).rest(), [Event(8), Event(9), Waits]);
+    assert_eq!(sink.reconnect(at(7)).rest(), [Event(8), Event(9), Waits]);
 
     // The other bound holds beside it.
     let sink = keeping(2).bounded_to_bytes(NonZeroUsize::MAX);
     emit(&sink, 1..=3);
-    assert_eq!(sink.reconnect(Some(1)).rest(), [Event(2), Event(3), Waits]);
+    assert_eq!(sink.reconnect(at(1)).rest(), [Event(2), Event(3), Waits]);
 }
 
 #[test]
@@ -206,21 +206,21 @@ fn numbers_may_have_holes_that_are_not_ours() {
     let sink = keeping(3);
     emit(&sink, [1, 4, 9]);
     assert_eq!(sink.reconnect(None).rest(), [Event(1), Event(4), Event(9), Waits]);
-    assert_eq!(sink.reconnect(Some(5)).rest(), [Event(9), Waits]);
+    assert_eq!(sink.reconnect(at(5)).rest(), [Event(9), Waits]);
 }
 
 #[test]
 fn numbers_that_start_over_are_a_gap() {
     let sink = keeping(8);
     emit(&sink, 1..=5);
-    let mut behind = sink.reconnect(Some(2));
+    let mut behind = sink.reconnect(at(2));
     emit(&sink, 1..=1);
     assert_eq!(
         behind.rest(),
         [gap(2, 3), lost(2), Event(1), Waits],
         "3 to 5 are gone, and 1 does not follow 2"
     );
-    let mut receiver = sink.reconnect(Some(5));
+    let mut receiver = sink.reconnect(at(5));
     assert_eq!(receiver.rest(), [lost(5), Event(1), Waits]);
     emit(&sink, 2..=3);
     emit(&sink, 3..=3);
@@ -229,11 +229,33 @@ fn numbers_that_start_over_are_a_gap() {
     assert_eq!(receiver.rest(), [lost(3), Event(1), Event(2), Waits]);
 }
 
+#[test]
+fn numbers_that_a_crash_made_undone_are_a_gap() {
+    // A process told 1 to 10 and died behind the commit of 2; another tells 3 and on, later.
+    let later = |seq: u64| {
+        Arc::new(AgentEvent::new(seq, 5_000 + seq, "r1", "t1", 1, EventKind::StepStarted { step: 1 }))
+    };
+    let sink = keeping(4);
+    (3..=6).for_each(|seq| sink.emit(&later(seq)));
+    let all = [Event(3), Event(4), Event(5), Event(6), Waits];
+    assert_eq!(sink.reconnect(at(2)).rest(), all, "what was committed is the same in both");
+    for undone in [3, 6, 10] {
+        let told = [&[lost(undone)], &all[..]].concat();
+        assert_eq!(sink.reconnect(at(undone)).rest(), told, "{undone} was another event");
+    }
+    // Also where the event that has its number now is not kept any more, or not told yet.
+    (7..=9).for_each(|seq| sink.emit(&later(seq)));
+    let kept = [Event(6), Event(7), Event(8), Event(9), Waits];
+    assert_eq!(sink.reconnect(at(4)).rest(), [&[lost(4)], &kept[..]].concat());
+    let seen = Some(Seen { seq: 7, at_ms: 5_007 });
+    assert_eq!(sink.reconnect(seen).rest(), [Event(8), Event(9), Waits], "this one was told here");
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Emit(u64),
     /// With the last number that any receiver saw, none, or any number.
-    Reconnect(Seen),
+    Reconnect(LastSeen),
     Read(usize),
     Drop,
     /// Reads from a receiver that was replaced.
@@ -241,15 +263,14 @@ enum Step {
 }
 
 #[derive(Debug, Clone)]
-enum Seen {
+enum LastSeen {
     Last,
     Nothing,
     Any(u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let seen =
-        prop_oneof![3 => Just(Seen::Last), 1 => Just(Seen::Nothing), 1 => (0..30_u64).prop_map(Seen::Any)];
+    let seen = prop_oneof![3 => Just(LastSeen::Last), 1 => Just(LastSeen::Nothing), 1 => (0..30_u64).prop_map(LastSeen::Any)];
     let step = prop_oneof![
         4 => (1..5_u64).prop_map(Step::Emit),
         2 => seen.prop_map(Step::Reconnect),
@@ -280,7 +301,7 @@ impl Attached {
             Some(seen) if seen + 1 < oldest => (Some(Some(oldest - seen - 1)), seen + 1),
             Some(seen) => (None, seen + 1),
         };
-        Attached { receiver: sink.reconnect(seen), first, next, after: seen }
+        Attached { receiver: sink.reconnect(seen.and_then(at)), first, next, after: seen }
     }
 
     /// Reads once, where so many events were emitted and the last `kept` of them are there. Is there more?
@@ -316,7 +337,7 @@ proptest! {
         let sink = keeping(kept);
         let (mut emitted, mut last_of_any) = (0, None::<u64>);
         let (mut attached, mut replaced) = (None::<Attached>, None::<EventReceiver>);
-        for step in steps.into_iter().chain([Step::Reconnect(Seen::Last), Step::Read(usize::MAX)]) {
+        for step in steps.into_iter().chain([Step::Reconnect(LastSeen::Last), Step::Read(usize::MAX)]) {
             match step {
                 Step::Emit(count) => {
                     emit(&sink, emitted + 1..=emitted + count);
@@ -324,9 +345,9 @@ proptest! {
                 }
                 Step::Reconnect(seen) => {
                     let seen = match seen {
-                        Seen::Last => last_of_any,
-                        Seen::Nothing => None,
-                        Seen::Any(number) => Some(number),
+                        LastSeen::Last => last_of_any,
+                        LastSeen::Nothing => None,
+                        LastSeen::Any(number) => Some(number),
                     };
                     let new = Attached::new(&sink, seen, emitted, kept as u64);
                     replaced = attached.replace(new).map(|old| old.receiver).or(replaced);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use runstate::agent::event::{ChannelReceiver, Delivery, EventReceiver, ReconnectableEventSink, channel};
 
-use super::emit;
+use super::{at, emit};
 
 const EVENTS: u64 = 20_000;
 
@@ -46,7 +46,7 @@ async fn receivers_that_come_and_go_hear_all() {
     loop {
         until_reconnect = (until_reconnect + 1) % 97;
         if until_reconnect == 96 {
-            receiver = sink.reconnect(Some(heard.last).filter(|last| *last > 0));
+            receiver = sink.reconnect(at(heard.last).filter(|last| last.seq > 0));
         }
         match receiver.recv().await {
             Some(delivery) => heard.hear(&delivery),

@@ -29,11 +29,11 @@ struct Told {
 
 #[tokio::test]
 async fn wherever_a_crash_comes_what_was_acknowledged_is_there() {
-    let story = Story::new().await;
+    let story = Story::long().await;
     let whole = SimDisk::new();
     story.live(&on(&whole), &mut Known::default(), false).await.unwrap();
     let operations = whole.operations();
-    assert!(operations > 150, "{operations}");
+    assert!(operations > 140, "{operations}");
     let mut told = Told::default();
     for number in 0..operations {
         for (place, survives) in survivals(number).into_iter().enumerate() {
@@ -94,7 +94,7 @@ fn assert_logs_are_whole(disk: &SimDisk, story: &Story) {
 
 #[tokio::test]
 async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
-    let story = Story::new().await;
+    let story = Story::long().await;
     let before = SimDisk::new();
     let mut known = Known::default();
     story.live(&on(&before), &mut known, false).await.unwrap();
@@ -132,7 +132,7 @@ async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
 /// A full disk is no crash: the error says so, and what was asked for is done once there is room.
 #[tokio::test]
 async fn a_disk_that_is_full_is_told_and_loses_nothing() {
-    let story = Story::new().await;
+    let story = Story::long().await;
     let whole = SimDisk::new();
     story.live(&on(&whole), &mut Known::default(), false).await.unwrap();
     let kinds = [

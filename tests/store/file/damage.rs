@@ -26,7 +26,7 @@ fn run_file(disk: &SimDisk, name: &str) -> std::path::PathBuf {
     on(disk).folder_of("r1").join(name)
 }
 
-/// Does everything with a store in which something is damaged. Gives what was said.
+/// Does everything with a run that is damaged, by its name. Gives what was said.
 async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, Result<(), StoreError>)> {
     let claim = Claim::of("r1", "w", 1 << 51, 1 << 52);
     let lease = runstate::store::Lease::new("r1", 2);
@@ -38,16 +38,16 @@ async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, R
         ("trace", store.trace("r1", 0, 10).await.map(drop)),
         ("mail", store.mail("r1").await.map(drop)),
         ("post", store.post(decision).await.map(drop)),
-        ("approvals", store.approvals(&ApprovalQuery::new(About::All, 10)).await.map(drop)),
-        ("due", store.due(u64::MAX, 10).await.map(drop)),
-        ("runs", store.runs(&RunQuery::all(10)).await.map(drop)),
+        ("approvals", {
+            let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
+            store.approvals(&query).await.map(drop)
+        }),
         ("create", store.create(&NewRun::new("r1", json!(0), 0)).await.map(drop)),
         ("commit", store.commit(&lease, &next).await.map(drop)),
         ("renew", store.renew(&lease, 1 << 53).await.map(drop)),
         ("release", store.release(&lease, &Release::clean()).await.map(drop)),
         ("cancel", store.cancel("r1", "why").await.map(drop)),
         ("claim", store.claim(&claim).await.map(drop)),
-        ("claim any", store.claim(&Claim::any("w", 1 << 51, 1 << 52)).await.map(drop)),
         ("remove", store.remove("r1", u64::MAX).await.map(drop)),
     ]
 }
@@ -89,6 +89,15 @@ async fn a_damaged_state_is_told_and_left_alone() {
                 other => panic!("{what} with {said:?}: {other:?}"),
             }
         }
+        // What is asked of all runs is told of it apart.
+        let store = on(&disk);
+        let told = store.damaged().await.unwrap();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].what.contains("state.json") && told[0].what.contains(said), "{told:?}");
+        assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap(), []);
+        assert_eq!(store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap(), []);
+        assert_eq!(store.due(u64::MAX, 10).await.unwrap(), []);
+        assert_eq!(store.claim(&Claim::any("w", 1 << 51, 1 << 52)).await.unwrap(), None);
         assert_eq!(disk.files(), files, "{said}: nothing was changed");
     }
 }
@@ -197,4 +206,88 @@ fn what_is_no_store_or_one_of_another_version_is_left_alone() {
     let opened = FileStore::on(Arc::new(disk.clone()), "/store");
     assert!(matches!(opened, Err(StoreError::Failed(_))), "{opened:?}");
     assert_eq!(disk.files(), [("/store".to_owned(), b"mine".to_vec())]);
+}
+
+/// Lines that are in the state, on their way into the logs, are part of the run: they are there after the handle is gone, and
+/// are moved into the logs, at the latest when the run is given back.
+#[tokio::test]
+async fn lines_on_their_way_into_the_logs_count() {
+    let (story, disk) = (Story::long().await, SimDisk::new());
+    let store = on(&disk);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let trace_in_the_log = || {
+        let log = disk.read(&run_file(&disk, "trace.jsonl"), u64::MAX).unwrap();
+        std::str::from_utf8(&log).unwrap().lines().count()
+    };
+    let (mut behind, mut moved) = (0, 0);
+    for (commit, stored) in story.commits.iter().zip(&story.stored) {
+        let before = trace_in_the_log();
+        store.commit(&lease, commit).await.unwrap();
+        let there = on(&disk);
+        assert_eq!(there.load("r1").await.unwrap().stored.as_ref(), Some(stored));
+        let trace = there.trace("r1", 0, 10_000).await.unwrap();
+        assert_eq!(
+            trace.last(),
+            story.commits[..usize::try_from(commit.version).unwrap()]
+                .iter()
+                .rev()
+                .find_map(|commit| commit.trace.last())
+        );
+        let rests = commit.run.status != runstate::run::RunStatus::Running;
+        assert!(!rests || trace_in_the_log() == trace.len(), "at rest all is in the logs");
+        behind += usize::from(trace_in_the_log() < trace.len());
+        moved += usize::from(!rests && trace_in_the_log() > before);
+    }
+    assert!(
+        behind > 2 && moved > 0,
+        "{behind} commits left lines in the state, {moved} moved them on the way"
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_is_given_back_has_all_its_lines_in_the_logs() {
+    let (story, disk) = (Story::new().await, SimDisk::new());
+    let store = on(&disk);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    store.commit(&lease, &story.commits[0]).await.unwrap();
+    let log = run_file(&disk, "trace.jsonl");
+    assert_eq!(disk.read(&log, u64::MAX).unwrap(), b"");
+    // What a crash left there goes away with that.
+    disk.open(&log, Open::Append).unwrap().write(b"{\"seq\"").unwrap();
+    store.release(&lease, &Release::clean()).await.unwrap();
+    let lines = disk.read(&log, u64::MAX).unwrap();
+    let expected: String = story.commits[0].trace.iter().map(|row| format!("{}\n", row.json)).collect();
+    assert_eq!(std::str::from_utf8(&lines).unwrap(), expected);
+    assert!(store.repairs()[0].ends_with("trace.jsonl: 6 bytes that no commit had were cut off"));
+}
+
+/// One whose log is damaged is given back all the same, so that lists can say what is wrong with it; nothing is lost of it.
+#[tokio::test]
+async fn a_run_with_a_damaged_log_can_be_given_back() {
+    let (story, disk) = (Story::long().await, SimDisk::new());
+    let store = on(&disk);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let log = run_file(&disk, "trace.jsonl");
+    let length = || disk.read(&log, u64::MAX).unwrap().len();
+    let mut commits = story.commits.iter();
+    while length() == 0 {
+        store.commit(&lease, commits.next().unwrap()).await.unwrap();
+    }
+    store.commit(&lease, commits.next().unwrap()).await.unwrap();
+    let whole = disk.read(&log, u64::MAX).unwrap();
+    put(&disk, &log, &whole[..whole.len() - 5]);
+    store.release(&lease, &Release::put_off(7, "it is damaged")).await.unwrap();
+    let info = store.runs(&RunQuery::all(1)).await.unwrap().remove(0);
+    assert_eq!(
+        (info.problem.as_deref(), info.not_before_ms, info.holder),
+        (Some("it is damaged"), Some(7), None)
+    );
+    put(&disk, &log, &whole);
+    let made = usize::try_from(info.version).unwrap();
+    assert_eq!(store.load("r1").await.unwrap().stored.as_ref(), Some(&story.stored[made - 1]));
+    let trace = store.trace("r1", 0, 10_000).await.unwrap();
+    assert!(trace.iter().eq(story.commits[..made].iter().flat_map(|commit| &commit.trace)));
 }

@@ -6,6 +6,8 @@ mod crashes;
 mod damage;
 mod eyes;
 mod folder;
+mod index;
+mod others;
 mod processes;
 mod story;
 

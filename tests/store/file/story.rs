@@ -41,7 +41,19 @@ impl Story {
     pub(super) async fn new() -> Self {
         let script =
             [one("n", "note", json!({ "run": 1, "thread": "t" })), one("c0", "ask", json!({ "path": "a" }))];
-        let mut played = Played::new("r1", &script).await;
+        Story::of(&script).await
+    }
+
+    /// One whose rows are so long that some go into the logs while it is driven, and others when it comes to rest.
+    pub(super) async fn long() -> Self {
+        let mut note = one("n", "note", json!({ "run": 1, "thread": "t" }));
+        note.text = "let me see ".repeat(900);
+        let script = [note.clone(), note, one("c0", "ask", json!({ "path": "a" }))];
+        Story::of(&script).await
+    }
+
+    async fn of(script: &[Turn]) -> Self {
+        let mut played = Played::new("r1", script).await;
         let parked = played.commits().len();
         let pending = played.state().pending()[0].suspension.id.clone();
         let mut decision = Decision::new("d0", pending, DecisionAction::Resume);

@@ -8,7 +8,7 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
-use crate::store::{Missing, StoreArgs, give_up_lapsed, is_in_doubt};
+use crate::store::{Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged};
 
 /// List the calls that wait for a decision
 ///
@@ -21,7 +21,7 @@ Examples:
   runstate approvals --run tidy-folder-1 --json
 
 Exit codes:
-  0  listed, though there may be none
+  0  listed, though there may be none; what cannot be read is told on standard error
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
     /// Those of this run alone
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Those behind this call: the last one of the page before
     #[arg(long, value_name = "RUN/CALL")]
     behind: Option<String>,
-    /// An object with approvals, and next: what to give to --behind for the next page, or null
+    /// An object with approvals; next: what to give to --behind for the next page, or null; and damaged: what cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -53,11 +53,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         query.behind = Some((run.to_owned(), call.to_owned()));
     }
     let approvals = opened.ask(opened.store.approvals(&query))?;
+    let damaged = tell_damaged(&opened)?;
     let next = approvals.last().filter(|_| approvals.len() == limit);
     let next = next.map(|last| format!("{}/{}", last.run, last.call));
     if args.json {
         let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
-        out.json(&json!({"approvals": approvals, "next": next}));
+        out.json(&json!({"approvals": approvals, "next": next, "damaged": damaged_to_json(&damaged)}));
         return Ok(Exit::Good);
     }
     if approvals.is_empty() {

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::output::{Output, printable};
-use crate::store::{Missing, Opened, StoreArgs, beside, waiting};
+use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged, waiting};
 
 /// Approve a call that waits, in whatever process its run is driven
 ///
@@ -33,7 +33,8 @@ Exit codes:
 pub(crate) struct Approve {
     #[command(flatten)]
     on: On,
-    /// The answer itself: where the call asks for one, its tool gets it, or is not executed at all
+    /// The answer itself: where the call asks for one, its tool gets it, or is not executed at all; of a call in doubt it is
+    /// what came of it, and the tool is not executed again
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
 }
@@ -103,6 +104,10 @@ impl On {
         let incoming = self.incoming(asked, action, result);
         let schemas = JsonSchemas::new();
         let reply = opened.ask(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
+        if reply == Reply::Unknown && self.run.is_none() {
+            // It may be in a run that cannot be read.
+            tell_damaged(&opened)?;
+        }
         let is_accepted = matches!(reply, Reply::Accepted | Reply::Duplicate);
         if self.json {
             out.json(&json!({

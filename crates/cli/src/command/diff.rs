@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use clap::ValueEnum;
-use runstate::diagram::{Severity, StateGraph, diff};
+use runstate::diagram::{Change, Severity, StateGraph, diff};
 use runstate::trace::{DiffError, Difference, JsonlReader, first_difference};
 use serde_json::{Value, json};
 
@@ -18,22 +18,29 @@ use crate::output::{Output, printable};
 ///
 /// A change of a graph is breaking (a persisted run may be stuck), for review (it may do what it could not do before), or
 /// informational. Of two traces the first difference is shown; ids, times and further fields may differ.
+///
+/// Whatever a changed graph allows, a run that was parked under the old one is refused until a migration says what it is under
+/// the new one: --parked makes each change that wants one a reason to fail, for CI.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   runstate diff old/run.md new/run.md
   runstate diff tool_call docs/lifecycles/tool-call.md
   runstate diff expected.jsonl trace.jsonl
+  runstate diff --parked released/run.json run
 
 Exit codes:
   0  no change is breaking; the traces say the same
-  1  a change is breaking; the traces differ
+  1  a change is breaking, or with --parked wants a migration; the traces differ
   2  one of the two cannot be used, or they are not of one kind")]
 pub(crate) struct Args {
     /// A built-in lifecycle, FILE[#heading] of a diagram, a graph in JSON, or a trace; `-` reads standard input
     old: String,
     /// The same, to compare with
     new: String,
+    /// Exit with 1 as well when runs that are parked under the old graph need a migration to the new one
+    #[arg(long)]
+    parked: bool,
     /// How to show the differences
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -43,7 +50,7 @@ pub(crate) struct Args {
 enum Format {
     /// A line for each change, the gravest first
     Text,
-    /// An object with exit, and changes of graphs or the difference of traces
+    /// An object with exit, and changes of graphs with whether they need a migration, or the difference of traces
     Json,
 }
 
@@ -63,7 +70,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             if old.name.is_empty() || new.name.is_empty() {
                 new.name.clone_from(&old.name);
             }
-            Ok(graphs(&old, &new, args.format, out))
+            Ok(graphs(&old, &new, args, out))
+        }
+        (Side::Trace(..), Side::Trace(..)) if args.parked => {
+            Err(Failure::new("expected two graphs with --parked, got two traces"))
         }
         (Side::Trace(old_name, old), Side::Trace(new_name, new)) => {
             let difference = first_difference(JsonlReader::new(old), JsonlReader::new(new));
@@ -138,13 +148,23 @@ fn graph(source: &Text) -> Result<StateGraph, Failure> {
     StateGraph::from_json(&source.text).map_err(|error| Failure::new(format!("{}: {error}", source.name)))
 }
 
-fn graphs(old: &StateGraph, new: &StateGraph, format: Format, out: &mut Output) -> Exit {
+/// What follows from changes that need a migration.
+const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: it wants a new version, and a \
+                       registered migration from the old one";
+
+fn graphs(old: &StateGraph, new: &StateGraph, args: &Args, out: &mut Output) -> Exit {
     let changes = diff(old, new);
+    let needs_migration = changes.iter().any(Change::needs_migration);
     let breaks = changes.iter().any(|change| change.severity() == Severity::Breaking);
-    let exit = if breaks { Exit::Bad } else { Exit::Good };
-    match format {
+    let exit = if breaks || args.parked && needs_migration { Exit::Bad } else { Exit::Good };
+    match args.format {
         Format::Text if changes.is_empty() => out.line("no difference"),
-        Format::Text => changes.iter().for_each(|change| out.line(&printable(&change.to_string()))),
+        Format::Text => {
+            changes.iter().for_each(|change| out.line(&printable(&change.to_string())));
+            if needs_migration {
+                out.line(REFUSED);
+            }
+        }
         Format::Json => {
             let list: Vec<Value> = changes
                 .iter()
@@ -156,7 +176,7 @@ fn graphs(old: &StateGraph, new: &StateGraph, format: Format, out: &mut Output) 
                     })
                 })
                 .collect();
-            out.json(&json!({"exit": exit.code(), "changes": list}));
+            out.json(&json!({"exit": exit.code(), "needs_migration": needs_migration, "changes": list}));
         }
     }
     exit

@@ -14,7 +14,7 @@ use crate::output::{Output, complain, printable};
 use crate::run;
 use crate::runs;
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, beside};
+use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged};
 
 /// Remove finished runs by age, with the folders that their tools worked in
 ///
@@ -71,6 +71,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             break;
         }
     }
+    tell_damaged(&opened)?;
     let runs = if removed == 1 { "run" } else { "runs" };
     out.line(&format!("{removed} {runs} {}", if args.dry_run { "would be removed" } else { "removed" }));
     Ok(Exit::Good)

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
 use crate::run;
-use crate::store::{Missing, Opened, StoreArgs, give_up_lapsed, in_doubt};
+use crate::store::{Missing, Opened, StoreArgs, damaged_to_json, give_up_lapsed, in_doubt, tell_damaged};
 
 /// List the runs of a store, the newest first
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ Examples:
   runstate runs --status waiting --limit 100 --json
 
 Exit codes:
-  0  listed, though there may be none
+  0  listed, though there may be none; what cannot be read is told on standard error
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
     /// Those in this status alone
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Those behind this run: the last one of the page before
     #[arg(long, value_name = "RUN")]
     behind: Option<String>,
-    /// An object with runs, and next: the run to give to --behind for the next page, or null
+    /// An object with runs; next: the run to give to --behind for the next page, or null; and damaged: what cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -71,12 +71,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     let runs = opened.ask(opened.store.runs(&query))?;
     let doubts = runs.iter().map(|run| doubts(&opened, run)).collect::<Result<Vec<usize>, Failure>>()?;
+    let damaged = tell_damaged(&opened)?;
     let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.id.as_str());
     let now_ms = unix_ms();
     if args.json {
         let runs: Vec<Value> =
             runs.iter().zip(doubts).map(|(run, doubts)| to_json(run, doubts, now_ms)).collect();
-        out.json(&json!({"runs": runs, "next": next}));
+        out.json(&json!({"runs": runs, "next": next, "damaged": damaged_to_json(&damaged)}));
         return Ok(Exit::Good);
     }
     if runs.is_empty() {

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use clap::ValueEnum;
+use runstate::store::StoreError;
 use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rulebook, Timeline, to_mermaid};
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace, beside};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
 ///
@@ -119,7 +120,12 @@ fn source(args: &Args) -> Result<Source, Failure> {
             .with_help("`runstate runs` lists the runs that there are; --store names another store")
     };
     let opened = args.place.open(Missing::Refuse).map_err(no_file)?;
-    let summary = Summary::of(&opened, what).map_err(no_file)?;
+    let loaded = match beside(opened.handle(), opened.store.load(what)) {
+        Err(error @ StoreError::NoRun { .. }) => return Err(no_file(opened.failure(&error))),
+        // One that is there and cannot be read says itself what is the matter.
+        loaded => loaded.map_err(|error| opened.failure(&error))?,
+    };
+    let summary = Summary::of(&opened, loaded)?;
     Ok(Source::Run(Box::new(opened), Box::new(summary)))
 }
 

@@ -11,7 +11,6 @@ use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::migrations;
 use crate::output::{Output, printable};
-use crate::run;
 use crate::spec::Spec;
 use crate::store::{Opened, is_in_doubt, waiting};
 
@@ -25,12 +24,12 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// That of a stored run.
+    /// That of a run of that store.
     ///
     /// # Errors
-    /// A run that there is not, and errors of the store.
-    pub(super) fn of(opened: &Opened, run: &str) -> Result<Self, Failure> {
-        let loaded = run::load(opened, run)?;
+    /// Those of the store.
+    pub(super) fn of(opened: &Opened, loaded: Loaded) -> Result<Self, Failure> {
+        let run = &*loaded.info.id;
         let state = loaded.stored.as_ref().map(|stored| {
             stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
         });

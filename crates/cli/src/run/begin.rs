@@ -77,7 +77,9 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     // Who had it before may have gone on with it until now.
     let loaded = going_on(&opened, run)?;
     // The time of a run goes on while nobody drives it, and never back.
-    let (runtime, clock) = runtime(real_time, unix_ms().max(last_ms(&opened, &loaded)?))?;
+    let last_ms =
+        loaded.traced.checked_sub(1).map(|before| behind_ms(&opened, &loaded, before)).transpose()?;
+    let (runtime, clock) = runtime(real_time, unix_ms().max(last_ms.unwrap_or(0)))?;
     let recorder = Recorder::builder(run).first_seq(loaded.traced + 1).clock(move || clock.now_ms()).build();
     let state = match &loaded.stored {
         None => RunState::watched(run, &recorder),
@@ -114,9 +116,8 @@ pub(crate) fn load(opened: &Opened, run: &str) -> Result<Loaded, Failure> {
     beside(opened.handle(), opened.store.load(run)).map_err(|error| opened.failure(&error))
 }
 
-/// When the last event of its trace was: that of a run whose delays are played may be ahead of the day's time.
-fn last_ms(opened: &Opened, run: &Loaded) -> Result<u64, Failure> {
-    let Some(before) = run.traced.checked_sub(1) else { return Ok(0) };
+/// When the event of its trace behind that number was: where delays are played that may be ahead of the day's time.
+pub(super) fn behind_ms(opened: &Opened, run: &Loaded, before: u64) -> Result<u64, Failure> {
     let rows = opened.ask(opened.store.trace(&run.info.id, before, 1))?;
     let Some(row) = rows.first() else { return Ok(0) };
     let mut reader = JsonlReader::new(row.json.as_bytes());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::{CancellationToken, RunState};
-use runstate::clock::{TokioClock, unix_clock};
+use runstate::clock::{Clock, TokioClock, unix_clock};
 use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use super::ask::asked;
+use super::begin::behind_ms;
 use super::commits::Commits;
 use super::lease::Held;
 use super::mailbox::Mailbox;
@@ -81,7 +82,11 @@ impl Driven {
         let progress = Arc::new(Progress::on_stderr());
         progress.says(id, scenario.about.as_deref().unwrap_or_default());
         let mut setting = Setting::new(*clock);
-        setting.began_ms = loaded.info.created_at_ms;
+        // Its own times count from when it was first driven, however long it waited for that.
+        setting.began_ms = match loaded.traced {
+            0 => clock.now_ms(),
+            _ => behind_ms(opened, loaded, 0)?,
+        };
         setting.tools = spec.tools(scenario)?;
         setting.answers = Some(how.answers);
         setting.events = Some(Arc::new(Heard::new(Arc::clone(&progress))));

@@ -58,8 +58,8 @@ pub(crate) fn report(
 
 /// What a call waits for, in a line.
 pub(super) fn question(pending: &Pending<'_>) -> String {
-    let Pending { call, record, suspension } = pending;
-    printable(&format!("{call} waits: {} {}: {}", record.tool(), record.arguments(), suspension.message))
+    let Pending { call, record, arguments, suspension } = pending;
+    printable(&format!("{call} waits: {} {arguments}: {}", record.tool(), suspension.message))
 }
 
 fn exit(ending: &Ending, checked: &Report) -> Exit {
@@ -98,7 +98,7 @@ fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value
             json!({
                 "call": pending.call,
                 "tool": pending.record.tool(),
-                "arguments": pending.record.arguments(),
+                "arguments": pending.arguments,
                 "action": pending.suspension.action,
                 "message": pending.suspension.message,
             })

@@ -1,6 +1,7 @@
 //! The store of a command: where it is, and how it is asked.
 
 mod ask;
+mod damage;
 mod open;
 mod trace;
 mod url;
@@ -13,6 +14,7 @@ use crate::runs;
 use url::StoreUrl;
 
 pub(crate) use ask::{Opened, beside};
+pub(crate) use damage::{damaged_to_json, tell_damaged};
 pub(crate) use trace::StoredTrace;
 pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
 
@@ -21,8 +23,9 @@ pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
 pub(crate) struct StoreArgs {
     /// Where runs are durable: sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR [default: runs.db in the folder of
     /// --state-dir]
+    // A text: what reads arguments would show one that cannot be read, with the password in it.
     #[arg(long, value_name = "URL", env = "RUNSTATE_STORE", hide_env_values = true)]
-    store: Option<StoreUrl>,
+    store: Option<String>,
     /// Where the folders are that tools work in, one for each run [default: runstate/runs in the user's data folder]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -49,10 +52,12 @@ impl StoreArgs {
     /// Opens the store.
     ///
     /// # Errors
-    /// One that cannot be opened, and that is not there where it must be.
+    /// One that is named in no way that is known, that cannot be opened, and that is not there where it must be.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
         let url = match &self.store {
-            Some(url) => url.clone(),
+            Some(url) => {
+                url.parse().map_err(|error| Failure::new(format!("the URL of the store: {error}")))?
+            }
             None => StoreUrl::Sqlite(self.state_dir()?.join("runs.db")),
         };
         let is_there = url.path().is_none_or(std::path::Path::exists);
@@ -67,9 +72,9 @@ impl StoreArgs {
     pub(crate) fn to_repeat(&self) -> String {
         let dir =
             self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
-        let from_env: Option<StoreUrl> =
-            std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
+        let from_env = std::env::var("RUNSTATE_STORE").ok();
         let store = self.store.as_ref().filter(|url| from_env.as_ref() != Some(*url));
+        let store = store.and_then(|url| url.parse::<StoreUrl>().ok());
         let store = store.map(|url| format!(" --store {}", quoted(&url.to_string())));
         format!("{}{}", store.unwrap_or_default(), dir.unwrap_or_default())
     }

@@ -62,18 +62,30 @@ impl fmt::Display for StoreUrl {
     }
 }
 
+/// A password is masked up to the last `@`: whoever forgot to encode one that is in it is not to find it in a log. The client
+/// takes all before the first `@` for user and password, slashes and question marks included.
 fn without_password(url: &str) -> String {
-    let url = match url.split_once('?') {
-        // A password may stand among the parameters, too.
-        Some((url, parameters)) if parameters.contains("password=") => url,
-        _ => url,
+    // Who forgot the slashes did not mean to tell it either.
+    let behind = url.find("://").map_or_else(|| url.find(':').map_or(0, |at| at + 1), |at| at + 3);
+    let (scheme, rest) = url.split_at(behind);
+    let user = rest.split_once('@').and_then(|(user, _)| user.split_once(':'));
+    let shown = match (user, rest.rsplit_once('@')) {
+        (Some((user, _)), Some((_, host))) => format!("{scheme}{user}:***@{host}"),
+        _ => url.to_owned(),
     };
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let authority = rest.split('/').next().unwrap_or(rest);
-    let Some((user, host)) = authority.rsplit_once('@') else { return url.to_owned() };
-    let Some((user, _)) = user.split_once(':') else { return url.to_owned() };
-    let path = &rest[authority.len()..];
-    format!("{scheme}://{user}:***@{host}{path}")
+    match shown.split_once('?') {
+        // A password may stand among the parameters, too, whatever somebody took its name to be.
+        Some((shown, parameters)) if !parameters.split('&').all(is_harmless) => shown.to_owned(),
+        _ => shown,
+    }
+}
+
+/// Parameters that tell nothing that somebody may not see.
+const HARMLESS: [&str; 7] =
+    ["application_name", "connect_timeout", "host", "port", "sslmode", "sslrootcert", "user"];
+
+fn is_harmless(parameter: &str) -> bool {
+    HARMLESS.contains(&parameter.split('=').next().unwrap_or(parameter))
 }
 
 #[cfg(test)]
@@ -100,5 +112,19 @@ mod tests {
         let said = |url: &str| url.parse::<StoreUrl>().unwrap().to_string();
         assert_eq!(said("postgres://ada:se@cret@db:5432/runs"), "postgres://ada:***@db:5432/runs");
         assert_eq!(said("postgres://db/runs?user=ada&password=secret"), "postgres://db/runs");
+        assert_eq!(said("postgres://db/runs?user=ada&p%61ssword=secret"), "postgres://db/runs");
+        assert_eq!(said("postgres:ada:secret@db/runs"), "postgres:ada:***@db/runs");
+        assert_eq!(said("postgres://db/runs?passphrase=secret"), "postgres://db/runs");
+        // The client takes these for passwords.
+        assert_eq!(said("postgres://ada:se/cret@db/runs"), "postgres://ada:***@db/runs");
+        assert_eq!(
+            said("postgres://ada:se?cret@db/runs?sslmode=disable"),
+            "postgres://ada:***@db/runs?sslmode=disable"
+        );
+        assert_eq!(said("postgres://ada:se:c@r/e?t@db/runs"), "postgres://ada:***@db/runs");
+        assert_eq!(
+            said("postgres://ada@db:5432/runs?application_name=a@b"),
+            "postgres://ada@db:5432/runs?application_name=a@b"
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Calls that wait for decisions.
 
-use runstate::store::{About, Approval, ApprovalQuery, lapse};
+use runstate::store::{About, Approval, ApprovalQuery, Damage, StoreError, lapse};
 
-use super::Opened;
+use super::damage::tell;
+use super::{Opened, beside};
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 
@@ -46,7 +47,8 @@ pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Fa
     }
 }
 
-/// Gives up calls that nobody decided in time: no process need have waited for that.
+/// Gives up calls that nobody decided in time: no process need have waited for that. Runs that cannot be read are told, and keep
+/// theirs.
 ///
 /// # Errors
 /// Those of the store.
@@ -54,10 +56,17 @@ pub(crate) fn give_up_lapsed(opened: &Opened) -> Result<(), Failure> {
     let now_ms = unix_ms();
     loop {
         let due = opened.ask(opened.store.due(now_ms, PAGE))?;
+        let mut damaged = 0;
         for timer in &due {
-            opened.ask(lapse(&*opened.store, timer, now_ms))?;
+            match beside(opened.handle(), lapse(&*opened.store, timer, now_ms)) {
+                Err(StoreError::Unusable { what, help }) => {
+                    tell(&Damage::new(what, help));
+                    damaged += 1;
+                }
+                lapsed => drop(lapsed.map_err(|error| opened.failure(&error))?),
+            }
         }
-        if due.len() < PAGE {
+        if due.len() < PAGE || damaged == due.len() {
             return Ok(());
         }
     }

@@ -55,7 +55,7 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
         let number: i64 = row.get(column);
         u32::try_from(number).map_err(|error| damaged(format_args!("runs.{name}: {number}: {error}")))
     };
-    let mut info = RunInfo::created(untext(row.get(0)), untext(row.get(1)), nat(row.get(12)));
+    let mut info = RunInfo::new(untext(row.get(0)), untext(row.get(1)), nat(row.get(12)));
     info.status = status;
     info.reason = optional(3);
     info.version = nat(row.get(4));

@@ -109,6 +109,10 @@ pub struct Scenario {
     /// How commits go.
     #[serde(default, skip_serializing_if = "is_default")]
     pub commits: Commits,
+    /// Are the values of calls hidden from those who listen? Events have `[arguments of c1]` in the place of the arguments of `c1`,
+    /// and so for outputs, errors, progress and questions.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub redact: bool,
     /// What bounds the run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub limits: Limits,
@@ -201,6 +205,7 @@ impl Scenario {
             outside: Vec::new(),
             stop: Vec::new(),
             commits: Commits::default(),
+            redact: false,
             limits: Limits::default(),
         }
     }

@@ -15,7 +15,8 @@ pub struct Step {
     /// What.
     #[serde(rename = "do")]
     pub act: Act,
-    /// Are decisions given again, to the next process, where this one is gone before it has answered?
+    /// Are decisions given again, to the next process, where this one is gone before it has answered? And is a run that was
+    /// cancelled so cancelled in the next process as well?
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub insists: bool,
 }

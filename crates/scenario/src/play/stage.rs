@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use runstate::agent::event::EventSink;
 use runstate::agent::{
     ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, Outcome, RunState, StateCommitter,
-    Tool, Watch, cancel_run, inbox, run_loop, run_loop_stream,
+    Tool, Watch, inbox, run_loop, run_loop_stream,
 };
 use runstate::clock::{Clock, TokioClock};
 use runstate::run::{AnyRun, RunStatus};
@@ -226,18 +226,16 @@ impl<'s> Stage<'s> {
             }
         }
         let mut retries = 0;
-        let mut not_committed = false;
         loop {
             let staged = committer
                 .as_deref_mut()
                 .map(|committer| Staged::new(&self.scenario.commits, Arc::clone(&self.board), committer));
-            let came = self.once(state, input, staged, watch, not_committed).await?;
+            let came = self.once(state, input, staged, watch).await?;
             input = Input::Resume;
             match came {
                 Loop::Stop(stop) => return Ok(stop),
                 Loop::Dropped => self.ended.push(Ended::Dropped { at_ms: self.clock.now_ms() }),
                 Loop::NotCommitted => {
-                    not_committed = true;
                     retries += 1;
                     if retries > MOST_RETRIES {
                         return Err(PlayError::Endless { after_ms: self.clock.now_ms() });
@@ -268,7 +266,6 @@ impl<'s> Stage<'s> {
         input: Input,
         mut staged: Option<Staged<'_>>,
         watch: &dyn Watch,
-        not_committed: bool,
     ) -> Result<Loop, PlayError> {
         let (board, clock, agent) = (Arc::clone(&self.board), self.clock, &self.agent);
         let limit_ms = self.limit_ms;
@@ -284,9 +281,6 @@ impl<'s> Stage<'s> {
             }
             let streams = self.scenario.driver == Driver::Stream;
             let driven = async {
-                if not_committed {
-                    return cancel_run(agent, state, io).await;
-                }
                 if !streams {
                     return run_loop(agent, state, input, io).await;
                 }
@@ -318,13 +312,8 @@ impl<'s> Stage<'s> {
                 self.ended.push(Ended::Waiting { at_ms: clock.now_ms() });
                 Ok(Loop::Stop(Stop::Waiting))
             }
-            // What was dropped while it committed its end is over in memory and not in the store: only the store counts.
-            Came::Dropped if state.run().status() == RunStatus::Done => {
-                board.go();
-                Ok(Loop::Stop(self.crash()))
-            }
             Came::Dropped => Ok(Loop::Dropped),
-            Came::Ended(ended) => self.ended(ended, state, staged).await,
+            Came::Ended(ended) => self.ended(ended, state, staged, watch).await,
         }
     }
 
@@ -333,6 +322,7 @@ impl<'s> Stage<'s> {
         ended: Result<Outcome, ActivationError>,
         state: &mut RunState,
         mut staged: Option<Staged<'_>>,
+        watch: &dyn Watch,
     ) -> Result<Loop, PlayError> {
         let mut ended = ended;
         let mut retries = 0;
@@ -357,7 +347,8 @@ impl<'s> Stage<'s> {
                     let Some(staged) = staged.as_mut().filter(|_| retries <= MOST_RETRIES) else {
                         return Err(PlayError::Activation(ActivationError::Unfinished(unfinished)));
                     };
-                    let again = unfinished.retry(staged, state);
+                    let io = Io::new().committer(staged).events(&*self.board).watch(watch);
+                    let again = unfinished.retry(&self.agent, state, io);
                     tokio::select! {
                         biased;
                         () = self.board.crashed() => return Ok(Loop::Stop(self.crash())),

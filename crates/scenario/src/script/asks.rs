@@ -7,7 +7,7 @@ use runstate::agent::RunState;
 use runstate::decision::Suspension;
 
 /// What a call in doubt waits for: whether it may execute again is no question that a scenario has foreseen.
-pub(crate) const IN_DOUBT: &str = "in_doubt";
+pub(crate) use runstate::decision::IN_DOUBT;
 
 /// Who asked what, call by call, kept outside of the run: what a crash undid was never asked. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,11 @@ impl Asks {
         inner.asking.clear();
         let counts: HashMap<&str, usize> =
             state.calls().map(|(name, call)| (name, call.record().suspensions() as usize)).collect();
-        inner.asked.retain(|call, _| counts.contains_key(call.as_str()));
+        // What a call asked behind the last commit is gone, also where it is all that the call ever asked.
+        inner.asked.retain(|call, asked| {
+            asked.truncate(counts.get(call.as_str()).copied().unwrap_or_default());
+            !asked.is_empty()
+        });
         for (call, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
             let unseen = || Asked { by: By::Unseen, id: String::new() };
             inner.asked.entry(call.to_owned()).or_default().resize_with(count, unseen);

@@ -4,6 +4,7 @@ mod asks;
 mod ledger;
 mod model;
 mod plugin;
+mod redact;
 mod requests;
 mod tool;
 
@@ -87,6 +88,9 @@ pub(crate) fn cast_agent(
         .tools(tools.iter().cloned());
     for (name, scripted) in &scenario.tools {
         agent = agent.tool(tool::Scripted::new(name, scripted, cast.clone()));
+    }
+    if scenario.redact {
+        agent = agent.redact(redact::Hides);
     }
     if let Some(system) = &scenario.system {
         agent = agent.system(system.as_str());

@@ -69,7 +69,37 @@ pub fn generate(seed: u64) -> Case {
     if rng.u8(..40) == 0 {
         at_loop_top(&mut rng, &mut case);
     }
+    let mut rng = Rng::with_seed(seed ^ 0xfa17);
+    case.veiled = rng.u8(..3) == 0;
+    if rng.u8(..24) == 0 {
+        repeat(&mut rng, &mut case);
+    }
+    if rng.u8(..32) == 0 {
+        linger(&mut rng, &mut case);
+    }
     case
+}
+
+/// Two steps behind each other make the same call, which a detection of loops looks for.
+fn repeat(rng: &mut Rng, case: &mut Case) {
+    for answer in case.answers.iter_mut().take(2) {
+        if let Some(call) = random(rng, &mut answer.calls) {
+            (call.tool, call.garbled, call.unfit) = (ToolName::Read, false, false);
+        }
+    }
+    case.stop.push(StopConditionSpec::LoopDetection { window: rng.u32(2..6) });
+}
+
+/// A tool takes so long that the time of the run is up.
+fn linger(rng: &mut Rng, case: &mut Case) {
+    let long = rng.u64(700..1_400);
+    if let Some(answer) = random(rng, &mut case.answers)
+        && let Some(call) = random(rng, &mut answer.calls)
+        && let Some(execution) = random(rng, &mut call.executions)
+    {
+        execution.delay_ms += long;
+    }
+    case.stop.push(StopConditionSpec::Timeout { seconds: 1 });
 }
 
 /// A decision that comes in while a step ends is taken in at the top of the loop: there its commit fails, if it is the one that
@@ -211,6 +241,7 @@ fn skeleton(seed: u64, rng: &mut Rng) -> Case {
         messages: Vec::new(),
         cancel_ms: None,
         troubles: Vec::new(),
+        veiled: false,
     }
 }
 

@@ -52,6 +52,9 @@ pub struct Case {
     pub cancel_ms: Option<u64>,
     /// What goes wrong outside.
     pub troubles: Vec<Trouble>,
+    /// Is there a redactor between the run and those who listen?
+    #[serde(default)]
+    pub veiled: bool,
 }
 
 /// An answer of the model.

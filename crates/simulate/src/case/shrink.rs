@@ -63,6 +63,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     }
     with(&|case| case.commit_ms = vec![0]);
     with(&|case| case.streamed = false);
+    with(&|case| case.veiled = false);
     with(&|case| case.committer &= case.crashes());
     with(&|case| case.mode = ExecutionMode::Sequential);
     with(&|case| case.policy = SuspensionPolicy::WaitForAll);

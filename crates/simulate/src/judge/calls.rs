@@ -10,7 +10,7 @@ use runstate::tool_call::{CallKey, ToolCallStatus};
 use serde_json::Value;
 
 use super::{Book, Judge, Moment, Step};
-use crate::case::{Case, ToolName};
+use crate::case::{Act, Case, Does, Place, ToolName};
 use crate::play::{Seen, What};
 
 /// By what a tool executes: the model's own request, or a decision.
@@ -34,11 +34,19 @@ pub(super) struct Calls<'s> {
     calls: BTreeMap<String, OfCall>,
     sent: BTreeMap<String, Incoming>,
     keys: BTreeSet<String>,
+    /// Does a plugin offer the tool `read` alone, since the model was asked in this activation?
+    offers_read: bool,
 }
 
 impl<'s> Calls<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Calls { case: &seen.case, calls: BTreeMap::new(), sent: BTreeMap::new(), keys: BTreeSet::new() }
+        Calls {
+            case: &seen.case,
+            calls: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            keys: BTreeSet::new(),
+            offers_read: false,
+        }
     }
 }
 
@@ -81,10 +89,18 @@ impl Judge for Calls<'_> {
             What::Sent { incoming, .. } => {
                 self.sent.insert(incoming.decision_id.clone(), incoming.clone());
             }
-            What::Event(event) => {
-                if let EventKind::ToolCallReady { call, arguments, .. } = &event.kind {
+            What::Event(event) => match &event.kind {
+                EventKind::ToolCallReady { call, arguments, .. } => {
                     self.calls.entry(call.clone()).or_default().arguments = Some(arguments.clone());
                 }
+                EventKind::RunStarted { .. } => self.offers_read = false,
+                _ => {}
+            },
+            What::Asked { step, .. } => {
+                let offers = |act: &&Act| {
+                    (act.phase, act.step, act.does) == (Place::BeforeInference, *step, Does::OfferRead)
+                };
+                self.offers_read = self.case.acts.iter().any(|act| offers(&act));
             }
             What::Gate { call, key, plugin, verdict, .. } => {
                 let of_call = self.calls.entry(call.clone()).or_default();
@@ -140,6 +156,9 @@ impl Calls<'_> {
         let What::Began { call, key, idempotency, arguments, decision, durable, .. } = began else { return };
         let tool = self.case.call(key.step, key.ordinal).map(|call| call.tool);
         let repeatable = tool.is_some_and(ToolName::is_repeatable);
+        if self.offers_read && tool != Some(ToolName::Read) && now.cuts == 0 {
+            book.wrong("calls", format!("{call} executes, and its tool is not offered in this step"));
+        }
         let of_call = self.calls.entry(call.clone()).or_default();
         let again = repeatable && now.cuts > of_call.cuts;
         if !std::mem::take(&mut of_call.open) && !again {

@@ -9,14 +9,17 @@ mod decisions;
 mod ends;
 mod events;
 mod history;
+mod lapses;
 mod moment;
 mod order;
 mod outcomes;
 mod phases;
 mod status;
 mod stops;
+mod told;
 mod traces;
 mod values;
+mod waits;
 
 use std::fmt;
 
@@ -90,6 +93,9 @@ pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
         Box::new(ends::Ends::new(seen)),
         Box::new(stops::Stops::new(seen)),
         Box::new(values::Values::new(seen)),
+        Box::new(told::Told::new(seen)),
+        Box::new(lapses::Lapses::new(seen)),
+        Box::new(waits::Waits::new(seen)),
     ];
     let mut now = Moment::default();
     let mut each = |step: Step<'_>, book: &mut Book| {

@@ -182,6 +182,8 @@ impl Moment {
             What::Asked { .. }
             | What::Phase { .. }
             | What::Acted { .. }
+            | What::Wrote { .. }
+            | What::Taken
             | What::Sent { .. }
             | What::Replied { .. }
             | What::Wrong(_) => {}

@@ -1,6 +1,6 @@
 //! What executes beside what, and how long a decision waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::agent::ExecutionMode;
 use runstate::agent::event::EventKind;
@@ -11,10 +11,12 @@ use crate::play::{Seen, What};
 
 pub(super) struct Order<'s> {
     case: &'s Case,
-    /// Decisions on their way that must be taken in at once: when they were sent, and the commits made by then.
+    /// Decisions on their way that must be taken in at once: when they were sent, and how long decisions were held up by then.
     sent: BTreeMap<usize, (u64, u64)>,
-    committed_ms: u64,
-    commit_began: u64,
+    /// How long a commit was made, or a call replayed where that is done one by one.
+    held_up_ms: u64,
+    held_up_since: Option<u64>,
+    replayed: BTreeSet<String>,
     /// The calls that asked while they executed in this activation.
     asked: Vec<runstate::tool_call::CallKey>,
 }
@@ -22,7 +24,14 @@ pub(super) struct Order<'s> {
 impl<'s> Order<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
         let case = &seen.case;
-        Order { case, sent: BTreeMap::new(), committed_ms: 0, commit_began: 0, asked: Vec::new() }
+        Order {
+            case,
+            sent: BTreeMap::new(),
+            held_up_ms: 0,
+            held_up_since: None,
+            replayed: BTreeSet::new(),
+            asked: Vec::new(),
+        }
     }
 
     /// Are decisions taken in at once now (document 000, the stream; document 003, the concurrent model)?
@@ -37,6 +46,23 @@ impl<'s> Order<'s> {
         };
         live && !waits && !now.cancelled
     }
+
+    fn hold_up(&mut self, at_ms: u64, now: &Moment) {
+        let one_by_one = self.case.mode != ExecutionMode::Concurrent;
+        let holds_up = now.committing || one_by_one && !self.replayed.is_empty();
+        match self.held_up_since {
+            None if holds_up => self.held_up_since = Some(at_ms),
+            Some(since) if !holds_up => {
+                self.held_up_ms += at_ms - since;
+                self.held_up_since = None;
+            }
+            None | Some(_) => {}
+        }
+    }
+
+    fn held_up_ms(&self, at_ms: u64) -> u64 {
+        self.held_up_ms + self.held_up_since.map_or(0, |since| at_ms - since)
+    }
 }
 
 impl Judge for Order<'_> {
@@ -44,6 +70,13 @@ impl Judge for Order<'_> {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Began { call, key, decision, .. } => {
+                let one_by_one = self.case.mode != ExecutionMode::Concurrent && now.cuts == 0;
+                if decision.is_some() && one_by_one && !self.replayed.is_empty() {
+                    book.wrong("order", format!("{call} is replayed beside {:?}", self.replayed));
+                }
+                if decision.is_some() {
+                    self.replayed.insert(call.clone());
+                }
                 let alone = self.case.mode == ExecutionMode::Sequential && !self.case.streamed;
                 if alone && now.executing.len() > 1 {
                     book.wrong("order", format!("{call} executes beside others: {:?}", now.executing));
@@ -60,7 +93,9 @@ impl Judge for Order<'_> {
                     book.wrong("order", format!("{call} starts behind a call that asked (A10)"));
                 }
             }
+            What::Dropped { call } => drop(self.replayed.remove(call)),
             What::Answered { call, nth } => {
+                self.replayed.remove(call);
                 let key = now.calls.get(call).map(|call| call.key).unwrap_or_default();
                 let planned = self.case.call(key.step, key.ordinal);
                 let execution = planned.and_then(|call| call.executions.get(*nth).or(call.executions.last()));
@@ -70,27 +105,30 @@ impl Judge for Order<'_> {
             }
             // What comes in at the very end is for the next activation and its gates.
             What::Event(event) if matches!(event.kind, EventKind::RunFinished { .. }) => self.sent.clear(),
-            What::CommitBegan => self.commit_began = entry.at_ms,
-            What::CommitEnded { .. } => self.committed_ms += entry.at_ms - self.commit_began,
-            What::LoopEnded(_) | What::Cancelled | What::Died { .. } => self.sent.clear(),
+            What::LoopEnded(_) | What::Died { .. } => {
+                self.sent.clear();
+                self.replayed.clear();
+            }
+            What::Cancelled => self.sent.clear(),
             What::Sent { number, .. } if self.is_live(now) => {
-                let under_way = if now.committing { entry.at_ms - self.commit_began } else { 0 };
-                self.sent.insert(*number, (entry.at_ms, self.committed_ms + under_way));
+                self.sent.insert(*number, (entry.at_ms, self.held_up_ms(entry.at_ms)));
             }
             What::Replied { number, reply: Some(_), .. } => {
                 if let Some((at_ms, before)) = self.sent.remove(number) {
-                    let under_way = if now.committing { entry.at_ms - self.commit_began } else { 0 };
                     let waited = entry.at_ms - at_ms;
-                    let for_commits = self.committed_ms + under_way - before;
-                    if waited > for_commits {
+                    let for_others = self.held_up_ms(entry.at_ms) - before;
+                    if waited > for_others {
                         book.wrong(
                             "order",
-                            format!("decision {number} waited {waited} ms, {for_commits} for commits"),
+                            format!(
+                                "decision {number} waited {waited} ms, {for_others} for commits and replays"
+                            ),
                         );
                     }
                 }
             }
             _ => {}
         }
+        self.hold_up(entry.at_ms, now);
     }
 }

@@ -1,7 +1,7 @@
 //! The phases come in their order, RunStart and RunEnd once an activation, and nothing behind the end.
 
 use runstate::agent::Phase;
-use runstate::agent::event::EventKind;
+use runstate::agent::event::{CallOutcome, EventKind};
 
 use super::{Book, Judge, Moment, Step};
 use crate::play::{Ended, What};
@@ -12,6 +12,8 @@ pub(super) struct Phases {
     at: Option<At>,
     step_open: bool,
     ended_step: u32,
+    /// The call that an execution has just brought somewhere: plugins are asked next.
+    executed: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +24,7 @@ enum At {
 }
 
 impl Judge for Phases {
-    fn step(&mut self, step: Step<'_>, _now: &Moment, book: &mut Book) {
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
         match step {
             Step::Moved(event) => {
                 if event.lifecycle == "run_flow" && event.is_creation() {
@@ -33,12 +35,42 @@ impl Judge for Phases {
                     self.step_open = false;
                 }
             }
-            Step::Entry(entry) => self.seen(&entry.what, book),
+            Step::Entry(entry) => {
+                self.behind_execution(&entry.what, now, book);
+                self.seen(&entry.what, book);
+            }
         }
     }
 }
 
+/// The call whose execution, or what stood in for it, is told to have come to something.
+fn executed(what: &What) -> Option<&str> {
+    let What::Event(event) = what else { return None };
+    match &event.kind {
+        EventKind::ToolCallSuspended { interrupt } if interrupt.suspension.action != "in_doubt" => {
+            Some(&interrupt.call)
+        }
+        EventKind::ToolCallDone {
+            call,
+            outcome: CallOutcome::Succeeded { .. } | CallOutcome::Failed { .. },
+        } => Some(call),
+        _ => None,
+    }
+}
+
 impl Phases {
+    /// Plugins are asked behind each execution, before anything else happens, also behind one that asks.
+    fn behind_execution(&mut self, what: &What, now: &Moment, book: &mut Book) {
+        let is_asked = matches!(what, What::Phase { phase: Phase::AfterToolExecute, .. });
+        if let Some(call) = self.executed.take()
+            && !is_asked
+            && !now.cancelled
+        {
+            book.wrong("phases", format!("plugins are not asked behind {call}, but {what:?}"));
+        }
+        self.executed = executed(what).map(str::to_owned);
+    }
+
     fn seen(&mut self, what: &What, book: &mut Book) {
         match what {
             What::Phase { phase: Phase::RunStart, .. } => {

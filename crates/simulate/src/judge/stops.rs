@@ -29,13 +29,24 @@ impl<'s> Stops<'s> {
         Stops { case: &seen.case, failed: 0, committing: 0, durable: 0, held: None }
     }
 
-    /// Does a condition hold at the end of a step? None where that is not counted here.
-    fn holds(&self, condition: &StopConditionSpec, step: u32) -> Option<bool> {
+    /// Does a condition hold at the end of a step, at that time? None for one that is not known here.
+    fn holds(&self, condition: &StopConditionSpec, step: u32, at_ms: u64) -> Option<bool> {
+        let answers = || self.case.answers.iter().take(step as usize);
         match condition {
+            StopConditionSpec::MaxRounds { rounds } => Some(step >= *rounds),
+            // The run began with the first thing that happened, at 0 ms.
+            StopConditionSpec::Timeout { seconds } => Some(at_ms >= *seconds * 1_000),
+            StopConditionSpec::TokenBudget { max_total } => {
+                Some(answers().map(|answer| answer.tokens).sum::<u64>() >= *max_total)
+            }
+            StopConditionSpec::StopOnTool { tool_name } => {
+                let answer = self.case.answers.get(step as usize - 1);
+                let mut calls = answer.into_iter().flat_map(|answer| &answer.calls);
+                Some(calls.any(|call| call.tool.name() == tool_name))
+            }
             StopConditionSpec::ConsecutiveErrors { max } => Some(self.failed >= *max),
             StopConditionSpec::LoopDetection { window } => Some(self.repeats(step, *window)),
             StopConditionSpec::ContentMatch { pattern } => pattern_matches(pattern, step),
-            _ => None,
         }
     }
 
@@ -66,7 +77,7 @@ impl<'s> Stops<'s> {
         let counts = |condition: &&StopConditionSpec| {
             !ends_anyway || matches!(condition, StopConditionSpec::ContentMatch { .. })
         };
-        let holds = |condition| counts(&condition) && self.holds(condition, step) == Some(true);
+        let holds = |condition| counts(&condition) && self.holds(condition, step, now.at_ms) == Some(true);
         let held = self.case.stop.iter().map(holds).collect();
         self.held = Some((step, held, now.cuts));
     }
@@ -81,12 +92,7 @@ impl<'s> Stops<'s> {
         match (reason, first) {
             (TerminationReason::Stopped(stopped), first) => {
                 let code = stopped.code();
-                let is_counted = self
-                    .case
-                    .stop
-                    .iter()
-                    .any(|condition| condition.code() == code && self.holds(condition, *step).is_some());
-                if is_counted && first.is_none_or(|first| first.code() != code) {
+                if first.is_none_or(|first| first.code() != code) {
                     book.wrong(
                         "stops",
                         format!("the run is stopped by {stopped}, and step {step} ended with {first:?}"),

@@ -14,11 +14,13 @@ pub(super) struct Values<'s> {
     own: BTreeMap<String, Vec<serde_json::Value>>,
     step: Option<u32>,
     conflicts: bool,
+    /// What a plugin wrote last.
+    acted: Option<u32>,
 }
 
 impl<'s> Values<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Values { case: &seen.case, own: BTreeMap::new(), step: None, conflicts: false }
+        Values { case: &seen.case, own: BTreeMap::new(), step: None, conflicts: false, acted: None }
     }
 }
 
@@ -29,6 +31,9 @@ fn keeps(execution: &Execution) -> bool {
 impl Judge for Values<'_> {
     fn step(&mut self, step: Step<'_>, now: &Moment, _book: &mut Book) {
         let Step::Entry(entry) = step else { return };
+        if let What::Wrote { step } = &entry.what {
+            self.acted = Some(*step);
+        }
         if let What::Answered { call, nth } = &entry.what {
             let key = now.calls.get(call).map(|call| call.key).unwrap_or_default();
             let planned = self.case.call(key.step, key.ordinal);
@@ -71,6 +76,10 @@ impl Judge for Values<'_> {
                 if got != written.last() {
                     book.wrong("values", format!("{name} is {got:?}; written was {written:?}"));
                 }
+            }
+            let acted = end.values.get("acted").and_then(serde_json::Value::as_u64);
+            if acted != self.acted.map(u64::from) {
+                book.wrong("values", format!("a plugin wrote {:?}, and {acted:?} is kept", self.acted));
             }
             let all = seen.case.policy == runstate::agent::SuspensionPolicy::WaitForAll;
             let step = end.values.get("step").and_then(serde_json::Value::as_u64);

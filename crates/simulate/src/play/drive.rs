@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use super::log::{Ended, Final, Seen, What};
 use super::store::{Store, nothing_stored};
 use super::world::{RUN, Sink, World, calls_of};
-use super::{model, plugin, send, tool};
+use super::{model, plugin, send, tool, veil};
 use crate::case::{Case, ToolName, Trouble};
 
 /// Loops of one case. A run that needs more goes in circles.
@@ -28,6 +28,8 @@ const MOST_LOOPS: usize = 80;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A loop that takes so long hangs.
 const HANGS: Duration = Duration::from_secs(600);
+/// What the user writes.
+const NEVER_MIND: &str = "never mind";
 
 /// Plays a case.
 ///
@@ -72,7 +74,6 @@ struct Play {
     life: u32,
     drops: Vec<Instant>,
     deaths: Vec<Instant>,
-    messages: Vec<u64>,
 }
 
 impl Play {
@@ -98,7 +99,6 @@ impl Play {
             life: 0,
             drops,
             deaths,
-            messages: case.messages.clone(),
             world: Arc::clone(world),
         }
     }
@@ -122,12 +122,16 @@ impl Play {
             world.note(What::Cancelled);
             world.token.cancel();
         });
-        for at_ms in self.messages.clone() {
-            let world = Arc::clone(&self.world);
+        for at_ms in &self.world.case.messages {
+            let (world, at_ms) = (Arc::clone(&self.world), *at_ms);
             tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_millis(at_ms)).await;
-                if let Some(handle) = world.handle() {
-                    handle.write("never mind").await.ok();
+                if world.is_parked() {
+                    world.written.notify_one();
+                } else if let Some(handle) = world.handle()
+                    && handle.write(NEVER_MIND).await.is_ok_and(|taken| taken)
+                {
+                    world.note(What::Taken);
                 }
             });
         }
@@ -251,7 +255,9 @@ impl Play {
                         return Next::Over;
                     };
                     store.mortal = false;
-                    ended = unfinished.retry(store, state).await.map_err(ActivationError::Unfinished);
+                    let io = Io::new().committer(store).events(&self.sink).watch(&self.world.recorder);
+                    ended =
+                        unfinished.retry(&self.agent, state, io).await.map_err(ActivationError::Unfinished);
                 }
                 Err(ActivationError::NotCommitted(_)) => ended = self.cancel(state).await,
                 Err(error) => {
@@ -280,20 +286,21 @@ impl Play {
         let die_at = next_of(&self.deaths);
         let lapse = state.pending().iter().filter_map(|pending| pending.suspension.expires_at_ms).min();
         let lapse = lapse.map_or(HANGS, Duration::from_millis);
-        let message = self.messages.iter().copied().find(|at| *at > self.world.now_ms());
-        let written = message.map_or(HANGS, Duration::from_millis);
+        self.world.set_parked(true);
         let input = tokio::select! {
             biased;
             () = self.world.token.cancelled() => None,
             () = die_at => {
+                self.world.set_parked(false);
                 self.world.note(What::LoopEnded(Ended::Dropped { alive: false }));
                 return Parked::Died;
             }
+            () = self.world.written.notified() => Some(Input::message(NEVER_MIND)),
             () = self.world.sent.notified() => Some(Input::Resume),
             () = sleep_until(self.world.start + lapse) => Some(Input::Resume),
-            () = sleep_until(self.world.start + written) => Some(Input::message("never mind")),
             () = tokio::time::sleep(PATIENCE) => None,
         };
+        self.world.set_parked(false);
         if let Some(input) = input {
             return Parked::Goes(input);
         }
@@ -378,6 +385,9 @@ fn agent(world: &Arc<World>) -> Agent {
         .when_suspended(case.when_suspended)
         .clock(TokioClock::starting_at(0))
         .schemas(tool::Checked);
+    if case.veiled {
+        agent = agent.redact(veil::Veil);
+    }
     for name in ToolName::THERE {
         agent = agent.tool(tool::Scripted::new(name, world));
     }

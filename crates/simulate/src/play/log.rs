@@ -85,6 +85,11 @@ pub enum What {
         /// Does it fail?
         fails: bool,
     },
+    /// A plugin wrote the number of the step.
+    Wrote {
+        /// The step.
+        step: u32,
+    },
     /// A gate was asked about a call.
     Gate {
         /// The call.
@@ -154,6 +159,8 @@ pub enum What {
         /// Is it in the store?
         durable: bool,
     },
+    /// A run that waits in place took what the user wrote.
+    Taken,
     /// The run was cancelled.
     Cancelled,
     /// Something that is wrong in itself.

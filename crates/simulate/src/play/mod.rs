@@ -7,6 +7,7 @@ mod plugin;
 mod send;
 mod store;
 mod tool;
+mod veil;
 mod world;
 
 pub use drive::play;

@@ -53,7 +53,10 @@ impl Scripted {
                 }
                 Does::Wait(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
                 Does::OfferRead => offers_read = true,
-                Does::Write => cx.set(&ACTED, &u64::from(step))?,
+                Does::Write => {
+                    cx.set(&ACTED, &u64::from(step))?;
+                    self.world.note(What::Wrote { step });
+                }
             }
         }
         Ok(offers_read)

@@ -122,7 +122,7 @@ impl Store {
     }
 
     async fn die(&self) -> ! {
-        self.world.death.notify_one();
+        self.world.die();
         std::future::pending().await
     }
 }

@@ -57,6 +57,9 @@ impl Tool for Scripted {
 
     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
         let world = Arc::clone(&self.world);
+        if world.is_dead() {
+            std::future::pending::<()>().await;
+        }
         let (call, key) = (cx.call().to_owned(), cx.key());
         let (_, nth) = world.lives(&call);
         let kept = world.durable();

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use runstate::agent::event::{AgentEvent, EventKind, EventSink, Interrupt};
 use runstate::agent::{CancellationToken, DecisionHandle, RunState};
 use runstate::decision::Suspension;
+use runstate::run::RunStatus;
 use runstate::trace::Recorder;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::log::{CallSeen, Durable, Entry, What};
-use super::send;
+use super::{send, veil};
 use crate::case::Case;
 
 /// The run's id.
@@ -29,6 +30,8 @@ pub(super) struct World {
     pub(super) death: Notify,
     /// Something was sent.
     pub(super) sent: Notify,
+    /// The user wrote to a run that is parked.
+    pub(super) written: Notify,
     state: Mutex<Outside>,
 }
 
@@ -40,6 +43,10 @@ struct Outside {
     handle: Option<DecisionHandle>,
     durable: Durable,
     sent: usize,
+    /// Did the process die, and the loop does not know yet?
+    dead: bool,
+    /// Is the run parked, and no loop there that is written to?
+    parked: bool,
 }
 
 impl World {
@@ -53,6 +60,7 @@ impl World {
             token: CancellationToken::new(),
             death: Notify::new(),
             sent: Notify::new(),
+            written: Notify::new(),
             state: Mutex::default(),
         })
     }
@@ -102,6 +110,24 @@ impl World {
         self.lock().handle = handle;
     }
 
+    /// The process dies now: nothing begins in it any more.
+    pub(super) fn die(&self) {
+        self.lock().dead = true;
+        self.death.notify_one();
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.lock().dead
+    }
+
+    pub(super) fn is_parked(&self) -> bool {
+        self.lock().parked
+    }
+
+    pub(super) fn set_parked(&self, parked: bool) {
+        self.lock().parked = parked;
+    }
+
     pub(super) fn next_number(&self) -> usize {
         let mut outside = self.lock();
         outside.sent += 1;
@@ -129,6 +155,7 @@ impl World {
     pub(super) fn revive(self: &Arc<Self>, state: &RunState) {
         {
             let mut outside = self.lock();
+            outside.dead = false;
             let calls: HashMap<&str, u32> =
                 state.calls().map(|(name, call)| (name, call.record().suspensions())).collect();
             outside.asked.retain(|call, asked| {
@@ -170,9 +197,44 @@ pub(super) struct Sink(pub(super) Arc<World>);
 
 impl EventSink for Sink {
     fn emit(&self, event: &Arc<AgentEvent>) {
-        self.0.note(What::Event(Arc::clone(event)));
-        if let EventKind::ToolCallSuspended { interrupt } = &event.kind {
-            self.0.asked(interrupt);
+        let unveiled =
+            if self.0.case.veiled { veil::unveil(event).map(Arc::new) } else { Ok(Arc::clone(event)) };
+        let event = unveiled.unwrap_or_else(|left| {
+            self.0.wrong(format!("redacted: {left}"));
+            Arc::clone(event)
+        });
+        match &event.kind {
+            EventKind::ToolCallSuspended { interrupt } => {
+                self.0.note(What::Event(Arc::clone(&event)));
+                self.0.asked(interrupt);
+                return;
+            }
+            EventKind::RunFinished { status: RunStatus::Waiting, waiting, .. } => self.listed(waiting),
+            _ => {}
+        }
+        self.0.note(What::Event(event));
+    }
+}
+
+impl Sink {
+    /// Those who hold a handle see what waits, when it is told.
+    fn listed(&self, waiting: &[Interrupt]) {
+        let Some(handle) = self.0.handle() else { return };
+        let mut listed = Vec::new();
+        for pending in handle.pending().iter() {
+            let mut pending = pending.clone();
+            if self.0.case.veiled {
+                let unveiled = veil::suspension(&pending.call, &mut pending.suspension)
+                    .and_then(|()| veil::arguments(&pending.call, &mut pending.arguments));
+                if let Err(left) = unveiled {
+                    self.0.wrong(format!("redacted: in the list of what waits, {left}"));
+                }
+            }
+            listed.push((pending.call.to_string(), pending.args_digest, pending.suspension));
+        }
+        let told = waiting.iter().map(|it| (it.call.clone(), it.args_digest.clone(), it.suspension.clone()));
+        if !told.eq(listed.iter().cloned()) {
+            self.0.wrong(format!("told: {waiting:?} waits, and who holds a handle sees {listed:?}"));
         }
     }
 }

@@ -13,7 +13,7 @@ const COLUMNS: &str = "id, title, status, reason, version, steps, waiting, holde
 
 fn info(row: &Row<'_>) -> rusqlite::Result<Result<RunInfo, StoreError>> {
     let created = number(row.get(12)?);
-    let mut info = RunInfo::created(row.get::<_, String>(0)?, row.get::<_, String>(1)?, created);
+    let mut info = RunInfo::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?, created);
     let status: String = row.get(2)?;
     info.reason = row.get(3)?;
     info.version = number(row.get(4)?);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
-    RunStore, StoreError, Timer, TraceRow,
+    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo,
+    RunQuery, RunStore, StoreError, Timer, TraceRow,
 };
 
 use super::Fault;
@@ -164,6 +164,10 @@ impl RunStore for Faulty {
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         self.inner.trace(run, after, limit).await
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        self.inner.damaged().await
     }
 
     async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {

@@ -19,8 +19,7 @@ pub use facts::Facts;
 use crate::ledger::Entries;
 use book::Book;
 
-/// What is asked for where a call is in doubt.
-pub const IN_DOUBT: &str = "in_doubt";
+pub use runstate::decision::IN_DOUBT;
 
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]

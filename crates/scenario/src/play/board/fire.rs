@@ -27,7 +27,13 @@ impl Board {
         while let Some(pending) = self.take_first(|pending| is_now(&pending.step.when)) {
             self.fire(pending);
         }
-        self.is_crashed()
+        let is_gone = self.is_crashed();
+        if is_gone {
+            // What comes in the instant of its death still came to it.
+            self.hear_now();
+            self.fire_due();
+        }
+        is_gone
     }
 
     pub(super) fn take_first(&self, wanted: impl Fn(&Pending) -> bool) -> Option<Pending> {
@@ -50,7 +56,10 @@ impl Board {
                 self.give(batch, Some(Awaited { decisions, insists: step.insists, then }));
             }
             Act::Write(text) => self.write(text),
-            Act::Cancel => self.cancel(),
+            Act::Cancel => {
+                self.lock().outside.is_cancelled |= step.insists;
+                self.cancel();
+            }
             Act::Resume => self.lock().woken = true,
             Act::Drop => self.lock().dropped = true,
             Act::Crash => self.gone.go(),

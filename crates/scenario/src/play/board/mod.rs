@@ -78,6 +78,7 @@ impl Board {
         accepted: Option<Told>,
     ) -> Self {
         let mut inner = Inner { outside, ..Inner::default() };
+        inner.outside.sent_before = inner.outside.sent.len();
         for pending in &mut inner.outside.steps {
             if let When::AtMs(at) = pending.step.when {
                 pending.due_ms = Some(began_ms.saturating_add(at));
@@ -234,11 +235,6 @@ impl Board {
         }
     }
 
-    /// The process is gone.
-    pub(super) fn go(&self) {
-        self.gone.go();
-    }
-
     /// Waits until the run waits and nothing can come any more that would let it go on.
     pub(super) async fn stuck(&self) {
         poll_fn(|_| if self.is_stuck() { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -256,6 +252,10 @@ impl Board {
     /// What lets a run go on that is parked: waits for it while there is something to wait for.
     pub(super) async fn woken(&self) -> Option<Woken> {
         loop {
+            // A process that is gone waits for nothing.
+            if self.is_crashed() {
+                return Some(Woken::Look);
+            }
             let lapses_ms = {
                 let mut inner = self.lock();
                 let woken = std::mem::take(&mut inner.woken);

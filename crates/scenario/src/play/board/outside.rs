@@ -15,9 +15,13 @@ pub(in crate::play) struct Outside {
     pub(super) steps: Vec<Pending>,
     pub(super) answers: Vec<Ready>,
     pub(in crate::play) sent: Vec<Sent>,
+    /// How many of those were sent to processes that are gone: they are not answered any more.
+    pub(super) sent_before: usize,
     pub(in crate::play) events: Vec<Arc<AgentEvent>>,
     /// Tries of commits, in all processes.
     pub(in crate::play) commits: u32,
+    /// Is the run cancelled, by somebody who says so to each process?
+    pub(super) is_cancelled: bool,
     /// What people reply to calls that ask.
     pub(super) replies: Vec<Reply>,
     /// Decisions that are on their way, by the number of the last of those that were given together.

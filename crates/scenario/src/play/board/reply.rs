@@ -15,6 +15,8 @@ const HEARS_AFTER_MS: u64 = 1;
 impl Board {
     /// Replies to what a call asks now.
     pub(super) fn reply(&self, call: &str, suspension: &Suspension) {
+        // What was answered before it asked is heard before: what is given then comes first.
+        self.hear_now();
         let now_ms = self.clock.now_ms();
         let (nth, before) = (self.asks.of(call), self.asks.before(call, &suspension.id));
         let in_doubt = suspension.action == IN_DOUBT;
@@ -41,6 +43,9 @@ impl Board {
             for (_, awaited) in std::mem::take(&mut inner.outside.awaited) {
                 inner.go_on(awaited, true, now_ms);
             }
+        }
+        if self.lock().outside.is_cancelled {
+            self.cancel();
         }
         self.asks.begin(state);
         for pending in state.pending() {

@@ -93,7 +93,8 @@ impl Board {
                 What::Decision(incoming) => incoming.decision_id == decision_id && sent.replied.is_none(),
                 What::Message(_) => false,
             };
-            let Some(sent) = inner.outside.sent.iter_mut().find(of_id) else { return };
+            let gone = inner.outside.sent_before;
+            let Some(sent) = inner.outside.sent.iter_mut().skip(gone).find(of_id) else { return };
             sent.replied = Some(Replied { at_ms, reply: Some(runstate::agent::Reply::Accepted) });
             sent.clone()
         };

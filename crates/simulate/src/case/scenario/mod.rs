@@ -52,6 +52,7 @@ pub fn as_scenario(case: &Case) -> AsScenario {
     scenario.replies = people::replies(case, &calls);
     scenario.stop.clone_from(&case.stop);
     scenario.commits = commits(case);
+    scenario.redact = case.veiled;
     let mut left_out = Vec::new();
     scenario.outside = outside(case, &mut left_out);
     let but = match left_out.as_slice() {
@@ -111,7 +112,9 @@ fn outside(case: &Case, left_out: &mut Vec<String>) -> Vec<Step> {
     let mut steps: Vec<Step> = people::at_times(case);
     let at = |at_ms: u64, act: Act| Step::new(When::AtMs(at_ms), act);
     steps.extend(case.messages.iter().map(|at_ms| at(*at_ms, Act::Write("never mind".to_owned()))));
-    steps.extend(case.cancel_ms.map(|at_ms| at(at_ms, Act::Cancel)));
+    // Who cancels a run wants it to be over, whichever process drives it.
+    let cancel = |at_ms| Step { insists: true, ..at(at_ms, Act::Cancel) };
+    steps.extend(case.cancel_ms.map(cancel));
     for trouble in &case.troubles {
         let crash = |when| Step::new(when, Act::Crash);
         let step = match trouble {
@@ -129,7 +132,7 @@ fn outside(case: &Case, left_out: &mut Vec<String>) -> Vec<Step> {
     }
     // A run that nobody decides for would wait for ever.
     if spare_turns(case) > 0 {
-        steps.push(at(PATIENCE_MS, Act::Cancel));
+        steps.push(cancel(PATIENCE_MS));
     }
     steps
 }

@@ -1,0 +1,242 @@
+//! Decisions from processes other than the one that drives the run.
+
+use std::process::Child;
+
+use serde_json::Value;
+
+use super::in_every_store;
+use crate::place::{Ended, Place};
+use crate::session::assert_shown;
+
+const SCENARIO: &str = "\
+name: pay
+message: go
+plugins:
+  - ask: {tool: pay, ticket: {message: 'may it be paid?'}}
+tools: {pay: {}, ship: {}}
+model:
+  - calls: [{id: p, tool: pay, arguments: {amount: 9}}]
+  - text: done
+";
+
+in_every_store! {
+    the_first_decision_wins_and_is_kept,
+    of_decisions_that_come_together_one_is_accepted,
+    an_approval_is_for_the_arguments_that_were_shown,
+    what_nobody_decided_in_time_is_given_up_by_whoever_looks,
+    a_run_that_was_cancelled_takes_no_approval,
+    a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
+    a_result_is_held_against_what_was_asked_for,
+    a_name_that_several_calls_have_is_refused_with_their_suspensions,
+    a_call_in_doubt_is_seen_and_answered,
+    a_call_in_doubt_is_asked_about_as_it_was_executed_and_takes_a_result_that_is_known,
+}
+
+/// A place where a run waits.
+fn parked(place: &dyn Fn() -> Place, scenario: &str) -> Place {
+    let place = place();
+    place.detached(scenario);
+    place.work();
+    place
+}
+
+fn the_first_decision_wins_and_is_kept(place: &dyn Fn() -> Place) {
+    let place = parked(place, SCENARIO);
+    let mut shown = place.does(&["approvals"], 0).shown();
+    for (args, code) in [
+        (&["approve", "p", "--actor", "ada", "--reason", "it is due"] as &[&str], 0),
+        // The same again, after a reply that was lost.
+        (&["approve", "p", "--run", "pay-1", "--actor", "ada", "--reason", "it is due"], 0),
+        (&["approve", "p", "--run", "pay-1", "--actor", "grace"], 1),
+        (&["deny", "p", "--run", "pay-1", "--actor", "ada"], 1),
+        (&["deny", "pay-1/p/1", "--run", "pay-1"], 1),
+        (&["deny", "p"], 1),
+        (&["approvals"], 0),
+        (&["runs"], 0),
+    ] {
+        shown.push('\n');
+        shown.push_str(&place.does(args, code).shown());
+    }
+    place.work();
+    assert_eq!(place.executions("pay-1"), 1);
+    // It is over: what is said now changes nothing.
+    for (args, code) in [
+        (&["deny", "p", "--run", "pay-1"] as &[&str], 1),
+        (&["approve", "p", "--run", "pay-1", "--actor", "ada", "--reason", "it is due"], 0),
+        (&["show", "pay-1"], 0),
+    ] {
+        shown.push('\n');
+        shown.push_str(&place.does(args, code).shown());
+    }
+    assert_shown("decide", &shown);
+    let decisions = place.stands("pay-1").unwrap()["decisions"].clone();
+    assert_eq!(decisions.as_array().unwrap().len(), 1, "{decisions}");
+    let decision = &decisions[0]["decision"];
+    assert_eq!((&decision["actor"], &decision["action"]), (&Value::from("ada"), &Value::from("resume")));
+    assert!(decision["args_digest"].as_str().unwrap().starts_with("sha256:"));
+    assert!(decision["decided_at_ms"].as_u64().unwrap() > 0);
+}
+
+fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
+    let place = parked(place, SCENARIO);
+    let decide = |number: usize| -> Child {
+        let (word, actor) =
+            (if number.is_multiple_of(2) { "approve" } else { "deny" }, format!("person {number}"));
+        place.command(&[word, "p", "--run", "pay-1", "--json", "--actor", &actor]).spawn().unwrap()
+    };
+    let together: Vec<Child> = (0..8).map(decide).collect();
+    let codes = together.into_iter().map(|child| child.wait_with_output().unwrap().status.code());
+    let codes: Vec<Option<i32>> = codes.collect();
+    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
+    assert_eq!(codes.iter().filter(|code| **code == Some(1)).count(), 7, "{codes:?}");
+    place.work();
+    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    assert_eq!(place.field("pay-1", "reason"), "natural_end");
+}
+
+fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
+    let place = parked(place, SCENARIO);
+    let listed: Value = serde_json::from_str(&place.does(&["approvals", "--json"], 0).stdout).unwrap();
+    let digest = listed["approvals"][0]["args_digest"].as_str().unwrap();
+    let other = digest.replace(|c: char| c.is_ascii_digit(), "f");
+    let stale = place.does(&["approve", "p", "--digest", &other], 1);
+    assert!(stale.stdout.contains("stale"), "{}", stale.shown());
+    place.does(&["approve", "p", "--digest", &digest[..20]], 0);
+}
+
+/// No process waits for the time: the next one that looks at the store gives it up, and the next worker goes on.
+fn what_nobody_decided_in_time_is_given_up_by_whoever_looks(place: &dyn Fn() -> Place) {
+    let place = parked(place, &SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 1, "));
+    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    let late = place.does(&["approve", "p", "--run", "pay-1"], 1);
+    assert_eq!(late.stdout, "expired: the suspension had lapsed\n");
+    place.work();
+    assert_eq!(place.call("pay-1", "p"), "Cancelled");
+    assert_eq!(place.field("pay-1", "reason"), "natural_end");
+    assert_eq!(place.executions("pay-1"), 0);
+    place.conforms("pay-1", &["--complete"]);
+}
+
+fn a_run_that_was_cancelled_takes_no_approval(place: &dyn Fn() -> Place) {
+    let place = parked(place, SCENARIO);
+    place.does(&["cancel", "pay-1"], 0);
+    assert_eq!(place.does(&["cancel", "pay-1"], 0).stdout, "pay-1 is to be cancelled already\n");
+    place.work();
+    place.does(&["approve", "p", "--run", "pay-1"], 1);
+    assert_eq!(place.executions("pay-1"), 0);
+    assert_eq!(place.field("pay-1", "reason"), "cancelled");
+    place.conforms("pay-1", &["--complete"]);
+}
+
+fn a_process_that_waits_with_a_run_takes_what_comes_meanwhile(place: &dyn Fn() -> Place) {
+    for (say_it, code, heard) in
+        [(&["approve", "p"] as &[&str], 0, "approves p"), (&["cancel", "pay-1"], 1, "cancel")]
+    {
+        let place = place();
+        // In real time it waits for the call to lapse.
+        let scenario = SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 3600000, ");
+        place.session.write("s.yaml", scenario);
+        let waits = Ended(Some(place.command(&["run", "s.yaml", "--real-time"]).spawn().unwrap()));
+        place.wait_for("pay-1", "status", "Waiting");
+        place.does(say_it, 0);
+        let (ended, stderr) = waits.wait();
+        assert_eq!(ended, Some(code), "{stderr}");
+        assert!(stderr.contains(heard), "{stderr}");
+        place.conforms("pay-1", &["--complete"]);
+    }
+}
+
+fn a_result_is_held_against_what_was_asked_for(place: &dyn Fn() -> Place) {
+    let scenario = "\
+name: ask
+message: go
+plugins:
+  - ask: {tool: price, ticket: {action: price, response_schema: {type: number}, resume_mode: use_decision_as_tool_result}}
+tools: {price: {}}
+model:
+  - calls: [{id: a, tool: price}, {id: b, tool: price}]
+  - text: done
+";
+    let place = parked(place, scenario);
+    let mut shown = String::new();
+    for (args, code) in [
+        (&["approve", "a", "--result", "\"cheap\""] as &[&str], 1),
+        (&["approve", "a", "--result", "{"], 2),
+        (&["approve", "a", "--result", "12"], 0),
+        (&["approve", "price"], 1),
+        (&["deny", "ask-1/b/1", "--json"], 0),
+    ] {
+        shown.push_str(&place.does(args, code).shown());
+        shown.push('\n');
+    }
+    assert_shown("decide_result", &shown);
+    place.work();
+    let stands = place.stands("ask-1").unwrap();
+    assert_eq!(stands["reason"], "natural_end");
+    let decided = stands["decisions"].as_array().unwrap().iter().find(|one| one["decision"]["call"] == "a");
+    assert_eq!(decided.unwrap()["decision"]["result"], 12, "{stands}");
+    assert_eq!(place.call("ask-1", "a"), "Succeeded");
+}
+
+fn a_name_that_several_calls_have_is_refused_with_their_suspensions(place: &dyn Fn() -> Place) {
+    let place = parked(place, SCENARIO);
+    place.does(&["run", "--detach", "s.yaml"], 0);
+    place.work();
+    let said = place.does(&["approve", "p"], 2);
+    assert!(said.stderr.contains("say which: pay-1/p/1, pay-2/p/1"), "{}", said.shown());
+    place.does(&["approve", "pay-2/p/1"], 0);
+}
+
+fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
+    let place = place();
+    // It is durable that the call was begun, and no more.
+    let crashes = "outside:\n  - {when: {after_commit: 3}, do: crash}\n";
+    let scenario = SCENARIO.replace("  - ask: {tool: pay, ", "  - ask: {tool: ship, ");
+    place.session.write("s.yaml", format!("{scenario}{crashes}"));
+    place.does(&["run", "s.yaml"], 1);
+    place.work();
+    let runs = place.does(&["runs"], 0);
+    assert!(runs.stdout.contains("1, 1 in doubt"), "{}", runs.shown());
+    let listed = place.does(&["approvals"], 0);
+    assert!(listed.stdout.contains("in doubt    it may have executed already"), "{}", listed.shown());
+    place.does(&["approve", "p"], 0);
+    place.work();
+    place.conforms("pay-1", &[]);
+    assert_eq!(place.executions("pay-1"), 1, "it had not executed");
+    assert_eq!(place.field("pay-1", "reason"), "natural_end");
+}
+
+fn a_call_in_doubt_is_asked_about_as_it_was_executed_and_takes_a_result_that_is_known(
+    place: &dyn Fn() -> Place,
+) {
+    let place = place();
+    // A decision gave other arguments than the model, and the process died once that was durable.
+    place.session.write(
+        "s.yaml",
+        "\
+name: pay
+message: go
+plugins:
+  - ask: {tool: pay, ticket: {message: 'how much?', resume_mode: pass_decision_to_tool}}
+tools: {pay: {}}
+model:
+  - calls: [{id: p, tool: pay, arguments: {amount: 1}}]
+  - text: done
+outside:
+  - {when: {at_ms: 100}, do: {decide: [{id: d, call: p, action: approve, result: {amount: 9000}}]}}
+  - {when: {after_commit: 6}, do: crash}
+",
+    );
+    place.does(&["run", "s.yaml"], 1);
+    place.work();
+    let listed = place.does(&["approvals"], 0);
+    assert!(listed.stdout.contains("p of pay-1: pay {\"amount\":9000}"), "{}", listed.shown());
+    assert!(!listed.stdout.contains("{\"amount\":1}"), "{}", listed.shown());
+    // Somebody looked, and it was paid.
+    place.does(&["approve", "p", "--result", "{\"receipt\":17}"], 0);
+    place.work();
+    place.conforms("pay-1", &[]);
+    let result = "Resuming --> Succeeded";
+    let shown = place.does(&["show", "pay-1"], 0);
+    assert!(shown.stdout.contains(result), "it is not executed again: {}", shown.shown());
+}

@@ -1,0 +1,69 @@
+//! Going on with a run by hand.
+
+use super::in_every_store;
+use crate::place::{Ended, Place};
+use crate::session::assert_shown;
+
+/// Two deletions that nothing decides.
+const UNDECIDED: &str = "\
+name: undecided
+message: tidy up
+approve: [delete_file]
+model:
+  - calls:
+      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}
+      - {id: rm_a, tool: delete_file, arguments: {path: a.txt}}
+      - {id: rm_b, tool: delete_file, arguments: {path: b.txt}}
+  - text: done
+";
+
+in_every_store! {
+    a_run_without_decisions_parks_and_is_resumed_call_by_call,
+    what_was_decided_while_nobody_drove_is_taken,
+    one_that_is_driven_elsewhere_is_not_taken_in_hand,
+}
+
+fn a_run_without_decisions_parks_and_is_resumed_call_by_call(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", UNDECIDED);
+    let mut shown = place.does(&["run", "s.yaml"], 3).shown();
+    let again = place.does(&["resume", "undecided-1", "--json"], 3);
+    let again: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(again["waiting"][0]["call"], "rm_a", "nothing was decided");
+    for (more, code) in [
+        (["--approve", "rm_a"], 3),
+        (["--deny", "rm_b"], 0),
+        // It is over.
+        (["--approve", "rm_b"], 2),
+    ] {
+        shown.push('\n');
+        shown.push_str(&place.does(&[&["resume", "undecided-1"] as &[&str], &more].concat(), code).shown());
+    }
+    assert_shown("resume", &shown);
+    assert!(!place.session.path("runs/undecided-1/work/a.txt").exists());
+    place.conforms("undecided-1", &["--complete"]);
+}
+
+fn what_was_decided_while_nobody_drove_is_taken(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.session.write("s.yaml", UNDECIDED);
+    place.does(&["run", "s.yaml"], 3);
+    place.does(&["approve", "rm_a"], 0);
+    place.does(&["deny", "rm_b", "--actor", "ada"], 0);
+    let said = place.does(&["resume", "undecided-1"], 0);
+    assert!(said.stderr.contains("tester         approves rm_a"), "{}", said.shown());
+    assert!(said.stderr.contains("ada            denies rm_b"), "{}", said.shown());
+    assert_eq!(place.executions("undecided-1"), 2);
+}
+
+fn one_that_is_driven_elsewhere_is_not_taken_in_hand(place: &dyn Fn() -> Place) {
+    let place = place();
+    let slow = "name: slow\nmessage: go\ntools: {read: {does: [{takes_ms: 3600000}]}}\nmodel:\n  - calls: [{id: a, tool: read}]\n";
+    place.session.write("s.yaml", slow);
+    let driven = Ended(Some(place.command(&["run", "s.yaml", "--real-time"]).spawn().unwrap()));
+    place.wait_for_call("slow-1", "a", "Running");
+    let refused = place.does(&["resume", "slow-1"], 2);
+    assert!(refused.stderr.contains("another process drives the run \"slow-1\": "), "{}", refused.shown());
+    assert_eq!(place.field("slow-1", "status"), "Running");
+    drop(driven);
+}

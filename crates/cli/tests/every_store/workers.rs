@@ -1,0 +1,164 @@
+//! Workers: processes of their own, ended by their ids.
+
+use super::in_every_store;
+use crate::place::Place;
+#[cfg(unix)]
+use crate::stores;
+
+/// Calls one after the other, of which the second takes a while. That each was begun is durable before it executes.
+const SLOW: &str = "\
+name: slow
+message: go
+tools: {read: {calls: {b: [{takes_ms: 4000}]}}}
+model:
+  - calls: [{id: a, tool: read}]
+  - calls: [{id: b, tool: read}]
+  - calls: [{id: c, tool: read}]
+  - text: done
+";
+
+/// Two calls that wait for people.
+const ASKING: &str = "\
+name: asking
+message: go
+approve: [pay]
+tools: {pay: {}}
+model:
+  - calls: [{id: p, tool: pay, arguments: {amount: 9}}, {id: q, tool: pay, arguments: {amount: 7}}]
+  - text: done
+decisions:
+  - {call: p, action: approve}
+outside:
+  - {when: {at_ms: 0}, do: cancel}
+";
+
+in_every_store! {
+    once_drives_what_can_go_on_and_leaves_people_their_decisions,
+    a_decision_of_another_process_wakes_a_worker,
+    a_run_is_cancelled_from_another_process,
+    two_workers_share_runs_and_each_is_driven_once,
+}
+
+#[cfg(unix)]
+in_every_store! {
+    another_worker_goes_on_with_the_runs_of_one_that_was_killed,
+    a_worker_that_is_to_end_gives_its_runs_back,
+    the_second_signal_ends_a_worker_at_once,
+}
+
+fn once_drives_what_can_go_on_and_leaves_people_their_decisions(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(ASKING);
+    place.work();
+    // Neither the scenario's own decision nor what it lets come from outside has happened.
+    assert_eq!(place.field("asking-1", "status"), "Waiting");
+    assert_eq!(place.stands("asking-1").unwrap()["waiting"], 2);
+    place.does(&["approve", "p"], 0);
+    place.does(&["deny", "q"], 0);
+    place.work();
+    assert_eq!(place.field("asking-1", "reason"), "natural_end");
+    assert_eq!(place.executions("asking-1"), 1);
+    place.conforms("asking-1", &["--complete"]);
+}
+
+fn a_decision_of_another_process_wakes_a_worker(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(ASKING);
+    let worker = place.worker(&[]);
+    place.wait_for("asking-1", "status", "Waiting");
+    for call in ["p", "q"] {
+        place.does(&["approve", call], 0);
+    }
+    place.wait_for("asking-1", "reason", "natural_end");
+    drop(worker);
+    assert_eq!(place.executions("asking-1"), 2);
+    place.conforms("asking-1", &["--complete"]);
+}
+
+fn a_run_is_cancelled_from_another_process(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(&SLOW.replace("4000", "3600000"));
+    let worker = place.worker(&[]);
+    place.wait_for_call("slow-1", "b", "Running");
+    place.does(&["cancel", "slow-1", "--reason", "by mistake"], 0);
+    place.wait_for("slow-1", "reason", "cancelled");
+    drop(worker);
+    assert_eq!(place.does(&["cancel", "slow-1"], 1).stdout, "slow-1 is over: cancelled\n");
+    let unknown = place.does(&["cancel", "slow-2"], 2);
+    assert!(unknown.stderr.contains("slow-2"), "{}", unknown.shown());
+}
+
+fn two_workers_share_runs_and_each_is_driven_once(place: &dyn Fn() -> Place) {
+    const RUNS: usize = 12;
+    let place = place();
+    for _ in 0..RUNS {
+        place.detached(&SLOW.replace("4000", "20"));
+    }
+    // Leases that are not over before the runs are, on however slow a machine.
+    let workers = [(); 2].map(|()| place.worker(&["--at-once", "3", "--lease", "10m"]));
+    let run = |number: usize| format!("slow-{}", number + 1);
+    for number in 0..RUNS {
+        place.wait_for(&run(number), "reason", "natural_end");
+    }
+    drop(workers);
+    for number in 0..RUNS {
+        assert_eq!(place.executions(&run(number)), 3);
+        assert_eq!(place.events(&run(number), "run_flow", "RunStart"), 1, "it was taken in hand once");
+        place.conforms(&run(number), &["--complete"]);
+    }
+}
+
+#[cfg(unix)]
+fn another_worker_goes_on_with_the_runs_of_one_that_was_killed(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(&SLOW.replace("{read: {", "{read: {effect: repeatable, "));
+    let first = place.worker(&[]);
+    // What may run twice is not noted before it executes: the second call does now.
+    place.wait_for_call("slow-1", "a", "Succeeded");
+    first.signal("-KILL");
+    assert_eq!(first.wait().0, None, "killed");
+    assert!(place.stands("slow-1").unwrap()["holder"].is_object(), "nobody gave it back");
+    // Nobody tells when a lease is over.
+    let second = place.worker(&["--poll", "100ms"]);
+    place.wait_for("slow-1", "reason", "natural_end");
+    drop(second);
+    assert_eq!(place.events("slow-1", "run_flow", "RunStart"), 2);
+    place.conforms("slow-1", &[]);
+}
+
+#[cfg(unix)]
+fn a_worker_that_is_to_end_gives_its_runs_back(place: &dyn Fn() -> Place) {
+    for (signal, more) in [("-TERM", &[] as &[&str]), ("-INT", &["--once"])] {
+        let place = place();
+        place.detached(SLOW);
+        let drained = place.worker(more);
+        place.wait_for_call("slow-1", "b", "Running");
+        drained.signal(signal);
+        let (code, stderr) = drained.wait();
+        assert_eq!(code, Some(0), "{stderr}");
+        let left = place.stands("slow-1").unwrap();
+        assert!(left["holder"].is_null(), "{left}");
+        assert_eq!(left["status"], "Running");
+        // What executed was let go on: it is not in doubt.
+        assert_eq!(place.call("slow-1", "b"), "Succeeded");
+        place.work();
+        assert_eq!(place.executions("slow-1"), 3);
+        place.conforms("slow-1", &[]);
+    }
+}
+
+#[cfg(unix)]
+fn the_second_signal_ends_a_worker_at_once(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(&SLOW.replace("4000", "3600000"));
+    let ended = place.worker(&[]);
+    place.wait_for_call("slow-1", "b", "Running");
+    // Signals of one kind that come together are one: so of each kind one.
+    ended.signal("-TERM");
+    ended.signal("-INT");
+    let (code, stderr) = ended.wait();
+    assert!(matches!(code, Some(130 | 143)), "{code:?} {stderr}");
+    stores::wait_until("the lease is over", || {
+        place.stands("slow-1").is_some_and(|left| left["holder"]["is_over"] == true)
+    });
+}

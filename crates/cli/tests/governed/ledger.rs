@@ -1,0 +1,53 @@
+//! One ledger for all runs.
+
+use serde_json::Value;
+
+use super::{REVIEW, STATE_DIR, assert_in_order, governed, plan, run_id};
+use crate::session::Session;
+
+/// Ten processes at once: every id is another, the ledger has every line of every run once, and its chain is whole.
+#[test]
+fn ten_processes_share_one_ledger() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    let children: Vec<_> = (0..10)
+        .map(|_| {
+            session
+                .command(&["governed", "run", "plan.yaml", "--json", "--state-dir", STATE_DIR])
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut runs = Vec::new();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        runs.push(run_id(&said));
+    }
+    let ledger = session.read(&format!("{STATE_DIR}/command-center/RUN_LEDGER.jsonl"));
+    let lines: Vec<Value> = ledger.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 10 * 6);
+    runs.sort();
+    runs.dedup();
+    assert_eq!(runs.len(), 10);
+    for run in &runs {
+        let seqs: Vec<u64> = lines
+            .iter()
+            .filter(|line| line["run"] == **run)
+            .map(|line| line["seq"].as_u64().unwrap())
+            .collect();
+        assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);
+        assert_in_order(&session, run);
+    }
+    // One byte, and the line is named.
+    session.write("changed.jsonl", ledger.replacen(&runs[4], &runs[5], 1));
+    let line = ledger.lines().position(|line| line.contains(&runs[4])).unwrap() + 1;
+    let verified = governed(&session, &["verify-ledger", "changed.jsonl"]);
+    assert_eq!(verified.code, Some(1));
+    assert!(
+        verified.stdout.contains(&format!("line {line}: its digest is not that of its content")),
+        "{}",
+        verified.shown()
+    );
+}

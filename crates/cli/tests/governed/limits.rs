@@ -1,0 +1,69 @@
+//! Time limits.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id};
+use crate::session::Session;
+
+/// A run that is past its limit goes where its timeout leads, by a sweep or by whoever looks.
+#[test]
+fn a_sweep_halts_what_is_past_its_limit() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "true")], &format!("limits_seconds: {{AWAITING_APPROVAL: 1}}\n{REVIEW}"));
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let run = run_id(&waiting);
+    std::thread::sleep(Duration::from_millis(1_100));
+    let late =
+        governed(&session, &["approve", waiting["waits"]["approval"].as_str().unwrap(), "--by", "ada"]);
+    assert_eq!(late.code, Some(2));
+    assert!(late.stderr.contains("expired at"), "{}", late.shown());
+    let swept = governed(&session, &["sweep"]);
+    assert_eq!((swept.code, swept.stdout.as_str()), (Some(0), ""), "the late answer saw to it");
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    std::thread::sleep(Duration::from_millis(1_100));
+    let swept = governed(&session, &["sweep"]);
+    assert_eq!(swept.stdout, format!("{}: HALTED_UNSAFE\n", run_id(&waiting)));
+    let status = governed(&session, &["status", "--json"]);
+    let states: Vec<Value> =
+        json(&status).as_array().unwrap().iter().map(|run| run["state"].clone()).collect();
+    assert_eq!(states, ["HALTED_UNSAFE", "HALTED_UNSAFE"]);
+    assert_in_order(&session, &run);
+}
+
+/// Killed before it had a plan, a run can do nothing but expire.
+#[test]
+fn a_run_without_a_plan_expires() {
+    let session = Session::new();
+    let run = "RUN-A-20260131-120000";
+    fs::create_dir_all(session.path(&format!("{STATE_DIR}/{run}"))).unwrap();
+    let file = |state: &str, previous: &str| {
+        let left = if previous == "null" {
+            String::new()
+        } else {
+            format!(
+                "{{\"state\": {previous}, \"entered_at\": \"2026-01-31T12:00:00Z\", \
+                 \"exited_at\": \"2026-01-31T12:00:00Z\"}}, "
+            )
+        };
+        format!(
+            "{{\"run_id\": \"{run}\", \"project_id\": \"A\", \"current_state\": \"{state}\", \
+             \"previous_state\": {previous}, \"state_history\": [{left}{{\"state\": \"{state}\", \
+             \"entered_at\": \"2026-01-31T12:00:00Z\", \"exited_at\": null}}], \"tools_planned\": [], \
+             \"tools_completed\": [], \"tools_remaining\": [], \"current_tool\": null, \
+             \"approvals_pending\": [], \"approvals_granted\": [], \
+             \"created_at\": \"2026-01-31T12:00:00Z\", \"updated_at\": \"2026-01-31T12:00:00Z\"}}"
+        )
+    };
+    let state = format!("{STATE_DIR}/{run}/RUN_STATE.json");
+    session.write(&state, file("PLANNING", "\"INIT\""));
+    let said = governed(&session, &["sweep"]);
+    assert_eq!(said.code, Some(2), "it may have had one: {}", said.shown());
+    assert!(said.stderr.contains("has no plan.yaml"), "{}", said.shown());
+    session.write(&state, file("INIT", "null"));
+    let said = governed(&session, &["sweep"]);
+    assert_eq!((said.code, said.stdout), (Some(0), format!("{run}: HALTED_UNSAFE\n")));
+    assert!(session.path(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md")).exists());
+}

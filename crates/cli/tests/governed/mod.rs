@@ -1,0 +1,93 @@
+//! Governed runs with real commands, several processes, and kills.
+
+mod checks;
+mod kills;
+mod ledger;
+mod life;
+mod limits;
+mod people;
+mod plans;
+mod tools;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::session::{Said, Session};
+
+const STATE_DIR: &str = "runs";
+
+fn governed(session: &Session, args: &[&str]) -> Said {
+    let mut all = vec!["governed"];
+    all.extend(args);
+    all.extend(["--state-dir", STATE_DIR]);
+    session.run(&all)
+}
+
+fn json(said: &Said) -> Value {
+    serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.shown()))
+}
+
+/// A plan whose tools are shell commands; `deploy` needs an approval.
+fn plan(session: &Session, tools: &[(&str, &str)], more: &str) {
+    fs::create_dir_all(session.path("site")).unwrap();
+    session.write("site/index.html", "old").write("site/keep.txt", "kept");
+    let tools: String = tools
+        .iter()
+        .map(|(name, script)| format!("  - {{name: {name}, run: [sh, -c, {script:?}]}}\n"))
+        .collect();
+    let plan = format!("project: SITE\nfolder: site\ngates: {{auto: [build, wait]}}\ntools:\n{tools}{more}");
+    session.write("plan.yaml", plan);
+}
+
+const REVIEW: &str =
+    "verify:\n  - run: [test, -f, index.html]\naudit:\n  - {reviewer: quality, run: ['true']}\n";
+
+fn run_id(said: &Value) -> String {
+    said["run"].as_str().unwrap().to_owned()
+}
+
+/// What must hold of every run that is over, by the command itself.
+fn assert_in_order(session: &Session, run: &str) {
+    let (state, log) =
+        (format!("{STATE_DIR}/{run}/RUN_STATE.json"), format!("{STATE_DIR}/{run}/RUN_LOG.jsonl"));
+    let checked = session.run(&["check", &state, &log, "--complete"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.shown());
+    let ledger = governed(session, &["verify-ledger"]);
+    assert_eq!(ledger.code, Some(0), "{}", ledger.shown());
+    let again = governed(session, &["recover", run, "--json"]);
+    let repairs = json(&again)["repairs"].clone();
+    assert_eq!(
+        repairs,
+        serde_json::json!({"approvals": 0, "log_lines": 0, "ledger_lines": 0, "cut_bytes": 0, "report": false})
+    );
+    assert!(session.path(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md")).exists());
+}
+
+/// What is in a folder, with contents.
+fn files(session: &Session, folder: &str) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = fs::read_dir(session.path(folder))
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let content = fs::read_to_string(entry.path()).unwrap_or("(folder)".to_owned());
+            (entry.file_name().into_string().unwrap(), content)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[expect(clippy::disallowed_methods, reason = "processes are killed by the clock on the wall")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let start = now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,106 @@
+//! People who approve and reject, of actions and of plans.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, run_id, until};
+use crate::session::Session;
+
+/// A process that waits goes on when another one decides.
+#[test]
+fn a_waiting_process_goes_on_when_another_decides() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "echo new > index.html")], REVIEW);
+    let waiting = session
+        .command(&["governed", "run", "plan.yaml", "--wait", "--json", "--state-dir", STATE_DIR])
+        .spawn();
+    let pending = || {
+        let folder = session.path(&format!("{STATE_DIR}/command-center/PENDING"));
+        let names =
+            fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name().into_string().unwrap());
+        names.into_iter().find_map(|name| name.strip_suffix(".json").map(str::to_owned))
+    };
+    until("nobody was asked", || pending().is_some());
+    let id = pending().unwrap();
+    until("the run was never free", || governed(&session, &["approve", &id, "--by", "ada"]).code == Some(0));
+    let output = waiting.unwrap().wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// At the terminal: yes goes on, anything else rolls back.
+#[test]
+fn the_terminal_is_asked() {
+    for (answer, code, status) in
+        [("y tests pass\n", 0, "COMPLETE"), ("\n", 1, "ROLLED_BACK"), ("", 1, "ROLLED_BACK")]
+    {
+        let session = Session::new();
+        plan(&session, &[("deploy", "echo new > index.html")], REVIEW);
+        let mut child = session
+            .command(&["governed", "run", "plan.yaml", "--ask", "--json", "--state-dir", STATE_DIR])
+            .env("USER", "ada")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), said["status"].as_str()), (Some(code), Some(status)));
+        let asked = String::from_utf8(output.stderr).unwrap();
+        assert!(asked.contains("deploy (High risk) wants to run sh -c"), "{asked}");
+    }
+}
+
+/// The plan is asked about as anything else is: a record, an answer from another process or by `--approve-plan`.
+#[test]
+fn a_plan_that_a_person_must_approve_of_waits() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], &format!("plan_approval: ask\n{REVIEW}"));
+    let records = |folder: &str| files(&session, &format!("{STATE_DIR}/command-center/{folder}")).len();
+    let waiting = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!((waiting.code, json(&waiting)["status"].as_str()), (Some(3), Some("PLANNING")));
+    let (run, waits) = (run_id(&json(&waiting)), json(&waiting)["waits"].clone());
+    assert_eq!(waits["request"]["action"], "execute the plan build");
+    assert_eq!(records("PENDING"), 1);
+    let seen = governed(&session, &["status", &run]);
+    let id = waits["approval"].as_str().unwrap();
+    assert!(seen.stdout.contains(&format!("waits for {id}")), "{}", seen.shown());
+    let approved = governed(&session, &["approve", id, "--by", "ada", "--because", "small"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    assert_eq!((records("PENDING"), records("APPROVED")), (0, 1));
+    let done = governed(&session, &["recover", &run, "--json"]);
+    assert_eq!((done.code, json(&done)["status"].as_str()), (Some(0), Some("COMPLETE")), "{}", done.shown());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("The plan was approved by ada."), "{report}");
+    assert_in_order(&session, &run);
+
+    let said = governed(&session, &["run", "plan.yaml", "--approve-plan", "--json"]);
+    assert_eq!((said.code, json(&said)["status"].as_str()), (Some(0), Some("COMPLETE")), "{}", said.shown());
+    assert_eq!(records("APPROVED"), 2);
+}
+
+/// A rejected plan is never executed, and the run expires: PLANNING has no other way out.
+#[test]
+fn a_plan_that_a_person_rejects_is_never_executed() {
+    let session = Session::new();
+    let more = format!("plan_approval: ask\nlimits_seconds: {{PLANNING: 3}}\n{REVIEW}");
+    plan(&session, &[("build", "touch ../ran")], &more);
+    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap());
+    let rejected = governed(&session, &["reject", id, "--by", "ada", "--because", "not today"]);
+    assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
+    assert!(rejected.stdout.contains("is PLANNING\n  nothing was run"), "{}", rejected.shown());
+    let again = governed(&session, &["recover", &run, "--approve-plan"]);
+    assert_eq!(again.code, Some(3), "there is nothing to approve of: {}", again.shown());
+    assert!(again.stdout.contains("the plan file has no other plan"), "{}", again.shown());
+    std::thread::sleep(Duration::from_millis(3_100));
+    let swept = governed(&session, &["sweep"]);
+    assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"));
+    assert!(!session.path(&format!("{STATE_DIR}/{run}/ran")).exists());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("rejected by ada") && report.contains("not today"), "{report}");
+    assert_in_order(&session, &run);
+}

@@ -1,0 +1,96 @@
+//! What tools do wrong, and what they say.
+
+use std::fs;
+
+use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id, until};
+use crate::session::Session;
+
+/// Is a process with that id alive and no zombie?
+fn lives(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, behind)| !behind.trim_start().starts_with('Z'))
+}
+
+#[test]
+fn a_failing_tool_is_tried_three_times_and_rolled_back() {
+    let session = Session::new();
+    plan(&session, &[("build", "echo half > index.html; echo no >&2; exit 3")], REVIEW);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    let said = json(&done);
+    assert_eq!((done.code, said["status"].as_str()), (Some(1), Some("ROLLED_BACK")));
+    assert_eq!(
+        said["why"],
+        "build failed (build failed 3 times, the last time: exit code 3: no); everything was rolled back"
+    );
+    let run = run_id(&said);
+    assert_eq!(session.read(&format!("{STATE_DIR}/{run}/work/index.html")), "old");
+    assert_in_order(&session, &run);
+}
+
+/// The tool's whole group is ended: what it started in the background, too.
+#[test]
+fn a_tool_that_takes_too_long_is_ended_with_its_children() {
+    let session = Session::new();
+    plan(&session, &[("build", "sleep 600 & echo $! > ../child.pid; wait")], REVIEW);
+    let text = session.read("plan.yaml").replace("- {name: build,", "- {name: build, time_limit_seconds: 1,");
+    session.write("plan.yaml", text);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    let said = json(&done);
+    assert_eq!(said["status"], "ROLLED_BACK", "{}", done.shown());
+    assert!(said["why"].as_str().unwrap().contains("it took longer than 1 s and was ended"), "{said}");
+    let run = run_id(&said);
+    let child = session.read(&format!("{STATE_DIR}/{run}/child.pid"));
+    until("what the tool had started was not ended", || !lives(child.trim()));
+    assert!(!session.path(&format!("{STATE_DIR}/{run}/tool.json")).exists());
+    assert_in_order(&session, &run);
+}
+
+/// The command is killed while its tool runs: recovery ends the tool's group and halts the run, since the tool is in doubt.
+#[test]
+fn a_tool_that_a_killed_run_left_is_ended_by_recovery() {
+    let session = Session::new();
+    plan(&session, &[("build", "echo $$ > ../build.pid; sleep 600")], REVIEW);
+    let mut child =
+        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
+    let pid = || {
+        let run = fs::read_dir(session.path(STATE_DIR))
+            .ok()?
+            .flatten()
+            .find(|entry| entry.file_name().to_string_lossy().starts_with("RUN-"))?;
+        let noted = run.path().join("tool.json").exists();
+        let pid = fs::read_to_string(run.path().join("build.pid")).ok()?.trim().to_owned();
+        (noted && !pid.is_empty()).then_some((run.file_name().into_string().unwrap(), pid))
+    };
+    until("the tool never started", || pid().is_some());
+    let (run, tool) = pid().unwrap();
+    let busy = governed(&session, &["recover", &run]);
+    assert_eq!(busy.code, Some(2), "{}", busy.shown());
+    assert!(busy.stderr.contains("another process has run"), "{}", busy.shown());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(lives(&tool), "it is left running");
+    let done = governed(&session, &["recover", &run, "--json"]);
+    assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
+    until("the tool was not ended", || !lives(&tool));
+    assert_in_order(&session, &run);
+}
+
+/// A tool that speaks for itself, and one that says what is none.
+#[test]
+fn structured_outputs_are_taken_at_their_word() {
+    for (said, status) in [
+        (r#"{"status":"pass","evidence":["fine"]}"#, "COMPLETE"),
+        (r#"{"status":"pass"}"#, "ROLLED_BACK"),
+        ("no JSON", "ROLLED_BACK"),
+        (r#"{"status":"halted","error":"a secret"}"#, "HALTED_UNSAFE"),
+        (r#"{"status":"needs-approval","action":{"text":"drop","risk":"critical"}}"#, "AWAITING_APPROVAL"),
+    ] {
+        let session = Session::new();
+        plan(&session, &[], REVIEW);
+        session.write("site/said.json", said);
+        let tool = "tools:\n  - {name: build, run: [cat, said.json], output: json}\n";
+        session.write("plan.yaml", session.read("plan.yaml").replace("tools:\n", tool));
+        let done = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(json(&done)["status"], status, "{said}: {}", done.shown());
+    }
+}

@@ -1,0 +1,152 @@
+//! How a run ends, and a process before it.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::UNDECIDED;
+use crate::session::Session;
+use crate::stores;
+
+/// Reads what the process says until it asks.
+fn read_until(from: &mut impl Read, end: &str) -> String {
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while !said.ends_with(end.as_bytes()) {
+        assert_eq!(from.read(&mut byte).unwrap(), 1, "ended with {:?}", String::from_utf8_lossy(&said));
+        said.push(byte[0]);
+    }
+    String::from_utf8(said).unwrap()
+}
+
+#[test]
+fn a_run_that_was_killed_while_a_call_is_suspended_goes_on() {
+    let session = Session::new();
+    session.write("s.yaml", UNDECIDED);
+    let mut child = session
+        .command(&["run", "s.yaml", "--state-dir", "runs", "--ask", "--lease", "1s"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = child.stderr.take().unwrap();
+    let asked = read_until(&mut stderr, "leave it waiting: ");
+    assert!(asked.contains("rm_a waits: delete_file"), "{asked}");
+
+    // Another process cannot drive the run meanwhile.
+    let meanwhile = session.run(&["resume", "undecided-1", "--state-dir", "runs", "--approve", "rm_a"]);
+    assert_eq!(meanwhile.code, Some(2));
+    assert!(
+        meanwhile.stderr.contains("another process drives the run \"undecided-1\": "),
+        "{}",
+        meanwhile.stderr
+    );
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed =
+        session.run(&["resume", "undecided-1", "--state-dir", "runs", "--approve", "rm_a", "--deny", "rm_b"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.shown());
+    session.assert_complete("undecided-1", &["--state-dir", "runs"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_cancels_the_run_and_its_end_is_committed() {
+    let session = Session::new();
+    session.write(
+        "s.yaml",
+        "\
+name: endless
+message: go
+tools: {slow: {does: [{takes_ms: 3600000, progress: [{at_ms: 1, value: 1}]}]}}
+model:
+  - calls: [{id: a, tool: slow}]
+  - text: done
+",
+    );
+    let args = ["run", "s.yaml", "--state-dir", "runs", "--real-time"];
+    let mut child = session.command(&args).spawn().unwrap();
+    // The store says when the tool has been started.
+    stores::wait_for(&session, "runs/runs.db", "SELECT status FROM calls WHERE name = 'a'", "Running");
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let code = child.wait().unwrap().code();
+    assert_eq!(code, Some(1));
+    let said = session.run(&["resume", "endless-1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("it is over"), "{}", said.shown());
+}
+
+/// It reads once; its process is gone in the midst of that.
+const CRASHING: &str = "\
+name: crashing
+message: go
+tools: {read: {effect: repeatable, does: [{takes_ms: 50}]}}
+model:
+  - calls: [{id: a, tool: read}]
+  - text: done
+outside:
+  - {when: {at_ms: 20}, do: crash}
+";
+
+#[test]
+fn a_crash_of_a_scenario_ends_the_process_and_the_run_is_resumed() {
+    let session = Session::new();
+    session.write("s.yaml", CRASHING);
+    let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    assert!(said.stderr.contains("it crashed, as its scenario says"), "{}", said.shown());
+    let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+/// However long it took until somebody drove it: what comes from outside comes no sooner for that.
+#[test]
+fn the_times_of_a_scenario_count_from_when_it_is_first_driven() {
+    let session = Session::new();
+    session.write("s.yaml", CRASHING);
+    session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
+    let store = stores::open(&session, "runs/runs.db");
+    store.execute_batch("UPDATE runs SET created_at_ms = created_at_ms - 60000").unwrap();
+    let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
+    assert!(said.stderr.contains("it crashed, as its scenario says"), "{}", said.shown());
+    assert!(stores::number(&store, "SELECT version FROM runs") > 0, "it crashed before it had begun");
+    let said = session.run(&["resume", "crashing-1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+#[test]
+fn mistakes_of_the_model_are_answered_and_the_run_goes_on() {
+    let session = Session::new();
+    session.write(
+        "s.yaml",
+        "\
+name: mistakes
+message: go
+model:
+  - calls:
+      - {id: unknown, tool: format_disk}
+      - {id: wrong, tool: read_file, arguments: {file: x}}
+      - {id: outside, tool: read_file, arguments: {path: ../../secret}}
+      - {id: fine, tool: list_files}
+  - text: done
+",
+    );
+    let said = session.run(&["run", "s.yaml", "--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    let statuses: Vec<&str> =
+        json["calls"].as_array().unwrap().iter().map(|call| call["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["Failed", "Failed", "Failed", "Succeeded"]);
+}
+
+#[test]
+fn a_run_that_does_not_end_naturally_exits_with_1() {
+    let session = Session::new();
+    let stopped = "name: stopped\nmessage: go\nmodel:\n  - calls: [{id: a, tool: list_files}]\nlimits: {max_rounds: 1}\n";
+    session.write("s.yaml", stopped);
+    let said = session.run(&["run", "s.yaml"]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    assert!(said.stdout.starts_with("stopped-1 is done: stopped:max_rounds"), "{}", said.stdout);
+}

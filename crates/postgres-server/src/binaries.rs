@@ -1,0 +1,13 @@
+//! Where the server's binaries are.
+
+use std::path::{Path, PathBuf};
+
+/// The folder that has initdb and postgres: in `PATH`, or where Debian puts them, the newest first.
+pub(crate) fn binaries() -> Option<PathBuf> {
+    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut debian: Vec<PathBuf> = debian.map(|entry| entry.path().join("bin")).collect();
+    debian.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_all = |bin: &Path| ["initdb", "postgres", "pg_isready"].iter().all(|it| bin.join(it).is_file());
+    std::env::split_paths(&path).chain(debian.into_iter().rev()).find(|bin| has_all(bin))
+}

@@ -1,0 +1,62 @@
+//! What lapses is given up when its time comes, where the loop waits for just that or takes decisions in at once.
+
+use runstate::agent::{ExecutionMode, WhenSuspended};
+use runstate::run::RunStatus;
+use runstate::tool_call::ToolCallStatus;
+
+use super::{Book, Judge, Moment, Step};
+use crate::case::{Case, Does};
+use crate::play::{Seen, What};
+
+pub(super) struct Lapses<'s> {
+    case: &'s Case,
+    /// Is there a loop?
+    driven: bool,
+    /// Since when the loop notices what lapses; none while it does not.
+    alert_since: Option<u64>,
+}
+
+impl<'s> Lapses<'s> {
+    pub(super) fn new(seen: &'s Seen) -> Self {
+        Lapses { case: &seen.case, driven: false, alert_since: None }
+    }
+
+    /// Does the loop notice now what lapses (document 003, `wait_for_resume_or_cancel`; document 000, the stream)?
+    fn is_alert(&self, now: &Moment) -> bool {
+        if !self.driven || now.committing || now.cancelled {
+            return false;
+        }
+        let waits_in_place = self.case.when_suspended == WhenSuspended::WaitInPlace
+            && now.run == Some(RunStatus::Waiting)
+            && now.flow.is_none();
+        let executes = now.flow.as_deref() == Some("ToolRound") && !now.executing.is_empty();
+        let speaks = now.flow.as_deref() == Some("LlmCall");
+        let at_once = self.case.streamed || self.case.mode == ExecutionMode::Concurrent;
+        let plugins_take_time = self.case.acts.iter().any(|act| matches!(act.does, Does::Wait(_)));
+        waits_in_place || !plugins_take_time && (executes && at_once || speaks && self.case.streamed)
+    }
+}
+
+impl Judge for Lapses<'_> {
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        if let Some(since) = self.alert_since {
+            let suspended = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
+            for (name, call) in suspended {
+                let asked = call.last_asked.as_ref().and_then(|id| now.asked.get(id));
+                let Some(lapses) = asked.and_then(|asked| asked.expires_at_ms) else { continue };
+                if now.at_ms > lapses.max(since) {
+                    book.wrong("lapses", format!("{name} waits, and what it waits on lapsed at {lapses} ms"));
+                }
+            }
+        }
+        if let Step::Entry(entry) = step {
+            match &entry.what {
+                What::LoopBegan { .. } => self.driven = true,
+                What::LoopEnded(_) | What::Died { .. } => self.driven = false,
+                _ => {}
+            }
+        }
+        self.alert_since =
+            if self.is_alert(now) { Some(self.alert_since.unwrap_or(now.at_ms)) } else { None };
+    }
+}

@@ -1,0 +1,125 @@
+//! What those who listen are told in figures: what waits, what was used, which commit it was, how far a tool is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use runstate::agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt};
+use runstate::run::RunStatus;
+use runstate::termination::TerminationReason;
+use runstate::tool_call::ToolCallStatus;
+use serde_json::json;
+
+use super::{Book, Judge, Moment, Step};
+use crate::case::Case;
+use crate::play::{Ended, Seen, What};
+
+/// How far the tool of a call said that it is.
+struct Progress {
+    /// The pieces that it tells.
+    tells: u8,
+    told: u8,
+    answered: bool,
+}
+
+pub(super) struct Told<'s> {
+    case: &'s Case,
+    /// The tokens of the answers, in the order in which they came.
+    used: Vec<u64>,
+    commits: u64,
+    progress: BTreeMap<String, Progress>,
+}
+
+impl<'s> Told<'s> {
+    pub(super) fn new(seen: &'s Seen) -> Self {
+        Told { case: &seen.case, used: Vec::new(), commits: 0, progress: BTreeMap::new() }
+    }
+
+    fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
+        match &event.kind {
+            EventKind::Checkpoint { commit, .. } if now.cuts == 0 && *commit != self.commits => {
+                book.wrong("told", format!("commit {commit} is told, and {} were made", self.commits));
+            }
+            EventKind::InferenceFinished { step, usage, .. } => {
+                let answer = self.case.answers.get(*step as usize - 1);
+                let tokens = answer.map_or(0, |answer| answer.tokens);
+                if usage.total() != tokens {
+                    book.wrong("told", format!("step {step} took {tokens} tokens, and {usage:?} is told"));
+                }
+                self.used.push(tokens);
+            }
+            EventKind::RunFinished { status, waiting, usage, reason } => {
+                if *status == RunStatus::Waiting {
+                    waits(waiting, now, book);
+                }
+                self.used(usage.total(), reason, now, book);
+                self.progress.clear();
+            }
+            EventKind::ToolCallProgress { call, progress } => match self.progress.get_mut(call) {
+                Some(of_call) if *progress == json!(of_call.told) && of_call.told < of_call.tells => {
+                    of_call.told += 1;
+                }
+                _ => book.wrong("told", format!("{call} is told to be at {progress}, out of its turn")),
+            },
+            EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { .. }, call } => {
+                self.progress.remove(call);
+            }
+            EventKind::ToolCallDone { call, .. } => self.settled(call, book),
+            EventKind::ToolCallSuspended { interrupt } => self.settled(&interrupt.call, book),
+            _ => {}
+        }
+    }
+
+    /// What a tool said of how far it is comes before what it came to.
+    fn settled(&mut self, call: &str, book: &mut Book) {
+        let Some(progress) = self.progress.remove(call) else { return };
+        if progress.answered && progress.told < progress.tells {
+            let (told, tells) = (progress.told, progress.tells);
+            book.wrong("told", format!("the result of {call} is told behind {told} of {tells} pieces"));
+        }
+    }
+
+    /// All answers count that were taken in; the last one may not have been, where the run failed or was cancelled.
+    fn used(&self, total: u64, reason: &TerminationReason, now: &Moment, book: &mut Book) {
+        let all: u64 = self.used.iter().sum();
+        let but_one = all - self.used.last().copied().unwrap_or_default();
+        let broke_off = matches!(reason, TerminationReason::Error(_) | TerminationReason::Cancelled);
+        if now.cuts == 0 && total != all && !(broke_off && total == but_one) {
+            book.wrong("told", format!("the run used {all} tokens, and {total} are told"));
+        }
+    }
+}
+
+/// What is told to wait is what waits.
+fn waits(waiting: &[Interrupt], now: &Moment, book: &mut Book) {
+    let told: BTreeSet<(&str, &str)> =
+        waiting.iter().map(|it| (it.call.as_str(), it.suspension.id.as_str())).collect();
+    let suspended = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
+    let waits: BTreeSet<(&str, &str)> = suspended
+        .map(|(name, call)| (name.as_str(), call.last_asked.as_deref().unwrap_or_default()))
+        .collect();
+    if told != waits {
+        book.wrong("told", format!("{told:?} is told to wait, and {waits:?} does"));
+    }
+}
+
+impl Judge for Told<'_> {
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        let Step::Entry(entry) = step else { return };
+        match &entry.what {
+            What::Event(event) => self.event(event, now, book),
+            What::CommitEnded { made: true, .. } => self.commits += 1,
+            What::Began { call, key, nth, .. } => {
+                let planned = self.case.call(key.step, key.ordinal);
+                let execution = planned.and_then(|call| call.executions.get(*nth).or(call.executions.last()));
+                let tells = execution.map_or(0, |execution| execution.progress);
+                self.progress.insert(call.clone(), Progress { tells, told: 0, answered: false });
+            }
+            What::Answered { call, .. } => {
+                if let Some(progress) = self.progress.get_mut(call) {
+                    progress.answered = true;
+                }
+            }
+            What::LoopEnded(Ended::Dropped { .. }) => self.progress.clear(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! When a run waits for the calls that ask, and when the model goes on without them (A1; document 000, the run's start).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use runstate::agent::event::EventKind;
+use runstate::agent::{Message, SuspensionPolicy};
+use runstate::tool_call::ToolCallStatus;
+use runstate::trace::Event;
+
+use super::{Book, Judge, Moment, Step};
+use crate::play::{Seen, What};
+
+pub(super) struct Waits {
+    policy: SuspensionPolicy,
+    /// The step, and which step each call is of.
+    at_step: u32,
+    steps: BTreeMap<String, u32>,
+    /// Calls that asked since the activation began, and before it went into its loop.
+    anew: BTreeSet<String>,
+    /// Why the run should have waited, where it goes on. One that is to end does not wait.
+    should_wait: Option<String>,
+    /// Has a call moved since the last step ended? Else the model would learn nothing new.
+    moved: bool,
+    /// Messages that the run took while it waited in place.
+    taken: usize,
+    /// Did a commit fail? Then it goes on like one that was cut off.
+    failed: bool,
+}
+
+impl Waits {
+    pub(super) fn new(seen: &Seen) -> Self {
+        Waits {
+            policy: seen.case.policy,
+            at_step: 0,
+            steps: BTreeMap::new(),
+            anew: BTreeSet::new(),
+            should_wait: None,
+            moved: false,
+            taken: 0,
+            failed: false,
+        }
+    }
+
+    /// What there is to wait for at the start of an activation, or behind its round.
+    fn to_wait_for(&self, at_start: bool, now: &Moment) -> Option<String> {
+        let status = |name: &str| now.calls.get(name).map(|call| call.status);
+        let waits = |name: &str| status(name) == Some(ToolCallStatus::Suspended);
+        match (self.policy, at_start) {
+            (SuspensionPolicy::WaitForAll, _) => {
+                now.calls.keys().find(|name| waits(name)).map(|name| format!("{name} waits"))
+            }
+            (SuspensionPolicy::ContinueWhenAny, true) => {
+                self.anew.iter().find(|name| waits(name)).map(|name| format!("{name} asked at the start"))
+            }
+            (SuspensionPolicy::ContinueWhenAny, false) => {
+                let mut of_round = self.steps.iter().filter(|(_, step)| **step == self.at_step);
+                let none_has_a_result = of_round.all(|(name, _)| {
+                    matches!(status(name), None | Some(ToolCallStatus::New | ToolCallStatus::Suspended))
+                });
+                none_has_a_result.then(|| format!("no call of step {} has a result", self.at_step))
+            }
+        }
+    }
+
+    fn moved(&mut self, event: &Event<'static>, now: &Moment, book: &mut Book) {
+        let at_start = match event.from.as_deref() {
+            Some("ResumeReplay0" | "CommitReplay0") => true,
+            Some("ResumeAfterTool") => false,
+            _ => return,
+        };
+        match &*event.to {
+            "LoopTop" => self.should_wait = self.to_wait_for(at_start, now),
+            "Suspended" if self.to_wait_for(at_start, now).is_none() => {
+                book.wrong("waits", format!("the run waits, with {:?}", self.policy));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Waits {
+    /// An answer without calls is the end, or a wait until a call has moved, also where a crash came between.
+    fn asked_again(&mut self, what: &What, book: &mut Book) {
+        match what {
+            What::Event(event) => match &event.kind {
+                EventKind::StepFinished { .. } => self.moved = false,
+                EventKind::ToolCallSuspended { .. }
+                | EventKind::ToolCallResumed { .. }
+                | EventKind::ToolCallDone { .. } => self.moved = true,
+                _ => {}
+            },
+            What::Asked { step, history, .. } if !self.moved => {
+                let last = history.iter().last().and_then(Message::answer);
+                if last.is_some_and(|turn| turn.calls.is_empty()) {
+                    book.wrong(
+                        "waits",
+                        format!("step {step} asks the model, which has said all and learnt nothing"),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Judge for Waits {
+    fn end(&mut self, seen: &Seen, now: &Moment, book: &mut Book) {
+        let Some(end) = seen.end.as_ref().filter(|_| now.cuts == 0 && !self.failed) else { return };
+        let written =
+            end.history.iter().filter(|message| matches!(message, Message::User(_))).skip(1).count();
+        if written < self.taken {
+            book.wrong("waits", format!("the run took {} messages, and {written} are there", self.taken));
+        }
+    }
+
+    fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
+        if let Step::Entry(entry) = step {
+            self.asked_again(&entry.what, book);
+        }
+        if now.cuts > 0 || self.failed {
+            return;
+        }
+        let entry = match step {
+            Step::Moved(event) if event.lifecycle == "run_flow" => return self.moved(event, now, book),
+            Step::Moved(_) => return,
+            Step::Entry(entry) => entry,
+        };
+        match &entry.what {
+            What::Event(event) => match &event.kind {
+                EventKind::RunStarted { .. } => {
+                    self.anew.clear();
+                    self.should_wait = None;
+                }
+                EventKind::StepStarted { step } => self.at_step = *step,
+                EventKind::ToolCallReady { call, .. } => {
+                    self.steps.insert(call.clone(), self.at_step);
+                }
+                EventKind::ToolCallSuspended { interrupt } => {
+                    let begins = ["RunStart", "CommitUser", "ResumeReplay0", "CommitReplay0"];
+                    if now.flow.as_deref().is_some_and(|flow| begins.contains(&flow)) {
+                        self.anew.insert(interrupt.call.clone());
+                    }
+                }
+                _ => {}
+            },
+            What::Asked { step, .. } => {
+                if let Some(why) = self.should_wait.take() {
+                    book.wrong("waits", format!("step {step} asks the model, and {why}"));
+                }
+            }
+            What::Taken => self.taken += 1,
+            What::CommitEnded { made: false, .. } => self.failed = true,
+            _ => {}
+        }
+    }
+}

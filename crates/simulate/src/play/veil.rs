@@ -1,0 +1,102 @@
+//! A redactor whose work shows: what leaves the runtime without it is noticed, and what leaves with it is read again.
+
+use runstate::agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt, Redact, Redacted, Which};
+use runstate::decision::Suspension;
+use serde_json::{Value, json};
+
+/// Before a text that was hidden.
+const VEILED: &str = "veiled: ";
+/// Beside a value that was hidden.
+const VEIL: &str = "veil";
+
+/// Hides each value behind a mark that says what it is and whose.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Veil;
+
+impl Redact for Veil {
+    fn redact(&self, what: Redacted<'_>, value: &Value) -> Value {
+        match (what.which, value) {
+            (Which::Error, Value::String(text)) => json!(format!("{VEILED}{text}")),
+            (Which::Suspension, asked) => json!({
+                "message": format!("{VEILED}{}", asked["message"].as_str().unwrap_or_default()),
+                "parameters": veiled(what, &asked["parameters"]),
+            }),
+            (_, value) => veiled(what, value),
+        }
+    }
+}
+
+fn veiled(what: Redacted<'_>, value: &Value) -> Value {
+    json!({ VEIL: mark(what.which, what.call), "value": value })
+}
+
+fn mark(which: Which, call: &str) -> String {
+    format!("{which:?} of {call}")
+}
+
+/// The event as it would be without the redactor.
+///
+/// # Errors
+/// Says what of it left as it was, or hidden as something that it is not.
+pub(super) fn unveil(event: &AgentEvent) -> Result<AgentEvent, String> {
+    let mut event = event.clone();
+    match &mut event.kind {
+        EventKind::ToolCallReady { call, arguments, .. } => value(arguments, Which::Arguments, call)?,
+        EventKind::ToolCallProgress { call, progress } => value(progress, Which::Progress, call)?,
+        EventKind::ToolCallSuspended { interrupt } => asked(interrupt)?,
+        EventKind::RunFinished { waiting, .. } => waiting.iter_mut().try_for_each(asked)?,
+        EventKind::ToolCallArguments { call, .. } => {
+            return Err(format!("a piece of the arguments of {call} left"));
+        }
+        EventKind::ToolCallDone { call, outcome } => match outcome {
+            CallOutcome::Succeeded { output, warning } => {
+                value(output, Which::Output, call)?;
+                warning.iter_mut().try_for_each(text)?;
+            }
+            CallOutcome::Failed { error } => text(error)?,
+            CallOutcome::Cancelled { reason } => text(reason)?,
+        },
+        _ => {}
+    }
+    Ok(event)
+}
+
+fn asked(interrupt: &mut Interrupt) -> Result<(), String> {
+    suspension(&interrupt.call, &mut interrupt.suspension)
+}
+
+/// What a call waits for, as it would be without the redactor.
+///
+/// # Errors
+/// As [`unveil`].
+pub(super) fn suspension(call: &str, suspension: &mut Suspension) -> Result<(), String> {
+    text(&mut suspension.message)?;
+    value(&mut suspension.parameters, Which::Suspension, call)
+}
+
+/// The arguments of a call that waits, as they would be without the redactor.
+///
+/// # Errors
+/// As [`unveil`].
+pub(super) fn arguments(call: &str, arguments: &mut Value) -> Result<(), String> {
+    value(arguments, Which::Arguments, call)
+}
+
+fn value(value: &mut Value, which: Which, call: &str) -> Result<(), String> {
+    let expected = mark(which, call);
+    if value[VEIL] != expected {
+        return Err(format!("the {expected} left as {value}"));
+    }
+    *value = value["value"].take();
+    Ok(())
+}
+
+fn text(text: &mut String) -> Result<(), String> {
+    match text.strip_prefix(VEILED) {
+        Some(hidden) => {
+            *text = hidden.to_owned();
+            Ok(())
+        }
+        None => Err(format!("the text {text:?} left as it is")),
+    }
+}

@@ -1,0 +1,246 @@
+//! A program of a later version opens a store in which an older one has parked a run: with the migrations that its author
+//! registered it goes on with it, without them it leaves it alone and says what to do.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::agent::{Incoming, Reply, Unchecked, async_trait};
+use runstate::decision::DecisionAction;
+use runstate::kernel::Persist;
+use runstate::run::{AnyRun, RunStatus};
+use runstate::snapshot::{Migration, Snapshot, Stored};
+use runstate::store::{Claim, Host, HostError, Job, Loaded, Release, RunStore, Worker, decide};
+use runstate::tool_call::AnyToolCall;
+use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
+use runstate_sqlite::SqliteStore;
+use serde_json::Value;
+
+use crate::drive::{Plot, Still, approve_all, commits, create, waiting};
+
+/// One round of two calls, each of which a person has to approve.
+const PLOT: Plot = Plot { rounds: 1, calls: 2, asks: Some(None) };
+
+const OLD_RUN: &str = "00000000000000aa";
+const OLD_CALL: &str = "00000000000000bb";
+
+fn raised<M: Persist>(mut stored: Stored) -> Stored {
+    stored.version = M::GRAPH.version;
+    stored.fingerprint = format!("{:016x}", M::GRAPH.fingerprint());
+    stored
+}
+
+/// Moves a value to another name.
+fn renamed(value: &mut Value, from: &str, to: &str) -> Result<(), String> {
+    let fields = value.as_object_mut().ok_or("it is no object")?;
+    let moved = fields.remove(from).ok_or_else(|| format!("it has no {from:?}"))?;
+    fields.insert(to.to_owned(), moved);
+    Ok(())
+}
+
+/// In version 0 a run that waits was `Parked`, and its calls were its questions.
+const RUNS: Migration = Migration {
+    name: "a parked run is Waiting",
+    from_version: 0,
+    from_fingerprint: OLD_RUN,
+    run: |mut stored| {
+        if stored.status == "Parked" {
+            stored.status = "Waiting".to_owned();
+            renamed(&mut stored.state, "questions", "calls")?;
+        }
+        Ok(raised::<AnyRun>(stored))
+    },
+};
+
+/// In version 0 a call that waits was `Asked` with a ticket, and every call had a `name`.
+const CALLS: Migration = Migration {
+    name: "an asked call is Suspended",
+    from_version: 0,
+    from_fingerprint: OLD_CALL,
+    run: |mut stored| {
+        renamed(&mut stored.record, "name", "tool")?;
+        if stored.status == "Asked" {
+            stored.status = "Suspended".to_owned();
+            renamed(&mut stored.state, "ticket", "suspension")?;
+        }
+        Ok(raised::<AnyToolCall>(stored))
+    },
+};
+
+/// The same with a mistake in it.
+const ASTRAY: Migration = Migration {
+    name: "a parked run is Waiting, astray",
+    run: |mut stored| {
+        renamed(&mut stored.state, "answers", "calls")?;
+        Ok(raised::<AnyRun>(stored))
+    },
+    ..RUNS
+};
+
+/// A snapshot as version 0 wrote it.
+fn older(snapshot: &str, fingerprint: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut json: Value = serde_json::from_str(snapshot).unwrap();
+    (json["version"], json["fingerprint"]) = (0.into(), fingerprint.into());
+    change(&mut json);
+    let mut older: Snapshot = serde_json::from_value(json).unwrap();
+    older.reseal();
+    older.to_json()
+}
+
+fn older_run(json: &mut Value) {
+    if json["status"] == "Waiting" {
+        json["status"] = "Parked".into();
+        renamed(&mut json["state"], "calls", "questions").unwrap();
+    }
+}
+
+fn older_call(json: &mut Value) {
+    renamed(&mut json["record"], "tool", "name").unwrap();
+    if json["status"] == "Suspended" {
+        json["status"] = "Asked".into();
+        renamed(&mut json["state"], "suspension", "ticket").unwrap();
+    }
+}
+
+/// A file in which version 0 has parked the run `r1`.
+async fn parked(file: &Path) -> Arc<dyn RunStore> {
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(file).unwrap());
+    create(&store, "r1").await;
+    let lease = store.claim(&Claim::of("r1", "version 0", 0, 1_000)).await.unwrap().unwrap();
+    for mut commit in commits(PLOT).await {
+        commit.run.snapshot = older(&commit.run.snapshot, OLD_RUN, older_run);
+        for call in &mut commit.calls {
+            call.snapshot = older(&call.snapshot, OLD_CALL, older_call);
+        }
+        store.commit(&lease, &commit).await.unwrap();
+    }
+    store.release(&lease, &Release::clean()).await.unwrap();
+    store
+}
+
+/// Approves one of the calls that wait: people need no program of either version.
+async fn approve(store: &Arc<dyn RunStore>, place: usize) {
+    let approval = &waiting(store).await[place];
+    let mut approved = Incoming::new(&*approval.suspension.id, &*approval.call, DecisionAction::Resume);
+    approved.run_id = Some("r1".to_owned());
+    assert_eq!(decide(&**store, &approved, 2_000, &Unchecked).await.unwrap(), Reply::Accepted);
+}
+
+/// The program of this version, with what its author has registered.
+struct Program {
+    of_runs: &'static [Migration],
+    of_calls: &'static [Migration],
+}
+
+#[async_trait]
+impl Host for Program {
+    async fn prepare(&self, _: &Loaded) -> Result<Job, HostError> {
+        Ok(Job::new(PLOT.agent(), "tidy up").migrated_by(self.of_runs.into(), self.of_calls.into()))
+    }
+}
+
+/// Drives what can go on at that time.
+async fn drive_at(store: &Arc<dyn RunStore>, program: &Program, seconds: u64) {
+    let worker = Worker::new(Arc::clone(store), "version 1").clock(Still(seconds * 1_000));
+    worker.run_ready(program).await.unwrap();
+}
+
+async fn conforms(store: &Arc<dyn RunStore>) {
+    let rows = store.trace("r1", 0, 10_000).await.unwrap();
+    let lines: String = rows.iter().map(|row| format!("{}\n", row.json)).collect();
+    let rulebook = Rulebook::of(runstate::lifecycles().iter().copied());
+    let report = check_jsonl(JsonlReader::new(lines.as_bytes()), &rulebook).unwrap();
+    assert_eq!(report.verdict, Verdict::Conforms, "{}", report.summary());
+}
+
+#[tokio::test]
+async fn a_run_that_an_older_version_parked_goes_on_by_registered_migrations() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = parked(&folder.path().join("runs.db")).await;
+    assert_eq!(approve_all(&store).await, 2);
+    drive_at(&store, &Program { of_runs: &[RUNS], of_calls: &[CALLS] }, 10).await;
+    let loaded = store.load("r1").await.unwrap();
+    assert_eq!((loaded.info.status, loaded.info.problem), (RunStatus::Done, None));
+    assert_eq!(loaded.info.reason.as_deref(), Some("natural_end"));
+    // All that moved is of this version now.
+    let state = loaded.stored.unwrap().restore().unwrap();
+    let ends: Vec<&str> = state.calls().map(|(_, call)| call.status().name()).collect();
+    assert_eq!(ends, ["Succeeded", "Succeeded"]);
+    conforms(&store).await;
+}
+
+#[tokio::test]
+async fn without_a_migration_it_is_refused_with_what_to_do_and_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = parked(&folder.path().join("runs.db")).await;
+    assert_eq!(approve_all(&store).await, 2);
+    let parked = store.load("r1").await.unwrap();
+    assert_eq!(parked.stored.as_ref().unwrap().status(), "Parked");
+    let trace = store.trace("r1", 0, 10_000).await.unwrap();
+
+    let programs: [(&'static [Migration], &'static [Migration], &str); 4] = [
+        (
+            &[],
+            &[],
+            "__run: run was stored under version 0, this is version 1: register a migration from 0, or finish the run with \
+             the program that stored it",
+        ),
+        (
+            &[RUNS],
+            &[],
+            "__tool_call_states.call_0_0: tool_call was stored under version 0, this is version 1: register a migration \
+             from 0, or finish the run with the program that stored it",
+        ),
+        (
+            &[ASTRAY],
+            &[CALLS],
+            "__run: migration 'a parked run is Waiting, astray' failed: it has no \"answers\"",
+        ),
+        (
+            &[Migration { from_fingerprint: "00000000000000cc", ..RUNS }],
+            &[CALLS],
+            "__run: run was stored under another graph: fingerprint \"00000000000000aa\", expected 00000000000000cc; a \
+             changed graph wants a new version and a migration",
+        ),
+    ];
+    // Each is put off for half a minute.
+    for (minute, (of_runs, of_calls, why)) in (1..).zip(programs) {
+        drive_at(&store, &Program { of_runs, of_calls }, 60 * minute).await;
+        let left = store.load("r1").await.unwrap();
+        assert_eq!(left.info.problem, Some(format!("it cannot be read: {why}")));
+        assert_eq!((left.info.version, left.info.status), (parked.info.version, RunStatus::Waiting));
+        assert_eq!(left.stored, parked.stored);
+        assert_eq!(store.trace("r1", 0, 10_000).await.unwrap(), trace);
+        assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 2, "what was decided is kept");
+    }
+
+    // Once its author has registered them, it goes on from where version 0 left it.
+    drive_at(&store, &Program { of_runs: &[RUNS], of_calls: &[CALLS] }, 600).await;
+    let loaded = store.load("r1").await.unwrap();
+    assert_eq!((loaded.info.status, loaded.info.problem), (RunStatus::Done, None));
+    conforms(&store).await;
+}
+
+/// A store may hold both versions for as long as a call waits.
+#[tokio::test]
+async fn a_call_that_does_not_move_stays_as_it_was_written_and_is_migrated_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = parked(&folder.path().join("runs.db")).await;
+    let program = Program { of_runs: &[RUNS], of_calls: &[CALLS] };
+    approve(&store, 0).await;
+    drive_at(&store, &program, 10).await;
+    let stored = store.load("r1").await.unwrap().stored.unwrap();
+    assert_eq!(stored.status(), "Waiting", "the run is of this version");
+    let refused = stored.restore_with(&[RUNS], &[]).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("__tool_call_states.call_0_1: tool_call was stored under version 0"),
+        "{refused}"
+    );
+    let state = stored.restore_with(&[], &[CALLS]).unwrap();
+    assert_eq!(state.pending().len(), 1);
+    assert_eq!(state.pending()[0].suspension.message, "is it fine?");
+
+    approve(&store, 0).await;
+    drive_at(&store, &program, 60).await;
+    assert_eq!(store.load("r1").await.unwrap().info.reason.as_deref(), Some("natural_end"));
+    conforms(&store).await;
+}

@@ -1,0 +1,24 @@
+//! What tells that a file has changed.
+
+/// What tells one content of a file from a later one, or one set of names in a folder from a later one.
+///
+/// ```
+/// use runstate::files::{Disk, RealDisk};
+///
+/// // A file that was written just now may be written again within the same tick of the file system's clock, so that nothing
+/// // would tell the two: it has none yet.
+/// let path = std::env::temp_dir().join(format!("runstate-stamp-{}", std::process::id()));
+/// std::fs::write(&path, "new")?;
+/// assert_eq!(RealDisk.stamp(&path)?, None);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Which file it is; another one of the same name has another number.
+    pub file: u64,
+    /// How many bytes it has.
+    pub length: u64,
+    /// When it changed, in units that grow with each change.
+    pub changed: i128,
+}

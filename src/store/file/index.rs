@@ -1,0 +1,131 @@
+//! What a handle remembers of the states of all runs, so that a list reads again only those that changed.
+//!
+//! The files are the only truth. Each list looks at the stamp of each state first; a state without one that is as it was is
+//! read. So what another process, or a person with an editor, did to a run is in the next list.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use super::super::error::StoreError;
+use super::super::query::Damage;
+use super::layout::{Layout, Place};
+use super::listed::Listed;
+use super::problem::{damaged, failed, of_one_run};
+use super::state::State;
+use crate::files::{Disk, Stamp};
+
+/// The states of all runs, as they were when they were looked at last.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// What told the names in the folder of runs apart from others.
+    names: Option<Stamp>,
+    /// By the names of their folders.
+    folders: BTreeMap<String, Folder>,
+}
+
+#[derive(Debug)]
+struct Folder {
+    state: PathBuf,
+    /// That of the state before it was read; none when it has to be read again.
+    stamp: Option<Stamp>,
+    found: Found,
+}
+
+#[derive(Debug)]
+enum Found {
+    Run(Listed),
+    Damaged(Damage),
+    /// A folder in which there is no state.
+    Nothing,
+}
+
+impl Index {
+    /// Brings it up to date. Each run is whole; one that is created or removed meanwhile may be there or not.
+    pub(super) fn refresh(&mut self, disk: &dyn Disk, layout: &Layout) -> Result<(), StoreError> {
+        self.refresh_names(disk, layout)?;
+        for (name, folder) in &mut self.folders {
+            folder.refresh(disk, layout, name)?;
+        }
+        Ok(())
+    }
+
+    fn refresh_names(&mut self, disk: &dyn Disk, layout: &Layout) -> Result<(), StoreError> {
+        let runs = layout.runs();
+        let stamp = disk.stamp(&runs).map_err(failed(&runs))?;
+        if stamp.is_some() && stamp == self.names {
+            return Ok(());
+        }
+        let names = disk.list(&runs).map_err(failed(&runs))?;
+        let mut before = std::mem::take(&mut self.folders);
+        let folder = |name: String| {
+            let known = before.remove(&name);
+            let folder = known.unwrap_or_else(|| Folder::new(layout.folder(&name)));
+            (name, folder)
+        };
+        self.folders = names.into_iter().map(folder).collect();
+        self.names = stamp;
+        Ok(())
+    }
+
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Listed> {
+        self.folders.values().filter_map(|folder| match &folder.found {
+            Found::Run(run) => Some(run),
+            Found::Damaged(_) | Found::Nothing => None,
+        })
+    }
+
+    pub(super) fn damaged(&self) -> impl Iterator<Item = &Damage> {
+        self.folders.values().filter_map(|folder| match &folder.found {
+            Found::Damaged(damage) => Some(damage),
+            Found::Run(_) | Found::Nothing => None,
+        })
+    }
+
+    /// The names of folders in which there is no state.
+    pub(super) fn without_state(&self) -> impl Iterator<Item = &str> {
+        let without = self.folders.iter().filter(|(_, folder)| matches!(folder.found, Found::Nothing));
+        without.map(|(name, _)| &**name)
+    }
+}
+
+impl Folder {
+    fn new(place: Place) -> Self {
+        Folder { state: place.state(), stamp: None, found: Found::Nothing }
+    }
+
+    fn refresh(&mut self, disk: &dyn Disk, layout: &Layout, name: &str) -> Result<(), StoreError> {
+        // Looked at before the state is read: if that is replaced in between, the next look tells.
+        let stamp = match disk.stamp(&self.state) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                (self.stamp, self.found) = (None, Found::Nothing);
+                return Ok(());
+            }
+            // Reading it says what is the matter.
+            Err(_) => None,
+            Ok(stamp) => stamp,
+        };
+        if stamp.is_some() && stamp == self.stamp {
+            return Ok(());
+        }
+        self.stamp = None;
+        self.found = match read(disk, layout, name) {
+            Ok(Some(run)) => Found::Run(run),
+            Ok(None) => Found::Nothing,
+            Err(error) => Found::Damaged(of_one_run(error)?),
+        };
+        self.stamp = stamp;
+        Ok(())
+    }
+}
+
+/// What lists need of the state in the folder of that name.
+fn read(disk: &dyn Disk, layout: &Layout, name: &str) -> Result<Option<Listed>, StoreError> {
+    let place = layout.folder(name);
+    let Some(state) = State::read(disk, &place)? else { return Ok(None) };
+    if layout.run(&state.id).folder != place.folder {
+        let what = format!("it is that of the run {:?}, in another folder than its own", state.id);
+        return Err(damaged(&place.state(), what));
+    }
+    Ok(Some(Listed::of(&state)))
+}

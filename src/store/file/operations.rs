@@ -1,0 +1,159 @@
+//! What the trait of stores asks for.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::super::commit::{Commit, TraceRow};
+use super::super::decide::Posted;
+use super::super::error::StoreError;
+use super::super::lease::{Claim, Lease, Release};
+use super::super::load::Loaded;
+use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
+use super::super::{Mail, NewRun, RunStore};
+use super::FileStore;
+use crate::decision::Decision;
+use crate::run::RunStatus;
+
+#[async_trait]
+impl RunStore for FileStore {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        let run = run.clone();
+        self.work(move |inner, wanted| inner.create(&run, wanted)).await?;
+        self.inner.news.notify_waiters();
+        Ok(())
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        self.with(run, |run| run.load()).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let claim = claim.clone();
+        let Some(run) = claim.run.clone() else {
+            return self.work(move |inner, wanted| inner.claim_any(&claim, wanted)).await;
+        };
+        let claimed = self.with(&run, move |run| {
+            run.state.is_held(claim.now_ms)?;
+            let lease = run.state.lease(&claim);
+            run.save()?;
+            Ok(Some(lease))
+        });
+        claimed.await
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        let wanted = lease.clone();
+        let renewed = self.with(&lease.run, move |run| {
+            run.state.is_fenced(&wanted)?;
+            run.state.renew(until_ms);
+            run.save()
+        });
+        renewed.await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        let (mine, release) = (lease.clone(), release.clone());
+        let released = self.with(&lease.run, move |run| {
+            if run.state.is_fenced(&mine).is_err() {
+                return Ok(Vec::new());
+            }
+            // Where a log is damaged, what is fresh stays in the state; the run is given back all the same.
+            let cut = match run.settle() {
+                Err(StoreError::Unusable { .. }) => Vec::new(),
+                cut => cut?,
+            };
+            run.state.give_back();
+            (run.state.not_before_ms, run.state.problem) = (release.not_before_ms, release.problem);
+            run.save()?;
+            Ok(cut)
+        });
+        let released = match released.await {
+            Err(StoreError::NoRun { .. }) => Ok(()),
+            released => released.map(|cut| self.inner.repaired(cut)),
+        };
+        self.inner.news.notify_waiters();
+        released
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (mine, commit) = (lease.clone(), commit.clone());
+        let cut = self.with(&lease.run, move |run| run.commit(&mine, &commit)).await?;
+        self.inner.repaired(cut);
+        Ok(())
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let posted = decision.clone();
+        let posted = self.with(&decision.run_id, move |run| run.post(&posted)).await;
+        self.inner.news.notify_waiters();
+        posted
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        let reason = reason.to_owned();
+        let noted = self.with(run, move |run| {
+            if run.state.status == RunStatus::Done || run.state.cancel.is_some() {
+                return Ok(false);
+            }
+            run.state.cancel = Some(reason);
+            run.save()?;
+            Ok(true)
+        });
+        let noted = noted.await;
+        self.inner.news.notify_waiters();
+        noted
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let run = run.to_owned();
+        let mail = self.work(move |inner, _| {
+            let state = inner.state(&run)?.ok_or(StoreError::NoRun { run })?;
+            Ok(state.mail())
+        });
+        mail.await
+    }
+
+    /// What other processes bring is seen when the patience is over, and what this handle brings at once.
+    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+        // Longer than patience is no error: nothing came.
+        drop(tokio::time::timeout(patience, self.inner.news.notified()).await);
+        Ok(())
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let query = query.clone();
+        self.work(move |inner, _| inner.runs(&query)).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        let query = query.clone();
+        self.work(move |inner, _| inner.approvals(&query)).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.work(move |inner, _| inner.due(now_ms, limit)).await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.with(run, move |run| run.trace(after, limit)).await
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        self.work(|inner, _| inner.damaged()).await
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        let run = run.to_owned();
+        let removed = self.work(move |inner, wanted| {
+            inner.with(&run, wanted, |run| {
+                run.state.is_held(now_ms)?;
+                inner.remove(&run.place)
+            })
+        });
+        match removed.await {
+            Err(StoreError::NoRun { .. }) => Ok(false),
+            removed => removed.map(|()| true),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Work that blocks, and whether anybody still waits for it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::error::StoreError;
+use super::commits::OpenRun;
+use super::{FileStore, Inner};
+
+impl FileStore {
+    /// Does what blocks on a thread that may block. When this future is dropped, work that has not begun is not begun.
+    pub(super) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner, &Wanted) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let wanted = Wanted(Arc::new(AtomicBool::new(true)));
+        let (inner, here) = (Arc::clone(&self.inner), wanted.clone());
+        let _unwanted = Unwanted(wanted);
+        match tokio::task::spawn_blocking(move || work(&inner, &here)).await {
+            Ok(done) => done,
+            Err(error) => Err(StoreError::failed(error)),
+        }
+    }
+
+    /// Does something with a run that is there, under its lock.
+    pub(super) async fn with<T: Send + 'static>(
+        &self,
+        run: &str,
+        work: impl FnOnce(&mut OpenRun<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let run = run.to_owned();
+        self.work(move |inner, wanted| inner.with(&run, wanted, work)).await
+    }
+}
+
+/// Does anybody wait for the work? Looked at under the lock, so that what was given up is not done behind what came after.
+#[derive(Clone)]
+pub(super) struct Wanted(Arc<AtomicBool>);
+
+impl Wanted {
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if self.0.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        Err(StoreError::unavailable("nobody waits for it any more"))
+    }
+}
+
+struct Unwanted(Wanted);
+
+impl Drop for Unwanted {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::SeqCst);
+    }
+}
+
+impl fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Wanted({})", self.0.load(Ordering::SeqCst))
+    }
+}

@@ -1,0 +1,102 @@
+//! Runs that cannot be read: the worker tells of each once, and goes on with the others.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::files::{Disk, Open, SimDisk};
+use runstate::store::FileStore;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::world::{World, call};
+
+/// A world whose runs are in files, and where those of a run are.
+fn in_files() -> (World, SimDisk, impl Fn(&str, &str) -> PathBuf) {
+    let disk = SimDisk::new();
+    let store = FileStore::on(Arc::new(disk.clone()), "/store").unwrap();
+    let places = store.clone();
+    (World::on(Arc::new(store)), disk, move |run: &str, name: &str| places.folder_of(run).join(name))
+}
+
+fn put(disk: &SimDisk, path: &Path, content: &[u8]) {
+    disk.open(path, Open::Write).unwrap().write(content).unwrap();
+}
+
+fn troubles(world: &World) -> Vec<String> {
+    world.ledger().all().into_iter().filter(|noted| noted.starts_with("trouble: ")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_run_is_told_once_and_the_others_are_driven() {
+    let (world, disk, file) = in_files();
+    for run in ["a", "bad", "c"] {
+        world.create(run, json!([])).await;
+    }
+    put(&disk, &file("bad", "state.json"), b"{");
+    let drain = CancellationToken::new();
+    let (worker, host, token) = (world.worker("w"), world.host.clone(), drain.clone());
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    // Some hundred looks for work.
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(
+        (world.status("a").await, world.status("c").await),
+        ("Done natural_end".into(), "Done natural_end".into())
+    );
+    let told = troubles(&world);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("state.json: EOF") && told[0].contains("restore"), "{told:?}");
+
+    // One that is damaged while the worker is at work is another one.
+    world.create("later", json!([[call("x", "once", json!({ "ask": 1_u64 << 40 }))]])).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.status("later").await, "Waiting suspended");
+    put(&disk, &file("later", "state.json"), b"");
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(troubles(&world).len(), 2, "{:?}", troubles(&world));
+    world.create("last", json!([])).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.status("last").await, "Done natural_end");
+    drain.cancel();
+    working.await.unwrap().unwrap();
+}
+
+/// Its timer cannot be answered: it stays due, and is no reason to leave the others.
+#[tokio::test(start_paused = true)]
+async fn a_lapse_that_cannot_be_noted_holds_up_nobody() {
+    let (world, disk, file) = in_files();
+    for run in ["bad", "good"] {
+        world.create(run, json!([[call("x", "once", json!({ "ask": 50_000 }))]])).await;
+    }
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    // The state says that there are decisions, and they are garbled.
+    let state = String::from_utf8(disk.read(&file("bad", "state.json"), u64::MAX).unwrap()).unwrap();
+    let at = state.find("\"decisions\"").unwrap();
+    let garbled = state[at..].replacen("\"bytes\": 0", "\"bytes\": 4", 1);
+    put(&disk, &file("bad", "state.json"), format!("{}{garbled}", &state[..at]).as_bytes());
+    put(&disk, &file("bad", "decisions.jsonl"), b"{]}\n");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let host = &*world.host;
+    world.worker("w").run_ready(host).await.unwrap();
+    assert_eq!(world.status("good").await, "Done natural_end", "its call was given up");
+    let told = troubles(&world);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("decisions.jsonl: line 1"), "{told:?}");
+    assert_eq!(world.store.due(60_000, 10).await.unwrap().len(), 1);
+}
+
+/// A log that cannot be read is found when the run is taken in hand: it is put off, and says why in lists.
+#[tokio::test(start_paused = true)]
+async fn a_run_with_a_damaged_log_is_put_off_and_says_why() {
+    let (world, disk, file) = in_files();
+    for run in ["bad", "good"] {
+        world.create(run, json!([])).await;
+    }
+    put(&disk, &file("bad", "spec.json"), b"{");
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("good").await, "Done natural_end");
+    let runs = world.store.runs(&runstate::store::RunQuery::all(10)).await.unwrap();
+    let bad = runs.iter().find(|run| run.id == "bad").unwrap();
+    assert!(bad.problem.as_ref().unwrap().contains("spec.json: EOF"), "{bad:?}");
+    assert_eq!((bad.not_before_ms, &bad.holder), (Some(60_000), &None));
+}
