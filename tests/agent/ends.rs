@@ -121,7 +121,7 @@ async fn an_end_that_is_committed_again_is_told_and_its_numbers_are_used_once() 
     (world.kept.fail_at, world.kept.fail_on) = (Some(LAST), true);
     let mut state = world.state();
     let failed = world.try_drive(&mut state, Input::message("tidy up")).await.unwrap_err();
-    assert!(failed.to_string().ends_with("commits it, or resume the run"), "{failed}");
+    assert!(failed.to_string().ends_with("`Unfinished::retry` commits it, or resume the run"), "{failed}");
     let ActivationError::Unfinished(unfinished) = failed else { panic!("{failed}") };
     assert_eq!(finished(&world), []);
     (world.kept.fail_at, world.kept.fail_on) = (None, false);

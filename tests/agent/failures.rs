@@ -188,7 +188,7 @@ async fn an_end_that_could_not_be_committed_is_handed_back_and_committed_again()
             "the run's state could not be committed: the disk is full"
         );
         let unfinished = ActivationError::Unfinished(unfinished);
-        assert!(unfinished.to_string().ends_with("commits it, or resume the run"), "{unfinished}");
+        assert!(unfinished.to_string().contains("`Unfinished::retry` commits it"), "{unfinished}");
         let ActivationError::Unfinished(unfinished) = unfinished else { unreachable!() };
         assert_eq!(world.restored().run().status(), RunStatus::Running, "what was committed stays");
         let agent = world.agent();

@@ -2,7 +2,6 @@
 
 mod acts;
 mod approvals;
-mod blocked;
 mod cancels;
 mod cutoff;
 mod decisions;
@@ -30,6 +29,7 @@ mod rounds;
 mod script;
 mod secrets;
 mod sharing;
+mod stop_plugin;
 mod stopping;
 mod stops;
 mod stored;

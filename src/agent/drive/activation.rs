@@ -132,6 +132,8 @@ impl Drive<'_, '_> {
         // A crash may have come between the last answer, or the last step that was allowed, and the end.
         let is_over = interrupted && self.had_ended();
         if is_over {
+            // Nothing else ends it any more but what its text may hold (A15).
+            self.stop = None;
             done!(flow, self.ask_to_stop(true));
             self.stop.get_or_insert(FinalReason::NATURAL_END);
         }

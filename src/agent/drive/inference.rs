@@ -57,6 +57,7 @@ impl Drive<'_, '_> {
             }
         }
         self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;
+        self.forget_patches();
         self.go_on_in_window(flow, gate.as_mut()).await?;
         // The calls that the answer asks for are another round.
         self.forget_patches();
