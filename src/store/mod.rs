@@ -148,7 +148,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
     ///   not `Done` and somebody wants it cancelled.
     ///
-    /// The lease has a higher fence than any lease on that run before it.
+    /// The lease has a higher fence than any lease on a run of that id before it, also on one that was removed since: who has
+    /// such a lease can do nothing with the run that is there now.
     ///
     /// # Errors
     /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
@@ -233,7 +234,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// [`StoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
 
-    /// Takes a run away, with all that belongs to it. Says whether it was there.
+    /// Takes a run away, with all that belongs to it but its last fence. Says whether it was there.
     ///
     /// # Errors
     /// [`StoreError::Held`] when somebody holds it at `now_ms`.

@@ -1,4 +1,5 @@
 //! Stores of runs.
 
+mod broken;
 mod file;
 mod memory;

@@ -1,6 +1,7 @@
 //! Runs in a folder, to be read with the eyes.
 
 mod commits;
+mod fences;
 mod layout;
 mod lists;
 mod log;
@@ -36,6 +37,7 @@ use state::State;
 ///
 /// ```text
 /// <store>/store.json                     says that this is a store, and its format
+/// <store>/removed.json                   what is known of runs that were removed
 /// <store>/locks/<run>.lock               held for the time of one operation
 /// <store>/runs/<run>/state.json          the authority: what is small and new with each commit
 /// <store>/runs/<run>/spec.json           what the run was created with
@@ -216,7 +218,7 @@ impl Inner {
             (place.spec(), serde_json::to_vec_pretty(&new.spec).map_err(StoreError::failed)?);
         spec.push(b'\n');
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new).write(&*self.disk, &place)
+        State::created(new, self.first_fence()?).write(&*self.disk, &place)
     }
 
     fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
@@ -385,6 +387,7 @@ impl RunStore for FileStore {
         let removed = self.work(move |inner, wanted| {
             inner.with(&run, wanted, |run| {
                 run.state.is_held(now_ms)?;
+                inner.note_removed(run.state.fence)?;
                 inner.remove(&run.place)
             })
         });

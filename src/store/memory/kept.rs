@@ -37,14 +37,14 @@ pub(super) struct Posting {
 }
 
 impl Kept {
-    /// A run that was just created.
-    pub(super) fn new(run: &NewRun) -> Self {
+    /// A run that was just created. Its leases have fences above this one, which is that of none.
+    pub(super) fn new(run: &NewRun, fence: u64) -> Self {
         let mut info = RunInfo::created(&*run.id, &*run.title, run.at_ms);
         info.not_before_ms = run.not_before_ms;
         Kept {
             info,
             spec: run.spec.clone(),
-            fence: 0,
+            fence,
             committed_under: 0,
             run: None,
             calls: HashMap::new(),

@@ -127,7 +127,8 @@ behaviours! {
     removes:
         a_run_is_removed_with_all_that_belongs_to_it,
         a_run_in_hand_is_not_removed,
-        a_removed_run_can_be_created_anew;
+        a_removed_run_can_be_created_anew,
+        fences_do_not_begin_anew_when_a_run_is_removed;
     unknown:
         unknown_runs_are_told,
         news_are_waited_for_no_longer_than_patience;

@@ -100,9 +100,9 @@ impl RunStore for PostgresStore {
         let (title, not_before) = (text(&run.title), run.not_before_ms.map(int));
         let made = self
             .connections
-            .rows(&self.sql.create, &[&key, &long, &title, &spec, &int(run.at_ms), &not_before])
+            .rows(&self.sql.create_run, &[&key, &long, &title, &spec, &int(run.at_ms), &not_before])
             .await?;
-        if made.is_empty() {
+        if !made.first().is_some_and(|row| row.get(0)) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
         self.tell().await;
