@@ -4,4 +4,5 @@ mod decisions;
 mod failures;
 mod faulty;
 mod sharing;
+mod stalls;
 mod world;

@@ -3,22 +3,22 @@
 mod drive;
 mod host;
 mod keep;
+mod rounds;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use super::RunStore;
-use super::decide::lapse;
 use super::error::StoreError;
-use super::lease::{Claim, Lease};
+use super::lapse::lapse_run;
+use super::lease::Claim;
 use crate::clock::{Clock, unix_clock};
 
 pub use host::{Ended, Host, HostError, Job};
+use rounds::Until;
 
 /// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
 /// any process posts, and parks what waits. Any number of workers may share a store.
@@ -147,39 +147,13 @@ impl Worker {
     /// # Cancel safety
     /// Dropped, it is as if it was killed: its runs go on from their last commits once their leases are over.
     pub async fn run(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
-        let mut driven = FuturesUnordered::new();
-        let mut failed = None;
-        while !drain.is_cancelled() && failed.is_none() {
-            let mut is_idle = true;
-            while driven.len() < self.at_once && !drain.is_cancelled() {
-                match self.next().await {
-                    Ok(Some(lease)) => driven.push(self.drive(host, lease, drain.clone())),
-                    Ok(None) => break,
-                    Err(error @ StoreError::Unavailable(_)) => {
-                        host.troubled(&error);
-                        is_idle = false;
-                        break;
-                    }
-                    Err(error) => {
-                        failed = Some(error);
-                        drain.cancel();
-                    }
-                }
-            }
-            tokio::select! {
-                () = drain.cancelled() => {}
-                Some(()) = driven.next() => {}
-                () = self.news(is_idle) => {}
-            }
-        }
-        while driven.next().await.is_some() {}
-        failed.map_or(Ok(()), Err)
+        self.rounds(host, &drain, Until::Drained).await
     }
 
     /// Drives all that can go on now, and returns when nothing more can.
     ///
     /// # Errors
-    /// Those of the store.
+    /// As [`run`](Self::run).
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
@@ -190,23 +164,12 @@ impl Worker {
     /// The same; once `drain` is cancelled it claims no more, and gives its runs back as [`run`](Self::run) does.
     ///
     /// # Errors
-    /// Those of the store.
+    /// As [`run`](Self::run).
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
     pub async fn run_ready_until(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
-        let mut driven = FuturesUnordered::new();
-        loop {
-            while driven.len() < self.at_once && !drain.is_cancelled() {
-                match self.next().await? {
-                    Some(lease) => driven.push(self.drive(host, lease, drain.clone())),
-                    None => break,
-                }
-            }
-            if driven.next().await.is_none() {
-                return Ok(());
-            }
-        }
+        self.rounds(host, &drain, Until::Idle).await
     }
 
     /// Claims one run and drives it until it is over, waits, or cannot go on.
@@ -223,32 +186,12 @@ impl Worker {
         drain: CancellationToken,
     ) -> Result<(), StoreError> {
         let now_ms = self.clock.now_ms();
-        self.give_up_lapsed(now_ms).await?;
+        lapse_run(&*self.store, run, now_ms).await?;
         let claim = Claim::of(run, &*self.name, now_ms, self.until_ms());
         if let Some(lease) = self.store.claim(&claim).await? {
             self.drive(host, lease, drain).await;
         }
         Ok(())
-    }
-
-    /// The next run that can go on, after calls were given up that nobody decided in time.
-    async fn next(&self) -> Result<Option<Lease>, StoreError> {
-        let now_ms = self.clock.now_ms();
-        self.give_up_lapsed(now_ms).await?;
-        self.store.claim(&Claim::any(&*self.name, now_ms, self.until_ms())).await
-    }
-
-    async fn give_up_lapsed(&self, now_ms: u64) -> Result<(), StoreError> {
-        loop {
-            let due = self.store.due(now_ms, TIMERS).await?;
-            for timer in &due {
-                // Somebody may have decided meanwhile: then nothing lapses.
-                lapse(&*self.store, timer, now_ms).await?;
-            }
-            if due.len() < TIMERS {
-                return Ok(());
-            }
-        }
     }
 
     /// Waits for news; without them for no longer than work may wait, and where the store cannot be reached just that.
@@ -263,9 +206,6 @@ impl Worker {
         self.clock.now_ms().saturating_add(lease_ms)
     }
 }
-
-/// Timers that are looked at together.
-const TIMERS: usize = 100;
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,118 @@
+//! Calls that nobody decided about in time.
+
+use futures_util::future::join_all;
+
+use super::RunStore;
+use super::decide::Posted;
+use super::error::StoreError;
+use super::query::{About, ApprovalQuery, Timer};
+use crate::agent::RUNTIME;
+use crate::decision::{Decision, DecisionAction};
+
+/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever
+/// drives the run takes.
+///
+/// # Errors
+/// [`StoreError::NoRun`] when the run was removed since; and those of the store.
+///
+/// # Cancel safety
+/// As [`decide`](super::decide).
+pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
+    let mut decision = Decision::new(
+        format!("expiry:{}", timer.suspension),
+        timer.suspension.clone(),
+        DecisionAction::Cancel,
+    );
+    decision.run_id.clone_from(&timer.run);
+    decision.call.clone_from(&timer.call);
+    decision.reason = Some("nobody decided in time".to_owned());
+    decision.actor = Some(RUNTIME.to_owned());
+    decision.decided_at_ms = now_ms;
+    loop {
+        let posted = store.post(&decision).await?;
+        // Clients give ids of their own: one may have given this to a decision on something else.
+        if posted != Posted::Duplicate || !is_open(store, timer).await? {
+            return Ok(posted);
+        }
+        decision.decision_id.push('\'');
+    }
+}
+
+/// Does the call still wait, on that very suspension?
+async fn is_open(store: &dyn RunStore, timer: &Timer) -> Result<bool, StoreError> {
+    let mut query = ApprovalQuery::new(About::Suspension(timer.suspension.clone()), PAGE);
+    loop {
+        let page = store.approvals(&query).await?;
+        if page.iter().any(|open| open.run == timer.run && open.call == timer.call) {
+            return Ok(true);
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE => query = query.behind(last),
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// Gives up the calls whose suspensions have lapsed, the oldest first and at most `limit`, together: a store may make many
+/// decisions with one sync. Says whether more may have lapsed, of which it is worth looking for.
+///
+/// ```
+/// use runstate::store::{MemoryStore, lapse_due};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let store = MemoryStore::default();
+/// assert!(!lapse_due(&store, 1_000, 100).await?, "nothing waits in an empty store");
+/// # Ok::<(), runstate::store::StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of the store, once all were tried.
+///
+/// # Cancel safety
+/// Dropped, some of them may have been given up.
+pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<bool, StoreError> {
+    let due = store.due(now_ms, limit).await?;
+    let is_full = due.len() == limit;
+    Ok(together(store, &due, now_ms).await? > 0 && is_full)
+}
+
+/// Gives up the calls of a run whose suspensions have lapsed. A run that is not there has none.
+///
+/// # Errors
+/// Those of the store.
+///
+/// # Cancel safety
+/// Dropped, some of them may have been given up.
+pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(), StoreError> {
+    let mut query = ApprovalQuery::new(About::Run(run.to_owned()), PAGE);
+    loop {
+        let page = store.approvals(&query).await?;
+        let lapsed = page.iter().filter(|approval| approval.suspension.is_expired(now_ms));
+        let due: Vec<Timer> = lapsed.filter_map(Timer::of).collect();
+        together(store, &due, now_ms).await?;
+        match page.last() {
+            Some(last) if page.len() == PAGE => query = query.behind(last),
+            _ => return Ok(()),
+        }
+    }
+}
+
+const PAGE: usize = 100;
+
+/// How many were given up here.
+async fn together(store: &dyn RunStore, due: &[Timer], now_ms: u64) -> Result<usize, StoreError> {
+    let posted = join_all(due.iter().map(|timer| lapse(store, timer, now_ms))).await;
+    let mut given_up = 0;
+    for posted in posted {
+        match posted {
+            Ok(Posted::Accepted) => given_up += 1,
+            // Somebody decided meanwhile, or took the run away: then nothing lapses.
+            Ok(_) | Err(StoreError::NoRun { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(given_up)
+}
