@@ -10,6 +10,7 @@ mod durable;
 mod formats;
 mod governed;
 mod help;
+mod lapses;
 mod list;
 mod numbers;
 mod run;

@@ -10,10 +10,10 @@ use super::time::away;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::migrations;
-use crate::output::{Output, printable};
+use crate::output::{Output, exact, printable};
 use crate::run;
 use crate::spec::Spec;
-use crate::store::{Opened, is_in_doubt, waiting};
+use crate::store::{Opened, give_up_lapsed_of, is_in_doubt, waiting};
 
 /// Where a run stands.
 pub(super) struct Summary {
@@ -30,6 +30,7 @@ impl Summary {
     /// # Errors
     /// A run that there is not, and errors of the store.
     pub(super) fn of(opened: &Opened, run: &str) -> Result<Self, Failure> {
+        give_up_lapsed_of(opened, run);
         let loaded = run::load(opened, run)?;
         let state = loaded.stored.as_ref().map(|stored| {
             stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
@@ -75,7 +76,15 @@ impl Summary {
         }
         for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
             let record = call.record();
-            line("call", format!("{name} {:?}: {} {}", call.status(), record.tool(), record.arguments()));
+            line(
+                "call",
+                format!(
+                    "{name} {:?}: {} {}",
+                    call.status(),
+                    record.tool(),
+                    exact(&record.arguments().to_string())
+                ),
+            );
         }
         for (decision, is_taken) in self.decisions() {
             line("decided", decided(decision, is_taken, now_ms));

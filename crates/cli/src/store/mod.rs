@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 use crate::failure::Failure;
 use crate::runs;
-use url::StoreUrl;
+use url::{Given, StoreUrl};
 
 pub(crate) use ask::{Opened, beside};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
+pub(crate) use waits::{give_up_lapsed, give_up_lapsed_of, in_doubt, is_in_doubt, waiting};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]
@@ -22,7 +22,7 @@ pub(crate) struct StoreArgs {
     /// Where runs are durable: sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR [default: runs.db in the folder of
     /// --state-dir]
     #[arg(long, value_name = "URL", env = "RUNSTATE_STORE", hide_env_values = true)]
-    store: Option<StoreUrl>,
+    store: Option<Given>,
     /// Where the folders are that tools work in, one for each run [default: runstate/runs in the user's data folder]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -51,16 +51,33 @@ impl StoreArgs {
     /// # Errors
     /// One that cannot be opened, and that is not there where it must be.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
-        let url = match &self.store {
-            Some(url) => url.clone(),
-            None => StoreUrl::Sqlite(self.state_dir()?.join("runs.db")),
-        };
-        let is_there = url.path().is_none_or(std::path::Path::exists);
-        if missing == Missing::Refuse && !is_there {
-            return Err(Failure::new(format!("there is no store {url}"))
-                .with_help("`runstate run` makes one; --store and --state-dir name another"));
+        match self.missing()? {
+            Some(failure) if missing == Missing::Refuse => Err(failure),
+            _ => Opened::open(self.url()?),
         }
-        Opened::open(url)
+    }
+
+    /// That the store is not there, if it is not.
+    ///
+    /// # Errors
+    /// A URL that is none.
+    pub(crate) fn missing(&self) -> Result<Option<Failure>, Failure> {
+        let url = self.url()?;
+        if url.path().is_none_or(std::path::Path::exists) {
+            return Ok(None);
+        }
+        let failure = Failure::new(format!("there is no store {url}"));
+        Ok(Some(failure.with_help("`runstate run` makes one; --store and --state-dir name another")))
+    }
+
+    fn url(&self) -> Result<StoreUrl, Failure> {
+        match &self.store {
+            Some(given) => given
+                .url()
+                .cloned()
+                .map_err(|why| Failure::new(format!("--store (or RUNSTATE_STORE): {why}"))),
+            None => Ok(StoreUrl::Sqlite(self.state_dir()?.join("runs.db"))),
+        }
     }
 
     /// What else is to be said on the command line so that this store is meant, as it can be copied into a shell.
@@ -69,7 +86,8 @@ impl StoreArgs {
             self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
         let from_env: Option<StoreUrl> =
             std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
-        let store = self.store.as_ref().filter(|url| from_env.as_ref() != Some(*url));
+        let store = self.store.as_ref().and_then(|given| given.url().ok());
+        let store = store.filter(|url| from_env.as_ref() != Some(*url));
         let store = store.map(|url| format!(" --store {}", quoted(&url.to_string())));
         format!("{}{}", store.unwrap_or_default(), dir.unwrap_or_default())
     }

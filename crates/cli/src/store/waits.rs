@@ -1,10 +1,11 @@
 //! Calls that wait for decisions.
 
-use runstate::store::{About, Approval, ApprovalQuery, lapse};
+use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_due, lapse_run};
 
-use super::Opened;
+use super::{Opened, beside};
 use crate::clock::unix_ms;
 use crate::failure::Failure;
+use crate::output::{complain, printable};
 
 /// How many are asked for together.
 const PAGE: usize = 100;
@@ -46,19 +47,29 @@ pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Fa
     }
 }
 
-/// Gives up calls that nobody decided in time: no process need have waited for that.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn give_up_lapsed(opened: &Opened) -> Result<(), Failure> {
-    let now_ms = unix_ms();
-    loop {
-        let due = opened.ask(opened.store.due(now_ms, PAGE))?;
-        for timer in &due {
-            opened.ask(lapse(&*opened.store, timer, now_ms))?;
-        }
-        if due.len() < PAGE {
-            return Ok(());
-        }
+/// The most calls that one command gives up: it does what it was asked for, and leaves the rest to others.
+const MOST: usize = 100;
+
+/// Gives up calls that nobody decided in time: no process need have waited for that. Of many it gives up the oldest; and where
+/// a store cannot be written, what is in it can be read all the same.
+pub(crate) fn give_up_lapsed(opened: &Opened) {
+    let given_up = beside(opened.handle(), lapse_due(&*opened.store, unix_ms(), MOST));
+    if let Err(error) = given_up {
+        warn(opened, &error);
     }
+}
+
+/// The same, for the calls of one run.
+pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
+    if let Err(error) = beside(opened.handle(), lapse_run(&*opened.store, run, unix_ms())) {
+        warn(opened, &error);
+    }
+}
+
+fn warn(opened: &Opened, error: &StoreError) {
+    let why = opened.failure(error);
+    complain(&printable(&format!(
+        "warning: calls that nobody decided in time still wait: {}",
+        why.message()
+    )));
 }
