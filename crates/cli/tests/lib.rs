@@ -18,6 +18,7 @@ mod runs;
 mod seal;
 mod session;
 mod show;
+mod shown;
 mod stores;
 mod stream;
 mod suite;
