@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::{CancellationToken, RunState};
-use runstate::clock::{TokioClock, unix_clock};
+use runstate::clock::{Clock, TokioClock, unix_clock};
 use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
@@ -81,7 +81,11 @@ impl Driven {
         let progress = Arc::new(Progress::on_stderr());
         progress.says(id, scenario.about.as_deref().unwrap_or_default());
         let mut setting = Setting::new(*clock);
-        setting.began_ms = loaded.info.created_at_ms;
+        // It begins when it is first driven, however long it took to be created and claimed.
+        setting.began_ms = match &loaded.stored {
+            Some(_) => loaded.info.created_at_ms,
+            None => runtime.block_on(async { clock.now_ms() }),
+        };
         setting.tools = spec.tools(scenario)?;
         setting.answers = Some(how.answers);
         setting.events = Some(Arc::new(Heard::new(Arc::clone(&progress))));
