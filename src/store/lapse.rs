@@ -16,7 +16,7 @@ use crate::decision::{Decision, DecisionAction};
 /// [`StoreError::NoRun`] when the run was removed since; and those of the store.
 ///
 /// # Cancel safety
-/// As [`decide`](super::decide).
+/// As [`decide`](fn@super::decide).
 pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
     let mut decision = Decision::new(
         format!("expiry:{}", timer.suspension),
