@@ -59,9 +59,9 @@ pub use tokio_util::sync::CancellationToken;
 pub use crate::tool_execution::Effect;
 pub use commit::{CommitError, Delta, FileCommitter, FileError, MemoryCommitter, StateCommitter, read_run};
 pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
-#[cfg(feature = "store")]
-pub(crate) use decide::fits;
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
+#[cfg(feature = "store")]
+pub(crate) use decide::{RUNTIME, after, fits};
 pub use drive::{
     ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
 };

@@ -1,10 +1,11 @@
 //! Decisions on calls of runs that some other process may drive.
 
 use super::error::StoreError;
+use super::lapse::lapse;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
 use crate::agent::{Incoming, Reply, SchemaCheck};
-use crate::decision::{Decision, DecisionAction};
+use crate::decision::Decision;
 
 /// What became of a decision that was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,7 +25,7 @@ pub enum Posted {
 /// decision is for the arguments that the call had when it was shown, and for no others.
 ///
 /// The call is looked for by the suspension if that is named, else by its name or the model's id for it; in the run that is
-/// named, or in all.
+/// named, or in all. Where its time is over the call is given up, as by [`lapse`], and the decision comes too late.
 ///
 /// # Errors
 /// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
@@ -47,13 +48,26 @@ pub async fn decide(
         }
         (None, _) => return settled(store, incoming).await,
     };
-    if let Err(reply) = judge(&approval, incoming, now_ms, schemas) {
-        return Ok(reply);
+    match judge(&approval, incoming, now_ms, schemas) {
+        Ok(()) => {}
+        Err(Reply::Expired) => return expired(store, &approval, now_ms).await,
+        Err(reply) => return Ok(reply),
     }
     let decision = decision(approval, incoming, now_ms);
     Ok(match store.post(&decision).await? {
         Posted::Accepted => Reply::Accepted,
         Posted::Duplicate => Reply::Duplicate,
+        Posted::Conflict => Reply::Conflict,
+        Posted::NotWaiting => Reply::Stale,
+    })
+}
+
+/// Nobody need wait for a suspension to lapse: it does when somebody comes too late for it.
+async fn expired(store: &dyn RunStore, approval: &Approval, now_ms: u64) -> Result<Reply, StoreError> {
+    let Some(timer) = Timer::of(approval) else { return Ok(Reply::Expired) };
+    Ok(match lapse(store, &timer, now_ms).await? {
+        Posted::Accepted | Posted::Duplicate => Reply::Expired,
+        // Somebody whose clock is behind was faster.
         Posted::Conflict => Reply::Conflict,
         Posted::NotWaiting => Reply::Stale,
     })
@@ -106,8 +120,7 @@ async fn settled(store: &dyn RunStore, incoming: &Incoming) -> Result<Reply, Sto
         return Ok(Reply::Duplicate);
     }
     Ok(match known.find(|decision| is_on(decision)) {
-        Some(decision) if decision.actor.as_deref() == Some(RUNTIME) => Reply::Expired,
-        Some(_) => Reply::Conflict,
+        Some(decision) => crate::agent::after(decision),
         None if incoming.suspension_id.is_some() => Reply::Stale,
         None => Reply::Unknown,
     })
@@ -141,29 +154,4 @@ fn decision(approval: Approval, incoming: &Incoming, now_ms: u64) -> Decision {
         args_digest: Some(approval.args_digest),
         decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
     }
-}
-
-/// Who gives up calls whose suspensions lapsed.
-const RUNTIME: &str = "runstate";
-
-/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever
-/// drives the run takes.
-///
-/// # Errors
-/// Those of the store.
-///
-/// # Cancel safety
-/// As [`decide`].
-pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
-    let mut decision = Decision::new(
-        format!("expiry:{}", timer.suspension),
-        timer.suspension.clone(),
-        DecisionAction::Cancel,
-    );
-    decision.run_id.clone_from(&timer.run);
-    decision.call.clone_from(&timer.call);
-    decision.reason = Some("nobody decided in time".to_owned());
-    decision.actor = Some(RUNTIME.to_owned());
-    decision.decided_at_ms = now_ms;
-    store.post(&decision).await
 }

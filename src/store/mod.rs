@@ -18,6 +18,7 @@ mod committer;
 mod decide;
 mod error;
 mod file;
+mod lapse;
 mod lease;
 mod load;
 mod memory;
@@ -36,9 +37,10 @@ use crate::decision::Decision;
 pub(crate) use commit::Place;
 pub use commit::{CallRow, Commit, MessageRow, RunRow, TraceRow, ValueRow, Waits};
 pub use committer::{Lost, StoreCommitter};
-pub use decide::{Posted, decide, lapse};
+pub use decide::{Posted, decide};
 pub use error::StoreError;
 pub use file::FileStore;
+pub use lapse::{lapse, lapse_due, lapse_run};
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
@@ -148,7 +150,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
     ///   not `Done` and somebody wants it cancelled.
     ///
-    /// The lease has a higher fence than any lease on that run before it.
+    /// The lease has a higher fence than any lease on a run of that id before it, also on one that was removed since: who has
+    /// such a lease can do nothing with the run that is there now.
     ///
     /// # Errors
     /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
@@ -243,7 +246,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Takes a run away, with all that belongs to it. Says whether it was there.
+    /// Takes a run away, with all that belongs to it but its last fence. Says whether it was there.
     ///
     /// # Errors
     /// [`StoreError::Held`] when somebody holds it at `now_ms`.

@@ -251,4 +251,11 @@ impl Timer {
     pub fn new(run: String, call: String, suspension: String, at_ms: u64) -> Self {
         Timer { run, call, suspension, at_ms }
     }
+
+    /// That of a call that waits, if it lapses.
+    pub fn of(approval: &Approval) -> Option<Self> {
+        let Approval { run, call, suspension, .. } = approval;
+        let at_ms = suspension.expires_at_ms?;
+        Some(Timer::new(run.clone(), call.clone(), suspension.id.clone(), at_ms))
+    }
 }

@@ -1,5 +1,6 @@
 //! Stores of runs.
 
+mod broken;
 mod file;
 mod memory;
 mod taped;

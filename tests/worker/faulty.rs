@@ -28,6 +28,17 @@ pub struct Faulty {
     weather: Mutex<Weather>,
     /// Renewals are held up.
     pub paused: Mutex<bool>,
+    /// So long each decision takes, one after the other.
+    pub post: Mutex<Duration>,
+    /// So long a claim takes.
+    pub claim: Mutex<Duration>,
+    /// So many claims find the store busy.
+    pub busy: Mutex<usize>,
+    /// Claims fail.
+    pub broken: Mutex<bool>,
+    /// Runs that somebody removes when suspensions that lapse were looked for.
+    pub removed: Mutex<Vec<String>>,
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl Faulty {
@@ -36,6 +47,12 @@ impl Faulty {
             inner: MemoryStore::default(),
             weather: Mutex::new(Weather::Fair),
             paused: Mutex::new(false),
+            post: Mutex::default(),
+            claim: Mutex::default(),
+            busy: Mutex::default(),
+            broken: Mutex::default(),
+            removed: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
         })
     }
 
@@ -68,6 +85,18 @@ impl RunStore for Faulty {
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         self.reached()?;
+        let takes = *self.claim.lock().unwrap();
+        tokio::time::sleep(takes).await;
+        if *self.broken.lock().unwrap() {
+            return Err(StoreError::failed("a broken index"));
+        }
+        {
+            let mut busy = self.busy.lock().unwrap();
+            if *busy > 0 {
+                *busy -= 1;
+                return Err(StoreError::unavailable("busy"));
+            }
+        }
         self.inner.claim(claim).await
     }
 
@@ -97,6 +126,11 @@ impl RunStore for Faulty {
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let takes = *self.post.lock().unwrap();
+        if !takes.is_zero() {
+            let _turn = self.turn.lock().await;
+            tokio::time::sleep(takes).await;
+        }
         self.inner.post(decision).await
     }
 
@@ -123,7 +157,12 @@ impl RunStore for Faulty {
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
         self.reached()?;
-        self.inner.due(now_ms, limit).await
+        let due = self.inner.due(now_ms, limit).await;
+        let removed = std::mem::take(&mut *self.removed.lock().unwrap());
+        for run in removed {
+            self.inner.remove(&run, u64::MAX).await?;
+        }
+        due
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

@@ -5,4 +5,5 @@ mod decisions;
 mod failures;
 mod faulty;
 mod sharing;
+mod stalls;
 mod world;

@@ -43,11 +43,25 @@ impl Host for ScenarioHost {
     }
 
     fn ended(&self, run: &str, ended: &Ended) {
-        say(&printable(&format!("{run:<20} {ended}")));
+        say(&printable(&format!("{run:<20} {}", in_short(ended))));
     }
 
     fn troubled(&self, error: &StoreError) {
         complain(&printable(&format!("warning: {error}")));
+    }
+}
+
+/// Calls that are named on one line.
+const NAMED: usize = 5;
+
+/// How a run was given back, in a line that a person can read.
+fn in_short(ended: &Ended) -> String {
+    match ended {
+        Ended::Waits(calls) if calls.len() > NAMED => {
+            let (named, others) = calls.split_at(NAMED);
+            format!("waits for {} and {} more", named.join(", "), others.len())
+        }
+        ended => ended.to_string(),
     }
 }
 
@@ -60,7 +74,7 @@ struct Told {
 impl EventSink for Told {
     fn emit(&self, event: &Arc<AgentEvent>) {
         match &event.kind {
-            EventKind::RunStarted { .. } => say(&format!("{:<20} goes on", self.run)),
+            EventKind::RunStarted { .. } => say(&printable(&format!("{:<20} goes on", self.run))),
             EventKind::Error { message } => complain(&printable(&format!("{}: {message}", self.run))),
             _ => {}
         }

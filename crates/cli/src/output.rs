@@ -60,13 +60,50 @@ pub(crate) fn complain(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
 }
 
-/// The text with its control characters visible, so that what a file says cannot garble a terminal.
+/// The text with what cannot be seen made visible, so that what a file or a model says can neither garble a terminal nor pass for
+/// something else.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => ' ',
-            c if c.is_control() => '·',
-            c => c,
-        })
-        .collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(' '),
+            c if c.is_control() => shown.push('·'),
+            c if is_unseen(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// The same, for what is approved as it stands: two texts that differ are shown as two.
+pub(crate) fn exact(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || is_unseen(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// Has no shape of its own, or changes the order or the place of what is around it: Unicode's format characters and separators of
+/// lines, and letters that are blank.
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        assert_eq!(printable("a\tb\nc\u{1b}[2J"), "a b c·[2J");
+        assert_eq!(printable("exe\u{202e}txt\u{200b}\u{2028}."), "exe\\u{202e}txt\\u{200b}\\u{2028}.");
+        assert_eq!(printable("grüße, 世界 🦀"), "grüße, 世界 🦀");
+        assert_eq!(exact("a\tb\u{9b}31m\u{202e}x"), "a\\u{9}b\\u{9b}31m\\u{202e}x");
+        assert_ne!(exact("a\u{80}"), exact("a\u{81}"));
+    }
 }

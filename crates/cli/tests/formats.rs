@@ -10,7 +10,10 @@ use crate::session::{Session, assert_shown};
 use crate::stores;
 
 const FORMATS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats");
-const PLACE: [&str; 2] = ["--state-dir", "runs"];
+/// A store of SQLite, and one of files.
+const PLACES: [&[&str]; 2] =
+    [&["--state-dir", "runs"], &["--state-dir", "runs", "--store", "file:runs/store"]];
+const RUNS: [&str; 5] = ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"];
 
 /// The folders, one for each version that stored something else than the one before.
 fn formats() -> Vec<PathBuf> {
@@ -21,53 +24,74 @@ fn formats() -> Vec<PathBuf> {
     formats
 }
 
-/// A store as that version left it, with the folders of its runs.
-fn restored(format: &Path) -> Session {
+/// The stores as that version left them, each with the folders of its runs.
+fn restored(format: &Path, place: &[&str]) -> Session {
     let session = Session::new();
-    for run in ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"] {
+    for run in RUNS {
         session.write(&format!("runs/{run}/work/a.txt"), "one");
     }
-    let dump = fs::read_to_string(format.join("runs.sql")).unwrap();
-    let dump = dump.replace("STATE_DIR", session.path("runs").to_str().unwrap());
-    stores::open(&session, "runs/runs.db").execute_batch(&dump).unwrap();
+    let state_dir = session.path("runs");
+    let here = |text: String| text.replace("STATE_DIR", state_dir.to_str().unwrap());
+    if place == PLACES[0] {
+        let dump = here(fs::read_to_string(format.join("runs.sql")).unwrap());
+        stores::open(&session, "runs/runs.db").execute_batch(&dump).unwrap();
+        return session;
+    }
+    let folder = format.join("store");
+    let mut open = vec![folder.clone()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let inside = path.strip_prefix(&folder).unwrap().to_str().unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            // The lengths of the logs count: what is in them is as it was.
+            let text = if inside.ends_with("spec.json") { here(text) } else { text };
+            session.write(&format!("runs/store/{inside}"), text);
+        }
+    }
     session
 }
 
-fn say(session: &Session, args: &[&str], code: i32) -> String {
-    let said = session.run(&[args, &PLACE].concat());
+fn say(session: &Session, place: &[&str], args: &[&str], code: i32) -> String {
+    let said = session.run(&[args, place].concat());
     assert_eq!(said.code, Some(code), "{}", said.shown());
     said.shown()
 }
 
 #[test]
 fn what_every_version_has_parked_goes_on() {
-    for format in formats() {
-        let session = restored(&format);
-        let listed = say(&session, &["runs", "--json"], 0);
-        for run in ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"] {
-            assert!(listed.contains(run), "{}: {listed}", format.display());
-            let shown = say(&session, &["show", run], 0);
-            assert!(!shown.contains("cannot be brought back"), "{}: {shown}", format.display());
+    for (format, place) in formats().iter().flat_map(|format| PLACES.map(|place| (format, place))) {
+        let session = restored(format, place);
+        let what = format!("{} {place:?}", format.display());
+        let say = |args: &[&str], code| say(&session, place, args, code);
+        let listed = say(&["runs", "--json"], 0);
+        for run in RUNS {
+            assert!(listed.contains(run), "{what}: {listed}");
+            let shown = say(&["show", run], 0);
+            assert!(!shown.contains("cannot be brought back"), "{what}: {shown}");
         }
         // What was decided before is taken; the rest is decided now.
-        say(&session, &["deny", "rm_b", "--run", "parked-1"], 0);
-        say(&session, &["approve", "p", "--run", "keys-1", "--result", "\"seven\""], 1);
-        say(&session, &["approve", "p", "--run", "keys-1", "--result", "7"], 0);
-        say(&session, &["worker", "--once"], 0);
-        let doubts = say(&session, &["approvals", "--run", "doubt-1"], 0);
-        assert!(doubts.contains("in doubt"), "{}: {doubts}", format.display());
-        say(&session, &["approve", "p", "--run", "doubt-1"], 0);
+        say(&["deny", "rm_b", "--run", "parked-1"], 0);
+        say(&["approve", "p", "--run", "keys-1", "--result", "\"seven\""], 1);
+        say(&["approve", "p", "--run", "keys-1", "--result", "7"], 0);
+        say(&["worker", "--once"], 0);
+        let doubts = say(&["approvals", "--run", "doubt-1"], 0);
+        assert!(doubts.contains("in doubt"), "{what}: {doubts}");
+        say(&["approve", "p", "--run", "doubt-1"], 0);
         for call in ["rm_a", "rm_b"] {
-            say(&session, &["approve", call, "--run", "parked-2"], 0);
+            say(&["approve", call, "--run", "parked-2"], 0);
         }
-        say(&session, &["worker", "--once"], 0);
-        let store = stores::open(&session, "runs/runs.db");
-        let ended = "SELECT count(*) FROM runs WHERE reason = 'natural_end'";
-        assert_eq!(stores::number(&store, ended), 5, "{}", format.display());
-        for run in ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"] {
-            session.assert_conforms(run, &PLACE);
+        say(&["worker", "--once"], 0);
+        let listed = say(&["runs", "--status", "done", "--json"], 0);
+        assert_eq!(listed.matches("\"reason\": \"natural_end\"").count(), RUNS.len(), "{what}: {listed}");
+        for run in RUNS {
+            session.assert_conforms(run, place);
         }
-        assert!(!session.path("runs/parked-1/work/a.txt").exists(), "{}", format.display());
+        assert!(!session.path("runs/parked-1/work/a.txt").exists(), "{what}");
     }
 }
 
@@ -113,7 +137,7 @@ fn what_has_no_migration_is_refused_with_what_to_do() {
     let newest = formats().pop().unwrap();
     let mut shown = String::new();
     for (version, table, run) in [(0, "runs", "parked-1"), (9, "runs", "parked-1"), (0, "calls", "doubt-1")] {
-        let session = restored(&newest);
+        let session = restored(&newest, PLACES[0]);
         let store = stores::open(&session, "runs/runs.db");
         let column = if table == "runs" { "id" } else { "run" };
         let snapshot = format!("SELECT snapshot FROM {table} WHERE {column} = '{run}' LIMIT 1");
@@ -123,9 +147,9 @@ fn what_has_no_migration_is_refused_with_what_to_do() {
         older.reseal();
         let put = format!("UPDATE {table} SET snapshot = ?1 WHERE {column} = '{run}'");
         store.execute(&put, [older.to_json()]).unwrap();
-        shown.push_str(&say(&session, &["resume", run], 2));
+        shown.push_str(&say(&session, PLACES[0], &["resume", run], 2));
         // A worker goes on with the others.
-        say(&session, &["worker", "--once"], 0);
+        say(&session, PLACES[0], &["worker", "--once"], 0);
         let problem = stores::text(&store, &format!("SELECT problem FROM runs WHERE id = '{run}'")).unwrap();
         shown.push_str(&format!("worker: {problem}\n\n"));
         let ended = "SELECT count(*) FROM runs WHERE id = 'parked-2' AND status = 'Waiting'";

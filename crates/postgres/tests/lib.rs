@@ -4,6 +4,7 @@
 
 mod cluster;
 mod conformance;
+mod creates;
 mod crowds;
 mod faults;
 mod full;

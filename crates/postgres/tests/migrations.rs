@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{Claim, NewRun, RunQuery, RunStore, StoreError};
 use runstate_postgres::PostgresStore;
 
 use crate::cluster::{self, Place};
@@ -25,7 +25,7 @@ async fn of_many_that_start_at_once_one_makes_the_tables() {
     assert_eq!(runs.len(), 12);
     let sql = format!("SELECT version FROM \"{}\".runstate_schema", place.schema);
     let versions = place.client().await.query(&sql, &[]).await.unwrap();
-    assert_eq!(versions.iter().map(|row| row.get::<_, i32>(0)).collect::<Vec<_>>(), [1]);
+    assert_eq!(versions.iter().map(|row| row.get::<_, i32>(0)).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn tables_of_a_later_version_are_refused() {
     assert_eq!(
         refused.to_string(),
         format!(
-            "the schema {:?} is of version 7, and this program knows those up to 1; use a version of this program that is \
+            "the schema {:?} is of version 7, and this program knows those up to 2; use a version of this program that is \
              as new as the one that was here, or name another schema",
             place.schema
         ),
@@ -107,4 +107,31 @@ async fn a_database_that_is_not_in_utf_8_is_refused() {
         refused.to_string(),
         "the database has the encoding LATIN1, which has no place for most characters; create one with ENCODING 'UTF8'",
     );
+}
+
+/// The tables as the first version made them, brought up to date with what is in them.
+#[tokio::test]
+async fn tables_of_version_1_are_migrated_with_their_fences() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let schema = format!("\"{}\"", place.schema);
+    let client = place.client().await;
+    let first = include_str!("../src/schema/v1.sql").replace("{schema}", &schema);
+    let made = format!(
+        "CREATE SCHEMA {schema};
+         CREATE TABLE {schema}.runstate_schema (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now());
+         {first};
+         INSERT INTO {schema}.runstate_schema (version) VALUES (1);
+         INSERT INTO {schema}.runs (id, title, spec, fence, created_at, changed_at) VALUES ('r1', 't', '7', 7, 1, 1);"
+    );
+    client.batch_execute(&made).await.unwrap();
+    let store = place.store().await;
+    assert_eq!(store.load("r1").await.unwrap().spec, 7);
+    assert_eq!(store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap().fence, 8);
+    assert!(store.remove("r1", 2).await.unwrap());
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap();
+    assert!(lease.fence > 8, "{lease:?}");
+    let versions = format!("SELECT max(version) FROM {schema}.runstate_schema");
+    assert_eq!(client.query_one(&versions, &[]).await.unwrap().get::<_, i32>(0), 2);
 }

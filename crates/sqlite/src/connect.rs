@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use runstate::store::StoreError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Fault, Outcome};
@@ -28,6 +29,12 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
         ))));
     }
     Ok(conn)
+}
+
+/// Is the log written back into the file when the connection is the last one to close it?
+pub(crate) fn leave_log(conn: &Connection, is_left: bool) -> Outcome<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left)?;
+    Ok(())
 }
 
 /// Write-ahead log, and each commit synced: what is acknowledged is durable.

@@ -11,7 +11,7 @@ use crate::error::{Fault, Outcome};
 pub(crate) const APPLICATION: i32 = 0x5275_5374;
 
 /// What leads from each version to the next, from an empty file on.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("fences.sql")];
 
 /// Makes the tables of an empty file, and those of an older version into today's.
 pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Outcome<()> {
@@ -52,6 +52,14 @@ fn look(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
                 "{at} is a SQLite database of another program (application_id {application}, expected {APPLICATION})"
             ),
             "name another file; nothing was changed in this one",
+        ));
+    }
+    if version == 0 && tables > 0 {
+        return Err(unusable(
+            format!(
+                "{at} is marked as a file of this program, and has tables but no version (user_version 0)"
+            ),
+            "restore it from a backup, or name another file; nothing was changed in this one",
         ));
     }
     match usize::try_from(version) {

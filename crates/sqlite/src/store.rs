@@ -88,7 +88,10 @@ impl SqliteStore {
 
     fn start(path: &Path, options: Options) -> Outcome<Self> {
         let mut conn = connect::writer(path, &options)?;
+        // Until it is known to be ours: what another program left in its log stays there.
+        connect::leave_log(&conn, true)?;
         schema::check(&conn, path, schema::MIGRATIONS.len())?;
+        connect::leave_log(&conn, false)?;
         connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
         let news = Arc::new(News::from(&conn)?);

@@ -32,6 +32,41 @@ fn a_database_of_another_program_is_left_alone() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
+/// What it has committed may stand in its log alone.
+#[test]
+fn the_log_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("photos.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs.pragma_update(None, "journal_mode", "wal").unwrap();
+    theirs
+        .execute_batch("CREATE TABLE photos (id INTEGER PRIMARY KEY); INSERT INTO photos VALUES (7);")
+        .unwrap();
+    // As it is when that program is killed.
+    let copy = folder.path().join("copy.db");
+    let of_copy = |end: &str| folder.path().join(format!("copy.db{end}"));
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(folder.path().join("photos.db-wal"), of_copy("-wal")).unwrap();
+    let before = ["", "-wal"].map(|end| fs::read(of_copy(end)).unwrap());
+    assert!(!before[1].is_empty());
+    let (what, _) = refused(&copy);
+    assert!(what.contains("copy.db is a SQLite database of another program"), "{what}");
+    assert_eq!(["", "-wal"].map(|end| fs::read(of_copy(end)).unwrap()), before);
+}
+
+#[test]
+fn a_file_of_ours_without_its_version_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    drop(SqliteStore::open(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 0).unwrap();
+    let before = fs::read(&path).unwrap();
+    let (what, help) = refused(&path);
+    assert!(what.contains("has tables but no version (user_version 0)"), "{what}");
+    assert!(help.starts_with("restore it from a backup"), "{help}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
 #[test]
 fn a_file_that_is_no_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +85,7 @@ fn tables_of_a_newer_version_are_left_alone() {
     drop(SqliteStore::open(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     let (what, help) = refused(&path);
-    assert!(what.contains("has version 7 of the tables, and this program knows versions up to 1"), "{what}");
+    assert!(what.contains("has version 7 of the tables, and this program knows versions up to 2"), "{what}");
     assert!(help.starts_with("use a newer version"), "{help}");
 }
 

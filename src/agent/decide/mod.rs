@@ -14,9 +14,9 @@ use crate::snapshot::digest;
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
-#[cfg(feature = "store")]
-pub(crate) use resolve::fits;
 pub(super) use resolve::{Accepted, Judging, Resolved};
+#[cfg(feature = "store")]
+pub(crate) use resolve::{RUNTIME, after, fits};
 
 /// A decision as it comes in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

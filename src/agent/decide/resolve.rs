@@ -173,10 +173,10 @@ impl RunState {
 }
 
 /// Who gives up calls whose suspensions lapsed.
-const RUNTIME: &str = "runstate";
+pub(crate) const RUNTIME: &str = "runstate";
 
 /// What a decision is that comes after this one on the same suspension.
-fn after(decision: &Decision) -> Reply {
+pub(crate) fn after(decision: &Decision) -> Reply {
     let is_runtimes = decision.actor.as_deref() == Some(RUNTIME)
         && decision.decision_id.trim_end_matches('\'').strip_prefix("expiry:")
             == Some(decision.suspension_id.trim_end_matches('\''));

@@ -91,6 +91,16 @@ impl Layout {
         self.root.join("locks")
     }
 
+    /// What is known of runs that are gone.
+    pub(super) fn removed(&self) -> PathBuf {
+        self.root.join("removed.json")
+    }
+
+    /// Waits until no other process changes what is known of runs that are gone.
+    pub(super) fn lock_removed(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>, StoreError> {
+        lock(disk, &self.root.join(LOCK))
+    }
+
     /// Where a run is, whether it is there or not.
     pub(super) fn run(&self, id: &str) -> Place {
         let name = folder_name(id);

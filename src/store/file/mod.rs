@@ -1,6 +1,7 @@
 //! Runs in a folder, to be read with the eyes.
 
 mod commits;
+mod fences;
 mod index;
 mod layout;
 mod listed;
@@ -27,6 +28,7 @@ use layout::Layout;
 ///
 /// ```text
 /// <store>/store.json                     says that this is a store, and its format
+/// <store>/removed.json                   what is known of runs that were removed
 /// <store>/locks/<run>.lock               held for the time of one operation
 /// <store>/runs/<run>/state.json          the authority: what is small and new with each commit
 /// <store>/runs/<run>/spec.json           what the run was created with

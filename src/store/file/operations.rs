@@ -148,6 +148,7 @@ impl RunStore for FileStore {
         let removed = self.work(move |inner, wanted| {
             inner.with(&run, wanted, |run| {
                 run.state.is_held(now_ms)?;
+                inner.note_removed(run.state.fence)?;
                 inner.remove(&run.place)
             })
         });

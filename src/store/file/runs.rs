@@ -58,7 +58,7 @@ impl Inner {
             (place.spec(), serde_json::to_vec_pretty(&new.spec).map_err(StoreError::failed)?);
         spec.push(b'\n');
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new).write(&*self.disk, &place)
+        State::created(new, self.first_fence()?).write(&*self.disk, &place)
     }
 
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {

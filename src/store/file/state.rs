@@ -33,7 +33,7 @@ pub(super) struct State {
     created_at_ms: u64,
     pub(super) changed_at_ms: u64,
     /// The number of the last lease.
-    fence: u64,
+    pub(super) fence: u64,
     /// That under which the last commit was made.
     pub(super) committed_under: u64,
     holder: Option<HolderEntry>,
@@ -91,7 +91,8 @@ struct Formatted {
 }
 
 impl State {
-    pub(super) fn created(new: &NewRun) -> Self {
+    /// A run that was just created. Its leases have fences above this one, which is that of none.
+    pub(super) fn created(new: &NewRun, fence: u64) -> Self {
         State {
             format: FORMAT,
             id: new.id.clone(),
@@ -103,7 +104,7 @@ impl State {
             waiting: 0,
             created_at_ms: new.at_ms,
             changed_at_ms: new.at_ms,
-            fence: 0,
+            fence,
             committed_under: 0,
             holder: None,
             not_before_ms: new.not_before_ms,

@@ -49,12 +49,19 @@ use kept::{Kept, Posting};
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     /// Held for the time of one operation, never over an await.
-    runs: Mutex<BTreeMap<String, Kept>>,
+    runs: Mutex<Runs>,
     news: Notify,
 }
 
+#[derive(Debug, Default)]
+struct Runs {
+    by_id: BTreeMap<String, Kept>,
+    /// What runs begin with: above each lease on those that were removed.
+    first_fence: u64,
+}
+
 impl MemoryStore {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, Runs> {
         // Nothing panics while it is held but a bug; what is there is whole all the same.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +71,7 @@ impl MemoryStore {
         run: &str,
         work: impl FnOnce(&mut Kept) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        match self.lock().get_mut(run) {
+        match self.lock().by_id.get_mut(run) {
             Some(kept) => work(kept),
             None => Err(StoreError::NoRun { run: run.to_owned() }),
         }
@@ -75,10 +82,11 @@ impl MemoryStore {
 impl RunStore for MemoryStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let mut runs = self.lock();
-        if runs.contains_key(&run.id) {
+        if runs.by_id.contains_key(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
-        runs.insert(run.id.clone(), Kept::new(run));
+        let kept = Kept::new(run, runs.first_fence);
+        runs.by_id.insert(run.id.clone(), kept);
         self.news.notify_waiters();
         Ok(())
     }
@@ -99,7 +107,7 @@ impl RunStore for MemoryStore {
             });
         }
         let mut runs = self.lock();
-        let ready = runs.values_mut().filter(|kept| kept.can_go_on(claim.now_ms));
+        let ready = runs.by_id.values_mut().filter(|kept| kept.can_go_on(claim.now_ms));
         let first =
             ready.min_by(|a, b| (a.info.changed_at_ms, &a.info.id).cmp(&(b.info.changed_at_ms, &b.info.id)));
         Ok(first.map(|kept| kept.lease(claim)))
@@ -191,6 +199,7 @@ impl RunStore for MemoryStore {
         let runs = self.lock();
         let place = |info: &RunInfo| (info.created_at_ms, info.id.clone());
         let mut found: Vec<RunInfo> = runs
+            .by_id
             .values()
             .map(|kept| &kept.info)
             .filter(|info| query.status.is_none_or(|status| status == info.status))
@@ -206,7 +215,7 @@ impl RunStore for MemoryStore {
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let runs = self.lock();
         let mut found = Vec::new();
-        for (run, kept) in runs.iter() {
+        for (run, kept) in &runs.by_id {
             for row in kept.open() {
                 let Some(waits) = &row.waits else { continue };
                 let is_meant = match &query.about {
@@ -233,6 +242,7 @@ impl RunStore for MemoryStore {
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
         let runs = self.lock();
         let mut due: Vec<Timer> = runs
+            .by_id
             .iter()
             .flat_map(|(run, kept)| kept.open().map(move |row| (run, row)))
             .filter_map(|(run, row)| {
@@ -255,10 +265,13 @@ impl RunStore for MemoryStore {
 
     async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
         let mut runs = self.lock();
-        let holder = runs.get(run).and_then(|kept| kept.info.holder.clone());
+        let holder = runs.by_id.get(run).and_then(|kept| kept.info.holder.clone());
         if let Some(Holder { name, until_ms }) = holder.filter(|holder| holder.until_ms > now_ms) {
             return Err(StoreError::Held { run: run.to_owned(), holder: name, until_ms });
         }
-        Ok(runs.remove(run).is_some())
+        let removed = runs.by_id.remove(run);
+        let above = removed.as_ref().map_or(0, |kept| kept.fence + 1);
+        runs.first_fence = runs.first_fence.max(above);
+        Ok(removed.is_some())
     }
 }

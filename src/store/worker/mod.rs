@@ -3,25 +3,23 @@
 mod drive;
 mod host;
 mod keep;
+mod rounds;
 mod trouble;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use super::RunStore;
-use super::decide::lapse;
 use super::error::StoreError;
-use super::lease::{Claim, Lease};
-use super::query::Damage;
+use super::lapse::lapse_run;
+use super::lease::Claim;
 use crate::clock::{Clock, unix_clock};
-use trouble::Trouble;
 
 pub use host::{Ended, Host, HostError, Job};
+use rounds::Until;
 
 /// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
 /// any process posts, and parks what waits. Any number of workers may share a store.
@@ -152,40 +150,13 @@ impl Worker {
     /// # Cancel safety
     /// Dropped, it is as if it was killed: its runs go on from their last commits once their leases are over.
     pub async fn run(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
-        let mut driven = FuturesUnordered::new();
-        let mut trouble = Trouble::of(host);
-        let mut failed = None;
-        while !drain.is_cancelled() && failed.is_none() {
-            let mut is_idle = true;
-            while driven.len() < self.at_once && !drain.is_cancelled() {
-                match self.next(&mut trouble).await {
-                    Ok(Some(lease)) => driven.push(self.drive(host, lease, drain.clone())),
-                    Ok(None) => break,
-                    Err(error @ StoreError::Unavailable(_)) => {
-                        host.troubled(&error);
-                        is_idle = false;
-                        break;
-                    }
-                    Err(error) => {
-                        failed = Some(error);
-                        drain.cancel();
-                    }
-                }
-            }
-            tokio::select! {
-                () = drain.cancelled() => {}
-                Some(()) = driven.next() => {}
-                () = self.news(is_idle) => {}
-            }
-        }
-        while driven.next().await.is_some() {}
-        failed.map_or(Ok(()), Err)
+        self.rounds(host, &drain, Until::Drained).await
     }
 
     /// Drives all that can go on now, and returns when nothing more can.
     ///
     /// # Errors
-    /// Those of the store.
+    /// As [`run`](Self::run).
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
@@ -196,24 +167,12 @@ impl Worker {
     /// The same; once `drain` is cancelled it claims no more, and gives its runs back as [`run`](Self::run) does.
     ///
     /// # Errors
-    /// Those of the store.
+    /// As [`run`](Self::run).
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
     pub async fn run_ready_until(&self, host: &dyn Host, drain: CancellationToken) -> Result<(), StoreError> {
-        let mut driven = FuturesUnordered::new();
-        let mut trouble = Trouble::of(host);
-        loop {
-            while driven.len() < self.at_once && !drain.is_cancelled() {
-                match self.next(&mut trouble).await? {
-                    Some(lease) => driven.push(self.drive(host, lease, drain.clone())),
-                    None => break,
-                }
-            }
-            if driven.next().await.is_none() {
-                return Ok(());
-            }
-        }
+        self.rounds(host, &drain, Until::Idle).await
     }
 
     /// Claims one run and drives it until it is over, waits, or cannot go on.
@@ -230,48 +189,12 @@ impl Worker {
         drain: CancellationToken,
     ) -> Result<(), StoreError> {
         let now_ms = self.clock.now_ms();
-        self.give_up_lapsed(now_ms, &mut Trouble::of(host)).await?;
+        lapse_run(&*self.store, run, now_ms).await?;
         let claim = Claim::of(run, &*self.name, now_ms, self.until_ms());
         if let Some(lease) = self.store.claim(&claim).await? {
             self.drive(host, lease, drain).await;
         }
         Ok(())
-    }
-
-    /// The next run that can go on, after calls were given up that nobody decided in time. What cannot be read is told.
-    async fn next(&self, trouble: &mut Trouble<'_>) -> Result<Option<Lease>, StoreError> {
-        let now_ms = self.clock.now_ms();
-        self.give_up_lapsed(now_ms, trouble).await?;
-        if trouble.has_never_looked() {
-            trouble.look(&*self.store).await?;
-        }
-        let claimed = self.store.claim(&Claim::any(&*self.name, now_ms, self.until_ms())).await?;
-        if claimed.is_none() {
-            trouble.look(&*self.store).await?;
-        }
-        Ok(claimed)
-    }
-
-    async fn give_up_lapsed(&self, now_ms: u64, trouble: &mut Trouble<'_>) -> Result<(), StoreError> {
-        loop {
-            let due = self.store.due(now_ms, TIMERS).await?;
-            let mut damaged = 0;
-            for timer in &due {
-                // Somebody may have decided meanwhile: then nothing lapses.
-                match lapse(&*self.store, timer, now_ms).await {
-                    // Its run cannot be read: that is no reason to leave the others.
-                    Err(StoreError::Unusable { what, help }) => {
-                        damaged += 1;
-                        trouble.tell(Damage::new(what, help));
-                    }
-                    lapsed => drop(lapsed?),
-                }
-            }
-            // Timers of damaged runs stay.
-            if due.len() < TIMERS || damaged == due.len() {
-                return Ok(());
-            }
-        }
     }
 
     /// Waits for news; without them for no longer than work may wait, and where the store cannot be reached just that.
@@ -286,9 +209,6 @@ impl Worker {
         self.clock.now_ms().saturating_add(lease_ms)
     }
 }
-
-/// Timers that are looked at together.
-const TIMERS: usize = 100;
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -100,6 +100,7 @@ behaviours! {
         a_name_that_two_calls_have_is_refused,
         a_decision_is_for_the_arguments_that_were_shown,
         a_decision_that_came_too_late_is_expired,
+        whoever_decides_under_the_name_of_the_runtime_is_a_person,
         a_result_that_does_not_fit_is_refused,
         what_was_decided_and_taken_is_remembered;
     timers:
@@ -107,7 +108,8 @@ behaviours! {
         suspensions_lapse_at_their_very_time,
         a_suspension_that_was_decided_does_not_lapse,
         what_lapsed_first_stays_lapsed,
-        what_was_decided_first_stays_decided;
+        what_was_decided_first_stays_decided,
+        a_suspension_lapses_whatever_ids_decisions_had;
     cancels:
         a_wish_to_cancel_is_noted_once,
         a_wish_to_cancel_is_over_with_the_run,
@@ -127,7 +129,8 @@ behaviours! {
     removes:
         a_run_is_removed_with_all_that_belongs_to_it,
         a_run_in_hand_is_not_removed,
-        a_removed_run_can_be_created_anew;
+        a_removed_run_can_be_created_anew,
+        fences_do_not_begin_anew_when_a_run_is_removed;
     unknown:
         unknown_runs_are_told,
         news_are_waited_for_no_longer_than_patience;

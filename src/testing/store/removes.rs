@@ -8,7 +8,7 @@ use super::puts::{
 };
 use super::world::{NOW, one, questions};
 use crate::decision::DecisionAction::Resume;
-use crate::store::{About, Mail, StoreError};
+use crate::store::{About, Claim, Lease, Mail, RunStore, StoreError};
 use serde_json::json;
 
 pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Bench) {
@@ -39,7 +39,7 @@ pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Ben
 pub(super) async fn a_run_in_hand_is_not_removed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let claim = crate::store::Claim::of("r1", "ann", NOW, NOW + 10);
+    let claim = Claim::of("r1", "ann", NOW, NOW + 10);
     store.claim(&claim).await.must("claim");
     match store.remove("r1", NOW + 9).await {
         Err(StoreError::Held { run, holder, until_ms }) => {
@@ -73,4 +73,44 @@ pub(super) async fn a_removed_run_can_be_created_anew(bench: &dyn Bench) {
     let posted = store.post(&same).await.must("post d0");
     assert_eq!(posted, crate::store::Posted::Accepted, "the decision of the old run is forgotten");
     assert_eq!(trace(&*store, "r1").await, played.trace(), "the trace of the new run alone");
+}
+
+pub(super) async fn fences_do_not_begin_anew_when_a_run_is_removed(bench: &dyn Bench) {
+    let (ann, bob) = (bench.store().await, bench.store().await);
+    let played = Played::new("r1", &[questions(1)]).await;
+    let mut fence = 0;
+    for life in 1..=3 {
+        // Ann is paused with a lease on the run. Its run ends without her, and is removed.
+        create(&*ann, "r1").await;
+        let old = claim_at(&*ann, fence, NOW, NOW + 10).await;
+        let end = claim_at(&*bob, old.fence, NOW + 10, NOW + 20).await;
+        assert!(bob.remove("r1", NOW + 20).await.must("remove r1"), "life {life}: it was there");
+
+        // Another one has its id. What ann has is no lease on that.
+        create(&*bob, "r1").await;
+        for lease in [&old, &end] {
+            let fenced = ann.commit(lease, &played.commit(1)).await;
+            refused!("a commit of the lease on another run", fenced, StoreError::Fenced { .. });
+        }
+        let new = claim_at(&*bob, end.fence, NOW + 20, LONG).await;
+        let before = everything(&*bob, "r1").await;
+        for lease in [&old, &end] {
+            let fenced = ann.commit(lease, &played.commit(1)).await;
+            refused!("a commit of the lease on another run", fenced, StoreError::Fenced { .. });
+            refused!("its renewal", ann.renew(lease, LONG + 1).await, StoreError::Fenced { .. });
+            release(&*ann, lease).await;
+        }
+        assert_eq!(everything(&*bob, "r1").await, before, "life {life}: the run that bob has");
+        commit(&*bob, &new, &played.commit(1)).await;
+        release(&*bob, &new).await;
+        assert!(bob.remove("r1", LONG).await.must("remove r1"), "life {life}: it was there again");
+        fence = new.fence;
+    }
+}
+
+/// Claims the run, with a fence above that one.
+async fn claim_at(store: &dyn RunStore, above: u64, now_ms: u64, until_ms: u64) -> Lease {
+    let lease = store.claim(&Claim::of("r1", "w", now_ms, until_ms)).await.must("claim r1").must("claim r1");
+    assert!(lease.fence > above, "the fence {} behind {above}, which another lease on r1 had", lease.fence);
+    lease
 }

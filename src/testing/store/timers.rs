@@ -102,3 +102,20 @@ pub(super) async fn what_was_decided_first_stays_decided(bench: &dyn Bench) {
     assert_eq!(lapse(&*store, &timer, NOW + 10).await.must("lapse"), Posted::Conflict, "it lapses too late");
     assert_eq!(mail(&*store, "r1").await.decisions, [first], "what counts");
 }
+
+pub(super) async fn a_suspension_lapses_whatever_ids_decisions_had(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_lapsing(&*store, "r1", &[10, 20]).await;
+    let due = due(&*store, 10, ALL).await;
+    let mut taken = yes(&*store, "r1", "c1", &format!("expiry:{}", due[0].suspension)).await;
+    taken.actor = Some("ann".to_owned());
+    assert_eq!(store.post(&taken).await.must("post"), Posted::Accepted, "an odd id, on another call");
+    assert_eq!(lapse(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Accepted, "c0 lapses");
+    assert_eq!(lapse(&*store, &due[0], NOW + 10).await.must("lapse"), Posted::Duplicate, "and once");
+    let decided: Vec<_> = mail(&*store, "r1").await.decisions.into_iter().map(|one| one.call).collect();
+    assert_eq!(decided, ["c1", "c0"], "both are decided");
+    let mut late = Incoming::new("d0", "c0", Resume).on(&*due[0].suspension);
+    late.run_id = Some("r1".to_owned());
+    let told = decide(&*store, &late, NOW + 10, &Unchecked).await.must("decide");
+    assert_eq!(told, Reply::Expired, "who decides about c0 after that");
+}

@@ -122,7 +122,9 @@ async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
             story.judge(&store, &known).await;
             // Nothing of it is in the way of one of the same id.
             store.remove("r1", u64::MAX).await.unwrap();
-            story.live(&store, &mut Known::default(), false).await.unwrap();
+            // Its leases are above those of the one that is gone.
+            let mut anew = Known { fence: known.fence, ..Known::default() };
+            story.live(&store, &mut anew, false).await.unwrap();
             assert_logs_are_whole(&disk, &story);
         }
     }

@@ -7,7 +7,7 @@ use super::time::away;
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, printable};
+use crate::output::{Output, exact, printable};
 use crate::store::{Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged};
 
 /// List the calls that wait for a decision
@@ -22,7 +22,7 @@ Examples:
 
 Exit codes:
   0  listed, though there may be none; what cannot be read is told on standard error
-  2  the store, or another argument, cannot be used")]
+  2  there is no such run; the store, or another argument, cannot be used")]
 pub(crate) struct Args {
     /// Those of this run alone
     #[arg(long)]
@@ -42,7 +42,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    give_up_lapsed(&opened)?;
+    give_up_lapsed(&opened);
+    if let Some(run) = &args.run {
+        // One that is not there, and one for which nothing waits, are two things.
+        opened.ask(opened.store.mail(run))?;
+    }
     let about = args.run.clone().map_or(About::All, About::Run);
     let limit = usize::from(args.limit);
     let mut query = ApprovalQuery::new(about, limit);
@@ -78,7 +82,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 pub(super) fn text(approval: &Approval, out: &mut Output) {
     let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
     let mut line = |line: String| out.line(&printable(&line));
-    line(format!("{call} of {run}: {tool} {arguments}"));
+    line(format!("{call} of {run}: {tool} {}", exact(&arguments.to_string())));
     if is_in_doubt(approval) {
         line("  in doubt    it may have executed already".to_owned());
     }
@@ -96,7 +100,7 @@ fn short(digest: &str) -> &str {
 }
 
 /// How much of a digest names it: its kind, and 64 bits.
-const SHORT: usize = "sha256:".len() + 16;
+pub(super) const SHORT: usize = "sha256:".len() + 16;
 
 fn to_json(approval: &Approval) -> Value {
     let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;

@@ -4,7 +4,7 @@ use runstate::run::RunStatus;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::run;
 use crate::store::{Missing, StoreArgs};
 
@@ -38,15 +38,15 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let info = run::load(&opened, run)?.info;
     if !is_noted && info.status == RunStatus::Done {
         let ended = info.reason.unwrap_or_default();
-        out.line(&format!("{run} is over: {ended}"));
+        out.line(&printable(&format!("{run} is over: {ended}")));
         return Ok(Exit::Bad);
     }
-    out.line(&match (is_noted, info.holder) {
+    out.line(&printable(&match (is_noted, info.holder) {
         (false, _) => format!("{run} is to be cancelled already"),
         (true, Some(holder)) => format!("{run} is to be cancelled; {} has it in hand", holder.name),
         (true, None) => {
             format!("{run} is to be cancelled by a worker, or by: runstate resume {run}{}", place.to_repeat())
         }
-    });
+    }));
     Ok(Exit::Good)
 }

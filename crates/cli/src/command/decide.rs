@@ -17,7 +17,8 @@ use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged, waiting};
 /// Approve a call that waits, in whatever process its run is driven
 ///
 /// The first decision on a suspension wins, and is durable when this says so; whoever drives the run takes it. It is for the
-/// arguments that are shown here, and for no others. The same command given again is the same decision.
+/// arguments that are shown here, and for no others. The same command given again with --run is the same decision: what was
+/// decided is looked for in the run that is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +27,7 @@ Examples:
   runstate approve lookup --result '{\"price\": 12}'
 
 Exit codes:
-  0  accepted; or the very same decision was accepted before
+  0  accepted; or, with --run, the very same decision was accepted before
   1  not accepted: another decision came first, it lapsed, nothing of that name waits, the arguments are others, the result
      does not fit
   2  the store, or another argument, cannot be used; the name means several calls")]
@@ -46,7 +47,7 @@ Example:
   runstate deny rm_notes --reason 'the phone numbers are still needed'
 
 Exit codes:
-  0  accepted; or the very same decision was accepted before
+  0  accepted; or, with --run, the very same decision was accepted before
   1  not accepted: another decision came first, it lapsed, nothing of that name waits, the arguments are others
   2  the store, or another argument, cannot be used; the name means several calls")]
 pub(crate) struct Deny {
@@ -68,8 +69,8 @@ struct On {
     /// Who decides [default: the name of the user]
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// For the arguments of this digest alone, or of one that begins so, as `runstate approvals` shows it
-    #[arg(long)]
+    /// For the arguments of this digest alone, or of one that begins so: as much as `runstate approvals` shows, or more
+    #[arg(long, value_parser = digest)]
     digest: Option<String>,
     /// One JSON object: reply, accepted, run, call, suspension, decision
     #[arg(long)]
@@ -216,6 +217,21 @@ impl Asked {
             digest: Some(approval.args_digest.clone()),
         }
     }
+}
+
+/// A digest, or enough of it that it is that of no other arguments.
+fn digest(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("sha256:").unwrap_or("");
+    let is_one = text.len() >= approvals::SHORT && digits.len() <= 64 && digits.bytes().all(is_digit);
+    if is_one {
+        Ok(text.to_owned())
+    } else {
+        Err("expected sha256: and 16 to 64 digits in 0-9 and a-f".to_owned())
+    }
+}
+
+fn is_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 /// The name of the user, as the system says it.

@@ -62,7 +62,7 @@ impl From<Status> for RunStatus {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    give_up_lapsed(&opened)?;
+    give_up_lapsed(&opened);
     let limit = usize::from(args.limit);
     let mut query = RunQuery::all(limit);
     query.status = args.status.map(RunStatus::from);
@@ -93,6 +93,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         text(run, doubts, longest, now_ms, out);
     }
     if let Some(next) = next {
+        let next = crate::store::quoted(next);
         out.line(&format!("more: runstate runs --behind {next}{}", args.place.to_repeat()));
     }
     Ok(Exit::Good)
@@ -131,9 +132,12 @@ fn in_hand(run: &RunInfo, now_ms: u64) -> String {
 /// What else is to be known of a run.
 pub(super) fn notes(run: &RunInfo, now_ms: u64) -> Vec<String> {
     let reason = run.reason.as_ref().filter(|_| run.status == RunStatus::Done);
+    // What kept it from going on does no more once it is over.
+    let is_over = run.status == RunStatus::Done;
     let put_off = run.not_before_ms.filter(|at| *at > now_ms && run.problem.is_some());
     let put_off = put_off.map(|at| format!(", tried again {}", away(now_ms, at))).unwrap_or_default();
-    let problem = run.problem.as_ref().map(|problem| format!("problem: {problem}{put_off}"));
+    let problem =
+        run.problem.as_ref().filter(|_| !is_over).map(|problem| format!("problem: {problem}{put_off}"));
     let cancel = run.cancel.as_ref().map(|reason| format!("is to be cancelled: {reason}"));
     let reason = reason.map(|reason| format!("ended: {reason}"));
     [reason, cancel, problem].into_iter().flatten().collect()

@@ -1,5 +1,6 @@
 //! `runstate show RUN` and `runstate show TRACE`
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace, beside};
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace, beside, give_up_lapsed_of};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
 ///
@@ -109,19 +110,24 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// A file where there is one of that name; a run otherwise.
+/// A file where there is one of that name, or a pipe; a run otherwise, whose folder may be called as it is.
 fn source(args: &Args) -> Result<Source, Failure> {
     let what = &args.what;
-    if what == "-" || Path::new(what).exists() {
+    let is_file = fs::metadata(what).is_ok_and(|about| !about.is_dir());
+    if what == "-" || is_file {
         return Ok(Source::File(what.clone()));
     }
-    let no_file = |failure: Failure| {
-        Failure::new(format!("there is no file {what:?}, and no such run: {}", failure.message()))
+    let no_file = |why: &str| {
+        Failure::new(format!("there is no file {what:?}, and no such run: {why}"))
             .with_help("`runstate runs` lists the runs that there are; --store names another store")
     };
-    let opened = args.place.open(Missing::Refuse).map_err(no_file)?;
+    if let Some(missing) = args.place.missing()? {
+        return Err(no_file(missing.message()));
+    }
+    let opened = args.place.open(Missing::Refuse)?;
+    give_up_lapsed_of(&opened, what);
     let loaded = match beside(opened.handle(), opened.store.load(what)) {
-        Err(error @ StoreError::NoRun { .. }) => return Err(no_file(opened.failure(&error))),
+        Err(error @ StoreError::NoRun { .. }) => return Err(no_file(opened.failure(&error).message())),
         // One that is there and cannot be read says itself what is the matter.
         loaded => loaded.map_err(|error| opened.failure(&error))?,
     };

@@ -10,7 +10,7 @@ use super::time::away;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::migrations;
-use crate::output::{Output, printable};
+use crate::output::{Output, exact, printable};
 use crate::spec::Spec;
 use crate::store::{Opened, is_in_doubt, waiting};
 
@@ -74,7 +74,15 @@ impl Summary {
         }
         for (name, call) in self.state().into_iter().flat_map(RunState::calls) {
             let record = call.record();
-            line("call", format!("{name} {:?}: {} {}", call.status(), record.tool(), record.arguments()));
+            line(
+                "call",
+                format!(
+                    "{name} {:?}: {} {}",
+                    call.status(),
+                    record.tool(),
+                    exact(&record.arguments().to_string())
+                ),
+            );
         }
         for (decision, is_taken) in self.decisions() {
             line("decided", decided(decision, is_taken, now_ms));

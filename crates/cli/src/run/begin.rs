@@ -17,7 +17,7 @@ use crate::migrations;
 use crate::runs::{self, RunFolder};
 use crate::scenario::FromFile;
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, beside};
+use crate::store::{Missing, Opened, StoreArgs, beside, give_up_lapsed_of};
 
 /// A run that is in a store, and that nobody has driven yet.
 #[derive(Debug)]
@@ -71,7 +71,11 @@ fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
 /// # Errors
 /// A run that there is not, that is over, that another process drives, or that cannot be read.
 pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) -> Result<Driven, Failure> {
-    let spec = Spec::of(&going_on(&opened, run)?)?;
+    let before = going_on(&opened, run)?;
+    if before.info.status == RunStatus::Waiting {
+        give_up_lapsed_of(&opened, run);
+    }
+    let spec = Spec::of(&before)?;
     let scenario = spec.scenario()?;
     let held = Held::claim(&opened, run, lease)?;
     // Who had it before may have gone on with it until now.

@@ -19,7 +19,50 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         drop(fs::remove_file(&beside));
         return Err(error);
     }
-    sync_folder(path)
+    sync_folder_of(path)
+}
+
+/// Makes a folder and those that it is in, durably.
+///
+/// # Errors
+/// Those of the operating system.
+pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = folder.parent() {
+        make_folders(parent)?;
+    }
+    match fs::create_dir(folder) {
+        // Another process may have been faster; what it made has to be durable all the same.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !folder.is_dir() => Err(error),
+        _ => sync_folder_of(folder),
+    }
+}
+
+/// Makes all durable that is in a folder.
+///
+/// # Errors
+/// Those of the operating system.
+pub(super) fn sync_below(folder: &Path) -> io::Result<()> {
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() { open.push(entry.path()) } else { sync_file(&entry.path())? }
+        }
+        sync_folder(&folder)?;
+    }
+    Ok(())
+}
+
+/// A file that is opened to be read can be synced, but on Windows.
+fn sync_file(path: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(path)?.sync_all()
+    } else {
+        File::options().append(true).open(path)?.sync_all()
+    }
 }
 
 fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
@@ -28,13 +71,17 @@ fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A rename is durable once its folder is.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// A name is durable once the folder that has it is.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-        _ => File::open(".")?.sync_all(),
+        Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent),
+        _ => sync_folder(Path::new(".")),
     }
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(not(unix))]

@@ -4,19 +4,22 @@
 //! <state dir>/
 //!   runs.db             the runs, unless --store says another place
 //!   <run id>/work/      the copy of the scenario's folder
+//!   numbers/<name>      the highest number that a run of that name has had
 //! ```
 
 mod copy;
 mod durable;
 mod home;
+mod numbers;
 
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::failure::Failure;
+use numbers::Numbers;
 
-pub(crate) use durable::replace;
+pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
 
 /// The folder of a run that is being created. It goes with this value, unless it is [kept](RunFolder::keep).
@@ -30,24 +33,23 @@ pub(crate) struct RunFolder {
 impl RunFolder {
     /// Makes an empty folder of its own for a new run.
     ///
-    /// Run ids count up: `tidy-folder-1`, `tidy-folder-2`. Making the folder is what takes the number, so two runs that
-    /// begin at once do not share one.
+    /// Run ids count up: `tidy-folder-1`, `tidy-folder-2`. No number is given twice, not even when its run was removed: what
+    /// was done for one run must not pass for what was done for another.
     ///
     /// # Errors
     /// Whatever keeps the folder from being made.
     pub(crate) fn claim(state_dir: &Path, name: &str, least: u64) -> Result<Self, Failure> {
-        fs::create_dir_all(state_dir).map_err(|error| Failure::io("make the folder", state_dir, &error))?;
+        make_folders(state_dir).map_err(|error| Failure::io("make the folder", state_dir, &error))?;
         // The folder's place is kept with the run: it must not depend on where a later command is started.
         let state_dir =
             state_dir.canonicalize().map_err(|error| Failure::io("find the folder", state_dir, &error))?;
-        let highest = numbers(&state_dir, name).max().unwrap_or(0);
-        let mut number = least.max(highest + 1);
+        let mut numbers = Numbers::of(&state_dir, name)?;
         loop {
-            let id = format!("{name}-{number}");
+            let id = format!("{name}-{}", numbers.next(least)?);
             let path = state_dir.join(&id);
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(RunFolder { id, path, is_kept: false }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Failure::io("make the folder", &path, &error)),
             }
         }
@@ -68,16 +70,20 @@ impl RunFolder {
         self.path.join("work")
     }
 
-    /// Puts a copy of the scenario's folder there, or an empty one.
+    /// Puts a copy of the scenario's folder there, or an empty one. It is durable when this returns.
     ///
     /// # Errors
     /// Whatever keeps it from being made.
     pub(crate) fn fill(&self, template: Option<&Path>) -> Result<(), Failure> {
         let work = self.work();
         match template {
-            Some(template) => copy::folder(template, &work),
-            None => fs::create_dir(&work).map_err(|error| Failure::io("make the folder", &work, &error)),
+            Some(template) => copy::folder(template, &work)?,
+            None => fs::create_dir(&work).map_err(|error| Failure::io("make the folder", &work, &error))?,
         }
+        // A store that says that a run is there has nothing in it but where its folder is.
+        durable::sync_below(&self.path)
+            .and_then(|()| durable::sync_folder_of(&self.path))
+            .map_err(|error| Failure::io("sync the folder", &self.path, &error))
     }
 
     /// There is a run that it belongs to.
@@ -135,11 +141,4 @@ pub(crate) fn throwaway(template: Option<&Path>) -> Result<tempfile::TempDir, Fa
         copy::folder(template, folder.path())?;
     }
     Ok(folder)
-}
-
-/// The numbers of the runs of that name that have folders; none where the folder cannot be read.
-fn numbers(state_dir: &Path, name: &str) -> impl Iterator<Item = u64> {
-    let entries = fs::read_dir(state_dir).into_iter().flatten().flatten();
-    let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    ids.filter_map(move |id| id.strip_prefix(name)?.strip_prefix('-')?.parse().ok())
 }

@@ -11,12 +11,12 @@ use std::path::PathBuf;
 
 use crate::failure::Failure;
 use crate::runs;
-use url::StoreUrl;
+use url::{Given, StoreUrl};
 
 pub(crate) use ask::{Opened, beside};
 pub(crate) use damage::{damaged_to_json, tell_damaged};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{give_up_lapsed, in_doubt, is_in_doubt, waiting};
+pub(crate) use waits::{give_up_lapsed, give_up_lapsed_of, in_doubt, is_in_doubt, waiting};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]
@@ -25,7 +25,7 @@ pub(crate) struct StoreArgs {
     /// --state-dir]
     // A text: what reads arguments would show one that cannot be read, with the password in it.
     #[arg(long, value_name = "URL", env = "RUNSTATE_STORE", hide_env_values = true)]
-    store: Option<String>,
+    store: Option<Given>,
     /// Where the folders are that tools work in, one for each run [default: runstate/runs in the user's data folder]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -54,27 +54,42 @@ impl StoreArgs {
     /// # Errors
     /// One that is named in no way that is known, that cannot be opened, and that is not there where it must be.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
-        let url = match &self.store {
-            Some(url) => {
-                url.parse().map_err(|error| Failure::new(format!("the URL of the store: {error}")))?
-            }
-            None => StoreUrl::Sqlite(self.state_dir()?.join("runs.db")),
-        };
-        let is_there = url.path().is_none_or(std::path::Path::exists);
-        if missing == Missing::Refuse && !is_there {
-            return Err(Failure::new(format!("there is no store {url}"))
-                .with_help("`runstate run` makes one; --store and --state-dir name another"));
+        match self.missing()? {
+            Some(failure) if missing == Missing::Refuse => Err(failure),
+            _ => Opened::open(self.url()?),
         }
-        Opened::open(url)
+    }
+
+    /// That the store is not there, if it is not.
+    ///
+    /// # Errors
+    /// A URL that is none.
+    pub(crate) fn missing(&self) -> Result<Option<Failure>, Failure> {
+        let url = self.url()?;
+        if url.path().is_none_or(std::path::Path::exists) {
+            return Ok(None);
+        }
+        let failure = Failure::new(format!("there is no store {url}"));
+        Ok(Some(failure.with_help("`runstate run` makes one; --store and --state-dir name another")))
+    }
+
+    fn url(&self) -> Result<StoreUrl, Failure> {
+        match &self.store {
+            Some(given) => {
+                given.url().cloned().map_err(|why| Failure::new(format!("the URL of the store: {why}")))
+            }
+            None => Ok(StoreUrl::Sqlite(self.state_dir()?.join("runs.db"))),
+        }
     }
 
     /// What else is to be said on the command line so that this store is meant, as it can be copied into a shell.
     pub(crate) fn to_repeat(&self) -> String {
         let dir =
             self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
-        let from_env = std::env::var("RUNSTATE_STORE").ok();
-        let store = self.store.as_ref().filter(|url| from_env.as_ref() != Some(*url));
-        let store = store.and_then(|url| url.parse::<StoreUrl>().ok());
+        let from_env: Option<StoreUrl> =
+            std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
+        let store = self.store.as_ref().and_then(|given| given.url().ok());
+        let store = store.filter(|url| from_env.as_ref() != Some(*url));
         let store = store.map(|url| format!(" --store {}", quoted(&url.to_string())));
         format!("{}{}", store.unwrap_or_default(), dir.unwrap_or_default())
     }

@@ -41,9 +41,11 @@ async fn postgres(_: &str) -> Result<Arc<dyn RunStore>, StoreError> {
 
 fn make_folder_of(path: &Path) -> Result<(), StoreError> {
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder).map_err(|error| {
-            StoreError::failed(format!("cannot make the folder {}: {error}", folder.display()))
-        }),
+        Some(folder) if !folder.as_os_str().is_empty() => {
+            crate::runs::make_folders(folder).map_err(|error| {
+                StoreError::failed(format!("cannot make the folder {}: {error}", folder.display()))
+            })
+        }
         _ => Ok(()),
     }
 }

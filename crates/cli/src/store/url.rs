@@ -18,6 +18,10 @@ pub(crate) enum StoreUrl {
 /// What there is.
 pub(crate) const FORMS: &str = "sqlite:PATH, postgres://USER@HOST/DATABASE or file:DIR";
 
+/// What is said of a path that a shell has left as it was.
+const HOME: &str = "expected a path, got one that begins with `~`, which is no folder here; write $HOME for it, or ./~ for a \
+                    folder of that name";
+
 impl StoreUrl {
     /// The file or folder, where it is one of this machine.
     pub(crate) fn path(&self) -> Option<&Path> {
@@ -39,6 +43,9 @@ impl FromStr for StoreUrl {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             match path {
                 "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
+                // A shell does that where the word begins with it, and here it does not.
+                "~" => Err(HOME.to_owned()),
+                path if path.starts_with("~/") => Err(HOME.to_owned()),
                 path => Ok(PathBuf::from(path)),
             }
         };
@@ -46,7 +53,8 @@ impl FromStr for StoreUrl {
             "sqlite" => Ok(StoreUrl::Sqlite(path()?)),
             "file" => Ok(StoreUrl::File(path()?)),
             "postgres" | "postgresql" => Ok(StoreUrl::Postgres(text.to_owned())),
-            _ => Err(format!("expected {FORMS}, got the scheme {scheme:?}")),
+            // Not quoted: it may be a misspelt one with a password behind it.
+            _ => Err(format!("expected {FORMS}, got another scheme")),
         }
     }
 }
@@ -88,6 +96,26 @@ fn is_harmless(parameter: &str) -> bool {
     HARMLESS.contains(&parameter.split('=').next().unwrap_or(parameter))
 }
 
+/// What was given for a URL. Why it is none is said by the command: the parser of arguments would show it, and the password
+/// in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Given(Result<StoreUrl, String>);
+
+impl FromStr for Given {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Given(text.parse()))
+    }
+}
+
+impl Given {
+    /// The URL, or why it is none.
+    pub(crate) fn url(&self) -> Result<&StoreUrl, &str> {
+        self.0.as_ref().map_err(String::as_str)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,8 +128,12 @@ mod tests {
         assert_eq!("sqlite:///a/b.db".parse(), Ok(StoreUrl::Sqlite(PathBuf::from("/a/b.db"))));
         assert_eq!(
             "C:runs".parse::<StoreUrl>().unwrap_err(),
-            format!("expected {FORMS}, got the scheme \"C\"")
+            format!("expected {FORMS}, got another scheme")
         );
+        for wrong in ["sqlite:~/runs.db", "sqlite://~", "file:~/runs"] {
+            assert!(wrong.parse::<StoreUrl>().unwrap_err().contains("write $HOME for it"), "{wrong}");
+        }
+        assert_eq!("file:./~/runs".parse(), Ok(StoreUrl::File(PathBuf::from("./~/runs"))));
         for wrong in ["", "runs.db", "sqlite:", "file://", "mysql://db/runs"] {
             assert!(wrong.parse::<StoreUrl>().is_err(), "{wrong}");
         }
@@ -111,6 +143,13 @@ mod tests {
     fn a_password_is_not_said() {
         let said = |url: &str| url.parse::<StoreUrl>().unwrap().to_string();
         assert_eq!(said("postgres://ada:se@cret@db:5432/runs"), "postgres://ada:***@db:5432/runs");
+        assert_eq!(said("postgres://ada:se/cret@127.0.0.1:1/db"), "postgres://ada:***@127.0.0.1:1/db");
+        assert_eq!(
+            said("postgres://ada:a?b#c:d@db/runs?sslmode=disable"),
+            "postgres://ada:***@db/runs?sslmode=disable"
+        );
+        assert_eq!(said("postgres://ada:se?password=x@db/runs"), "postgres://ada:***@db/runs");
+        assert_eq!(said("postgres://ada@db/runs?password=a@b"), "postgres://ada@db/runs");
         assert_eq!(said("postgres://db/runs?user=ada&password=secret"), "postgres://db/runs");
         assert_eq!(said("postgres://db/runs?user=ada&p%61ssword=secret"), "postgres://db/runs");
         assert_eq!(said("postgres:ada:secret@db/runs"), "postgres:ada:***@db/runs");

@@ -1,11 +1,12 @@
 //! Calls that wait for decisions.
 
-use runstate::store::{About, Approval, ApprovalQuery, Damage, StoreError, lapse};
+use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_due, lapse_run};
 
 use super::damage::tell;
 use super::{Opened, beside};
 use crate::clock::unix_ms;
 use crate::failure::Failure;
+use crate::output::{complain, printable};
 
 /// How many are asked for together.
 const PAGE: usize = 100;
@@ -47,27 +48,31 @@ pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Fa
     }
 }
 
-/// Gives up calls that nobody decided in time: no process need have waited for that. Runs that cannot be read are told, and keep
-/// theirs.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn give_up_lapsed(opened: &Opened) -> Result<(), Failure> {
-    let now_ms = unix_ms();
-    loop {
-        let due = opened.ask(opened.store.due(now_ms, PAGE))?;
-        let mut damaged = 0;
-        for timer in &due {
-            match beside(opened.handle(), lapse(&*opened.store, timer, now_ms)) {
-                Err(StoreError::Unusable { what, help }) => {
-                    tell(&Damage::new(what, help));
-                    damaged += 1;
-                }
-                lapsed => drop(lapsed.map_err(|error| opened.failure(&error))?),
-            }
-        }
-        if due.len() < PAGE || damaged == due.len() {
-            return Ok(());
-        }
+/// The most calls that one command gives up: it does what it was asked for, and leaves the rest to others.
+const MOST: usize = 100;
+
+/// Gives up calls that nobody decided in time: no process need have waited for that. Of many it gives up the oldest; where a store
+/// cannot be written, what is in it can be read all the same; and runs that cannot be read are told, and keep theirs.
+pub(crate) fn give_up_lapsed(opened: &Opened) {
+    match beside(opened.handle(), lapse_due(&*opened.store, unix_ms(), MOST)) {
+        Ok(lapsed) => lapsed.damaged.iter().for_each(tell),
+        Err(error) => warn(opened, &error),
     }
+}
+
+/// The same, for the calls of one run.
+pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
+    match beside(opened.handle(), lapse_run(&*opened.store, run, unix_ms())) {
+        // One that cannot be read says so itself.
+        Ok(()) | Err(StoreError::Unusable { .. }) => {}
+        Err(error) => warn(opened, &error),
+    }
+}
+
+fn warn(opened: &Opened, error: &StoreError) {
+    let why = opened.failure(error);
+    complain(&printable(&format!(
+        "warning: calls that nobody decided in time still wait: {}",
+        why.message()
+    )));
 }

@@ -100,16 +100,36 @@ impl Folder {
         let mut file =
             self.dir.open_with(inside, unblocked(options.write(true).create(true))).map_err(refuse)?;
         regular(&file).map_err(refuse)?;
-        file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(refuse)
+        file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(refuse)?;
+        // That the call has succeeded is about to be durable: what it did has to be, too.
+        file.sync_all().and_then(|()| self.sync_above(inside)).map_err(refuse)
     }
 
     /// Deletes a file, or a symlink and not what it leads to; false if there is none.
     pub(super) fn delete(&self, path: &str) -> Result<bool, String> {
         match self.dir.remove_file(below(path)?) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                let synced = self.sync_above(below(path)?);
+                synced.map(|()| true).map_err(|error| refused("delete", path, &error))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(refused("delete", path, &error)),
         }
+    }
+
+    /// Makes the name of a file durable, and those of the folders above it, which may be new.
+    #[cfg(unix)]
+    fn sync_above(&self, inside: &Path) -> io::Result<()> {
+        for folder in inside.ancestors().skip(1) {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            self.dir.open(folder)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn sync_above(&self, _: &Path) -> io::Result<()> {
+        Ok(())
     }
 
     /// Looks before a file is opened: opening a device can have effects.

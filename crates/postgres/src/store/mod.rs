@@ -6,7 +6,7 @@ mod load;
 mod sql;
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,6 +15,7 @@ use runstate::store::{
     Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
     RunStore, StoreError, Timer, TraceRow,
 };
+use tokio::sync::RwLock;
 use tokio_postgres::Row;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -36,6 +37,9 @@ pub struct PostgresStore {
     sql: Sql,
     /// Listens from the first wait for news on.
     listener: OnceLock<Listener>,
+    /// Held by each run that is being created, also by one that nobody waits for any more. A removal waits for all of them:
+    /// else it could come first, on another connection, and the run be there behind it.
+    creating: Arc<RwLock<()>>,
 }
 
 impl PostgresStore {
@@ -60,7 +64,14 @@ impl PostgresStore {
         })??;
         drop(client);
         let sql = Sql::of(&quoted);
-        Ok(PostgresStore { connections, options, tls, sql, listener: OnceLock::new() })
+        Ok(PostgresStore {
+            connections,
+            options,
+            tls,
+            sql,
+            listener: OnceLock::new(),
+            creating: Arc::default(),
+        })
     }
 
     /// Tells all who listen that something came in. It is told after it was made durable: in the same transaction, those
@@ -95,14 +106,20 @@ impl Drop for PostgresStore {
 #[async_trait]
 impl RunStore for PostgresStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        let Key { key, long } = Key::of(&run.id);
-        let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
-        let (title, not_before) = (text(&run.title), run.not_before_ms.map(int));
-        let made = self
-            .connections
-            .rows(&self.sql.create, &[&key, &long, &title, &spec, &int(run.at_ms), &not_before])
-            .await?;
-        if made.is_empty() {
+        let new = run.clone();
+        let (connections, sql) = (self.connections.clone(), self.sql.create_run.clone());
+        let turn = Arc::clone(&self.creating).read_owned().await;
+        // A task of its own knows when it is made, though who asked may be gone.
+        let made = tokio::spawn(async move {
+            let Key { key, long } = Key::of(&new.id);
+            let spec = serde_json::to_string(&new.spec).map_err(StoreError::failed)?;
+            let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.not_before_ms.map(int));
+            let made = connections.rows(&sql, &[&key, &long, &title, &spec, &at, &not_before]).await;
+            drop(turn);
+            made
+        });
+        let made = made.await.map_err(StoreError::failed)??;
+        if !made.first().is_some_and(|row| row.get(0)) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
         self.tell().await;
@@ -230,6 +247,7 @@ impl RunStore for PostgresStore {
     }
 
     async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        drop(self.creating.write().await);
         let rows = self.connections.rows(&self.sql.remove_run, &[&Key::of(run).key, &int(now_ms)]).await?;
         let answer = Answer::of(&rows)?;
         match answer.outcome {

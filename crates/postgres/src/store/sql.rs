@@ -3,7 +3,7 @@
 /// The statements of a store.
 #[derive(Debug)]
 pub(crate) struct Sql {
-    pub(crate) create: String,
+    pub(crate) create_run: String,
     pub(crate) run_no: String,
     pub(crate) claim_any: String,
     pub(crate) claim_run: String,
@@ -50,10 +50,7 @@ impl Sql {
                 WHERE r.id = $1 ORDER BY t.seq DESC LIMIT 1",
         ];
         Sql {
-            create: with(
-                "INSERT INTO {schema}.runs (id, long_id, title, spec, created_at, changed_at, not_before)
-                    VALUES ($1, $2, $3, $4, $5, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING no",
-            ),
+            create_run: call("create_run", 6),
             run_no: with("SELECT no FROM {schema}.runs WHERE id = $1"),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
             claim_any: with(

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use runstate::store::StoreError;
+use runstate::store::{Claim, NewRun, RunStore, StoreError};
 use rusqlite::Connection;
+
+use crate::SqliteStore;
 
 use crate::schema::{MIGRATIONS, prepare};
 
@@ -97,4 +99,23 @@ fn a_newer_file_is_refused_and_left_alone() {
     assert!(what.contains("has version 2 of the tables, and this program knows versions up to 1"), "{what}");
     assert!(help.starts_with("use a newer version"), "{help}");
     assert_eq!(version(&connect(&path)), 2);
+}
+
+/// What is stored by version 1 is kept, and its leases are above none that are given from now on.
+#[tokio::test]
+async fn fences_of_a_file_of_version_1_do_not_begin_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    first(&path);
+    connect(&path).execute("UPDATE runs SET fence = 7", []).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(version(&connect(&path)), 2);
+    let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap();
+    assert_eq!(lease.fence, 8);
+    assert!(store.remove("r1", 2).await.unwrap());
+    for (run, least) in [("r2", 9), ("r1", 9)] {
+        store.create(&NewRun::new(run, serde_json::Value::Null, 0)).await.unwrap();
+        let lease = store.claim(&Claim::of(run, "w", 1, 2)).await.unwrap().unwrap();
+        assert!(lease.fence >= least, "{lease:?}");
+    }
 }

@@ -1,0 +1,65 @@
+//! The numbers that runs have had: none is given twice, though runs are removed with their folders.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::durable::replace;
+use crate::failure::Failure;
+
+/// The folder that has the highest number of each name. No run is called so: ids end with a number.
+const FOLDER: &str = "numbers";
+
+/// What is known of the numbers of one name, while nobody else gives one.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    path: PathBuf,
+    highest: u64,
+    /// Held until this is dropped.
+    _lock: File,
+}
+
+impl Numbers {
+    /// Those of that name, once no other process gives one.
+    ///
+    /// # Errors
+    /// Those of the operating system, and a file that holds something else.
+    pub(super) fn of(state_dir: &Path, name: &str) -> Result<Self, Failure> {
+        let folder = state_dir.join(FOLDER);
+        fs::create_dir_all(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
+        let lock = folder.join("lock");
+        let locked = File::create(&lock).and_then(|file| file.lock().map(|()| file));
+        let locked = locked.map_err(|error| Failure::io("lock", &lock, &error))?;
+        let path = folder.join(name);
+        let kept = match fs::read_to_string(&path) {
+            Ok(text) => text.trim().parse().map_err(|_| {
+                Failure::new(format!("{}: expected a number, got {text:?}", path.display()))
+                    .with_help("write the highest number into it that a run of that name has had")
+            })?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(Failure::io("read", &path, &error)),
+        };
+        // Folders may be there of runs that were made before numbers were kept.
+        let highest = there(state_dir, name).max().unwrap_or(0).max(kept);
+        Ok(Numbers { path, highest, _lock: locked })
+    }
+
+    /// The next one. It is not given again, whatever becomes of it.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub(super) fn next(&mut self, least: u64) -> Result<u64, Failure> {
+        let next = least.max(self.highest.saturating_add(1));
+        replace(&self.path, format!("{next}\n").as_bytes())
+            .map_err(|error| Failure::io("write", &self.path, &error))?;
+        self.highest = next;
+        Ok(next)
+    }
+}
+
+/// The numbers of the runs of that name that have folders; none where the folder cannot be read.
+fn there(state_dir: &Path, name: &str) -> impl Iterator<Item = u64> {
+    let entries = fs::read_dir(state_dir).into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    ids.filter_map(move |id| id.strip_prefix(name)?.strip_prefix('-')?.parse().ok())
+}

@@ -1,0 +1,48 @@
+//! The numbers of runs: none is given twice.
+
+use std::process::Child;
+
+use crate::session::Session;
+
+const DONE: &str = "name: done\nmessage: go\nmodel:\n  - text: done\n";
+
+fn say(session: &Session, args: &[&str]) -> String {
+    let said = session.run(&[args, &["--state-dir", "runs"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    said.shown()
+}
+
+#[test]
+fn the_number_of_a_run_that_was_removed_is_not_given_again() {
+    let session = Session::new();
+    session.write("done.yaml", DONE);
+    for store in ["sqlite:runs/runs.db", "file:other"] {
+        for _ in 0..2 {
+            say(&session, &["run", "done.yaml", "--store", store]);
+        }
+    }
+    for number in [5, 6] {
+        let pruned = say(&session, &["prune", "--older-than", "1ms"]);
+        assert!(pruned.contains("removed"), "{pruned}");
+        assert!(say(&session, &["run", "done.yaml"]).contains(&format!("done-{number}")));
+    }
+    // Folders of runs that were made before numbers were kept count as well.
+    std::fs::remove_dir_all(session.path("runs/numbers")).unwrap();
+    session.write("runs/done-40/work/a.txt", "one");
+    assert!(say(&session, &["run", "done.yaml"]).contains("done-41"));
+}
+
+#[test]
+fn runs_that_begin_together_have_numbers_of_their_own() {
+    let session = Session::new();
+    session.write("done.yaml", DONE);
+    let args = ["run", "--detach", "done.yaml", "--state-dir", "runs"];
+    let together: Vec<Child> = (0..6).map(|_| session.command(&args).spawn().unwrap()).collect();
+    for child in together {
+        assert!(child.wait_with_output().unwrap().status.success());
+    }
+    let listed = say(&session, &["runs"]);
+    for number in 1..=6 {
+        assert!(listed.contains(&format!("done-{number} ")), "{listed}");
+    }
+}

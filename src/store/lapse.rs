@@ -1,0 +1,135 @@
+//! Calls that nobody decided about in time.
+
+use futures_util::future::join_all;
+
+use super::RunStore;
+use super::decide::Posted;
+use super::error::StoreError;
+use super::query::{About, ApprovalQuery, Damage, Timer};
+use crate::agent::RUNTIME;
+use crate::decision::{Decision, DecisionAction};
+
+/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever
+/// drives the run takes.
+///
+/// # Errors
+/// [`StoreError::NoRun`] when the run was removed since; and those of the store.
+///
+/// # Cancel safety
+/// As [`decide`](fn@super::decide).
+pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<Posted, StoreError> {
+    let mut decision = Decision::new(
+        format!("expiry:{}", timer.suspension),
+        timer.suspension.clone(),
+        DecisionAction::Cancel,
+    );
+    decision.run_id.clone_from(&timer.run);
+    decision.call.clone_from(&timer.call);
+    decision.reason = Some("nobody decided in time".to_owned());
+    decision.actor = Some(RUNTIME.to_owned());
+    decision.decided_at_ms = now_ms;
+    loop {
+        let posted = store.post(&decision).await?;
+        // Clients give ids of their own: one may have given this to a decision on something else.
+        if posted != Posted::Duplicate || !is_open(store, timer).await? {
+            return Ok(posted);
+        }
+        decision.decision_id.push('\'');
+    }
+}
+
+/// Does the call still wait, on that very suspension?
+async fn is_open(store: &dyn RunStore, timer: &Timer) -> Result<bool, StoreError> {
+    let mut query = ApprovalQuery::new(About::Suspension(timer.suspension.clone()), PAGE);
+    loop {
+        let page = store.approvals(&query).await?;
+        if page.iter().any(|open| open.run == timer.run && open.call == timer.call) {
+            return Ok(true);
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE => query = query.behind(last),
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// What came of giving up calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lapsed {
+    /// More may have lapsed, of which it is worth looking for.
+    pub has_more: bool,
+    /// What cannot be read: the calls of those runs still wait.
+    pub damaged: Vec<Damage>,
+}
+
+/// Gives up the calls whose suspensions have lapsed, the oldest first and at most `limit`, together: a store may make many
+/// decisions with one sync. A run that cannot be read keeps its own, and stops no other.
+///
+/// ```
+/// use runstate::store::{MemoryStore, lapse_due};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let store = MemoryStore::default();
+/// assert!(!lapse_due(&store, 1_000, 100).await?.has_more, "nothing waits in an empty store");
+/// # Ok::<(), runstate::store::StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of the store, once all were tried.
+///
+/// # Cancel safety
+/// Dropped, some of them may have been given up.
+pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<Lapsed, StoreError> {
+    let due = store.due(now_ms, limit).await?;
+    let is_full = due.len() == limit;
+    let (given_up, damaged) = together(store, &due, now_ms).await?;
+    Ok(Lapsed { has_more: given_up > 0 && is_full, damaged })
+}
+
+/// Gives up the calls of a run whose suspensions have lapsed. A run that is not there has none; one that cannot be read keeps its
+/// own, and says so to whoever reads it.
+///
+/// # Errors
+/// Those of the store.
+///
+/// # Cancel safety
+/// Dropped, some of them may have been given up.
+pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(), StoreError> {
+    let mut query = ApprovalQuery::new(About::Run(run.to_owned()), PAGE);
+    loop {
+        let page = store.approvals(&query).await?;
+        let lapsed = page.iter().filter(|approval| approval.suspension.is_expired(now_ms));
+        let due: Vec<Timer> = lapsed.filter_map(Timer::of).collect();
+        together(store, &due, now_ms).await?;
+        match page.last() {
+            Some(last) if page.len() == PAGE => query = query.behind(last),
+            _ => return Ok(()),
+        }
+    }
+}
+
+const PAGE: usize = 100;
+
+/// How many were given up here, and what of them cannot be read.
+async fn together(
+    store: &dyn RunStore,
+    due: &[Timer],
+    now_ms: u64,
+) -> Result<(usize, Vec<Damage>), StoreError> {
+    let posted = join_all(due.iter().map(|timer| lapse(store, timer, now_ms))).await;
+    let (mut given_up, mut damaged) = (0, Vec::new());
+    for posted in posted {
+        match posted {
+            Ok(Posted::Accepted) => given_up += 1,
+            // Somebody decided meanwhile, or took the run away: then nothing lapses.
+            Ok(_) | Err(StoreError::NoRun { .. }) => {}
+            Err(StoreError::Unusable { what, help }) => damaged.push(Damage::new(what, help)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((given_up, damaged))
+}

@@ -1,0 +1,128 @@
+//! The rounds of a worker: it looks for runs that can go on, while it drives those that it has.
+
+use std::pin::pin;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio_util::sync::CancellationToken;
+
+use super::super::error::StoreError;
+use super::super::lapse::lapse_due;
+use super::super::lease::{Claim, Lease, Release};
+use super::trouble::Trouble;
+use super::{Host, Worker};
+
+/// When a worker is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// When it is told to stop.
+    Drained,
+    /// When nothing more can go on, too.
+    Idle,
+}
+
+/// Calls that are given up together, before the next look for a run.
+const TIMERS: usize = 100;
+
+impl Worker {
+    /// Drives what can go on, until then.
+    pub(super) async fn rounds(
+        &self,
+        host: &dyn Host,
+        told: &CancellationToken,
+        until: Until,
+    ) -> Result<(), StoreError> {
+        // A store that fails stops this worker, and not what else its caller stops with the token.
+        let drain = told.child_token();
+        let mut driven = FuturesUnordered::new();
+        let mut trouble = Trouble::of(host);
+        let mut failed = None;
+        while !drain.is_cancelled() {
+            let mut is_reached = true;
+            while driven.len() < self.at_once && !drain.is_cancelled() {
+                match self.next_beside(&mut driven, &drain, &mut trouble).await {
+                    Ok(Some(lease)) if drain.is_cancelled() => self.give_back(host, &lease).await,
+                    Ok(Some(lease)) => driven.push(self.drive(host, lease, drain.clone())),
+                    Ok(None) => break,
+                    Err(error @ StoreError::Unavailable(_)) => {
+                        host.troubled(&error);
+                        is_reached = false;
+                        break;
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        drain.cancel();
+                    }
+                }
+            }
+            if until == Until::Idle && is_reached {
+                if driven.next().await.is_none() {
+                    break;
+                }
+                continue;
+            }
+            tokio::select! {
+                () = drain.cancelled() => {}
+                Some(()) = driven.next() => {}
+                () = self.news(is_reached) => {}
+            }
+        }
+        while driven.next().await.is_some() {}
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The next run that can go on. Those that are driven go on meanwhile: however long it takes, their leases are kept.
+    async fn next_beside(
+        &self,
+        driven: &mut FuturesUnordered<impl Future<Output = ()>>,
+        drain: &CancellationToken,
+        trouble: &mut Trouble<'_>,
+    ) -> Result<Option<Lease>, StoreError> {
+        let mut next = pin!(self.next(drain, trouble));
+        loop {
+            tokio::select! {
+                biased;
+                next = &mut next => return next,
+                Some(()) = driven.next() => {}
+            }
+        }
+    }
+
+    /// The next run that can go on, after calls were given up that nobody decided in time. What cannot be read is told.
+    async fn next(
+        &self,
+        drain: &CancellationToken,
+        trouble: &mut Trouble<'_>,
+    ) -> Result<Option<Lease>, StoreError> {
+        loop {
+            let now_ms = self.clock.now_ms();
+            // A decision may be given again, so that it can be dropped at any time; a claim that is dropped may hold a run
+            // that nobody drives.
+            let lapsed = tokio::select! {
+                biased;
+                () = drain.cancelled() => return Ok(None),
+                lapsed = lapse_due(&*self.store, now_ms, TIMERS) => lapsed?,
+            };
+            lapsed.damaged.into_iter().for_each(|damage| trouble.tell(damage));
+            if trouble.has_never_looked() {
+                trouble.look(&*self.store).await?;
+            }
+            let claim = Claim::any(&*self.name, self.clock.now_ms(), self.until_ms());
+            let claimed = self.store.claim(&claim).await?;
+            if claimed.is_none() {
+                trouble.look(&*self.store).await?;
+            }
+            if claimed.is_some() || !lapsed.has_more || drain.is_cancelled() {
+                return Ok(claimed);
+            }
+        }
+    }
+
+    /// Gives back what was claimed when it was to stop already.
+    async fn give_back(&self, host: &dyn Host, lease: &Lease) {
+        // A lease that cannot be given back runs out.
+        if let Err(error) = self.store.release(lease, &Release::clean()).await {
+            host.troubled(&error);
+        }
+    }
+}
