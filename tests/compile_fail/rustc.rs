@@ -17,13 +17,13 @@ type Metadata = BTreeMap<String, PathBuf>;
 pub(super) enum Against {
     /// The kernel and snapshots. The compiler offers similar impls, which are not to come from our own lifecycles.
     Kernel,
-    /// The library with its default features.
+    /// The library with its default features, and traces.
     Library,
 }
 
 static KERNEL: LazyLock<Metadata> =
     LazyLock::new(|| check_library(&["--no-default-features", "--features=snapshot"]));
-static LIBRARY: LazyLock<Metadata> = LazyLock::new(|| check_library(&[]));
+static LIBRARY: LazyLock<Metadata> = LazyLock::new(|| check_library(&["--features=trace"]));
 
 /// The target directory of the build under test.
 fn target_dir() -> &'static Path {
