@@ -53,7 +53,8 @@ impl FromStr for StoreUrl {
             "sqlite" => Ok(StoreUrl::Sqlite(path()?)),
             "file" => Ok(StoreUrl::File(path()?)),
             "postgres" | "postgresql" => Ok(StoreUrl::Postgres(text.to_owned())),
-            // Not quoted: it may be a misspelt one with a password behind it.
+            // What is behind it is not quoted: a misspelt one may have a password there.
+            _ if rest.starts_with("//") => Err(format!("expected {FORMS}, got the scheme {scheme:?}")),
             _ => Err(format!("expected {FORMS}, got another scheme")),
         }
     }

@@ -71,7 +71,7 @@ fn what_is_not_there_is_told(place: &dyn Fn() -> Place) {
         (&["runs", "--behind", "tidy-2"], 2),
         (&["approve", "rm_a"], 1),
         (&["approve", "rm_a", "--run", "tidy-2"], 1),
-        (&["approvals", "--run", "tidy-2"], 0),
+        (&["approvals", "--run", "tidy-2"], 2),
     ] {
         shown.push_str(&place.does(args, code).shown());
         shown.push('\n');

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::agent::event::EventKind;
 use runstate::agent::{Incoming, Verdict};
-use runstate::decision::{Decision, DecisionAction, ResumeMode};
+use runstate::decision::{Decision, DecisionAction, IN_DOUBT, ResumeMode};
 use runstate::termination::TerminationReason;
 use runstate::tool_call::{CallKey, ToolCallStatus};
 use serde_json::Value;
@@ -27,6 +27,8 @@ struct OfCall {
     arguments: Option<Value>,
     /// Cuts when its tool last began.
     cuts: u32,
+    /// The key of its execution that has no answer.
+    unanswered: Option<String>,
 }
 
 pub(super) struct Calls<'s> {
@@ -34,19 +36,11 @@ pub(super) struct Calls<'s> {
     calls: BTreeMap<String, OfCall>,
     sent: BTreeMap<String, Incoming>,
     keys: BTreeSet<String>,
-    /// Does a plugin offer the tool `read` alone, since the model was asked in this activation?
-    offers_read: bool,
 }
 
 impl<'s> Calls<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Calls {
-            case: &seen.case,
-            calls: BTreeMap::new(),
-            sent: BTreeMap::new(),
-            keys: BTreeSet::new(),
-            offers_read: false,
-        }
+        Calls { case: &seen.case, calls: BTreeMap::new(), sent: BTreeMap::new(), keys: BTreeSet::new() }
     }
 }
 
@@ -65,6 +59,14 @@ pub(super) fn is_unfit(case: &Case, key: CallKey) -> Option<&'static str> {
         ToolName::Strict if call.unfit => Some("do not fit"),
         _ => None,
     }
+}
+
+/// Did a plugin offer other tools in the step that asked for the call?
+pub(super) fn is_withheld(case: &Case, key: CallKey) -> bool {
+    let offers_read =
+        |act: &Act| (act.phase, act.step, act.does) == (Place::BeforeInference, key.step, Does::OfferRead);
+    case.acts.iter().any(offers_read)
+        && case.call(key.step, key.ordinal).is_some_and(|call| call.tool != ToolName::Read)
 }
 
 /// Block run, block, suspend, set the result, allow; the first of equals. Written again.
@@ -93,15 +95,8 @@ impl Judge for Calls<'_> {
                 EventKind::ToolCallReady { call, arguments, .. } => {
                     self.calls.entry(call.clone()).or_default().arguments = Some(arguments.clone());
                 }
-                EventKind::RunStarted { .. } => self.offers_read = false,
                 _ => {}
             },
-            What::Asked { step, .. } => {
-                let offers = |act: &&Act| {
-                    (act.phase, act.step, act.does) == (Place::BeforeInference, *step, Does::OfferRead)
-                };
-                self.offers_read = self.case.acts.iter().any(|act| offers(&act));
-            }
             What::Gate { call, key, plugin, verdict, .. } => {
                 let of_call = self.calls.entry(call.clone()).or_default();
                 if let Some(why) = is_unfit(self.case, *key) {
@@ -115,6 +110,9 @@ impl Judge for Calls<'_> {
                 }
             }
             What::Began { .. } => self.began(&entry.what, now, book),
+            What::Answered { call, .. } => {
+                self.calls.entry(call.clone()).or_default().unanswered = None;
+            }
             _ => {}
         }
     }
@@ -156,7 +154,7 @@ impl Calls<'_> {
         let What::Began { call, key, idempotency, arguments, decision, durable, .. } = began else { return };
         let tool = self.case.call(key.step, key.ordinal).map(|call| call.tool);
         let repeatable = tool.is_some_and(ToolName::is_repeatable);
-        if self.offers_read && tool != Some(ToolName::Read) && now.cuts == 0 {
+        if is_withheld(self.case, *key) {
             book.wrong("calls", format!("{call} executes, and its tool is not offered in this step"));
         }
         let of_call = self.calls.entry(call.clone()).or_default();
@@ -180,7 +178,11 @@ impl Calls<'_> {
         let doubted = decision
             .as_ref()
             .and_then(|decision| now.asked.get(&decision.suspension_id))
-            .is_some_and(|asked| asked.action == "in_doubt");
+            .is_some_and(|asked| asked.action == IN_DOUBT);
+        let cut_off = of_call.unanswered.replace(idempotency.clone());
+        if doubted && cut_off.as_ref().is_some_and(|cut_off| cut_off != idempotency) {
+            book.wrong("calls", format!("{call}, cut off as {cut_off:?}, executes again as {idempotency}"));
+        }
         if fresh && !self.keys.insert(idempotency.clone()) && !repeatable && !doubted {
             book.wrong("calls", format!("two executions of {call} have the key {idempotency}"));
         }
@@ -237,7 +239,7 @@ impl Calls<'_> {
             return;
         };
         let expected = match asked.resume_mode {
-            _ if asked.action == "in_doubt" => Some(asked.parameters["arguments"].clone()),
+            _ if asked.action == IN_DOUBT => Some(asked.parameters["arguments"].clone()),
             ResumeMode::ReplayToolCall => original,
             ResumeMode::PassDecisionToTool => Some(decision.result.clone()),
             ResumeMode::UseDecisionAsToolResult => {

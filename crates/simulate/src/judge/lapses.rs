@@ -1,5 +1,7 @@
 //! What lapses is given up when its time comes, where the loop waits for just that or takes decisions in at once.
 
+use std::collections::BTreeSet;
+
 use runstate::agent::{ExecutionMode, WhenSuspended};
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
@@ -10,6 +12,8 @@ use crate::play::{Seen, What};
 
 pub(super) struct Lapses<'s> {
     case: &'s Case,
+    /// Calls that execute again: where they do so one by one, what lapses waits for them like any decision.
+    replayed: BTreeSet<String>,
     /// Is there a loop?
     driven: bool,
     /// Since when the loop notices what lapses; none while it does not.
@@ -18,7 +22,7 @@ pub(super) struct Lapses<'s> {
 
 impl<'s> Lapses<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Lapses { case: &seen.case, driven: false, alert_since: None }
+        Lapses { case: &seen.case, replayed: BTreeSet::new(), driven: false, alert_since: None }
     }
 
     /// Does the loop notice now what lapses (document 003, `wait_for_resume_or_cancel`; document 000, the stream)?
@@ -33,7 +37,9 @@ impl<'s> Lapses<'s> {
         let speaks = now.flow.as_deref() == Some("LlmCall");
         let at_once = self.case.streamed || self.case.mode == ExecutionMode::Concurrent;
         let plugins_take_time = self.case.acts.iter().any(|act| matches!(act.does, Does::Wait(_)));
-        waits_in_place || !plugins_take_time && (executes && at_once || speaks && self.case.streamed)
+        let held_up = self.case.mode != ExecutionMode::Concurrent && !self.replayed.is_empty();
+        waits_in_place
+            || !plugins_take_time && !held_up && (executes && at_once || speaks && self.case.streamed)
     }
 }
 
@@ -52,7 +58,16 @@ impl Judge for Lapses<'_> {
         if let Step::Entry(entry) = step {
             match &entry.what {
                 What::LoopBegan { .. } => self.driven = true,
-                What::LoopEnded(_) | What::Died { .. } => self.driven = false,
+                What::LoopEnded(_) | What::Died { .. } => {
+                    self.driven = false;
+                    self.replayed.clear();
+                }
+                What::Began { call, decision: Some(_), .. } => {
+                    self.replayed.insert(call.clone());
+                }
+                What::Answered { call, .. } | What::Dropped { call } => {
+                    self.replayed.remove(call);
+                }
                 _ => {}
             }
         }

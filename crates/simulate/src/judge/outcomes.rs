@@ -8,7 +8,7 @@ use runstate::decision::{DecisionAction, ResumeMode};
 use runstate::tool_call::CallKey;
 use serde_json::{Value, json};
 
-use super::calls::is_unfit;
+use super::calls::{is_unfit, is_withheld};
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, ComesTo};
 use crate::play::{OUTPUT, Seen, What};
@@ -119,7 +119,9 @@ impl Outcomes<'_> {
             (CallOutcome::Succeeded { output, .. }, _) => cut && self.results.values().any(|it| it == output),
             (CallOutcome::Failed { error }, Some(Source::Error(words))) => error.contains(words.as_str()),
             (CallOutcome::Failed { error }, _) => {
-                let before = ["do not fit", "is not offered"].iter().any(|words| error.contains(words));
+                // The place of a call may not be known before a plugin was asked about it, and of one that is withheld none is.
+                let withheld = key.is_none_or(|key| key.step == 0 || is_withheld(self.case, key));
+                let before = error.contains("do not fit") || withheld && error.contains("is not offered");
                 let unfit = key.and_then(|key| is_unfit(self.case, key));
                 before
                     || unfit.is_some()

@@ -9,7 +9,7 @@ use runstate::tool_call::ToolCallStatus;
 use serde_json::json;
 
 use super::{Book, Judge, Moment, Step};
-use crate::case::Case;
+use crate::case::{Answer, Case};
 use crate::play::{Ended, Seen, What};
 
 /// How far the tool of a call said that it is.
@@ -22,15 +22,17 @@ struct Progress {
 
 pub(super) struct Told<'s> {
     case: &'s Case,
-    /// The tokens of the answers, in the order in which they came.
-    used: Vec<u64>,
+    /// The tokens of the answers that came.
+    used: u64,
+    /// The answer that is under way.
+    asked: Option<&'s Answer>,
     commits: u64,
     progress: BTreeMap<String, Progress>,
 }
 
 impl<'s> Told<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Told { case: &seen.case, used: Vec::new(), commits: 0, progress: BTreeMap::new() }
+        Told { case: &seen.case, used: 0, asked: None, commits: 0, progress: BTreeMap::new() }
     }
 
     fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
@@ -38,13 +40,15 @@ impl<'s> Told<'s> {
             EventKind::Checkpoint { commit, .. } if now.cuts == 0 && *commit != self.commits => {
                 book.wrong("told", format!("commit {commit} is told, and {} were made", self.commits));
             }
+            EventKind::InferenceStarted { step } => {
+                self.asked = self.case.answers.get(*step as usize - 1);
+            }
             EventKind::InferenceFinished { step, usage, .. } => {
-                let answer = self.case.answers.get(*step as usize - 1);
-                let tokens = answer.map_or(0, |answer| answer.tokens);
+                let tokens = self.asked.take().map_or(0, |answer| answer.tokens);
                 if usage.total() != tokens {
                     book.wrong("told", format!("step {step} took {tokens} tokens, and {usage:?} is told"));
                 }
-                self.used.push(tokens);
+                self.used += tokens;
             }
             EventKind::RunFinished { status, waiting, usage, reason } => {
                 if *status == RunStatus::Waiting {
@@ -77,13 +81,18 @@ impl<'s> Told<'s> {
         }
     }
 
-    /// All answers count that were taken in; the last one may not have been, where the run failed or was cancelled.
+    /// All answers count, one that failed too: it was paid for. One that was cancelled had perhaps not said what it took.
     fn used(&self, total: u64, reason: &TerminationReason, now: &Moment, book: &mut Book) {
-        let all: u64 = self.used.iter().sum();
-        let but_one = all - self.used.last().copied().unwrap_or_default();
-        let broke_off = matches!(reason, TerminationReason::Error(_) | TerminationReason::Cancelled);
-        if now.cuts == 0 && total != all && !(broke_off && total == but_one) {
-            book.wrong("told", format!("the run used {all} tokens, and {total} are told"));
+        let of_last = self.asked.map_or(0, |answer| answer.tokens);
+        let is_right = match (self.asked.and_then(|answer| answer.fault), reason) {
+            (Some(_), TerminationReason::Error(_)) => total == self.used + of_last,
+            _ => total == self.used || total == self.used + of_last,
+        };
+        if now.cuts == 0 && !is_right {
+            book.wrong(
+                "told",
+                format!("the run used {} and {of_last} tokens, and {total} are told", self.used),
+            );
         }
     }
 }

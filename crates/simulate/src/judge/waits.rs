@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::agent::event::EventKind;
 use runstate::agent::{Message, SuspensionPolicy};
+use runstate::checkpoint::Trigger;
 use runstate::tool_call::ToolCallStatus;
 use runstate::trace::Event;
 
@@ -12,6 +13,8 @@ use crate::play::{Seen, What};
 
 pub(super) struct Waits {
     policy: SuspensionPolicy,
+    /// Is there a committer?
+    is_kept: bool,
     /// The step, and which step each call is of.
     at_step: u32,
     steps: BTreeMap<String, u32>,
@@ -31,6 +34,7 @@ impl Waits {
     pub(super) fn new(seen: &Seen) -> Self {
         Waits {
             policy: seen.case.policy,
+            is_kept: seen.case.committer,
             at_step: 0,
             steps: BTreeMap::new(),
             anew: BTreeSet::new(),
@@ -83,12 +87,16 @@ impl Waits {
     fn asked_again(&mut self, what: &What, book: &mut Book) {
         match what {
             What::Event(event) => match &event.kind {
-                EventKind::StepFinished { .. } => self.moved = false,
+                EventKind::StepFinished { .. } if !self.is_kept => self.moved = false,
                 EventKind::ToolCallSuspended { .. }
                 | EventKind::ToolCallResumed { .. }
                 | EventKind::ToolCallDone { .. } => self.moved = true,
                 _ => {}
             },
+            // An answer that is lost is asked for again.
+            What::CommitEnded { trigger: Trigger::AssistantTurnCommitted, made: true, .. } => {
+                self.moved = false;
+            }
             What::Asked { step, history, .. } if !self.moved => {
                 let last = history.iter().last().and_then(Message::answer);
                 if last.is_some_and(|turn| turn.calls.is_empty()) {
@@ -114,8 +122,11 @@ impl Judge for Waits {
     }
 
     fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
-        if let Step::Entry(entry) = step {
-            self.asked_again(&entry.what, book);
+        match step {
+            Step::Entry(entry) => self.asked_again(&entry.what, book),
+            // Durable before it is told, where the process died between.
+            Step::Moved(event) if event.lifecycle == "tool_call" => self.moved = true,
+            Step::Moved(_) => {}
         }
         if now.cuts > 0 || self.failed {
             return;

@@ -2,6 +2,7 @@
 
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind, Interrupt, Redact, Redacted, Which};
 use runstate::decision::Suspension;
+use runstate::termination::{StoppedReason, TerminationReason};
 use serde_json::{Value, json};
 
 /// Before a text that was hidden.
@@ -16,7 +17,7 @@ pub(super) struct Veil;
 impl Redact for Veil {
     fn redact(&self, what: Redacted<'_>, value: &Value) -> Value {
         match (what.which, value) {
-            (Which::Error, Value::String(text)) => json!(format!("{VEILED}{text}")),
+            (Which::Error | Which::End, Value::String(text)) => json!(format!("{VEILED}{text}")),
             (Which::Suspension, asked) => json!({
                 "message": format!("{VEILED}{}", asked["message"].as_str().unwrap_or_default()),
                 "parameters": veiled(what, &asked["parameters"]),
@@ -44,7 +45,11 @@ pub(super) fn unveil(event: &AgentEvent) -> Result<AgentEvent, String> {
         EventKind::ToolCallReady { call, arguments, .. } => value(arguments, Which::Arguments, call)?,
         EventKind::ToolCallProgress { call, progress } => value(progress, Which::Progress, call)?,
         EventKind::ToolCallSuspended { interrupt } => asked(interrupt)?,
-        EventKind::RunFinished { waiting, .. } => waiting.iter_mut().try_for_each(asked)?,
+        EventKind::RunFinished { waiting, reason, .. } => {
+            waiting.iter_mut().try_for_each(asked)?;
+            end(reason)?;
+        }
+        EventKind::Error { message } => text(message)?,
         EventKind::ToolCallArguments { call, .. } => {
             return Err(format!("a piece of the arguments of {call} left"));
         }
@@ -59,6 +64,21 @@ pub(super) fn unveil(event: &AgentEvent) -> Result<AgentEvent, String> {
         _ => {}
     }
     Ok(event)
+}
+
+fn end(reason: &mut TerminationReason) -> Result<(), String> {
+    match reason {
+        TerminationReason::Error(message) | TerminationReason::Blocked(message) => text(message),
+        TerminationReason::Stopped(stopped) => {
+            let Some(detail) = stopped.detail() else { return Ok(()) };
+            let mut detail = detail.to_owned();
+            text(&mut detail)?;
+            *stopped =
+                StoppedReason::new(stopped.code(), Some(&detail)).map_err(|error| error.to_string())?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn asked(interrupt: &mut Interrupt) -> Result<(), String> {

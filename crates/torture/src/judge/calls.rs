@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::tool_call::AnyToolCall;
 
-use super::Violation;
 use super::book::{Began, Book};
 use super::run::Seen;
+use super::{IN_DOUBT, Violation};
 use crate::script::{Asks, Call, ToolName};
 
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
@@ -110,6 +110,14 @@ fn outcome(
                 true => Ok(()),
                 false => Err(format!("{name} has the result {}, and nobody gave it", call.output())),
             }
+        }
+        // Somebody said what came of an execution that was in doubt.
+        AnyToolCall::Succeeded(call)
+            if decisions.iter().any(|it| {
+                it.suspension_id.ends_with(IN_DOUBT) && !it.result.is_null() && it.result == *call.output()
+            }) =>
+        {
+            Ok(())
         }
         AnyToolCall::Succeeded(_) if asked.fails => Err(format!("{name} fails, and has succeeded")),
         AnyToolCall::Succeeded(call) => acted(call.output()["acted_as"].as_str().unwrap_or("nothing")),
