@@ -4,6 +4,7 @@ mod calls;
 mod counts;
 mod decided;
 mod error;
+mod moves;
 mod offer;
 #[cfg(feature = "store")]
 mod parts;
@@ -11,21 +12,20 @@ mod pending;
 mod round;
 mod sound;
 mod stored;
+mod writes;
 
 use std::sync::Arc;
 
 use super::answer::Usage;
-use super::history::{CallResult, History, Message, OpenCall, ResultContent};
-use super::keys::{Changed, Conflict, Key, KeyError, KeyState, Patches, StateView, Values};
+use super::history::{History, Message};
+use super::keys::{Changed, Key, KeyError, Values};
 use super::stop::StopCounters;
 use super::thread::Thread;
-use super::tool::ToolSpec;
 use super::{Unwatched, Watch};
 use crate::decision::Suspension;
 use crate::kernel::Slot;
 use crate::run::{AnyRun, RunRecord, RunStatus};
-use crate::tool_call::{AnyToolCall, CallKey, Cancel, ToolCallStatus};
-use crate::turn::Turn;
+use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
 pub(super) use calls::{Call, Calls};
 pub(super) use counts::Counts;
@@ -217,66 +217,6 @@ impl RunState {
         self.calls.projection()
     }
 
-    pub(super) fn view(&self) -> StateView {
-        StateView::new(self.values.clone(), self.thread.values.clone())
-    }
-
-    /// What a call reads that executes now: what was committed when the first of its round did.
-    pub(super) fn view_of_round(&mut self) -> StateView {
-        let RunState { round, values, thread, .. } = self;
-        round.view(|| StateView::new(values.clone(), thread.values.clone()))
-    }
-
-    /// Takes in what an execution of a call wrote: the next commit applies it.
-    pub(super) fn written(&mut self, call: usize, patches: Patches) {
-        let of = &self.calls[call];
-        self.round.write(call, of.record().key().step, &of.name, patches);
-    }
-
-    /// Applies what the calls of the round wrote since the last commit, unless two of them contradict each other.
-    pub(super) fn apply_round(&mut self) -> Result<Changed, Conflict> {
-        if !self.round.waits() {
-            return Ok(Changed::default());
-        }
-        let mut round = std::mem::take(&mut self.round);
-        let changed = self.change(|keys| round.apply(keys));
-        self.round = round;
-        changed
-    }
-
-    /// Applies what a plugin wrote.
-    pub(super) fn apply(&mut self, name: &str, patches: &Patches) -> Result<Changed, Conflict> {
-        self.change(|keys| {
-            let mut changed = Changed::default();
-            keys.write([(name, patches)].into_iter(), &mut changed).map(|()| changed)
-        })
-    }
-
-    fn change(
-        &mut self,
-        change: impl FnOnce(&mut KeyState) -> Result<Changed, Conflict>,
-    ) -> Result<Changed, Conflict> {
-        let mut keys = KeyState {
-            run: std::mem::take(&mut self.values),
-            thread: std::mem::take(&mut self.thread.values),
-        };
-        let changed = change(&mut keys);
-        KeyState { run: self.values, thread: self.thread.values } = keys;
-        let changed = changed?;
-        self.changed_values.extend(&changed);
-        Ok(changed)
-    }
-
-    /// An activation begins.
-    pub(super) fn take_up_round(&mut self) {
-        self.round.take_up();
-    }
-
-    /// What calls write from now on is that of another round.
-    pub(super) fn end_round(&mut self) {
-        self.round.end();
-    }
-
     /// A new run begins, with what the user wrote.
     pub(super) fn begin(&mut self, now_ms: u64, message: Arc<str>) {
         self.counters = StopCounters::new(now_ms);
@@ -310,68 +250,6 @@ impl RunState {
         }
     }
 
-    /// Adds a message that is no result.
-    pub(super) fn say(&mut self, message: Message) {
-        self.unsaved.push(message.clone());
-        self.thread.history.push(message);
-    }
-
-    /// Takes an answer in: its message, its calls, and places for their results. `chosen` are the tools that were offered,
-    /// unless all were.
-    pub(super) fn answered(
-        &mut self,
-        step: u32,
-        chosen: Option<&[Arc<ToolSpec>]>,
-        turn: &Arc<Turn>,
-        watch: &dyn Watch,
-    ) {
-        self.steps = step;
-        self.offer.keep(chosen);
-        self.unread = false;
-        self.say(Message::Assistant(Arc::clone(turn)));
-        for (ordinal, request) in (0..).zip(&turn.calls) {
-            let open = OpenCall::new(Arc::clone(turn), ordinal, NOT_EXECUTED);
-            let place = self.thread.history.push(Message::Open(open));
-            self.calls.add(CallKey { step, ordinal }, request, place, watch);
-        }
-    }
-
-    /// Moves a call on with typed code, and what the model reads of it.
-    pub(super) fn step_call(&mut self, call: usize, step: impl FnOnce(AnyToolCall) -> AnyToolCall) {
-        self.calls.step(call, step);
-        let moved = &self.calls[call];
-        match moved.machine.get() {
-            AnyToolCall::Succeeded(_) | AnyToolCall::Failed(_) | AnyToolCall::Cancelled(_) => {
-                if let Some(content) = content_of(moved.machine.get()) {
-                    self.settle(call, content);
-                }
-            }
-            AnyToolCall::Suspended(_) => self.explain(call, WAITING),
-            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => {}
-        }
-    }
-
-    fn settle(&mut self, call: usize, content: ResultContent) {
-        let call = &self.calls[call];
-        if !self.thread.history.is_open(call.place) {
-            return;
-        }
-        let record = call.record();
-        let result = CallResult { key: record.key(), id: record.id().to_owned(), content };
-        let message = Message::Result(Arc::new(result));
-        self.unsaved.push(message.clone());
-        self.thread.history.set(call.place, message);
-        self.unread = true;
-    }
-
-    fn explain(&mut self, call: usize, why: &'static str) {
-        let place = self.calls[call].place;
-        if let Some(Message::Open(open)) = self.thread.history.get(place) {
-            let open = OpenCall { why, ..open.clone() };
-            self.thread.history.set(place, Message::Open(open));
-        }
-    }
-
     /// The calls that may still be started: those of the last round, and those behind a call that waits.
     pub(super) fn startable(&self) -> Vec<usize> {
         let fresh = self.calls.fresh().iter().copied();
@@ -399,27 +277,6 @@ impl RunState {
             || self.calls.suspended().any(|call| self.suspension(call).is_some_and(|of| of.id == id))
     }
 
-    /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that
-    /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed.
-    pub(super) fn cancel_open_calls(&mut self, reason: &str) -> Vec<usize> {
-        let open = self.calls.open().to_vec();
-        for call in &open {
-            self.step_call(*call, |machine| {
-                let cancel = Cancel::new(reason);
-                match machine {
-                    AnyToolCall::Running(call) => call.cancel(cancel).into(),
-                    AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
-                    AnyToolCall::Resuming(call) => call.cancel(cancel).into(),
-                    other => other,
-                }
-            });
-        }
-        for call in self.startable() {
-            self.settle(call, ResultContent::Error(NOT_EXECUTED.to_owned()));
-        }
-        open
-    }
-
     /// The calls of a step that are not `New`, and how they stand.
     pub(super) fn status_of(&self, call: usize) -> ToolCallStatus {
         self.calls[call].status()
@@ -440,23 +297,5 @@ impl RunState {
         self.decided.committed();
         self.unsaved.clear();
         self.changed_values = Changed::default();
-    }
-}
-
-const WAITING: &str = "waiting for a decision";
-const NOT_EXECUTED: &str = "not executed";
-
-fn content_of(call: &AnyToolCall) -> Option<ResultContent> {
-    match call {
-        AnyToolCall::Succeeded(call) => Some(ResultContent::Output {
-            value: call.output().clone(),
-            warning: call.warning().map(str::to_owned),
-        }),
-        AnyToolCall::Failed(call) => Some(ResultContent::Error(call.error().to_owned())),
-        AnyToolCall::Cancelled(call) => Some(ResultContent::Error(call.reason().to_owned())),
-        AnyToolCall::New(_)
-        | AnyToolCall::Running(_)
-        | AnyToolCall::Suspended(_)
-        | AnyToolCall::Resuming(_) => None,
     }
 }

@@ -1,0 +1,113 @@
+//! How a run moves on: what is said, what is called, and what the model reads of it.
+
+use std::sync::Arc;
+
+use super::super::Watch;
+use super::super::history::{CallResult, Message, OpenCall, ResultContent};
+use super::super::tool::ToolSpec;
+use super::RunState;
+use crate::tool_call::{AnyToolCall, CallKey, Cancel};
+use crate::turn::Turn;
+
+impl RunState {
+    /// Adds a message that is no result.
+    pub(in crate::agent) fn say(&mut self, message: Message) {
+        self.unsaved.push(message.clone());
+        self.thread.history.push(message);
+    }
+
+    /// Takes an answer in: its message, its calls, and places for their results. `chosen` are the tools that were offered,
+    /// unless all were.
+    pub(in crate::agent) fn answered(
+        &mut self,
+        step: u32,
+        chosen: Option<&[Arc<ToolSpec>]>,
+        turn: &Arc<Turn>,
+        watch: &dyn Watch,
+    ) {
+        self.steps = step;
+        self.offer.keep(chosen);
+        self.unread = false;
+        self.say(Message::Assistant(Arc::clone(turn)));
+        for (ordinal, request) in (0..).zip(&turn.calls) {
+            let open = OpenCall::new(Arc::clone(turn), ordinal, NOT_EXECUTED);
+            let place = self.thread.history.push(Message::Open(open));
+            self.calls.add(CallKey { step, ordinal }, request, place, watch);
+        }
+    }
+
+    /// Moves a call on with typed code, and what the model reads of it.
+    pub(in crate::agent) fn step_call(&mut self, call: usize, step: impl FnOnce(AnyToolCall) -> AnyToolCall) {
+        self.calls.step(call, step);
+        let moved = &self.calls[call];
+        match moved.machine.get() {
+            AnyToolCall::Succeeded(_) | AnyToolCall::Failed(_) | AnyToolCall::Cancelled(_) => {
+                if let Some(content) = content_of(moved.machine.get()) {
+                    self.settle(call, content);
+                }
+            }
+            AnyToolCall::Suspended(_) => self.explain(call, WAITING),
+            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => {}
+        }
+    }
+
+    fn settle(&mut self, call: usize, content: ResultContent) {
+        let call = &self.calls[call];
+        if !self.thread.history.is_open(call.place) {
+            return;
+        }
+        let record = call.record();
+        let result = CallResult { key: record.key(), id: record.id().to_owned(), content };
+        let message = Message::Result(Arc::new(result));
+        self.unsaved.push(message.clone());
+        self.thread.history.set(call.place, message);
+        self.unread = true;
+    }
+
+    fn explain(&mut self, call: usize, why: &'static str) {
+        let place = self.calls[call].place;
+        if let Some(Message::Open(open)) = self.thread.history.get(place) {
+            let open = OpenCall { why, ..open.clone() };
+            self.thread.history.set(place, Message::Open(open));
+        }
+    }
+
+    /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that
+    /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed.
+    pub(in crate::agent) fn cancel_open_calls(&mut self, reason: &str) -> Vec<usize> {
+        let open = self.calls.open().to_vec();
+        for call in &open {
+            self.step_call(*call, |machine| {
+                let cancel = Cancel::new(reason);
+                match machine {
+                    AnyToolCall::Running(call) => call.cancel(cancel).into(),
+                    AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
+                    AnyToolCall::Resuming(call) => call.cancel(cancel).into(),
+                    other => other,
+                }
+            });
+        }
+        for call in self.startable() {
+            self.settle(call, ResultContent::Error(NOT_EXECUTED.to_owned()));
+        }
+        open
+    }
+}
+
+pub(super) const WAITING: &str = "waiting for a decision";
+pub(super) const NOT_EXECUTED: &str = "not executed";
+
+pub(super) fn content_of(call: &AnyToolCall) -> Option<ResultContent> {
+    match call {
+        AnyToolCall::Succeeded(call) => Some(ResultContent::Output {
+            value: call.output().clone(),
+            warning: call.warning().map(str::to_owned),
+        }),
+        AnyToolCall::Failed(call) => Some(ResultContent::Error(call.error().to_owned())),
+        AnyToolCall::Cancelled(call) => Some(ResultContent::Error(call.reason().to_owned())),
+        AnyToolCall::New(_)
+        | AnyToolCall::Running(_)
+        | AnyToolCall::Suspended(_)
+        | AnyToolCall::Resuming(_) => None,
+    }
+}
