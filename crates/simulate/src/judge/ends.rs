@@ -69,6 +69,11 @@ impl Judge for Ends<'_> {
             What::Began { call, decision: None, .. } if self.blocked_at_first && now.cuts == 0 => {
                 book.wrong("ends", format!("{call} starts behind a gate that blocked the run (A25)"));
             }
+            What::Began { call, decision: Some(_), .. }
+                if (self.blocked || self.asked_to_end) && now.cuts == 0 =>
+            {
+                book.wrong("ends", format!("{call} is replayed in a run that is to end"));
+            }
             What::Acted { fails: true } => self.failed = true,
             What::Acted { fails: false } => self.asked_to_end = true,
             What::CommitEnded { made: false, .. } => self.failed = true,
