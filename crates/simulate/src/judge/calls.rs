@@ -91,12 +91,11 @@ impl Judge for Calls<'_> {
             What::Sent { incoming, .. } => {
                 self.sent.insert(incoming.decision_id.clone(), incoming.clone());
             }
-            What::Event(event) => match &event.kind {
-                EventKind::ToolCallReady { call, arguments, .. } => {
+            What::Event(event) => {
+                if let EventKind::ToolCallReady { call, arguments, .. } = &event.kind {
                     self.calls.entry(call.clone()).or_default().arguments = Some(arguments.clone());
                 }
-                _ => {}
-            },
+            }
             What::Gate { call, key, plugin, verdict, .. } => {
                 let of_call = self.calls.entry(call.clone()).or_default();
                 if let Some(why) = is_unfit(self.case, *key) {
