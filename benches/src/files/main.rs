@@ -6,8 +6,6 @@ mod parked;
 mod rate;
 #[path = "../sqlite/script.rs"]
 mod script;
-#[path = "../../../crates/sqlite/tests/tape.rs"]
-mod tape;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
