@@ -2,20 +2,8 @@
 
 use super::in_every_store;
 use crate::place::{Ended, Place};
+use crate::run::UNDECIDED;
 use crate::session::assert_shown;
-
-/// Two deletions that nothing decides.
-const UNDECIDED: &str = "\
-name: undecided
-message: tidy up
-approve: [delete_file]
-model:
-  - calls:
-      - {id: make, tool: write_file, arguments: {path: a.txt, content: one}}
-      - {id: rm_a, tool: delete_file, arguments: {path: a.txt}}
-      - {id: rm_b, tool: delete_file, arguments: {path: b.txt}}
-  - text: done
-";
 
 in_every_store! {
     a_run_without_decisions_parks_and_is_resumed_call_by_call,

@@ -10,7 +10,7 @@ use std::fs;
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tidy-folder.yaml");
 
 /// Two deletions that nothing decides.
-const UNDECIDED: &str = "\
+pub(crate) const UNDECIDED: &str = "\
 name: undecided
 message: tidy up
 approve: [delete_file]
