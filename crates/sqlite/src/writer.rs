@@ -118,8 +118,8 @@ impl Writing {
         }
     }
 
-    /// Makes a group in one transaction. If SQLite fails in it, each of them is tried alone: what fails for one must not fail
-    /// for others.
+    /// Makes a group in one transaction. If one of them cannot be made and leaves something behind, each is tried alone: what
+    /// fails for one must not fail for others.
     fn write(&mut self, mut group: Group) {
         match self.together(&mut group) {
             Ok(said) => {
@@ -133,32 +133,31 @@ impl Writing {
             Err(Broken::NotBegun(error)) => {
                 group.into_iter().for_each(|request| request.refuse(of_sqlite(&error, &self.path)));
             }
-            Err(Broken::Undone(error)) if group.len() == 1 => {
-                group.into_iter().for_each(|request| request.refuse(of_sqlite(&error, &self.path)));
-            }
-            Err(Broken::Undone(_)) => group.into_iter().for_each(|request| self.write(vec![request])),
+            Err(Broken::Undone(fault)) => match <[_; 1]>::try_from(group) {
+                Ok([alone]) => alone.refuse(fault.at(&self.path)),
+                Err(group) => group.into_iter().for_each(|request| self.write(vec![request])),
+            },
         }
     }
 
     /// What became of each, all durable.
     fn together(&mut self, group: &mut Group) -> Result<Vec<Result<(), StoreError>>, Broken> {
+        let undone = |error| Broken::Undone(Fault::Sql(error));
         let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
-        let mut transaction = transaction.map_err(Broken::NotBegun)?;
+        let transaction = transaction.map_err(Broken::NotBegun)?;
         let mut said = Vec::with_capacity(group.len());
         for request in group {
-            let point = transaction.savepoint().map_err(Broken::Undone)?;
-            match request.attempt(&point) {
-                Ok(()) => {
-                    point.commit().map_err(Broken::Undone)?;
-                    said.push(Ok(()));
-                }
-                // Dropped, the point takes back what the request did.
-                Err(Fault::Store(error)) => said.push(Err(error)),
-                // It may have taken the whole transaction with it.
-                Err(Fault::Sql(error)) => return Err(Broken::Undone(error)),
+            let before = transaction.total_changes();
+            match request.attempt(&transaction) {
+                Ok(()) => said.push(Ok(())),
+                // Refused before it changed a row, as refusals are: the others stand. A savepoint for each would cost as much
+                // as two of its statements.
+                Err(Fault::Store(error)) if transaction.total_changes() == before => said.push(Err(error)),
+                // SQLite may have taken the whole transaction with it, and half of a request must not stay.
+                Err(fault) => return Err(Broken::Undone(fault)),
             }
         }
-        transaction.commit().map_err(Broken::Undone)?;
+        transaction.commit().map_err(undone)?;
         Ok(said)
     }
 }
@@ -167,6 +166,6 @@ impl Writing {
 enum Broken {
     /// Another process had its turn, or the file cannot be reached.
     NotBegun(rusqlite::Error),
-    /// SQLite failed, for the sake of one request or of all.
-    Undone(rusqlite::Error),
+    /// SQLite failed, for the sake of one request or of all, or a request was refused when half of it was made.
+    Undone(Fault),
 }

@@ -18,10 +18,10 @@ pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit) -> Outco
         mail::close(conn, run, &decision.suspension_id)?;
     }
     put_run(conn, lease, commit)?;
-    commit.messages.iter().try_for_each(|row| put_message(conn, run, row))?;
+    put_messages(conn, run, &commit.messages)?;
     commit.calls.iter().try_for_each(|row| put_call(conn, run, row))?;
     commit.values.iter().try_for_each(|row| put_value(conn, run, row))?;
-    commit.trace.iter().try_for_each(|row| put_event(conn, run, row))
+    put_events(conn, run, &commit.trace)
 }
 
 struct Head {
@@ -92,12 +92,14 @@ fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
     Ok(())
 }
 
-fn put_message(conn: &Connection, run: &str, row: &MessageRow) -> Outcome<()> {
+fn put_messages(conn: &Connection, run: &str, rows: &[MessageRow]) -> Outcome<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO messages (run, seq, role, json) VALUES (?1, ?2, ?3, ?4) \
          ON CONFLICT (run, seq) DO UPDATE SET role = excluded.role, json = excluded.json",
     )?;
-    put.execute(params![run, column(row.seq), row.role, row.json])?;
+    for row in rows {
+        put.execute(params![run, column(row.seq), row.role, row.json])?;
+    }
     Ok(())
 }
 
@@ -148,11 +150,13 @@ fn put_value(conn: &Connection, run: &str, row: &ValueRow) -> Outcome<()> {
     Ok(())
 }
 
-fn put_event(conn: &Connection, run: &str, row: &TraceRow) -> Outcome<()> {
+fn put_events(conn: &Connection, run: &str, rows: &[TraceRow]) -> Outcome<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO trace (run, seq, json) VALUES (?1, ?2, ?3) \
          ON CONFLICT (run, seq) DO UPDATE SET json = excluded.json",
     )?;
-    put.execute(params![run, column(row.seq), row.json])?;
+    for row in rows {
+        put.execute(params![run, column(row.seq), row.json])?;
+    }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::error::{Fault, Outcome};
 use crate::number::{column, number};
 
 pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
+    let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
     let mut insert = conn.prepare_cached(
         "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms, fence) \
          VALUES (?1, ?2, 'Running', ?3, ?3, ?4, (SELECT first FROM fences)) ON CONFLICT (id) DO NOTHING",
@@ -16,7 +17,6 @@ pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
     }
-    let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
     conn.prepare_cached("INSERT INTO specs (run, json) VALUES (?1, ?2)")?.execute([&run.id, &spec])?;
     bring_news(conn)
 }
