@@ -51,6 +51,43 @@ fn whoever_looks_at_a_run_gives_up_what_lapsed() {
     }
 }
 
+/// The same run with so many calls more.
+fn lapsed_with(more: u32) -> Session {
+    let session = lapsed();
+    let many = "WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < ?1) \
+         INSERT INTO calls SELECT run, name || '-' || value, id || '-' || value, step, ordinal + value, tool, \
+         status, executions, open, suspension || '-' || value, action, question, expires_at_ms, arguments, \
+         json_set(asked, '$.id', suspension || '-' || value), snapshot \
+         FROM calls, n WHERE open = 1";
+    let made = stores::open(&session, RUNS).execute(many, [more]).unwrap();
+    assert_eq!(made, more as usize);
+    session
+}
+
+/// Also when there are more than are given up together.
+#[test]
+fn of_many_that_lapsed_none_is_listed_as_waiting() {
+    let session = lapsed_with(249);
+    let said = session.run(&["approvals", "--state-dir", "runs"]);
+    assert_eq!((said.code, &*said.stderr), (Some(0), ""), "{}", said.shown());
+    assert!(!said.stdout.contains("may it be paid?"), "{}", said.shown());
+    let store = stores::open(&session, RUNS);
+    assert_eq!(stores::number(&store, "SELECT count(*) FROM decisions WHERE action = 'cancel'"), 250);
+}
+
+#[test]
+fn of_very_many_that_lapsed_those_that_are_left_are_told() {
+    let session = lapsed_with(2_000);
+    let store = stores::open(&session, RUNS);
+    let left = "SELECT count(*) FROM calls WHERE open = 1";
+    for (open, is_told) in [(1, true), (0, false)] {
+        let said = session.run(&["runs", "--state-dir", "runs"]);
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        assert_eq!(said.stderr.contains("warning: more calls lapsed"), is_told, "{}", said.shown());
+        assert_eq!(stores::number(&store, left), open);
+    }
+}
+
 /// Lists are for seeing what is there, also when nothing can be written.
 #[test]
 fn runs_are_listed_though_what_lapsed_cannot_be_given_up() {

@@ -48,17 +48,31 @@ pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Fa
     }
 }
 
-/// The most calls that one command gives up: it does what it was asked for, and leaves the rest to others.
-const MOST: usize = 100;
+/// How many calls are given up together, and how many times one command does that before what it was asked for.
+const TOGETHER: usize = 100;
+const TIMES: usize = 20;
 
-/// Gives up calls that nobody decided in time: no process need have waited for that. Of many it gives up the oldest; where a store
-/// cannot be written, what is in it can be read all the same; and runs that cannot be read are told, and keep theirs.
+/// Gives up calls that nobody decided in time: no process need have waited for that. Where there are very many it says that
+/// some are left; where a store cannot be written, what is in it can be read all the same; and runs that cannot be read are
+/// told, and keep theirs.
 pub(crate) fn give_up_lapsed(opened: &Opened) {
-    match beside(opened.handle(), lapse_due(&*opened.store, unix_ms(), MOST)) {
-        Ok(lapsed) => lapsed.damaged.iter().for_each(tell),
-        Err(error) => warn(opened, &error),
+    for time in 1..=TIMES {
+        match beside(opened.handle(), lapse_due(&*opened.store, unix_ms(), TOGETHER)) {
+            Ok(lapsed) if lapsed.has_more && time < TIMES => {}
+            Ok(lapsed) => {
+                lapsed.damaged.iter().for_each(tell);
+                if lapsed.has_more {
+                    complain(MORE);
+                }
+                return;
+            }
+            Err(error) => return warn(opened, &error),
+        }
     }
 }
+
+const MORE: &str = "\
+warning: more calls lapsed than one command gives up; those that are left are shown as waiting until this is done again";
 
 /// The same, for the calls of one run.
 pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
