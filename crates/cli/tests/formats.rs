@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use runstate::snapshot::Snapshot;
 use serde_json::Value;
 
+use crate::place::{Kind, Place};
 use crate::session::{Session, assert_shown};
 use crate::stores;
 
 const FORMATS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats");
-/// A store of SQLite, and one of files.
-const PLACES: [&[&str]; 2] =
-    [&["--state-dir", "runs"], &["--state-dir", "runs", "--store", "file:runs/store"]];
 const RUNS: [&str; 5] = ["parked-1", "parked-2", "parked-3", "doubt-1", "keys-1"];
 
 /// The folders, one for each version that stored something else than the one before.
@@ -24,19 +22,28 @@ fn formats() -> Vec<PathBuf> {
     formats
 }
 
-/// The stores as that version left them, each with the folders of its runs.
-fn restored(format: &Path, place: &[&str]) -> Session {
-    let session = Session::new();
+/// A store as that version left it, with the folders of its runs. None where the store's server is not installed.
+fn restored(format: &Path, kind: Kind) -> Option<Place> {
+    let place = kind.place()?;
+    let session = &place.session;
     for run in RUNS {
         session.write(&format!("runs/{run}/work/a.txt"), "one");
     }
     let state_dir = session.path("runs");
     let here = |text: String| text.replace("STATE_DIR", state_dir.to_str().unwrap());
-    if place == PLACES[0] {
-        let dump = here(fs::read_to_string(format.join("runs.sql")).unwrap());
-        stores::open(&session, "runs/runs.db").execute_batch(&dump).unwrap();
-        return session;
+    let dump = |name: &str| here(fs::read_to_string(format.join(name)).unwrap());
+    match kind {
+        Kind::Sqlite => stores::open(session, RUNS_DB).execute_batch(&dump("runs.sql")).unwrap(),
+        #[cfg(unix)]
+        Kind::Postgres => crate::server::shared()?.make_in(&place.url, &dump("runs.postgres.sql")),
+        Kind::Files => put_files(format, session, here),
     }
+    Some(place)
+}
+
+const RUNS_DB: &str = "runs/runs.db";
+
+fn put_files(format: &Path, session: &Session, here: impl Fn(String) -> String) {
     let folder = format.join("store");
     let mut open = vec![folder.clone()];
     while let Some(next) = open.pop() {
@@ -53,26 +60,17 @@ fn restored(format: &Path, place: &[&str]) -> Session {
             session.write(&format!("runs/store/{inside}"), text);
         }
     }
-    session
 }
 
-fn say(session: &Session, place: &[&str], args: &[&str], code: i32) -> String {
-    let said = session.run(&[args, place].concat());
-    assert_eq!(said.code, Some(code), "{}", said.shown());
-    said.shown()
-}
-
-#[test]
-fn what_every_version_has_parked_goes_on() {
-    for (format, place) in formats().iter().flat_map(|format| PLACES.map(|place| (format, place))) {
-        let session = restored(format, place);
-        let what = format!("{} {place:?}", format.display());
-        let say = |args: &[&str], code| say(&session, place, args, code);
+fn what_every_version_has_parked_goes_on(kind: Kind) {
+    for format in formats() {
+        let Some(place) = restored(&format, kind) else { return };
+        let say = |args: &[&str], code| place.does(args, code).shown();
         let listed = say(&["runs", "--json"], 0);
         for run in RUNS {
-            assert!(listed.contains(run), "{what}: {listed}");
+            assert!(listed.contains(run), "{kind:?}: {listed}");
             let shown = say(&["show", run], 0);
-            assert!(!shown.contains("cannot be brought back"), "{what}: {shown}");
+            assert!(!shown.contains("cannot be brought back"), "{kind:?}: {shown}");
         }
         // What was decided before is taken; the rest is decided now.
         say(&["deny", "rm_b", "--run", "parked-1"], 0);
@@ -80,19 +78,35 @@ fn what_every_version_has_parked_goes_on() {
         say(&["approve", "p", "--run", "keys-1", "--result", "7"], 0);
         say(&["worker", "--once"], 0);
         let doubts = say(&["approvals", "--run", "doubt-1"], 0);
-        assert!(doubts.contains("in doubt"), "{what}: {doubts}");
+        assert!(doubts.contains("in doubt"), "{kind:?}: {doubts}");
         say(&["approve", "p", "--run", "doubt-1"], 0);
         for call in ["rm_a", "rm_b"] {
             say(&["approve", call, "--run", "parked-2"], 0);
         }
         say(&["worker", "--once"], 0);
         let listed = say(&["runs", "--status", "done", "--json"], 0);
-        assert_eq!(listed.matches("\"reason\": \"natural_end\"").count(), RUNS.len(), "{what}: {listed}");
+        assert_eq!(listed.matches("\"reason\": \"natural_end\"").count(), RUNS.len(), "{kind:?}: {listed}");
         for run in RUNS {
-            session.assert_conforms(run, place);
+            place.conforms(run, &[]);
         }
-        assert!(!session.path("runs/parked-1/work/a.txt").exists(), "{what}");
+        assert!(!place.session.path("runs/parked-1/work/a.txt").exists(), "{kind:?}");
     }
+}
+
+#[test]
+fn what_every_version_has_parked_in_sqlite_goes_on() {
+    what_every_version_has_parked_goes_on(Kind::Sqlite);
+}
+
+#[test]
+fn what_every_version_has_parked_in_files_goes_on() {
+    what_every_version_has_parked_goes_on(Kind::Files);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_every_version_has_parked_in_postgres_goes_on() {
+    what_every_version_has_parked_goes_on(Kind::Postgres);
 }
 
 #[test]
@@ -137,8 +151,8 @@ fn what_has_no_migration_is_refused_with_what_to_do() {
     let newest = formats().pop().unwrap();
     let mut shown = String::new();
     for (version, table, run) in [(0, "runs", "parked-1"), (9, "runs", "parked-1"), (0, "calls", "doubt-1")] {
-        let session = restored(&newest, PLACES[0]);
-        let store = stores::open(&session, "runs/runs.db");
+        let place = restored(&newest, Kind::Sqlite).unwrap();
+        let store = stores::open(&place.session, RUNS_DB);
         let column = if table == "runs" { "id" } else { "run" };
         let snapshot = format!("SELECT snapshot FROM {table} WHERE {column} = '{run}' LIMIT 1");
         let mut json: Value = serde_json::from_str(&stores::text(&store, &snapshot).unwrap()).unwrap();
@@ -147,9 +161,9 @@ fn what_has_no_migration_is_refused_with_what_to_do() {
         older.reseal();
         let put = format!("UPDATE {table} SET snapshot = ?1 WHERE {column} = '{run}'");
         store.execute(&put, [older.to_json()]).unwrap();
-        shown.push_str(&say(&session, PLACES[0], &["resume", run], 2));
+        shown.push_str(&place.does(&["resume", run], 2).shown());
         // A worker goes on with the others.
-        say(&session, PLACES[0], &["worker", "--once"], 0);
+        place.work();
         let problem = stores::text(&store, &format!("SELECT problem FROM runs WHERE id = '{run}'")).unwrap();
         shown.push_str(&format!("worker: {problem}\n\n"));
         let ended = "SELECT count(*) FROM runs WHERE id = 'parked-2' AND status = 'Waiting'";

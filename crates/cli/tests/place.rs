@@ -40,7 +40,7 @@ impl Kind {
 pub(crate) struct Place {
     pub(crate) session: Session,
     kind: Kind,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Place {

@@ -38,9 +38,14 @@ impl Shared {
     }
 
     /// Has the server do that.
+    pub(crate) fn make(&self, sql: &str) {
+        self.make_in(&self.0.url("postgres"), sql);
+    }
+
+    /// The same, in one of its databases.
     #[tokio::main(flavor = "current_thread")]
-    pub(crate) async fn make(&self, sql: &str) {
-        let (client, connection) = tokio_postgres::connect(&self.0.url("postgres"), NoTls).await.unwrap();
+    pub(crate) async fn make_in(&self, url: &str, sql: &str) {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
         let connection = tokio::spawn(connection);
         client.batch_execute(sql).await.unwrap();
         drop(client);
