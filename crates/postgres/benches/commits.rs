@@ -83,6 +83,7 @@ impl Writer {
 
     async fn commit(&mut self) {
         let version = self.more.commit.version + 1;
+        self.more.commit.at_ms += 1;
         for call in &mut self.more.commit.calls {
             call.name = format!("call_{version}");
         }
@@ -170,7 +171,19 @@ async fn rates(server: &Server) {
     }
 }
 
+const FEW: u64 = 1_000;
 const STEPS: u64 = 10_000;
+
+async fn time(writer: &mut Writer) -> Duration {
+    let began = Instant::now();
+    writer.commit().await;
+    began.elapsed()
+}
+
+fn median(mut each: Vec<Duration>) -> Duration {
+    each.sort();
+    each[each.len() / 2]
+}
 
 async fn long_run(server: &Server) {
     let place = Place::on(server);
@@ -183,31 +196,30 @@ async fn long_run(server: &Server) {
         place.schema
     );
     let mut sizes = Vec::new();
-    let mut tenths = Vec::new();
-    for tenth in 0..10 {
-        let mut each = Vec::new();
-        for _ in 0..STEPS / 10 {
-            let began = Instant::now();
+    for (from, to) in [(0, FEW), (FEW, STEPS)] {
+        for _ in from..to {
             writer.commit().await;
-            each.push(began.elapsed());
         }
-        each.sort();
-        tenths.push(each[each.len() / 2]);
-        client.batch_execute("CHECKPOINT").await.unwrap();
-        if tenth == 0 || tenth == 9 {
-            client.batch_execute("VACUUM").await.unwrap();
-            sizes.push(client.query_one(&size, &[]).await.unwrap().get::<_, i64>(0));
+        client.batch_execute("VACUUM").await.unwrap();
+        sizes.push(client.query_one(&size, &[]).await.unwrap().get::<_, i64>(0));
+    }
+    // In turns with runs that begin, since the machine is not the same from one second to the next.
+    let (mut early, mut late) = (Vec::new(), Vec::new());
+    for number in 0..20 {
+        let mut young = Writer::new(&store, &format!("young {number}")).await;
+        for _ in 0..50 {
+            early.push(time(&mut young).await);
+            late.push(time(&mut writer).await);
         }
     }
-    let (first, last) = (tenths[0], tenths[9]);
-    let ratio = last.as_secs_f64() / first.as_secs_f64();
-    println!("median commit: steps to {}: {first:?}, to {STEPS}: {last:?}, ratio {ratio:.2}", STEPS / 10);
+    let (early, late) = (median(early), median(late));
+    let ratio = late.as_secs_f64() / early.as_secs_f64();
+    println!("median commit: of steps to 50: {early:?}, from {STEPS} on: {late:?}, ratio {ratio:.2}");
     let (few, all) = (sizes[0] as f64, sizes[1] as f64);
     println!(
-        "bytes on disk per step: to {}: {:.0}, to {STEPS}: {:.0}",
-        STEPS / 10,
-        few / (STEPS as f64 / 10.0),
-        all / STEPS as f64
+        "bytes on disk per step: to {FEW}: {:.0}, from there to {STEPS}: {:.0}",
+        few / FEW as f64,
+        (all - few) / (STEPS - FEW) as f64
     );
     let mut loads = Vec::new();
     for _ in 0..5 {
@@ -216,8 +228,7 @@ async fn long_run(server: &Server) {
         drop(store.load("long").await);
         loads.push(began.elapsed());
     }
-    loads.sort();
-    println!("reading a run of {STEPS} steps: {:?}", loads[2]);
+    println!("reading a run of {STEPS} steps: {:?}", median(loads));
 }
 
 const RUNS: i32 = 100_000;
@@ -236,9 +247,9 @@ async fn many_runs(server: &Server) {
     let all = ApprovalQuery::new(About::All, 100);
     let call = ApprovalQuery::new(About::Call("call_0".to_owned()), 100);
     let suspension = ApprovalQuery::new(About::Suspension("many 77777".to_owned()), 100);
-    let took = |what: &'static str, mut each: Vec<Duration>| {
-        each.sort();
-        println!("{what}: median {:?}, longest {:?}", each[each.len() / 2], each[each.len() - 1]);
+    let took = |what: &'static str, each: Vec<Duration>| {
+        let longest = each.iter().max().copied().unwrap_or_default();
+        println!("{what}: median {:?}, longest {longest:?}", median(each));
     };
     macro_rules! timed {
         ($what:literal, $count:expr, $ask:expr) => {{

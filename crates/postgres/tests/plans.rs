@@ -8,7 +8,7 @@ use runstate_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::{self, Place};
-use crate::runs::waiting;
+use crate::runs::{More, waiting};
 
 const RUNS: u32 = 20_000;
 
@@ -88,4 +88,43 @@ async fn ask(url: &str) -> i64 {
         asked += 15;
     }
     asked
+}
+
+/// Else each commit would leave a dead entry in each index, and a long run be found through all of its own.
+#[tokio::test]
+async fn a_commit_writes_no_index_of_runs() {
+    const COMMITS: i64 = 300;
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let store = place.store().await;
+    let (lease, _) = waiting(&store, "r1", 1).await;
+    let mut more = More::of("r1", 1).await;
+    drop(store);
+    let client = place.client().await;
+    let sql =
+        "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = 'runs'";
+    let updates = async || {
+        let row = client.query_one(sql, &[&place.schema]).await.unwrap();
+        (row.get::<_, i64>(0), row.get::<_, i64>(1))
+    };
+    let before = updates().await;
+    let store = place.store().await;
+    for _ in 0..COMMITS {
+        more.commit.at_ms += 1;
+        store.commit(&lease, more.next()).await.unwrap();
+    }
+    // What a connection did is told when it ends.
+    drop(store);
+    for _ in 0..600 {
+        let (all, without_index) = updates().await;
+        if all - before.0 >= COMMITS {
+            assert!(
+                without_index - before.1 >= COMMITS - 3,
+                "{without_index} of {all} updates, before {before:?}"
+            );
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the server counted {:?} after {before:?}", updates().await);
 }

@@ -60,14 +60,15 @@ impl Sql {
                         WHERE (status = 'Running' OR (status = 'Waiting' AND (mail OR cancel IS NOT NULL)))
                             AND (held_until IS NULL OR held_until <= $2)
                             AND (not_before IS NULL OR not_before <= $2)
-                        ORDER BY changed_at, id LIMIT 1
+                        ORDER BY queued_at, id LIMIT 1
                         FOR NO KEY UPDATE SKIP LOCKED)
                     RETURNING coalesce(long_id, id), fence",
             ),
             claim_run: call("claim_run", 4),
             renew_run: call("renew_run", 3),
             release: with(
-                "UPDATE {schema}.runs SET holder = NULL, held_until = NULL, not_before = $3, problem = $4
+                "UPDATE {schema}.runs
+                    SET holder = NULL, held_until = NULL, not_before = $3, problem = $4, queued_at = changed_at
                     WHERE id = $1 AND fence = $2 RETURNING no",
             ),
             commit_run: call("commit_run", 47),
