@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runstate::store::{Commit, RunStore};
-use runstate_sqlite::SqliteStore;
 
 use super::script::{commits as taped, text};
-use super::{Folder, median, new_run};
+use super::subject::{Folder, Subject};
+use super::{median, new_run};
 
 const TURNS: usize = 7;
 const COMMITS: usize = 400;
@@ -22,7 +22,7 @@ fn append(file: &mut File, line: &[u8]) -> Duration {
     began.elapsed()
 }
 
-async fn make(store: &SqliteStore, run: &str, commits: &[Commit]) -> Duration {
+async fn make(store: &dyn RunStore, run: &str, commits: &[Commit]) -> Duration {
     let lease = new_run(store, run, 0).await;
     let began = Instant::now();
     for commit in commits {
@@ -31,18 +31,18 @@ async fn make(store: &SqliteStore, run: &str, commits: &[Commit]) -> Duration {
     began.elapsed()
 }
 
-pub async fn one_by_one() {
+pub async fn one_by_one(subject: Subject) {
     let folder = Folder::new();
     let commits = taped(COMMITS as u32).await;
     let commits = &commits[..COMMITS];
     let lines: Vec<_> = commits.iter().map(text).collect();
     let bytes: usize = lines.iter().map(Vec::len).sum();
-    let store = folder.store("rate.db");
+    let store = subject.open(&folder);
     let mut log =
         OpenOptions::new().create(true).append(true).open(folder.0.join("rate.log")).expect("a file");
     let (mut ratios, mut ours, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..TURNS {
-        let lease = new_run(&store, &format!("run-{turn}"), 0).await;
+        let lease = new_run(&*store, &format!("run-{turn}"), 0).await;
         let (mut raw, mut made) = (Duration::ZERO, Duration::ZERO);
         // In turns, since the disk is not the same from one second to the next.
         for (commit, line) in commits.iter().zip(&lines) {
@@ -67,28 +67,28 @@ pub async fn one_by_one() {
 }
 
 /// For counting from outside: the run, its lease, and so many commits.
-pub async fn commits(commits: usize) {
+pub async fn commits(subject: Subject, commits: usize) {
     let folder = Folder::new();
-    let store = folder.store("counted.db");
+    let store = subject.open(&folder);
     let made = taped(commits as u32).await;
-    make(&store, "run", &made[..commits]).await;
+    make(&*store, "run", &made[..commits]).await;
     println!("{commits} commits");
 }
 
 /// So many runs at once, each with one commit after the other, against one alone.
-pub async fn in_groups() {
+pub async fn in_groups(subject: Subject) {
     const RUNS: usize = 64;
     const EACH: usize = 60;
     let folder = Folder::new();
-    let store = Arc::new(folder.store("group.db"));
+    let store = subject.open(&folder);
     let commits = Arc::new(taped(EACH as u32).await[..EACH].to_vec());
     let mut ratios = Vec::new();
     let mut rates = Vec::new();
     for turn in 0..TURNS {
-        let alone = make(&store, &format!("alone-{turn}"), &commits).await;
+        let alone = make(&*store, &format!("alone-{turn}"), &commits).await;
         let mut leases = Vec::new();
         for run in 0..RUNS {
-            leases.push(new_run(&store, &format!("run-{turn}-{run}"), 0).await);
+            leases.push(new_run(&*store, &format!("run-{turn}-{run}"), 0).await);
         }
         let began = Instant::now();
         let tasks: Vec<_> = leases

@@ -1,22 +1,24 @@
-//! 10,000 runs that wait for a person.
+//! Very many runs that wait for a person.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, Claim, Commit, FileStore, Release, RunQuery, RunStore};
+use runstate::store::{About, ApprovalQuery, Claim, Release, RunQuery, RunStore};
 
 use super::script::parked as taped;
-use super::{Folder, median, new_run};
+use super::subject::{Folder, Subject};
+use super::{median, new_run};
 
-const RUNS: usize = 10_000;
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 256;
 /// For so long after a change a file may change again under the same time.
 const SETTLE: Duration = Duration::from_secs(4);
 
-pub async fn parked() {
+pub async fn parked(subject: Subject) {
     let folder = Folder::new();
-    let store = Arc::new(folder.store());
+    let runs = subject.parked();
+    let (some, half) = (runs / 9 * 7, runs / 2);
+    let store = subject.open(&folder);
     let commits = Arc::new(taped().await);
     assert_eq!(commits.last().map(|commit| commit.run.status), Some(RunStatus::Waiting));
     let began = Instant::now();
@@ -24,8 +26,8 @@ pub async fn parked() {
         .map(|worker| {
             let (store, commits) = (Arc::clone(&store), Arc::clone(&commits));
             tokio::spawn(async move {
-                for number in (worker..RUNS).step_by(AT_ONCE) {
-                    park(&store, number, &commits).await;
+                for number in (worker..runs).step_by(AT_ONCE) {
+                    park(&*store, number, &commits).await;
                 }
             })
         })
@@ -33,9 +35,10 @@ pub async fn parked() {
     for task in tasks {
         task.await.expect("a task that ends");
     }
-    println!("{RUNS} runs were made and parked in {:.1?}", began.elapsed());
+    println!("{runs} runs were made and parked in {:.1?}", began.elapsed());
     tokio::time::sleep(SETTLE).await;
-    let store = Arc::new(folder.store());
+    drop(store);
+    let store = subject.open(&folder);
     let began = Instant::now();
     assert_eq!(store.runs(&RunQuery::all(100)).await.expect("runs").len(), 100);
     println!("the first list of a process: {:.2?}", began.elapsed());
@@ -43,9 +46,9 @@ pub async fn parked() {
         assert_eq!(store.runs(&RunQuery::all(100)).await.expect("runs").len(), 100);
     })
     .await;
-    look("a page of 100 waiting runs behind the 5,000th", &store, |store| async move {
+    look("a page of 100 waiting runs in the middle", &store, |store| async move {
         let mut query = RunQuery::status(RunStatus::Waiting, 100);
-        query.behind = Some((5_000, String::new()));
+        query.behind = Some((half as u64, String::new()));
         assert_eq!(store.runs(&query).await.expect("runs").len(), 100);
     })
     .await;
@@ -55,17 +58,17 @@ pub async fn parked() {
     })
     .await;
     look("the run of a call", &store, |store| async move {
-        let about = About::Call("call-7777".to_owned());
+        let about = About::Call(format!("call-{some}"));
         assert_eq!(store.approvals(&ApprovalQuery::new(about, 2)).await.expect("approvals").len(), 1);
     })
     .await;
     look("the run of a suspension", &store, |store| async move {
-        let about = About::Suspension("suspension-7777".to_owned());
+        let about = About::Suspension(format!("suspension-{some}"));
         assert_eq!(store.approvals(&ApprovalQuery::new(about, 2)).await.expect("approvals").len(), 1);
     })
     .await;
     look("100 timers that are due", &store, |store| async move {
-        assert_eq!(store.due(5_000, 100).await.expect("timers").len(), 100);
+        assert_eq!(store.due(half as u64, 100).await.expect("timers").len(), 100);
     })
     .await;
     look("no timer is due", &store, |store| async move {
@@ -78,13 +81,13 @@ pub async fn parked() {
     })
     .await;
     look("loading one", &store, |store| async move {
-        assert!(store.load("run-5000").await.expect("a run").stored.is_some());
+        assert!(store.load(&format!("run-{half}")).await.expect("a run").stored.is_some());
     })
     .await;
 }
 
 /// A run up to where it waits, under names of its own.
-async fn park(store: &FileStore, number: usize, commits: &[Commit]) {
+async fn park(store: &dyn RunStore, number: usize, commits: &[runstate::store::Commit]) {
     let run = format!("run-{number}");
     let lease = new_run(store, &run, number as u64).await;
     for commit in commits {
@@ -101,7 +104,11 @@ async fn park(store: &FileStore, number: usize, commits: &[Commit]) {
     store.release(&lease, &Release::clean()).await.expect("a release");
 }
 
-async fn look<F: Future<Output = ()>>(what: &str, store: &Arc<FileStore>, ask: impl Fn(Arc<FileStore>) -> F) {
+async fn look<F: Future<Output = ()>>(
+    what: &str,
+    store: &Arc<dyn RunStore>,
+    ask: impl Fn(Arc<dyn RunStore>) -> F,
+) {
     let mut times: Vec<Duration> = Vec::new();
     for _ in 0..21 {
         let began = Instant::now();
