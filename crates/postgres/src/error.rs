@@ -13,6 +13,11 @@ pub(crate) fn is_serialization(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(code) if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::T_R_DEADLOCK_DETECTED)
 }
 
+/// Does the server take no writes on this connection any more? Another connection may lead to one that does.
+pub(crate) fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+}
+
 pub(crate) fn of_client(error: tokio_postgres::Error) -> StoreError {
     if let Some(said) = error.as_db_error() {
         return of_server(said);

@@ -12,7 +12,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, IsolationLevel, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::{is_serialization, of_client, of_pool, unusable_server};
+use crate::error::{is_read_only, is_serialization, of_client, of_pool, unusable_server};
 use crate::options::PostgresOptions;
 
 /// The connections of a store.
@@ -69,6 +69,7 @@ impl Connections {
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, StoreError> {
         let mut held = None;
+        let mut is_spent = false;
         let work = async {
             let client = held.insert(self.pool.get().await.map_err(of_pool)?);
             let mut attempt = 0;
@@ -78,11 +79,18 @@ impl Connections {
                         attempt += 1;
                         tokio::time::sleep(Duration::from_millis(1 << attempt)).await;
                     }
+                    Err(error) => {
+                        is_spent = is_read_only(&error);
+                        return Err(of_client(error));
+                    }
                     rows => return rows.map_err(of_client),
                 }
             }
         };
         let done = tokio::time::timeout(self.patience, work).await;
+        if is_spent {
+            throw_away(held.take());
+        }
         self.outcome(done, held)
     }
 
@@ -125,9 +133,7 @@ impl Connections {
         held: Option<Object>,
     ) -> Result<T, StoreError> {
         done.unwrap_or_else(|_| {
-            if let Some(client) = held {
-                drop(Object::take(client));
-            }
+            throw_away(held);
             Err(StoreError::unavailable(format!("the server did not answer within {:?}", self.patience)))
         })
     }
@@ -143,6 +149,11 @@ impl Connections {
     pub(crate) fn close(&self) {
         self.pool.close();
     }
+}
+
+/// The pool makes another one in its place.
+fn throw_away(held: Option<Object>) {
+    drop(held.map(Object::take));
 }
 
 /// After so many more an operation is given up, about half a second later.
