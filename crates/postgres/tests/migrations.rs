@@ -1,6 +1,7 @@
 //! The tables: who makes them, and which ones are refused.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use runstate::store::{Claim, NewRun, RunQuery, RunStore, StoreError};
 use runstate_postgres::PostgresStore;
@@ -77,7 +78,7 @@ async fn an_empty_schema_may_be_there_and_any_name_is_one() {
         let place = Place { schema: schema.to_owned(), ..Place::on(server) };
         let store = place.store().await;
         store.create(&NewRun::new("r1", serde_json::json!(schema), 0)).await.unwrap();
-        store.news(std::time::Duration::from_millis(1)).await.unwrap();
+        store.news(Duration::from_millis(1)).await.unwrap();
         seen.insert(store.load("r1").await.unwrap().spec.to_string());
     }
     assert_eq!(seen.len(), 3, "each has its own run of one id");
@@ -109,13 +110,9 @@ async fn a_database_that_is_not_in_utf_8_is_refused() {
     );
 }
 
-/// The tables as the first version made them, brought up to date with what is in them.
-#[tokio::test]
-async fn tables_of_version_1_are_migrated_with_their_fences() {
-    let Some(server) = cluster::shared() else { return };
-    let place = Place::on(server);
+/// Tables of version 1 with a run in them, in a place of its own.
+async fn first(place: &Place) {
     let schema = format!("\"{}\"", place.schema);
-    let client = place.client().await;
     let first = include_str!("../src/schema/v1.sql").replace("{schema}", &schema);
     let made = format!(
         "CREATE SCHEMA {schema};
@@ -124,7 +121,15 @@ async fn tables_of_version_1_are_migrated_with_their_fences() {
          INSERT INTO {schema}.runstate_schema (version) VALUES (1);
          INSERT INTO {schema}.runs (id, title, spec, fence, created_at, changed_at) VALUES ('r1', 't', '7', 7, 1, 1);"
     );
-    client.batch_execute(&made).await.unwrap();
+    place.client().await.batch_execute(&made).await.unwrap();
+}
+
+/// What was made by the first version is brought up to date with what is in it.
+#[tokio::test]
+async fn tables_of_version_1_are_migrated_with_their_fences() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    first(&place).await;
     let store = place.store().await;
     assert_eq!(store.load("r1").await.unwrap().spec, 7);
     assert_eq!(store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap().fence, 8);
@@ -132,6 +137,29 @@ async fn tables_of_version_1_are_migrated_with_their_fences() {
     store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
     let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap();
     assert!(lease.fence > 8, "{lease:?}");
-    let versions = format!("SELECT max(version) FROM {schema}.runstate_schema");
-    assert_eq!(client.query_one(&versions, &[]).await.unwrap().get::<_, i32>(0), 3);
+    let versions = format!("SELECT max(version) FROM \"{}\".runstate_schema", place.schema);
+    assert_eq!(place.client().await.query_one(&versions, &[]).await.unwrap().get::<_, i32>(0), 3);
+}
+
+/// Of very many rows that is so; here somebody else holds it up.
+#[tokio::test]
+async fn a_migration_may_take_longer_than_patience() {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    first(&place).await;
+    let client = place.client().await;
+    let lock = format!("BEGIN; LOCK TABLE \"{}\".runs IN ACCESS SHARE MODE", place.schema);
+    client.batch_execute(&lock).await.unwrap();
+    let connected = tokio::spawn(PostgresStore::connect(place.options().patience(PATIENCE)));
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = $1::text::regclass";
+    let runs = format!("\"{}\".runs", place.schema);
+    while client.query_one(waits, &[&runs]).await.unwrap().get::<_, i64>(0) == 0 {
+        assert!(!connected.is_finished(), "{:?}", connected.await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(PATIENCE + Duration::from_millis(500)).await;
+    client.batch_execute("ROLLBACK").await.unwrap();
+    let store = connected.await.unwrap().unwrap();
+    assert_eq!(store.load("r1").await.unwrap().spec, 7);
 }

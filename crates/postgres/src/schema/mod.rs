@@ -1,5 +1,7 @@
 //! The tables: made and brought up to date under a lock, so that any number of processes may start at once.
 
+use std::time::Duration;
+
 use deadpool_postgres::{Object, Transaction};
 use runstate::store::StoreError;
 use sha2::{Digest, Sha256};
@@ -16,19 +18,30 @@ const CREATE: &str = "CREATE TABLE {schema}.runstate_schema (
     made_at timestamptz NOT NULL DEFAULT now()
 )";
 
-/// Makes the tables, or brings them up to date, or says why they cannot be used.
+/// Makes the tables, or brings them up to date, or says why they cannot be used. Another process that makes them is waited for
+/// no longer than `patience`; making them takes as long as it takes, since there may be very many rows.
 ///
 /// # Errors
-/// [`StoreError::Unusable`] when the schema is of a later version of this program or has tables of something else; what the
+/// [`StoreError::Unavailable`] when patience is over; [`StoreError::Unusable`] when the schema is of a later version of this program or has tables of something else; what the
 /// server says otherwise. Nothing was changed then.
 ///
 /// # Cancel safety
 /// Dropped, it was made whole or not at all.
-pub(crate) async fn migrate(client: &mut Object, name: &str, quoted: &str) -> Result<(), StoreError> {
-    let made = client.transaction().await.map_err(of_client)?;
-    // Held until the end of the transaction, whatever that is.
-    made.execute("SELECT pg_advisory_xact_lock($1)", &[&lock(name)]).await.map_err(of_client)?;
-    let there = version(&made, name, quoted).await?;
+pub(crate) async fn migrate(
+    client: &mut Object,
+    name: &str,
+    quoted: &str,
+    patience: Duration,
+) -> Result<(), StoreError> {
+    let look = async {
+        let made = client.transaction().await.map_err(of_client)?;
+        // Held until the end of the transaction, whatever that is.
+        made.execute("SELECT pg_advisory_xact_lock($1)", &[&lock(name)]).await.map_err(of_client)?;
+        let there = version(&made, name, quoted).await?;
+        Ok::<_, StoreError>((made, there))
+    };
+    let late = |_| StoreError::unavailable(format!("the tables were not ready within {patience:?}"));
+    let (made, there) = tokio::time::timeout(patience, look).await.map_err(late)??;
     let known = VERSIONS.len();
     if there > known {
         return Err(StoreError::unusable(
@@ -37,6 +50,9 @@ pub(crate) async fn migrate(client: &mut Object, name: &str, quoted: &str) -> Re
             ),
             "use a version of this program that is as new as the one that was here, or name another schema",
         ));
+    }
+    if there == known {
+        return tokio::time::timeout(patience, made.commit()).await.map_err(late)?.map_err(of_client);
     }
     for (number, sql) in (1..).zip(VERSIONS).skip(there) {
         made.batch_execute(&sql.replace("{schema}", quoted)).await.map_err(of_client)?;

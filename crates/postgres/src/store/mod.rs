@@ -58,10 +58,7 @@ impl PostgresStore {
         let connections = Connections::new(&options, &tls)?;
         let mut client = connections.one().await?;
         let quoted = options.quoted_schema();
-        let made = schema::migrate(&mut client, &options.schema, &quoted);
-        tokio::time::timeout(options.patience, made).await.map_err(|_| {
-            StoreError::unavailable(format!("the tables were not ready within {:?}", options.patience))
-        })??;
+        schema::migrate(&mut client, &options.schema, &quoted, options.patience).await?;
         drop(client);
         let sql = Sql::of(&quoted);
         Ok(PostgresStore {
