@@ -161,6 +161,36 @@ async fn each_commit_is_synced_once_whatever_the_server_is_set_to() {
     assert!((200..=210).contains(&counted), "{counted} syncs of the log for 200 commits");
 }
 
+/// What comes in for runs is durable as well before it is acknowledged.
+#[tokio::test]
+async fn what_comes_in_is_synced_once_each_whatever_the_server_is_set_to() {
+    let settings = ["synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off"];
+    let Some(server) = cluster::own(&settings) else { return };
+    let url = server.url("postgres");
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    let (_, approvals) = waiting(&store, "r1", 50).await;
+    drop(store);
+    let before = syncs(&url).await;
+    let store = PostgresStore::connect(url.parse().unwrap()).await.unwrap();
+    for (number, approval) in approvals.iter().enumerate() {
+        let posted = store.post(&decision(&format!("d{number}"), approval)).await.unwrap();
+        assert_eq!(posted, Posted::Accepted);
+        let run = format!("new {number}");
+        store.create(&NewRun::new(&run, serde_json::Value::Null, 0)).await.unwrap();
+        assert!(store.cancel(&run, "not needed").await.unwrap());
+    }
+    drop(store);
+    let mut counted = 0;
+    for _ in 0..200 {
+        counted = syncs(&url).await - before;
+        if counted >= 150 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{counted} syncs of the log for 50 decisions, 50 runs and 50 wishes");
+}
+
 /// How often the server synced its log, as told by connections that ended.
 async fn syncs(url: &str) -> i64 {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();

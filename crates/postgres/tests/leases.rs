@@ -29,6 +29,25 @@ async fn who_was_paused_beyond_its_lease_is_fenced() {
     assert_eq!(paused.load("r1").await.unwrap().info.version, 2);
 }
 
+/// A run that somebody changes this very moment is left to them.
+#[tokio::test]
+async fn a_run_that_is_locked_holds_up_no_claim_of_another() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let store = place.store().await;
+    for (run, at) in [("r1", 1), ("r2", 2)] {
+        store.create(&NewRun::new(run, serde_json::Value::Null, at)).await.unwrap();
+    }
+    let client = place.client().await;
+    let lock = format!("BEGIN; SELECT FROM \"{}\".runs WHERE id = 'r1' FOR UPDATE", place.schema);
+    client.batch_execute(&lock).await.unwrap();
+    let any = Claim::any("me", 10, 20);
+    assert_eq!(store.claim(&any).await.unwrap().unwrap().run, "r2");
+    assert_eq!(store.claim(&any).await.unwrap(), None);
+    client.batch_execute("ROLLBACK").await.unwrap();
+    assert_eq!(store.claim(&any).await.unwrap().unwrap().run, "r1");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_who_commit_at_once_the_one_with_the_last_lease_does() {
     let Some(server) = cluster::shared() else { return };

@@ -1,6 +1,7 @@
 //! Commits of runs that were really driven, for tests to give to stores as they like.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -75,7 +76,9 @@ pub async fn go_on(store: Arc<dyn RunStore>, lease: Lease, loaded: &Loaded, call
     let run = lease.run.clone();
     let recorder = Recorder::new(&*run);
     let clock = Arc::new(TokioClock::starting_at(1_000));
-    let mut committer = StoreCommitter::new(store, lease, loaded, recorder.clone(), clock);
+    // A server that crashed may take its time on a busy machine.
+    let mut committer =
+        StoreCommitter::new(store, lease, loaded, recorder.clone(), clock).patience(Duration::from_secs(60));
     let mut state = RunState::watched(run, &recorder);
     let io = Io::new().committer(&mut committer).watch(&recorder);
     run_loop(&agent(calls), &mut state, input, io).await.unwrap();
