@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
-use runstate::decision::DecisionAction;
-use runstate::store::{Claim, Release, RunStore, StoreError, decide};
+use runstate::decision::{Decision, DecisionAction};
+use runstate::store::{Claim, Posted, Release, RunStore, StoreError, decide};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
-use crate::drive::{Plot, commits, create, drive_under, waiting};
+use crate::drive::{Plot, commits, create, drive, drive_under, waiting};
 
 const ROLE: &str = "RUNSTATE_TEST_ROLE";
 const FILE: &str = "RUNSTATE_TEST_FILE";
@@ -61,6 +61,7 @@ async fn child() {
         ("decide", name) => decides(path, name).await,
         ("commit", number) => commit(path, number.parse().unwrap()).await,
         ("group", number) => group(path, number.parse().unwrap()).await,
+        ("receive", number) => receive(path, number.parse().unwrap()).await,
         ("open", _) => drop(open(path)),
         other => panic!("{other:?}"),
     }
@@ -169,6 +170,23 @@ async fn group(path: &Path, number: usize) {
         }
     }
 }
+
+/// Of calls that wait, so many decisions, one after the other; and as many runs that come and are to be cancelled.
+async fn receive(path: &Path, number: usize) {
+    let store = open(path);
+    create(&store, "r1").await;
+    drive(&store, "r1", Plot::asking(1, RECEIVED)).await;
+    for approval in waiting(&store).await.iter().take(number) {
+        let mut decision = Decision::new(&approval.call, &approval.suspension.id, DecisionAction::Resume);
+        decision.run_id.clone_from(&approval.run);
+        decision.call.clone_from(&approval.call);
+        assert_eq!(store.post(&decision).await.unwrap(), Posted::Accepted);
+        create(&store, &approval.call).await;
+        assert!(store.cancel(&approval.call, "not needed").await.unwrap());
+    }
+}
+
+pub(crate) const RECEIVED: u32 = 100;
 
 /// All tasks that were spawned have had their turn: their requests are in the queue. One turn of this one is not enough, since
 /// tokio looks after it each 61 of them.

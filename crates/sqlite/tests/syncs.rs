@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::child::{ARGS, command};
+use crate::child::{ARGS, RECEIVED, command};
 use crate::skipped;
 
 /// The syncs of a process in that role; none where they cannot be counted.
@@ -50,4 +50,16 @@ fn commits_that_wait_together_are_one_or_two_syncs() {
     // The first may be under way alone while the others come.
     let own = all - none;
     assert!((TIMES..=2 * TIMES).contains(&own), "{own} syncs for {TIMES} times 64 commits");
+}
+
+/// What comes in is durable as well before it is acknowledged.
+#[test]
+fn a_decision_a_new_run_and_a_wish_are_one_sync_each() {
+    let all = 3 * RECEIVED as usize;
+    let (Some(none), Some(received)) = (syncs("receive 0"), syncs(&format!("receive {RECEIVED}"))) else {
+        return;
+    };
+    let own = received - none;
+    assert!(own >= all, "{own} syncs for {all} requests: not all of them were durable");
+    assert!(own * 100 <= all * 105, "{own} syncs for {all} requests");
 }
