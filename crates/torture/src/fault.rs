@@ -16,6 +16,12 @@ pub enum Fault {
     MessageLost,
     /// A commit drops its events.
     TraceLost,
+    /// A commit drops the values that changed.
+    ValueLost,
+    /// A decision is kept without its result.
+    ResultLost,
+    /// A decision is kept without who made it.
+    ActorLost,
     /// A commit is made in two parts, one after the other.
     Torn,
     /// A commit of somebody whose run was taken is made all the same.
@@ -42,10 +48,13 @@ pub enum Fault {
 
 impl Fault {
     /// All of them that do harm.
-    pub const ALL: [Fault; 13] = [
+    pub const ALL: [Fault; 16] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
         Fault::TraceLost,
+        Fault::ValueLost,
+        Fault::ResultLost,
+        Fault::ActorLost,
         Fault::Torn,
         Fault::FenceIgnored,
         Fault::DecisionLost,
@@ -64,6 +73,9 @@ impl Fault {
             Fault::AckBeforeWrite => "ack-before-write",
             Fault::MessageLost => "message-lost",
             Fault::TraceLost => "trace-lost",
+            Fault::ValueLost => "value-lost",
+            Fault::ResultLost => "result-lost",
+            Fault::ActorLost => "actor-lost",
             Fault::Torn => "torn",
             Fault::FenceIgnored => "fence-ignored",
             Fault::DecisionLost => "decision-lost",

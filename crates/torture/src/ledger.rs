@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use runstate::decision::DecisionAction;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A line of the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,6 +89,10 @@ pub struct Made {
     pub messages: Vec<(u64, u64)>,
     /// The events of the trace, by number.
     pub trace: Vec<(u64, u64)>,
+    /// The machines of calls that are new or moved, by the call's name.
+    pub calls: Vec<(String, u64)>,
+    /// The values that changed, by scope and key; none where one was removed.
+    pub values: Vec<(String, String, Option<u64>)>,
     /// The decisions it took.
     pub decisions: Vec<String>,
     /// The driver.
@@ -108,6 +112,13 @@ pub struct Sent {
     pub suspension: String,
     /// Go on, or give the call up.
     pub action: DecisionAction,
+    /// The digest of what else it says: the result, who decided, and about which arguments.
+    pub said: u64,
+}
+
+/// The digest of what a decision says beside its action.
+pub fn digest_of_decision(result: &Value, actor: Option<&str>, args_digest: Option<&str>) -> u64 {
+    digest_of(&json!([result, actor, args_digest]))
 }
 
 /// The digest of a row of JSON. However a store writes it, the same value has the same.

@@ -6,13 +6,17 @@ use runstate_torture::kill::{Options, Report, kill};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
-async fn killed(store: &str, times: u32, fault: Option<Fault>) -> Report {
+async fn killed(store: &str, times: u32) -> Report {
+    killed_with(store, times, None, 7).await
+}
+
+async fn killed_with(store: &str, times: u32, fault: Option<Fault>, seed: u64) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let store = match store {
         "sqlite" | "file" => format!("{store}:{}", folder.path().join("runs").display()),
         address => address.to_owned(),
     };
-    let mut options = Options::new(PROGRAM, store, folder.path(), times, 7);
+    let mut options = Options::new(PROGRAM, store, folder.path(), times, seed);
     options.fault = fault;
     kill(&options).await.unwrap()
 }
@@ -27,26 +31,39 @@ fn holds(report: &Report, kills: u32) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_in_sqlite_survive_the_deaths_of_their_drivers() {
-    holds(&killed("sqlite", 8, None).await, 8);
+    holds(&killed("sqlite", 8).await, 8);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_in_files_survive_the_deaths_of_their_drivers() {
-    holds(&killed("file", 8, None).await, 8);
+    holds(&killed("file", 8).await, 8);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_in_postgres_survive_the_deaths_of_their_drivers() {
     let Some(server) = for_tests(Setup::new()) else { return };
-    holds(&killed(&server.url("postgres"), 8, None).await, 8);
+    holds(&killed(&server.url("postgres"), 8).await, 8);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_forgets_what_it_acknowledged_is_found() {
-    for (fault, rule) in
-        [(Fault::RunLost, "acknowledged"), (Fault::SecondAccepted, "decisions"), (Fault::TraceLost, "trace")]
-    {
-        let report = killed("sqlite", 4, Some(fault)).await;
-        assert!(report.violations.iter().any(|violation| violation.rule == rule), "{fault}\n{report}");
+    for (fault, rule) in [
+        (Fault::RunLost, "acknowledged"),
+        (Fault::ValueLost, "acknowledged"),
+        (Fault::SecondAccepted, "decisions"),
+        (Fault::TraceLost, "trace"),
+    ] {
+        // What happens at the same time is up to the machine: once in three times it does.
+        let mut said = String::new();
+        let mut is_found = false;
+        for seed in 7..10 {
+            let report = killed_with("sqlite", 4, Some(fault), seed).await;
+            is_found = report.violations.iter().any(|violation| violation.rule == rule);
+            said = report.to_string();
+            if is_found {
+                break;
+            }
+        }
+        assert!(is_found, "{fault}\n{said}");
     }
 }

@@ -15,17 +15,22 @@ use runstate_torture::open::open;
 use runstate_torture::script::{Asks, Call, Script, Step, ToolName};
 use serde_json::json;
 
+/// So long the model thinks while its process is stopped: less than its lease, which is not renewed here.
+const THINKS_MS: u64 = 2_500;
+const LEASE: Duration = Duration::from_secs(4);
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
 /// Reads the ledger until something is in it.
 async fn until<T>(ledger: &Path, found: impl Fn(&Entries) -> Option<T>) -> T {
-    for _ in 0..3_000 {
+    for _ in 0..24_000 {
         if let Some(found) = found(&read(ledger).unwrap()) {
             return found;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("it did not happen: {:?}", read(ledger).unwrap());
+    let all = read(ledger).unwrap().all;
+    panic!("it did not happen; in the end {:#?}", &all[all.len().saturating_sub(10)..]);
 }
 
 fn step(id: &str, think_ms: u64) -> Step {
@@ -36,26 +41,27 @@ fn step(id: &str, think_ms: u64) -> Step {
 
 async fn one_alone_wins(store: &str, folder: &Path) {
     let mut options = Options::new(PROGRAM, store, folder, 0, 0);
-    options.lease = Duration::from_secs(3);
+    options.lease = LEASE;
     // What it hears first when it goes on is what becomes of its commit: a renewal would be refused as well.
     options.fault = Some(Fault::Unrenewed);
     let ledger = options.ledger();
     let store = open(&options.store).await.unwrap();
     // It is stopped while the model thinks: what it does first when it goes on is to commit the answer.
-    let steps = vec![step("before", 0), step("behind", 1_200)];
+    let steps = vec![step("before", 0), step("behind", THINKS_MS)];
     let script = Script { mode: ExecutionMode::Sequential, steps };
     store.create(&NewRun::new("r1", json!(script), 0)).await.unwrap();
     Ledger::open(&ledger).unwrap().note(&Entry::Created { run: "r1".to_owned() }).unwrap();
     let drivers = Drivers::start(&options).unwrap();
 
+    // Its result is durable, and the model thinks.
     let stopped = until(&ledger, |entries| {
-        entries.all.iter().find_map(|entry| match entry {
-            Entry::Ended(execution) => Some(execution.by.clone()),
+        let ended = entries.all.iter().position(|entry| matches!(entry, Entry::Ended(_)))?;
+        entries.all[ended..].iter().find_map(|entry| match entry {
+            Entry::Committed(made) => Some(made.by.clone()),
             _ => None,
         })
     })
     .await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
     let number: usize = stopped[1..].parse().unwrap();
     drivers.signal(number - 1, Signal::STOP).unwrap();
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::agent::keys::{Key, Scope};
 use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
 use runstate::clock::TokioClock;
 use runstate::tool_result::ToolResult;
@@ -63,6 +64,11 @@ impl Tool for Act {
         let key = cx.idempotency_key();
         if call.asks == Asks::Tool && cx.decision().is_none() {
             return ToolResult::Pending(question(&call, &self.clock));
+        }
+        // Each call keeps one of its own: what the calls of a round write must not contradict each other.
+        let kept = Key::<String>::named(cx.call(), Scope::Run).persistent();
+        if let Err(error) = cx.set(&kept, &key) {
+            return ToolResult::Error(error.to_string());
         }
         match call.fails {
             true => ToolResult::Error(format!("failed as {key}")),

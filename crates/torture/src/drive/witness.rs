@@ -32,6 +32,11 @@ impl Witness {
             Ok(()) => {
                 let messages = commit.messages.iter().map(|row| (row.seq, digest(&row.json)));
                 let trace = commit.trace.iter().map(|row| (row.seq, digest(&row.json)));
+                let calls = commit.calls.iter().map(|row| (row.name.clone(), digest(&row.snapshot)));
+                let values = commit
+                    .values
+                    .iter()
+                    .map(|row| (row.scope.to_string(), row.key.clone(), row.json.as_deref().map(digest)));
                 let decisions = commit.decisions.iter().map(|decision| decision.decision_id.clone());
                 return Entry::Committed(Made {
                     run,
@@ -39,6 +44,8 @@ impl Witness {
                     fence,
                     messages: messages.collect(),
                     trace: trace.collect(),
+                    calls: calls.collect(),
+                    values: values.collect(),
                     decisions: decisions.collect(),
                     by,
                 });

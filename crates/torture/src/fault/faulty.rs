@@ -11,6 +11,8 @@ use runstate::store::{
     RunQuery, RunStore, StoreError, Timer, TraceRow,
 };
 
+use serde_json::Value;
+
 use super::Fault;
 
 /// Does what another store does, but for the fault.
@@ -112,6 +114,7 @@ impl RunStore for Faulty {
             Fault::FenceIgnored => return self.force(lease, &commit).await,
             Fault::MessageLost if self.now_and_then(20) => drop(commit.messages.pop()),
             Fault::TraceLost if self.now_and_then(20) => commit.trace.clear(),
+            Fault::ValueLost if self.now_and_then(20) => commit.values.clear(),
             _ => {}
         }
         self.inner.commit(lease, &commit).await
@@ -124,6 +127,11 @@ impl RunStore for Faulty {
         }
         if self.fault == Fault::DeclineTurned && self.now_and_then(4) {
             decision.action = DecisionAction::Resume;
+        }
+        match self.fault {
+            Fault::ResultLost if self.now_and_then(4) => decision.result = Value::Null,
+            Fault::ActorLost if self.now_and_then(10) => decision.actor = None,
+            _ => {}
         }
         match self.inner.post(&decision).await? {
             Posted::Conflict if self.fault == Fault::SecondAccepted => Ok(Posted::Accepted),

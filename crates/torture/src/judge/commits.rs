@@ -1,11 +1,11 @@
 //! Every commit that was acknowledged is there, and one alone won each number.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Violation;
 use super::book::Book;
 use super::run::Seen;
-use crate::ledger::{digest, digest_of};
+use crate::ledger::{Made, digest, digest_of};
 
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("acknowledged", &*seen.id, what));
@@ -14,6 +14,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut made: Vec<_> = book.commits(&seen.id).to_vec();
     made.sort_by_key(|made| made.version);
     let mut fence = 0;
+    let mut last = Last::default();
     for made in made {
         let version = made.version;
         if version > seen.loaded.info.version {
@@ -27,6 +28,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
             say(format!("commit {version} was made under fence {} behind one of {fence}", made.fence));
         }
         fence = made.fence;
+        last.note(made);
         for (seq, digest) in &made.messages {
             let at = usize::try_from(*seq).unwrap_or(usize::MAX).saturating_sub(1);
             if seen.messages.get(at).map(digest_of) != Some(*digest) {
@@ -42,6 +44,40 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
             if !seen.taken.iter().any(|decision| decision.decision_id == *id) {
                 say(format!("commit {version} took the decision {id}, and it is not there"));
             }
+        }
+    }
+    // A kill may have kept the acknowledgement of a later one from the ledger, which may have changed them again.
+    let is_known = |from: u64| (from..=seen.loaded.info.version).all(|version| won.contains_key(&version));
+    for (name, (version, digest)) in last.calls {
+        let there = seen.calls.get(name).map(|call| digest_of(&call["snapshot"]));
+        if is_known(version) && there != Some(digest) {
+            say(format!("commit {version} stored the call {name}, and it is not there as it was"));
+        }
+    }
+    for ((scope, key), (version, digest)) in last.values {
+        let there = seen.values.get(scope).and_then(|values| values.get(key)).map(digest_of);
+        if is_known(version) && there != digest {
+            say(format!(
+                "commit {version} stored the value {key} of the {scope}, and it is not there as it was"
+            ));
+        }
+    }
+}
+
+/// What each row was that commits put in the place of an older one, and by which.
+#[derive(Default)]
+struct Last<'e> {
+    calls: BTreeMap<&'e str, (u64, u64)>,
+    values: BTreeMap<(&'e str, &'e str), (u64, Option<u64>)>,
+}
+
+impl<'e> Last<'e> {
+    fn note(&mut self, made: &'e Made) {
+        for (name, digest) in &made.calls {
+            self.calls.insert(name, (made.version, *digest));
+        }
+        for (scope, key, digest) in &made.values {
+            self.values.insert((scope, key), (made.version, *digest));
         }
     }
 }

@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
+use runstate::decision::Decision;
+
 use super::Violation;
 use super::book::Book;
 use super::run::Seen;
+use crate::ledger::digest_of_decision;
 
 /// What was said to those who decided.
 pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
@@ -37,15 +40,18 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("decisions", &*seen.id, what));
     let was_cancelled = book.cancelled.contains(&*seen.id);
     for sent in book.accepted_of(&seen.id) {
-        let found = |decisions: &[runstate::decision::Decision]| {
+        let found = |decisions: &[Decision]| {
             let same = decisions.iter().filter(|it| it.decision_id == sent.decision);
             let same = same.filter(|it| it.suspension_id == sent.suspension && it.action == sent.action);
-            same.count()
+            let said = |it: &&Decision| {
+                digest_of_decision(&it.result, it.actor.as_deref(), it.args_digest.as_deref())
+            };
+            same.filter(|it| said(it) == sent.said).count()
         };
         let (taken, untaken) = (found(&seen.taken), found(&seen.untaken));
         if taken + untaken != 1 {
             say(format!(
-                "{} on {} was accepted, and is there {} times",
+                "{} on {} was accepted, and is there {} times as it was given",
                 sent.decision,
                 sent.suspension,
                 taken + untaken

@@ -19,6 +19,10 @@ pub(super) struct Seen {
     pub(super) state: Option<RunState>,
     /// The messages as they are stored, in order.
     pub(super) messages: Vec<Value>,
+    /// The machines of the calls as they are stored, by name.
+    pub(super) calls: Value,
+    /// The values, by scope and key.
+    pub(super) values: Value,
     pub(super) rows: Vec<(u64, String)>,
     pub(super) trace: Vec<Event<'static>>,
     /// Decisions that were taken.
@@ -44,6 +48,7 @@ impl Seen {
         let json = stored.map(serde_json::to_value).transpose();
         let json = json.map_err(|error| wrong("types", error.to_string()))?;
         let messages = json.as_ref().and_then(|json| json["messages"].as_array()).cloned();
+        let part = |name: &str| json.as_ref().map(|json| json[name].clone()).unwrap_or_default();
         let rows = store.trace(run, 0, usize::MAX).await;
         let rows = rows.map_err(|error| wrong("types", error.to_string()))?;
         let events = rows.iter().map(|row| Event::from_json(&row.json).map(Event::into_owned));
@@ -54,6 +59,8 @@ impl Seen {
             script,
             state,
             messages: messages.unwrap_or_default(),
+            calls: part("__tool_call_states"),
+            values: part("values"),
             rows: rows.into_iter().map(|row| (row.seq, row.json)).collect(),
             trace: trace.map_err(|error| wrong("trace", error.to_string()))?,
             taken: stored.map(|stored| stored.decisions().values().cloned().collect()).unwrap_or_default(),

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::{Parent, failed};
 use crate::judge::{IN_DOUBT, Violation};
-use crate::ledger::{Entry, Sent};
+use crate::ledger::{Entry, Sent, digest_of_decision};
 
 /// How busy they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +138,11 @@ impl People {
             call: incoming.call.clone(),
             suspension: incoming.suspension_id.clone().unwrap_or_default(),
             action: incoming.action,
+            said: digest_of_decision(
+                &incoming.result,
+                incoming.actor.as_deref(),
+                incoming.args_digest.as_deref(),
+            ),
         };
         let note = |entry: &Entry| self.parent.ledger.note(entry).map_err(StoreError::failed);
         note(&Entry::Sent(sent.clone()))?;
