@@ -13,6 +13,9 @@ use crate::binaries::binaries;
 use crate::user::{User, as_user};
 use crate::{Absent, Setup};
 
+/// So many ports are tried.
+const PORTS: usize = 3;
+
 const KEEP: &str = include_str!("keep.sh");
 
 /// A server, which ends with this value, or with this process, however that ends.
@@ -38,15 +41,26 @@ impl Server {
     /// # Errors
     /// [`Absent`], which says what to do where that is known.
     pub fn start(setup: Setup) -> Result<Server, Absent> {
+        for _ in 1..PORTS {
+            match Self::start_once(&setup) {
+                // Somebody took the port between the look and the start.
+                Err(Absent::NotReady(said)) if said.contains("could not bind") => {}
+                started => return started,
+            }
+        }
+        Self::start_once(&setup)
+    }
+
+    fn start_once(setup: &Setup) -> Result<Server, Absent> {
         let bin = binaries().ok_or(Absent::NotInstalled)?;
         if setup.has_small_disk && !may_mount() {
             return Err(Absent::NoSmallDisk);
         }
         let user = User::unprivileged()?;
         let folder = tempfile::Builder::new().prefix("runstate-pg-").tempdir_in("/tmp")?;
-        fill(folder.path(), &setup, user)?;
+        fill(folder.path(), setup, user)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let mut keeper = shell(folder.path(), &setup, user);
+        let mut keeper = shell(folder.path(), setup, user);
         // By its text: the user may not be allowed to read the folder of this crate.
         keeper.args(["-c", KEEP, "keep.sh"]).arg(bin).arg(folder.path()).arg(port.to_string());
         keeper.args(["-c", "max_connections=200", "-c", "shared_buffers=32MB"]);
