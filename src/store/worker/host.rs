@@ -136,6 +136,7 @@ impl Job {
     /// worker.run_ready(&Program(&[])).await?;
     /// let problem = store.load("r1").await?.info.problem.unwrap();
     /// assert!(problem.contains("run was stored under version 0, this is version 1: register a migration from 0"));
+    /// # let worker = worker.clock(runstate::clock::TokioClock::starting_at(1_000));
     ///
     /// // It is tried again a while later.
     /// # tokio::time::advance(Duration::from_secs(31)).await;

@@ -90,9 +90,6 @@ pub struct Worker {
 
 impl Worker {
     /// A worker of that name, which people read in lists.
-    ///
-    /// # Panics
-    /// Where tokio's clock is paused for tests, outside of its runtime.
     pub fn new(store: Arc<dyn RunStore>, name: impl Into<String>) -> Self {
         Worker {
             store,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::{CancellationToken, RunState};
-use runstate::clock::{Clock, TokioClock, unix_clock};
+use runstate::clock::{Clock, unix_clock};
 use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
@@ -18,6 +18,7 @@ use super::commits::Commits;
 use super::lease::Held;
 use super::mailbox::Mailbox;
 use super::progress::{Heard, Progress};
+use crate::clock::RunClock;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::spec::Spec;
@@ -31,7 +32,7 @@ pub(crate) struct Driven {
     pub(super) spec: Spec,
     pub(super) recorder: Recorder,
     pub(super) runtime: Runtime,
-    pub(super) clock: TokioClock,
+    pub(super) clock: RunClock,
     pub(super) loaded: Loaded,
     // Given back before the store is left.
     pub(super) held: Held,
