@@ -16,7 +16,7 @@ use super::ask::asked;
 use super::begin::behind_ms;
 use super::commits::Commits;
 use super::lease::Held;
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
 use crate::clock::RunClock;
 use crate::failure::Failure;
@@ -107,13 +107,14 @@ impl Driven {
         let mailbox = Mailbox::new(Arc::clone(&opened.store), id, stage.line(), Arc::clone(&progress));
         let mailbox = Arc::new(mailbox);
         let look = || opened.ask(mailbox.look());
-        look()?;
+        let mut before = look()?;
         let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
         let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
             // It listens from before the first step on.
             tokio::task::yield_now().await;
             loop {
+                let version = state.commits();
                 let stop = tokio::select! {
                     biased;
                     why = told_of(&mut lost) => return Err(dropped(opened, id, &why)),
@@ -128,7 +129,7 @@ impl Driven {
                         reason
                     }
                     // What somebody decided meanwhile need not wait for the next process.
-                    Stop::Waiting if look()? => continue,
+                    Stop::Waiting if goes_on(&mut before, look()?, state.commits() > version) => continue,
                     Stop::Waiting if how.ask => {
                         let decisions = asked(state, &stage.token()).await?;
                         if !decisions.is_empty() || stage.token().is_cancelled() {
