@@ -4,10 +4,9 @@ use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::time::Duration;
 
 use super::parts::PartError;
-use crate::clock::Clock;
+use crate::clock::{Clock, sleep_until};
 
 /// The work of a part.
 pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -55,13 +54,9 @@ pub(super) fn sheltered<T>(make: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 async fn until(clock: &dyn Clock, deadline: Option<u64>) {
-    let Some(deadline) = deadline else { return std::future::pending().await };
-    loop {
-        // The clock decides; tokio's timers may run a little ahead of it.
-        match deadline.saturating_sub(clock.now_ms()) {
-            0 => return,
-            left => tokio::time::sleep(Duration::from_millis(left)).await,
-        }
+    match deadline {
+        Some(deadline) => sleep_until(clock, deadline).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -18,10 +18,12 @@ mod committer;
 mod decide;
 mod error;
 mod file;
+mod keep;
 mod lapse;
 mod lease;
 mod load;
 mod memory;
+mod news;
 mod query;
 mod worker;
 
@@ -40,6 +42,7 @@ pub use committer::{Lost, StoreCommitter};
 pub use decide::{Posted, decide};
 pub use error::StoreError;
 pub use file::FileStore;
+pub use keep::{Term, keep};
 pub use lapse::{lapse, lapse_due, lapse_run};
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
@@ -200,16 +203,50 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// [`StoreError::NoRun`].
     async fn mail(&self, run: &str) -> Result<Mail, StoreError>;
 
-    /// Waits until something may have come in, for any run, but no longer than `patience`. It may return early.
+    /// Waits until something may have come in since the mark `seen`, for any run, but no longer than `patience`. It gives the
+    /// mark for the next wait; a first one has seen 0.
+    ///
+    /// What comes in are decisions, wishes to cancel, new runs, and runs that are given back. Any number may wait at one
+    /// handle, each with marks of its own: it waits, looks at the store, and waits again with the mark that it was given
+    /// before it looked. So nothing is missed between a look and a wait, and nobody takes another's news away. That is so if
+    /// an implementation
+    ///
+    /// - returns at once where more has come in than `seen` says,
+    /// - wakes all who wait when something comes in,
+    /// - and gives marks that count nothing which cannot be read from the store yet.
+    ///
+    /// It may return early, and count what is no news. One that hears no news waits for `patience` and gives `seen` back, as
+    /// this one does. A mark means nothing at other handles.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use runstate::store::{MemoryStore, NewRun, RunStore};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// let store = MemoryStore::default();
+    /// let long = Duration::from_secs(3_600);
+    /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+    ///
+    /// // Two who wait have seen nothing yet: each of them is told at once, and then only of what is new.
+    /// let began = tokio::time::Instant::now();
+    /// let (one, other) = (store.news(0, long).await?, store.news(0, long).await?);
+    /// assert!(began.elapsed().is_zero());
+    /// assert_eq!((store.news(one, long).await?, began.elapsed()), (one, long));
+    /// # let _ = other;
+    /// # Ok::<(), runstate::store::StoreError>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Those of the store.
     ///
     /// # Cancel safety
-    /// Nothing is lost: what came in stays in the store.
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+    /// Nothing is lost: what came in stays in the store, and the mark of the last wait is still good.
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         tokio::time::sleep(patience).await;
-        Ok(())
+        Ok(seen)
     }
 
     /// A page of runs, the newest first.

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use runstate::agent::{ExecutionMode, Incoming, Reply, Unchecked};
 use runstate::clock::Clock;
+use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, decide};
+use runstate::store::{About, ApprovalQuery, NewRun, decide};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::faulty::Faulty;
 use super::world::{World, call};
 
 async fn answer(world: &World, incoming: Incoming) -> Reply {
@@ -101,6 +103,52 @@ async fn a_worker_that_waits_for_work_takes_a_decision_at_once() {
     drain.cancel();
     working.await.unwrap().unwrap();
     world.is_sound("r").await;
+}
+
+/// The decision to let the one call of a run go on, as a store takes it.
+async fn approval(world: &World, run: &str) -> Decision {
+    let approvals = world.store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 10)).await.unwrap();
+    let mut decision = Decision::new(format!("{run}/d1"), &*approvals[0].suspension.id, Resume);
+    (decision.run_id, decision.call) = (run.to_owned(), approvals[0].call.clone());
+    decision
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_comes_between_a_look_and_a_wait_is_taken_at_once_though_another_run_hears_of_it() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("busy", json!([[call("b", "once", json!({ "ms": 3_600_000 }))]])).await;
+    world.create("parked", asking(0)).await;
+    let drain = CancellationToken::new();
+    let (worker, host) = (world.worker("w").poll(Duration::from_secs(3_600)), world.host.clone());
+    let token = drain.clone();
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.status("parked").await, "Waiting suspended");
+    *store.behind_claim.lock().unwrap() = Some(approval(&world, "parked").await);
+    // Something comes that is not for now, so that it looks for work and finds none.
+    let later = NewRun::new("later", json!({ "steps": [] }), 0).put_off(u64::MAX);
+    world.store.create(&later).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(store.behind_claim.lock().unwrap().is_none(), "it has looked");
+    assert_eq!(world.status("parked").await, "Done natural_end", "{:?}", world.ledger().all());
+    drain.cancel();
+    working.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_that_comes_when_nothing_could_go_on_is_taken_and_no_problem() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", asking(0)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    // There is none when the run is taken in hand by its name, and one when it is to be given back.
+    let decision = approval(&world, "r").await;
+    store.before_mail.lock().unwrap().extend([None, Some(decision)]);
+    world.worker("w").run_one(&*world.host, "r", CancellationToken::new()).await.unwrap();
+    assert!(store.before_mail.lock().unwrap().is_empty());
+    assert_eq!(world.loaded("r").await.info.problem, None);
+    assert_eq!(world.status("r").await, "Done natural_end");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 //! A store that fails when it is told to.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -28,6 +29,14 @@ pub struct Faulty {
     weather: Mutex<Weather>,
     /// Renewals are held up.
     pub paused: Mutex<bool>,
+    /// Renewals are not answered.
+    pub silent: Mutex<bool>,
+    /// So long it takes to load a run.
+    pub load: Mutex<Duration>,
+    /// A decision that comes right behind a claim that finds nothing.
+    pub behind_claim: Mutex<Option<Decision>>,
+    /// Decisions that come right before the next looks at the mail.
+    pub before_mail: Mutex<VecDeque<Option<Decision>>>,
     /// So long each decision takes, one after the other.
     pub post: Mutex<Duration>,
     /// So long a claim takes.
@@ -47,6 +56,10 @@ impl Faulty {
             inner: MemoryStore::default(),
             weather: Mutex::new(Weather::Fair),
             paused: Mutex::new(false),
+            silent: Mutex::default(),
+            load: Mutex::default(),
+            behind_claim: Mutex::default(),
+            before_mail: Mutex::default(),
             post: Mutex::default(),
             claim: Mutex::default(),
             busy: Mutex::default(),
@@ -62,6 +75,12 @@ impl Faulty {
 
     fn now(&self) -> Weather {
         *self.weather.lock().unwrap()
+    }
+
+    async fn comes(&self, decision: Option<Decision>) {
+        if let Some(decision) = decision {
+            assert_eq!(self.inner.post(&decision).await.unwrap(), Posted::Accepted);
+        }
     }
 
     fn reached(&self) -> Result<(), StoreError> {
@@ -80,6 +99,8 @@ impl RunStore for Faulty {
 
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         self.reached()?;
+        let takes = *self.load.lock().unwrap();
+        tokio::time::sleep(takes).await;
         self.inner.load(run).await
     }
 
@@ -97,12 +118,20 @@ impl RunStore for Faulty {
                 return Err(StoreError::unavailable("busy"));
             }
         }
-        self.inner.claim(claim).await
+        let claimed = self.inner.claim(claim).await?;
+        if claimed.is_none() {
+            let comes = self.behind_claim.lock().unwrap().take();
+            self.comes(comes).await;
+        }
+        Ok(claimed)
     }
 
     async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
         if *self.paused.lock().unwrap() {
             return Ok(());
+        }
+        if *self.silent.lock().unwrap() {
+            std::future::pending::<()>().await;
         }
         self.reached()?;
         self.inner.renew(lease, until_ms).await
@@ -140,11 +169,13 @@ impl RunStore for Faulty {
 
     async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
         self.reached()?;
+        let comes = self.before_mail.lock().unwrap().pop_front().flatten();
+        self.comes(comes).await;
         self.inner.mail(run).await
     }
 
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
-        self.inner.news(patience).await
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        self.inner.news(seen, patience).await
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

@@ -4,6 +4,7 @@ mod damaged;
 mod decisions;
 mod failures;
 mod faulty;
+mod leases;
 mod sharing;
 mod stalls;
 mod world;

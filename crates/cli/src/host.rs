@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
-use runstate::clock::TokioClock;
+use runstate::clock::UnixClock;
 use runstate::store::{Ended, Host, HostError, Job, Loaded, StoreError};
 
 use crate::failure::Failure;
@@ -15,12 +15,12 @@ use crate::spec::Spec;
 /// Drives runs of scenarios, in real time.
 #[derive(Debug)]
 pub(crate) struct ScenarioHost {
-    clock: TokioClock,
+    clock: UnixClock,
 }
 
 impl ScenarioHost {
     /// With that clock.
-    pub(crate) fn new(clock: TokioClock) -> Self {
+    pub(crate) fn new(clock: UnixClock) -> Self {
         ScenarioHost { clock }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::poll_fn;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_postgres::{AsyncMessage, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -20,16 +20,16 @@ pub(crate) struct Listener {
 
 #[derive(Debug, Default)]
 struct Heard {
-    news: Notify,
+    /// How often there were news. Each who waits knows how many it has heard of.
+    news: watch::Sender<u64>,
     /// Do notifications come?
     is_connected: AtomicBool,
 }
 
 impl Heard {
-    /// Who waits is woken, and if nobody does, who waits next: nothing is missed between two waits.
+    /// All who wait are woken, and who looks at the store meanwhile finds it counted.
     fn tell(&self) {
-        self.news.notify_waiters();
-        self.news.notify_one();
+        self.news.send_modify(|count| *count += 1);
     }
 
     fn connected(&self, is_connected: bool) {
@@ -48,12 +48,15 @@ impl Listener {
         Listener { heard, task }
     }
 
-    /// Waits for news, for `patience` at most, and where none are told for `poll` at most.
-    pub(crate) async fn wait(&self, patience: Duration, poll: Duration) {
+    /// Waits until there are more news than were `seen`, for `patience` at most, and where none are told for `poll` at most.
+    /// Says how many there are.
+    pub(crate) async fn wait(&self, seen: u64, patience: Duration, poll: Duration) -> u64 {
+        let mut news = self.heard.news.subscribe();
         let is_connected = self.heard.is_connected.load(Ordering::Relaxed);
         let limit = if is_connected { patience } else { patience.min(poll) };
         // Longer than that is no error: nothing came.
-        drop(tokio::time::timeout(limit, self.heard.news.notified()).await);
+        drop(tokio::time::timeout(limit, news.wait_for(|count| *count != seen)).await);
+        *self.heard.news.borrow()
     }
 }
 

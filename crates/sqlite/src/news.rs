@@ -1,6 +1,5 @@
 //! What came in: in this process at once, in others by looking at the file.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,18 +9,15 @@ use tokio::sync::watch;
 use crate::error::Outcome;
 use crate::readers::Readers;
 
-/// The count of what came in, as far as this process knows it.
+/// The count of what came in, as far as this process knows it. Each who waits knows how much it has seen.
 #[derive(Debug)]
 pub(crate) struct News {
-    count: watch::Sender<i64>,
-    /// What the last waiter went away with.
-    told: AtomicI64,
+    count: watch::Sender<u64>,
 }
 
 impl News {
     pub(crate) fn from(conn: &Connection) -> Outcome<News> {
-        let count = count(conn)?;
-        Ok(News { count: watch::Sender::new(count), told: AtomicI64::new(count) })
+        Ok(News { count: watch::Sender::new(count(conn)?) })
     }
 
     /// Reads the count, and wakes who waits if it is another.
@@ -32,9 +28,14 @@ impl News {
         }
     }
 
-    /// Waits until something came since the last waiter went, but no longer than `patience`.
-    pub(crate) async fn wait(self: &Arc<Self>, readers: &Readers, patience: Duration, poll: Duration) {
-        let told = self.told.load(Ordering::Relaxed);
+    /// Waits until the count is another than `seen`, but no longer than `patience`. Says what it is.
+    pub(crate) async fn wait(
+        self: &Arc<Self>,
+        readers: &Readers,
+        seen: u64,
+        patience: Duration,
+        poll: Duration,
+    ) -> u64 {
         let mut count = self.count.subscribe();
         let poll = async {
             loop {
@@ -44,20 +45,22 @@ impl News {
         };
         let came = async {
             // The sender lives as long as the store.
-            count.wait_for(|count| *count != told).await.ok();
+            count.wait_for(|count| *count != seen).await.ok();
         };
         tokio::select! {
             () = came => {}
             () = poll => {}
             () = tokio::time::sleep(patience) => {}
         }
-        self.told.store(*self.count.borrow(), Ordering::Relaxed);
+        *self.count.borrow()
     }
 }
 
-fn count(conn: &Connection) -> Outcome<i64> {
+fn count(conn: &Connection) -> Outcome<u64> {
     let mut statement = conn.prepare_cached("SELECT count FROM news")?;
-    Ok(statement.query_row([], |row| row.get(0))?)
+    let count: i64 = statement.query_row([], |row| row.get(0))?;
+    // Any number will do, as long as it is another one each time.
+    Ok(count.cast_unsigned())
 }
 
 /// A connection that sees by its own counter whether anybody committed, without reading a page.

@@ -153,9 +153,8 @@ impl RunStore for SqliteStore {
         self.readers.read(move |conn| read::load::mail(conn, &run)).await
     }
 
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
-        News::wait(&self.news, &self.readers, patience, self.options.poll).await;
-        Ok(())
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Ok(News::wait(&self.news, &self.readers, seen, patience, self.options.poll).await)
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

@@ -14,16 +14,20 @@ fn open(path: &std::path::Path, poll: Duration) -> Arc<dyn RunStore> {
     Arc::new(SqliteStore::open_with(path, Options::default().polling(poll)).unwrap())
 }
 
-/// Waits for news, does something that brings some, and waits until they came.
+/// Waits for news in two places, does something that brings some, and waits until they came to both.
 async fn wakes(waits: &Arc<dyn RunStore>, brings: impl Future<Output = ()>) {
-    let waiting = {
+    let seen = waits.news(0, Duration::from_millis(1)).await.unwrap();
+    let waiting = [(); 2].map(|()| {
         let store = Arc::clone(waits);
-        tokio::spawn(async move { store.news(NEVER).await })
-    };
-    // It waits by now, or finds later that something came.
+        tokio::spawn(async move { store.news(seen, NEVER).await })
+    });
+    // They wait by now, or find later that something came.
     tokio::task::yield_now().await;
     brings.await;
-    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap().unwrap();
+    for waiting in waiting {
+        let told = tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap().unwrap();
+        assert_ne!(told, seen);
+    }
 }
 
 #[tokio::test]
@@ -53,7 +57,7 @@ async fn what_came_before_is_news_still() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("runs.db"), NEVER);
     create(&store, "r1").await;
-    tokio::time::timeout(Duration::from_secs(60), store.news(NEVER)).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(60), store.news(0, NEVER)).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -63,16 +67,16 @@ async fn commits_and_claims_are_no_news() {
     let (here, elsewhere) = (open(&path, Duration::from_millis(5)), open(&path, NEVER));
     create(&here, "r1").await;
     let lease = here.claim(&Claim::of("r1", "me", 0, 1_000)).await.unwrap().unwrap();
-    here.news(Duration::from_millis(20)).await.unwrap();
+    let seen = here.news(0, Duration::from_millis(20)).await.unwrap();
     let began = tokio::time::Instant::now();
-    let waiting = here.news(Duration::from_millis(300));
+    let waiting = here.news(seen, Duration::from_millis(300));
     let busy = async {
         elsewhere.renew(&lease, 2_000).await.unwrap();
         here.renew(&lease, 3_000).await.unwrap();
         crate::drive::drive_under(&elsewhere, &lease, Plot::of(2, 1)).await;
     };
     let (waited, ()) = tokio::join!(waiting, busy);
-    waited.unwrap();
+    assert_eq!(waited.unwrap(), seen);
     assert!(began.elapsed() >= Duration::from_millis(300), "nothing came, and it returned at once");
     here.release(&lease, &Release::clean()).await.unwrap();
 }

@@ -1,12 +1,11 @@
 //! Decisions that come in.
 
-use std::time::Duration;
-
 use super::super::decide::{Accepted, Envelope, Judging, PendingCall, Reply, Resolved};
 use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::replay::Passes;
 use super::{Drive, Halt};
+use crate::clock::{Clock, sleep_until};
 use crate::snapshot::digest;
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
@@ -40,17 +39,16 @@ impl Drive<'_, '_> {
             Some(progress) = self.progressed.recv() => Ok(Beside::Progress(progress)),
             finished = self.jobs.next() => Ok(Beside::Finished(finished)),
             () = ready(inbox) => Ok(Beside::Decision),
-            () = lapsed(lapse) => Ok(Beside::Decision),
+            () = lapsed(&*self.config.clock, lapse) => Ok(Beside::Decision),
         }
     }
 
-    /// How long until the next suspension lapses.
-    pub(super) fn next_lapse(&self) -> Option<Duration> {
-        if self.io.judging == Judging::InStore {
-            return None;
+    /// When the next suspension lapses.
+    pub(super) fn next_lapse(&self) -> Option<u64> {
+        match self.io.judging {
+            Judging::InStore => None,
+            Judging::Here => self.state.next_expiry_ms(),
         }
-        let at_ms = self.state.next_expiry_ms()?;
-        Some(Duration::from_millis(at_ms.saturating_sub(self.config.clock.now_ms())))
     }
 
     /// May a decision be taken? A run that is to end replays nothing, and what comes in stays for whoever reads the run; where
@@ -153,9 +151,9 @@ async fn ready(inbox: Option<&mut super::super::decide::Inbox>) {
     }
 }
 
-pub(super) async fn lapsed(after: Option<Duration>) {
-    match after {
-        Some(after) => tokio::time::sleep(after).await,
+pub(super) async fn lapsed(clock: &dyn Clock, at_ms: Option<u64>) {
+    match at_ms {
+        Some(at_ms) => sleep_until(clock, at_ms).await,
         None => std::future::pending().await,
     }
 }

@@ -61,7 +61,7 @@ impl Drive<'_, '_> {
             biased;
             () = self.io.cancelled.cancelled() => Awaited::Cancelled,
             () = ready => Awaited::Something,
-            () = lapsed(lapse) => Awaited::Something,
+            () = lapsed(&*self.config.clock, lapse) => Awaited::Something,
         }
     }
 

@@ -17,9 +17,8 @@ mod work;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Notify;
-
 use super::error::StoreError;
+use super::news::News;
 use crate::files::{Disk, RealDisk};
 use index::Index;
 use layout::Layout;
@@ -90,7 +89,7 @@ struct Inner {
     index: Mutex<Index>,
     /// What was cut off. Held for a moment, never over an await.
     repairs: Mutex<Vec<String>>,
-    news: Notify,
+    news: News,
 }
 
 /// At most so many repairs are remembered.
@@ -112,7 +111,7 @@ impl FileStore {
     /// As [`open`](Self::open).
     pub fn on(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let layout = Layout::open(&*disk, folder.into())?;
-        let (index, repairs, news) = (Mutex::default(), Mutex::default(), Notify::new());
+        let (index, repairs, news) = (Mutex::default(), Mutex::default(), News::default());
         Ok(FileStore { inner: Arc::new(Inner { disk, layout, index, repairs, news }) })
     }
 

@@ -20,7 +20,7 @@ impl RunStore for FileStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let run = run.clone();
         self.work(move |inner, wanted| inner.create(&run, wanted)).await?;
-        self.inner.news.notify_waiters();
+        self.inner.news.tell();
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl RunStore for FileStore {
             Err(StoreError::NoRun { .. }) => Ok(()),
             released => released.map(|cut| self.inner.repaired(cut)),
         };
-        self.inner.news.notify_waiters();
+        self.inner.news.tell();
         released
     }
 
@@ -86,7 +86,7 @@ impl RunStore for FileStore {
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
         let posted = decision.clone();
         let posted = self.with(&decision.run_id, move |run| run.post(&posted)).await;
-        self.inner.news.notify_waiters();
+        self.inner.news.tell();
         posted
     }
 
@@ -101,7 +101,7 @@ impl RunStore for FileStore {
             Ok(true)
         });
         let noted = noted.await;
-        self.inner.news.notify_waiters();
+        self.inner.news.tell();
         noted
     }
 
@@ -115,10 +115,8 @@ impl RunStore for FileStore {
     }
 
     /// What other processes bring is seen when the patience is over, and what this handle brings at once.
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
-        // Longer than patience is no error: nothing came.
-        drop(tokio::time::timeout(patience, self.inner.news.notified()).await);
-        Ok(())
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Ok(self.inner.news.wait(seen, patience).await)
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

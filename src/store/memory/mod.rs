@@ -7,13 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
 
 use super::commit::{Commit, TraceRow, Waits};
 use super::decide::Posted;
 use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
 use super::load::Loaded;
+use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
 use super::{Mail, NewRun, RunStore};
 use crate::decision::Decision;
@@ -50,7 +50,7 @@ use kept::{Kept, Posting};
 pub struct MemoryStore {
     /// Held for the time of one operation, never over an await.
     runs: Mutex<Runs>,
-    news: Notify,
+    news: News,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl RunStore for MemoryStore {
         }
         let kept = Kept::new(run, runs.first_fence);
         runs.by_id.insert(run.id.clone(), kept);
-        self.news.notify_waiters();
+        self.news.tell();
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl RunStore for MemoryStore {
             }
             Ok(())
         });
-        self.news.notify_waiters();
+        self.news.tell();
         match released {
             Err(StoreError::NoRun { .. }) => Ok(()),
             released => released,
@@ -165,7 +165,7 @@ impl RunStore for MemoryStore {
             kept.decisions.push(Posting { decision: decision.clone(), is_taken: false });
             Ok(Posted::Accepted)
         });
-        self.news.notify_waiters();
+        self.news.tell();
         posted
     }
 
@@ -177,7 +177,7 @@ impl RunStore for MemoryStore {
             }
             Ok(is_new)
         });
-        self.news.notify_waiters();
+        self.news.tell();
         noted
     }
 
@@ -189,10 +189,8 @@ impl RunStore for MemoryStore {
         })
     }
 
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
-        // Longer than patience is no error: nothing came.
-        drop(tokio::time::timeout(patience, self.news.notified()).await);
-        Ok(())
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Ok(self.news.wait(seen, patience).await)
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

@@ -6,10 +6,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::committer::{Lost, StoreCommitter};
 use super::super::error::StoreError;
+use super::super::keep::keep;
 use super::super::lease::{Lease, Release};
 use super::super::load::Loaded;
-use super::keep::Postman;
-use super::{Ended, Host, Job, Worker};
+use super::post::Postman;
+use super::{Ended, Held, Host, Job, Worker};
 use crate::agent::event::EventSink;
 use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
 use crate::run::RunStatus;
@@ -17,11 +18,13 @@ use crate::termination::TerminationReason;
 use crate::trace::Recorder;
 
 impl Worker {
-    /// Drives a run that was claimed, and gives it back.
-    pub(super) async fn drive(&self, host: &dyn Host, lease: Lease, drain: CancellationToken) {
-        let ended = match self.try_drive(host, &lease, drain).await {
-            Ok(ended) => ended,
-            Err(error) => Ended::Lost(Arc::new(error)),
+    /// Drives a run that was claimed when those news had been heard, and gives it back. Its lease is kept from the claim on.
+    pub(super) async fn drive(&self, host: &dyn Host, held: Held, seen: u64, drain: CancellationToken) {
+        let Held { lease, term } = held;
+        let ended = tokio::select! {
+            biased;
+            ended = self.try_drive(host, &lease, seen, drain) => ended.unwrap_or_else(lost),
+            error = keep(&*self.store, &lease, term, &*self.clock) => lost(error),
         };
         let later_ms = u64::try_from(self.put_off.as_millis()).unwrap_or(u64::MAX);
         let later_ms = self.clock.now_ms().saturating_add(later_ms);
@@ -37,6 +40,7 @@ impl Worker {
         &self,
         host: &dyn Host,
         lease: &Lease,
+        seen: u64,
         drain: CancellationToken,
     ) -> Result<Ended, StoreError> {
         let loaded = self.store.load(&lease.run).await?;
@@ -59,7 +63,7 @@ impl Worker {
         let committer = StoreCommitter::new(store, lease.clone(), &loaded, recorder.clone(), clock);
         let committer = committer.drained_by(drain);
         let Job { agent, events, .. } = job;
-        InHand { worker: self, lease, agent, events, recorder, committer, state }.drive(input).await
+        InHand { worker: self, lease, agent, events, recorder, committer, state }.drive(input, seen).await
     }
 }
 
@@ -75,16 +79,16 @@ struct InHand<'w> {
 }
 
 impl InHand<'_> {
-    async fn drive(mut self, mut input: Input) -> Result<Ended, StoreError> {
+    async fn drive(mut self, mut input: Input, seen: u64) -> Result<Ended, StoreError> {
         let (handle, mut inbox) = inbox();
         let cancel = CancellationToken::new();
-        let mut postman = Postman::new(handle, cancel.clone());
+        let mut postman = Postman::new(handle, cancel.clone(), seen);
         let mut lost = self.committer.lost();
         let run = &*self.lease.run;
         let store = Arc::clone(&self.worker.store);
         postman.bring(&*store, run).await?;
         loop {
-            let before = self.state.commits();
+            let before = (self.state.commits(), postman.brought());
             let mut io = Io::new()
                 .committer(&mut self.committer)
                 .inbox(&mut inbox)
@@ -98,7 +102,6 @@ impl InHand<'_> {
                 biased;
                 outcome = run_loop(&self.agent, &mut self.state, input, io) => outcome,
                 Ok(why) = lost.wait_for(Option::is_some) => return Ok(ended(why.clone())),
-                error = self.worker.keep(self.lease) => return Ok(Ended::Lost(error)),
                 never = self.worker.bring_news(&mut postman, run) => match never {},
             };
             let outcome = match outcome {
@@ -114,7 +117,7 @@ impl InHand<'_> {
             if !has_mail && !cancel.is_cancelled() {
                 return Ok(Ended::Waits(waiting));
             }
-            if self.state.commits() == before {
+            if (self.state.commits(), postman.brought()) == before {
                 let why = "decisions are there that it does not take; its calls wait for others";
                 return Ok(Ended::PutOff(why.to_owned()));
             }
@@ -144,6 +147,10 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
         return None;
     }
     loaded.info.reason.as_ref()?.parse().ok()
+}
+
+fn lost(error: StoreError) -> Ended {
+    Ended::Lost(Arc::new(error))
 }
 
 fn ended(lost: Option<Lost>) -> Ended {

@@ -19,6 +19,9 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be driven now. It is put off then, and tried again.
+    ///
+    /// # Cancel safety
+    /// It is dropped when the lease on the run cannot be kept.
     async fn prepare(&self, run: &Loaded) -> Result<Job, HostError>;
 
     /// A run was given back.
@@ -133,6 +136,7 @@ impl Job {
     /// # store.release(&lease, &Release::clean()).await?;
     /// // Version 0 was ended while it drove the run r1, and this one goes on.
     /// let worker = Worker::new(Arc::clone(&store), "worker-1");
+    /// # let worker = worker.clock(runstate::clock::TokioClock::starting_at(1_000));
     /// worker.run_ready(&Program(&[])).await?;
     /// let problem = store.load("r1").await?.info.problem.unwrap();
     /// assert!(problem.contains("run was stored under version 0, this is version 1: register a migration from 0"));

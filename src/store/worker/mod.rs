@@ -2,7 +2,7 @@
 
 mod drive;
 mod host;
-mod keep;
+mod post;
 mod rounds;
 mod trouble;
 
@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunStore;
 use super::error::StoreError;
+use super::keep::Term;
 use super::lapse::lapse_run;
-use super::lease::Claim;
+use super::lease::{Claim, Lease};
 use crate::clock::{Clock, unix_clock};
 
 pub use host::{Ended, Host, HostError, Job};
@@ -26,8 +27,8 @@ use rounds::Until;
 ///
 /// A run that cannot be read holds up no other: the host is told of it, once, and the worker goes on.
 ///
-/// A run that is driven is leased; the lease is renewed at a third of its time. A worker that was stopped for longer than
-/// that (a laptop that slept) finds its run taken, and writes nothing more.
+/// A run that is driven is leased; the lease is [kept](super::keep()) from when it was claimed until it is given back. A worker
+/// that was stopped for longer than a lease lasts (a laptop that slept) may find its run taken, and writes nothing more.
 ///
 /// All runs of a worker are driven by the task that [`run`](Self::run) is awaited in: a tool that blocks its thread stops the
 /// others, and the renewal of their leases.
@@ -90,9 +91,6 @@ pub struct Worker {
 
 impl Worker {
     /// A worker of that name, which people read in lists.
-    ///
-    /// # Panics
-    /// Where tokio's clock is paused for tests, outside of its runtime.
     pub fn new(store: Arc<dyn RunStore>, name: impl Into<String>) -> Self {
         Worker {
             store,
@@ -120,7 +118,8 @@ impl Worker {
         self
     }
 
-    /// Looks for work so often where the store tells no news; every second if this is not said.
+    /// Looks for work so often; every second if this is not said. What the store tells news of is found before that. Calls that
+    /// lapse, leases that are over, and runs that were put off are not news to a store: they are found so late at most.
     #[must_use]
     pub fn poll(mut self, poll: Duration) -> Self {
         self.poll = poll;
@@ -188,26 +187,36 @@ impl Worker {
         run: &str,
         drain: CancellationToken,
     ) -> Result<(), StoreError> {
-        let now_ms = self.clock.now_ms();
-        lapse_run(&*self.store, run, now_ms).await?;
-        let claim = Claim::of(run, &*self.name, now_ms, self.until_ms());
+        lapse_run(&*self.store, run, self.clock.now_ms()).await?;
+        let term = self.term();
+        let claim = Claim::of(run, &*self.name, term.began_ms(), term.until_ms());
         if let Some(lease) = self.store.claim(&claim).await? {
-            self.drive(host, lease, drain).await;
+            self.drive(host, Held { lease, term }, 0, drain).await;
         }
         Ok(())
     }
 
-    /// Waits for news; without them for no longer than work may wait, and where the store cannot be reached just that.
-    async fn news(&self, is_reached: bool) {
-        if !is_reached || self.store.news(self.poll).await.is_err() {
+    /// Waits for news beyond that mark, which is moved on; without them for no longer than work may wait, and where the store
+    /// cannot be reached just that.
+    async fn news(&self, seen: &mut u64, is_reached: bool) {
+        if is_reached && let Ok(mark) = self.store.news(*seen, self.poll).await {
+            *seen = mark;
+        } else {
             tokio::time::sleep(self.poll).await;
         }
     }
 
-    fn until_ms(&self) -> u64 {
-        let lease_ms = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
-        self.clock.now_ms().saturating_add(lease_ms)
+    /// The term of a lease that is asked for now.
+    fn term(&self) -> Term {
+        Term::from_now(self.lease, &*self.clock)
     }
+}
+
+/// A run that was claimed.
+#[derive(Debug)]
+struct Held {
+    lease: Lease,
+    term: Term,
 }
 
 impl fmt::Debug for Worker {

@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::error::StoreError;
 use super::super::lapse::lapse_due;
-use super::super::lease::{Claim, Lease, Release};
+use super::super::lease::{Claim, Release};
 use super::trouble::Trouble;
-use super::{Host, Worker};
+use super::{Held, Host, Worker};
 
 /// When a worker is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,14 @@ impl Worker {
         let mut driven = FuturesUnordered::new();
         let mut trouble = Trouble::of(host);
         let mut failed = None;
+        // The mark of the news that were heard before the last look for work.
+        let mut seen = 0;
         while !drain.is_cancelled() {
             let mut is_reached = true;
             while driven.len() < self.at_once && !drain.is_cancelled() {
                 match self.next_beside(&mut driven, &drain, &mut trouble).await {
-                    Ok(Some(lease)) if drain.is_cancelled() => self.give_back(host, &lease).await,
-                    Ok(Some(lease)) => driven.push(self.drive(host, lease, drain.clone())),
+                    Ok(Some(held)) if drain.is_cancelled() => self.give_back(host, &held).await,
+                    Ok(Some(held)) => driven.push(self.drive(host, held, seen, drain.clone())),
                     Ok(None) => break,
                     Err(error @ StoreError::Unavailable(_)) => {
                         host.troubled(&error);
@@ -64,7 +66,7 @@ impl Worker {
             tokio::select! {
                 () = drain.cancelled() => {}
                 Some(()) = driven.next() => {}
-                () = self.news(is_reached) => {}
+                () = self.news(&mut seen, is_reached) => {}
             }
         }
         while driven.next().await.is_some() {}
@@ -77,7 +79,7 @@ impl Worker {
         driven: &mut FuturesUnordered<impl Future<Output = ()>>,
         drain: &CancellationToken,
         trouble: &mut Trouble<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Held>, StoreError> {
         let mut next = pin!(self.next(drain, trouble));
         loop {
             tokio::select! {
@@ -93,7 +95,7 @@ impl Worker {
         &self,
         drain: &CancellationToken,
         trouble: &mut Trouble<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Held>, StoreError> {
         loop {
             let now_ms = self.clock.now_ms();
             // A decision may be given again, so that it can be dropped at any time; a claim that is dropped may hold a run
@@ -107,21 +109,22 @@ impl Worker {
             if trouble.has_never_looked() {
                 trouble.look(&*self.store).await?;
             }
-            let claim = Claim::any(&*self.name, self.clock.now_ms(), self.until_ms());
+            let term = self.term();
+            let claim = Claim::any(&*self.name, term.began_ms(), term.until_ms());
             let claimed = self.store.claim(&claim).await?;
             if claimed.is_none() {
                 trouble.look(&*self.store).await?;
             }
             if claimed.is_some() || !lapsed.has_more || drain.is_cancelled() {
-                return Ok(claimed);
+                return Ok(claimed.map(|lease| Held { lease, term }));
             }
         }
     }
 
     /// Gives back what was claimed when it was to stop already.
-    async fn give_back(&self, host: &dyn Host, lease: &Lease) {
+    async fn give_back(&self, host: &dyn Host, held: &Held) {
         // A lease that cannot be given back runs out.
-        if let Err(error) = self.store.release(lease, &Release::clean()).await {
+        if let Err(error) = self.store.release(&held.lease, &Release::clean()).await {
             host.troubled(&error);
         }
     }

@@ -133,7 +133,8 @@ behaviours! {
         fences_do_not_begin_anew_when_a_run_is_removed;
     unknown:
         unknown_runs_are_told,
-        news_are_waited_for_no_longer_than_patience;
+        news_are_waited_for_no_longer_than_patience,
+        news_are_told_to_each_who_waits;
     texts:
         odd_ids_are_kept_apart,
         odd_texts_come_back_as_they_were,

@@ -104,8 +104,8 @@ impl RunStore for Taped {
         self.store.mail(run).await
     }
 
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
-        self.store.news(patience).await
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        self.store.news(seen, patience).await
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

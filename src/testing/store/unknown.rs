@@ -38,6 +38,30 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
 pub(super) async fn news_are_waited_for_no_longer_than_patience(bench: &dyn Bench) {
     let store = bench.store().await;
     let long = Duration::from_secs(60);
-    let news = tokio::time::timeout(long, store.news(Duration::from_millis(30))).await;
+    let news = tokio::time::timeout(long, store.news(0, Duration::from_millis(30))).await;
     news.unwrap_or_else(|_| panic!("news within 30 ms did not return within {long:?}")).must("news");
+}
+
+/// A store that hears no news at all may be right, too: it gives no other mark.
+pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let store = bench.store().await;
+    create(&*store, "r0").await;
+    let before = store.news(0, Duration::from_millis(30)).await.must("news");
+    let (one, other, ()) =
+        tokio::join!(store.news(before, PATIENCE), store.news(before, PATIENCE), create(&*store, "r1"));
+    let told = [one.must("news"), other.must("news")];
+    if told == [before; 2] {
+        return;
+    }
+    let mut late = before;
+    let until = tokio::time::Instant::now() + PATIENCE;
+    while late == before && tokio::time::Instant::now() < until {
+        late = store.news(before, PATIENCE).await.must("news");
+    }
+    assert!(
+        !told.contains(&before) && late != before,
+        "two waited with the mark {before} when a run was created and were given {told:?}, a third one behind \
+         them {late}: each should be told",
+    );
 }

@@ -46,7 +46,8 @@ pub(crate) struct Args {
     /// Keep runs in hand for so long at a time: others go on with those of a worker that is gone after this
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time)]
     lease: Duration,
-    /// Look for work so often where the store tells no news
+    /// Look for work so often: calls that lapsed, leases that are over and runs that were put off are found by looking, and
+    /// so is anything else where the store tells no news
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
     poll: Duration,
     /// Try again after this time what could not be driven

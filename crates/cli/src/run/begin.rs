@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::driven::Driven;
 use super::lease::Held;
-use crate::clock::unix_ms;
+use crate::clock::{RunClock, unix_ms};
 use crate::failure::Failure;
 use crate::migrations;
 use crate::runs::{self, RunFolder};
@@ -83,7 +83,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     // The time of a run goes on while nobody drives it, and never back.
     let last_ms =
         loaded.traced.checked_sub(1).map(|before| behind_ms(&opened, &loaded, before)).transpose()?;
-    let (runtime, clock) = runtime(real_time, unix_ms().max(last_ms.unwrap_or(0)))?;
+    let (runtime, clock) = runtime(real_time, last_ms.unwrap_or(0))?;
     let recorder = Recorder::builder(run).first_seq(loaded.traced + 1).clock(move || clock.now_ms()).build();
     let state = match &loaded.stored {
         None => RunState::watched(run, &recorder),
@@ -129,10 +129,16 @@ pub(super) fn behind_ms(opened: &Opened, run: &Loaded, before: u64) -> Result<u6
     Ok(event.map_or(0, |event| event.at_ms))
 }
 
-/// A runtime whose clock is moved on whenever all wait for it, or goes by itself; and the run's clock, at that time.
-fn runtime(real_time: bool, now_ms: u64) -> Result<(Runtime, TokioClock), Failure> {
+/// A runtime whose clock is moved on whenever all wait for it, or goes by itself; and the clock of a run whose last event was
+/// at `last_ms`.
+fn runtime(real_time: bool, last_ms: u64) -> Result<(Runtime, RunClock), Failure> {
     let made = Builder::new_current_thread().enable_all().start_paused(!real_time).build();
     let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
-    let clock = runtime.block_on(async { TokioClock::starting_at(now_ms) });
+    let clock = if real_time {
+        RunClock::real(last_ms)
+    } else {
+        let now_ms = unix_ms().max(last_ms);
+        RunClock::Played(runtime.block_on(async { TokioClock::starting_at(now_ms) }))
+    };
     Ok((runtime, clock))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::{CancellationToken, RunState};
-use runstate::clock::{Clock, TokioClock, unix_clock};
+use runstate::clock::{Clock, unix_clock};
 use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
@@ -16,8 +16,9 @@ use super::ask::asked;
 use super::begin::behind_ms;
 use super::commits::Commits;
 use super::lease::Held;
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
+use crate::clock::RunClock;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::spec::Spec;
@@ -31,7 +32,7 @@ pub(crate) struct Driven {
     pub(super) spec: Spec,
     pub(super) recorder: Recorder,
     pub(super) runtime: Runtime,
-    pub(super) clock: TokioClock,
+    pub(super) clock: RunClock,
     pub(super) loaded: Loaded,
     // Given back before the store is left.
     pub(super) held: Held,
@@ -106,13 +107,14 @@ impl Driven {
         let mailbox = Mailbox::new(Arc::clone(&opened.store), id, stage.line(), Arc::clone(&progress));
         let mailbox = Arc::new(mailbox);
         let look = || opened.ask(mailbox.look());
-        look()?;
+        let mut before = look()?;
         let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
         let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
             // It listens from before the first step on.
             tokio::task::yield_now().await;
             loop {
+                let version = state.commits();
                 let stop = tokio::select! {
                     biased;
                     why = told_of(&mut lost) => return Err(dropped(opened, id, &why)),
@@ -127,7 +129,7 @@ impl Driven {
                         reason
                     }
                     // What somebody decided meanwhile need not wait for the next process.
-                    Stop::Waiting if look()? => continue,
+                    Stop::Waiting if goes_on(&mut before, look()?, state.commits() > version) => continue,
                     Stop::Waiting if how.ask => {
                         let decisions = asked(state, &stage.token()).await?;
                         if !decisions.is_empty() || stage.token().is_cancelled() {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use runstate::store::{Claim, Lease, Release, RunStore, StoreError};
+use runstate::clock::unix_clock;
+use runstate::store::{Claim, Lease, Release, RunStore, StoreError, Term, keep};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::machine;
 use crate::output::complain;
@@ -37,10 +37,10 @@ impl Held {
     pub(super) fn claim(opened: &Opened, run: &str, length: Duration) -> Result<Self, Failure> {
         let mut held: Option<u64> = None;
         loop {
-            let now_ms = unix_ms();
-            let claim = Claim::of(run, machine::holder(), now_ms, now_ms.saturating_add(ms(length)));
+            let term = Term::from_now(length, &unix_clock());
+            let claim = Claim::of(run, machine::holder(), term.began_ms(), term.until_ms());
             match beside(opened.handle(), opened.store.claim(&claim)) {
-                Ok(Some(lease)) => return Ok(Held::keep(opened, lease, length)),
+                Ok(Some(lease)) => return Ok(Held::keep(opened, lease, term)),
                 Ok(None) => {
                     return Err(Failure::new(format!("{}: the run {run:?} cannot be claimed", opened.url())));
                 }
@@ -48,7 +48,7 @@ impl Held {
                     if held.is_none_or(|held| held == until_ms) =>
                 {
                     if held.replace(until_ms).is_none() {
-                        let left = until_ms.saturating_sub(now_ms).div_ceil(1_000);
+                        let left = until_ms.saturating_sub(term.began_ms()).div_ceil(1_000);
                         complain(&format!("{run} is in the hands of {holder} for {left} s more; waiting"));
                     }
                     sleep(LOOK);
@@ -62,10 +62,14 @@ impl Held {
         }
     }
 
-    fn keep(opened: &Opened, lease: Lease, length: Duration) -> Self {
+    fn keep(opened: &Opened, lease: Lease, term: Term) -> Self {
         let (tell, lost) = watch::channel(None);
         let (store, handle) = (Arc::clone(&opened.store), opened.handle().clone());
-        let keeping = handle.spawn(renew(Arc::clone(&store), lease.clone(), length, tell));
+        let (kept, of) = (Arc::clone(&store), lease.clone());
+        let keeping = handle.spawn(async move {
+            let error = keep(&*kept, &of, term, &unix_clock()).await;
+            tell.send_replace(Some(Arc::new(error)));
+        });
         Held { lease, store, handle, lost, keeping }
     }
 
@@ -81,30 +85,4 @@ impl Drop for Held {
         // A lease that cannot be given back runs out.
         beside(&self.handle, self.store.release(&self.lease, &Release::clean())).ok();
     }
-}
-
-/// Renews at a third of the time, until that cannot be done in time any more.
-async fn renew(
-    store: Arc<dyn RunStore>,
-    lease: Lease,
-    length: Duration,
-    lost: watch::Sender<Option<Arc<StoreError>>>,
-) {
-    let mut kept_until_ms = unix_ms().saturating_add(ms(length));
-    loop {
-        tokio::time::sleep(length / 3).await;
-        let until_ms = unix_ms().saturating_add(ms(length));
-        match store.renew(&lease, until_ms).await {
-            Ok(()) => kept_until_ms = until_ms,
-            Err(StoreError::Unavailable(_)) if unix_ms() < kept_until_ms => {}
-            Err(error) => {
-                lost.send_replace(Some(Arc::new(error)));
-                return;
-            }
-        }
-    }
-}
-
-fn ms(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,12 +1,14 @@
 //! What other processes send to a run that is driven here.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::Incoming;
+use runstate::decision::Decision;
 use runstate::store::{RunStore, StoreError};
 use runstate_scenario::Line;
+use tokio::sync::Mutex;
 
 use super::progress::Progress;
 
@@ -16,8 +18,17 @@ pub(super) struct Mailbox {
     run: String,
     line: Line,
     progress: Arc<Progress>,
-    /// The decisions that were brought. It is locked for a look-up, never over an await.
+    /// What was brought. One looks at a time: who finds that something was brought may rely on it.
     brought: Mutex<HashSet<String>>,
+}
+
+/// What a look found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Is there something that the run has not taken?
+    pub(super) is_untaken: bool,
+    /// How much was brought until now.
+    pub(super) brought: usize,
 }
 
 impl Mailbox {
@@ -25,44 +36,132 @@ impl Mailbox {
         Mailbox { store, run: run.to_owned(), line, progress, brought: Mutex::default() }
     }
 
-    /// Brings what is new. Says whether anything was.
+    /// Brings what is new, and says what there is.
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) async fn look(&self) -> Result<bool, StoreError> {
+    pub(super) async fn look(&self) -> Result<Found, StoreError> {
+        let mut brought = self.brought.lock().await;
         let mail = self.store.mail(&self.run).await?;
-        let is_new =
-            |name: &str| self.brought.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
-        let decisions = mail.decisions.into_iter().filter(|decision| is_new(&decision.decision_id));
-        let decisions: Vec<Incoming> = decisions.map(Incoming::from).collect();
-        decisions.iter().for_each(|decision| self.progress.decided(decision, ""));
-        let is_cancelled = mail.cancel.is_some_and(|reason| {
-            // No decision has an empty id.
-            let is_new = is_new("");
-            if is_new {
-                self.progress.says("cancel", &reason);
-                self.line.cancel();
-            }
-            is_new
-        });
-        let has_news = is_cancelled || !decisions.is_empty();
+        let is_untaken = mail.cancel.is_some() || !mail.decisions.is_empty();
+        let is_new = |decision: &Decision| !brought.contains(&decision.decision_id);
+        let decisions = mail.decisions.into_iter().filter(is_new).map(Incoming::from);
+        let decisions: Vec<Incoming> = decisions.collect();
+        if let Some(reason) = mail.cancel
+            && !brought.contains(CANCEL)
+        {
+            self.progress.says("cancel", &reason);
+            self.line.cancel();
+            brought.insert(CANCEL.to_owned());
+        }
         if !decisions.is_empty() {
+            decisions.iter().for_each(|decision| self.progress.decided(decision, ""));
+            brought.extend(decisions.iter().map(|decision| decision.decision_id.clone()));
             self.line.post(decisions);
         }
-        Ok(has_news)
+        Ok(Found { is_untaken, brought: brought.len() })
     }
 
     /// Brings what comes, for as long as the run is driven.
     pub(super) async fn keep_looking(self: Arc<Self>) {
+        let mut seen = 0;
         loop {
             // What could not be read now is read the next time; the lease says when it has lasted too long.
             self.look().await.ok();
-            if self.store.news(PATIENCE).await.is_err() {
-                tokio::time::sleep(PATIENCE).await;
+            match self.store.news(seen, PATIENCE).await {
+                Ok(mark) => seen = mark,
+                Err(_) => tokio::time::sleep(PATIENCE).await,
             }
         }
     }
 }
 
+/// Is there something that the run may take in another turn? What it had before its last one, which changed nothing, it would
+/// not take then either.
+pub(super) fn goes_on(before: &mut Found, found: Found, has_changed: bool) -> bool {
+    let is_new = std::mem::replace(before, found).brought != found.brought;
+    found.is_untaken && (is_new || has_changed)
+}
+
+/// What the wish to cancel is noted as: no decision has an empty id.
+const CANCEL: &str = "";
+
 /// How long a look may wait where the store tells no news.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use runstate::agent::RunState;
+    use runstate::clock::unix_clock;
+    use runstate::decision::DecisionAction;
+    use runstate::store::{About, ApprovalQuery, Claim, MemoryStore, NewRun, StoreCommitter};
+    use runstate::termination::TerminationReason;
+    use runstate::trace::Recorder;
+    use runstate_scenario::{Scenario, Setting, Stage, Stop};
+
+    use super::*;
+
+    const ASKS: &str = "\
+name: asks
+message: go
+approve: [act]
+tools:
+  act: {does: [{gives: {success: acted}}]}
+model:
+  - calls: [{id: a, tool: act}]
+  - text: done
+";
+
+    /// The look beside a run may be faster than the one that is made when the run came to rest.
+    #[tokio::test]
+    async fn what_the_other_look_brought_is_there_until_the_run_has_taken_it() {
+        let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
+        store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
+        let lease = store.claim(&Claim::of("r", "me", 0, u64::MAX)).await.unwrap().unwrap();
+        let loaded = store.load("r").await.unwrap();
+        let (scenario, recorder) = (Scenario::parse(ASKS).unwrap(), Recorder::new("r"));
+        let clock = Arc::new(unix_clock());
+        let mut committer = StoreCommitter::new(Arc::clone(&store), lease, &loaded, recorder.clone(), clock);
+        let mut state = RunState::watched("r", &recorder);
+        let mut stage = Stage::new(&scenario, Setting::new(unix_clock())).unwrap();
+        let progress = Arc::new(Progress::on_stderr());
+        let mailbox = Mailbox::new(Arc::clone(&store), "r", stage.line(), progress);
+        let mut before = mailbox.look().await.unwrap();
+        assert_eq!(before, Found { is_untaken: false, brought: 0 });
+
+        let stop = stage.drive(&mut state, Some(&mut committer), &recorder).await.unwrap();
+        assert_eq!(stop, Stop::Waiting);
+        let open = store.approvals(&ApprovalQuery::new(About::All, 9)).await.unwrap();
+        let mut decision = Decision::new("d1", &*open[0].suspension.id, DecisionAction::Resume);
+        (decision.run_id, decision.call) = ("r".to_owned(), "a".to_owned());
+        store.post(&decision).await.unwrap();
+        mailbox.look().await.unwrap();
+        let found = mailbox.look().await.unwrap();
+        assert_eq!(found, Found { is_untaken: true, brought: 1 });
+        assert!(goes_on(&mut before, found, false), "it was brought during that turn");
+        assert!(!goes_on(&mut before, found, false), "a turn with it changed nothing");
+        assert!(goes_on(&mut before, found, true), "now it may take it");
+
+        let reason = TerminationReason::NaturalEnd;
+        let stop = stage.drive(&mut state, Some(&mut committer), &recorder).await.unwrap();
+        assert_eq!(stop, Stop::Over { reason, problems: Vec::new() });
+        let found = mailbox.look().await.unwrap();
+        assert_eq!(found, Found { is_untaken: false, brought: 1 });
+        assert!(!goes_on(&mut before, found, true));
+    }
+
+    #[tokio::test]
+    async fn a_wish_to_cancel_is_there_though_the_other_look_has_brought_it() {
+        let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
+        store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
+        let scenario = Scenario::parse(ASKS).unwrap();
+        let stage = Stage::new(&scenario, Setting::new(unix_clock())).unwrap();
+        let progress = Arc::new(Progress::on_stderr());
+        let mailbox = Mailbox::new(Arc::clone(&store), "r", stage.line(), progress);
+        store.cancel("r", "enough").await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 1 });
+        }
+        assert!(stage.token().is_cancelled());
+    }
+}

@@ -214,12 +214,11 @@ impl RunStore for PostgresStore {
         Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel))
     }
 
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
         let listener = self.listener.get_or_init(|| {
             Listener::start(self.options.config.clone(), self.tls.clone(), &self.options.channel())
         });
-        listener.wait(patience, self.options.poll).await;
-        Ok(())
+        Ok(listener.wait(seen, patience, self.options.poll).await)
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

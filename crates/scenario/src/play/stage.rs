@@ -9,7 +9,7 @@ use runstate::agent::{
     ActivationError, Agent, CancellationToken, Inbox, Incoming, Input, Io, Outcome, RunState, StateCommitter,
     Tool, Watch, inbox, run_loop, run_loop_stream,
 };
-use runstate::clock::{Clock, TokioClock};
+use runstate::clock::Clock;
 use runstate::run::{AnyRun, RunStatus};
 use runstate::termination::TerminationReason;
 use tokio::time::sleep;
@@ -26,8 +26,8 @@ const MOST_RETRIES: u32 = 100;
 
 /// What a stage is set up with.
 pub struct Setting {
-    /// The clock of the run: of the runtime that the stage is used in.
-    pub clock: TokioClock,
+    /// The clock of the run: that of the runtime that the stage is used in, or the machine's where time is real.
+    pub clock: Arc<dyn Clock>,
     /// Tools beside the scripted ones.
     pub tools: Vec<Arc<dyn Tool>>,
     /// The clock's time at which the scenario began: its own times count from there.
@@ -48,9 +48,9 @@ pub struct Setting {
 
 impl Setting {
     /// Nothing but a clock.
-    pub fn new(clock: TokioClock) -> Self {
+    pub fn new(clock: impl Clock + 'static) -> Self {
         Setting {
-            clock,
+            clock: Arc::new(clock),
             tools: Vec::new(),
             began_ms: 0,
             answers: None,
@@ -69,7 +69,7 @@ pub struct Stage<'s> {
     agent: Agent,
     board: Arc<Board>,
     inbox: Inbox,
-    clock: TokioClock,
+    clock: Arc<dyn Clock>,
     limit_ms: u64,
     ended: Vec<Ended>,
 }
@@ -148,12 +148,12 @@ impl<'s> Stage<'s> {
         (ledger, requests, asks): (Ledger, Requests, Asks),
     ) -> Result<Self, PlayError> {
         let Setting { clock, tools, began_ms, events, replies, limit_ms, leaves_lapses, .. } = setting;
-        let cast = Cast::new(clock, ledger, requests, asks.clone());
+        let cast = Cast::new(Arc::clone(&clock), ledger, requests, asks.clone());
         let gone = cast.gone();
         let agent = script::cast_agent(scenario, &tools, cast).map_err(PlayError::Config)?;
         let (handle, inbox) = inbox();
-        let board =
-            Arc::new(Board::new(scenario, outside, handle, (clock, began_ms), (asks, gone), events, replies));
+        let time = (Arc::clone(&clock), began_ms);
+        let board = Arc::new(Board::new(scenario, outside, handle, time, (asks, gone), events, replies));
         if leaves_lapses {
             board.leave_lapses();
         }
@@ -267,7 +267,7 @@ impl<'s> Stage<'s> {
         mut staged: Option<Staged<'_>>,
         watch: &dyn Watch,
     ) -> Result<Loop, PlayError> {
-        let (board, clock, agent) = (Arc::clone(&self.board), self.clock, &self.agent);
+        let (board, clock, agent) = (Arc::clone(&self.board), Arc::clone(&self.clock), &self.agent);
         let limit_ms = self.limit_ms;
         let left = Duration::from_millis(limit_ms.saturating_sub(clock.now_ms()));
         let ended = {

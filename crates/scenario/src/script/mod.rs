@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{Agent, ConfigError, Tool, WhenSuspended};
-use runstate::clock::TokioClock;
+use runstate::clock::Clock;
 use runstate_schema::JsonSchemas;
 
 use crate::Scenario;
@@ -23,9 +23,9 @@ pub use ledger::{Effect, Ledger};
 pub use requests::{Asked, Requests};
 
 /// What those on a stage share.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Cast {
-    clock: TokioClock,
+    clock: Arc<dyn Clock>,
     ledger: Ledger,
     requests: Requests,
     asks: Asks,
@@ -47,7 +47,7 @@ impl Gone {
 }
 
 impl Cast {
-    pub(crate) fn new(clock: TokioClock, ledger: Ledger, requests: Requests, asks: Asks) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>, ledger: Ledger, requests: Requests, asks: Asks) -> Self {
         Cast { clock, ledger, requests, asks, gone: Gone::default() }
     }
 
@@ -62,10 +62,15 @@ impl Cast {
 ///
 /// # Errors
 /// A scenario that makes no agent.
-pub fn agent(scenario: &Scenario, tools: &[Arc<dyn Tool>], clock: TokioClock) -> Result<Agent, ConfigError> {
+pub fn agent(
+    scenario: &Scenario,
+    tools: &[Arc<dyn Tool>],
+    clock: impl Clock + 'static,
+) -> Result<Agent, ConfigError> {
     let mut parked = scenario.clone();
     parked.when_suspended = WhenSuspended::Park;
-    cast_agent(&parked, tools, Cast::new(clock, Ledger::default(), Requests::default(), Asks::default()))
+    let cast = Cast::new(Arc::new(clock), Ledger::default(), Requests::default(), Asks::default());
+    cast_agent(&parked, tools, cast)
 }
 
 /// The agent of a scenario, with `tools` beside the scripted ones.
@@ -83,7 +88,7 @@ pub(crate) fn cast_agent(
         .when_suspended(scenario.when_suspended)
         .stop(StopConditions::new(stop)?)
         .schemas(JsonSchemas::new())
-        .clock(cast.clock)
+        .clock(Arc::clone(&cast.clock))
         .plugins(plugin::all(scenario, &cast))
         .tools(tools.iter().cloned());
     for (name, scripted) in &scenario.tools {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use futures_util::stream::unfold;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{InferenceRequest, Model, ModelError, ModelStream};
-use runstate::clock::Clock;
 use tokio::time::sleep;
 
 use super::Cast;

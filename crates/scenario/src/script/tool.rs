@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use runstate::agent::keys::{Key, KeyError};
 use runstate::agent::{Effect, Tool, ToolContext, ToolSpec, async_trait};
-use runstate::clock::Clock;
 use runstate::tool_result::ToolResult;
 use serde_json::Value;
 use tokio::time::sleep;

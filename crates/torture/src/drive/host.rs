@@ -9,7 +9,7 @@ use runstate::agent::{
     Agent, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases, Plugin, PluginError,
     Verdict, async_trait,
 };
-use runstate::clock::{Clock, TokioClock, unix_clock};
+use runstate::clock::{Clock, UnixClock, unix_clock};
 use runstate::decision::{ResumeMode, Suspension};
 use runstate::store::{Ended, Host, HostError, Job, Loaded};
 
@@ -25,7 +25,7 @@ pub const MESSAGE: &str = "go";
 pub struct Scripts {
     ledger: Ledger,
     by: Arc<str>,
-    clock: TokioClock,
+    clock: UnixClock,
     all_repeatable: bool,
 }
 
@@ -91,7 +91,7 @@ impl Model for Scripted {
 }
 
 /// Asks before calls that say so.
-struct Gate(TokioClock);
+struct Gate(UnixClock);
 
 #[async_trait]
 impl Plugin for Gate {
@@ -124,7 +124,7 @@ impl Plugin for Gate {
 }
 
 /// What is asked about a call.
-pub(super) fn question(call: &Call, clock: &TokioClock) -> Suspension {
+pub(super) fn question(call: &Call, clock: &UnixClock) -> Suspension {
     let asked = Suspension::ask("approve", "may it?");
     match call.stands_ms {
         Some(ms) => asked.expiring_at(clock.now_ms() + ms),

@@ -97,8 +97,8 @@ impl RunStore for Witness {
         self.inner.mail(run).await
     }
 
-    async fn news(&self, patience: Duration) -> Result<(), StoreError> {
-        self.inner.news(patience).await
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        self.inner.news(seen, patience).await
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {

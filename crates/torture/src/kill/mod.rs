@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use runstate::clock::{TokioClock, unix_clock};
+use runstate::clock::{UnixClock, unix_clock};
 use runstate::store::RunStore;
 use tokio::sync::watch as channel;
 use tokio_util::sync::CancellationToken;
@@ -81,7 +81,7 @@ impl Options {
 struct Parent {
     store: Arc<dyn RunStore>,
     ledger: Ledger,
-    clock: TokioClock,
+    clock: UnixClock,
     stop: CancellationToken,
 }
 

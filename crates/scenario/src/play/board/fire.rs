@@ -2,10 +2,10 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use runstate::agent::{Incoming, Reply, RunGone};
-use runstate::clock::Clock;
 use runstate::decision::DecisionAction;
 
 use super::super::played::{Replied, Sent, What};
@@ -105,7 +105,7 @@ impl Board {
             inner.outside.awaited.extend(awaited.map(|awaited| (last, awaited)));
             (first..=last).collect()
         };
-        let (handle, clock) = (self.handle.clone(), self.clock);
+        let (handle, clock) = (self.handle.clone(), Arc::clone(&self.clock));
         self.fly(Box::pin(async move {
             let replies = handle.decide_all(batch).await;
             let at_ms = clock.now_ms();
@@ -145,7 +145,7 @@ impl Board {
             inner.message = Some(text);
             return;
         }
-        let (handle, clock) = (self.handle.clone(), self.clock);
+        let (handle, clock) = (self.handle.clone(), Arc::clone(&self.clock));
         self.fly(Box::pin(async move {
             let taken = handle.write(text).await;
             let reply = taken.is_ok_and(|taken| taken).then_some(Reply::Accepted);

@@ -1,7 +1,5 @@
 //! What became of what was sent.
 
-use runstate::clock::Clock;
-
 use super::super::played::Replied;
 use super::Board;
 

@@ -11,11 +11,10 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use runstate::agent::event::EventSink;
 use runstate::agent::{CancellationToken, DecisionHandle, RunState, WhenSuspended};
-use runstate::clock::{Clock, TokioClock};
+use runstate::clock::{Clock, sleep_until};
 use tokio::sync::Notify;
 
 use super::played::{Replied, Sent};
@@ -39,7 +38,7 @@ pub(super) struct Board {
     changed: Notify,
     handle: DecisionHandle,
     pub(super) token: CancellationToken,
-    clock: TokioClock,
+    clock: Arc<dyn Clock>,
     parks: bool,
     asks: Asks,
     gone: Gone,
@@ -72,7 +71,7 @@ impl Board {
         scenario: &Scenario,
         outside: Outside,
         handle: DecisionHandle,
-        (clock, began_ms): (TokioClock, u64),
+        (clock, began_ms): (Arc<dyn Clock>, u64),
         (asks, gone): (Asks, Gone),
         also: Option<Arc<dyn EventSink>>,
         accepted: Option<Told>,
@@ -149,12 +148,10 @@ impl Board {
 
     /// Waits for the next thing that comes or is heard, and lets it happen.
     pub(super) async fn turn(&self) {
-        let now_ms = self.clock.now_ms();
-        let next = self.next_due_ms().map(|due| Duration::from_millis(due.saturating_sub(now_ms)));
+        let next = self.next_due_ms();
         let due = async {
             match next {
-                Some(after) if after.is_zero() => {}
-                Some(after) => tokio::time::sleep(after).await,
+                Some(at_ms) => sleep_until(&*self.clock, at_ms).await,
                 None => std::future::pending().await,
             }
         };
@@ -228,7 +225,7 @@ impl Board {
         let due_ms =
             self.lock().outside.steps.iter().filter(|pending| cuts(pending)).filter_map(|it| it.due_ms).min();
         let Some(due_ms) = due_ms else { return std::future::pending().await };
-        tokio::time::sleep(Duration::from_millis(due_ms.saturating_sub(self.clock.now_ms()))).await;
+        sleep_until(&*self.clock, due_ms).await;
         let is_due = |pending: &Pending| cuts(pending) && pending.due_ms == Some(due_ms);
         while let Some(pending) = self.take_first(is_due) {
             self.fire(pending);
@@ -274,10 +271,7 @@ impl Board {
             };
             let lapse = async {
                 match lapses_ms {
-                    Some(at) => {
-                        let after = at.saturating_sub(self.clock.now_ms());
-                        tokio::time::sleep(Duration::from_millis(after)).await;
-                    }
+                    Some(at_ms) => sleep_until(&*self.clock, at_ms).await,
                     None => std::future::pending().await,
                 }
             };

@@ -1,7 +1,6 @@
 //! People reply to a call that asks.
 
 use runstate::agent::RunState;
-use runstate::clock::Clock;
 use runstate::decision::Suspension;
 
 use super::outside::{Awaited, Pending};
