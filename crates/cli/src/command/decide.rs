@@ -1,8 +1,8 @@
 //! `runstate approve CALL` and `runstate deny CALL`
 
 use runstate::agent::{Incoming, Reply};
-use runstate::decision::DecisionAction;
-use runstate::store::{About, Approval, StoreError, decide};
+use runstate::decision::{Decision, DecisionAction};
+use runstate::store::{Approval, StoreError, decide};
 use runstate_schema::JsonSchemas;
 use serde_json::{Value, json};
 
@@ -12,7 +12,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::output::{Output, printable};
-use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged, waiting};
+use crate::run;
+use crate::store::{Missing, Opened, StoreArgs, beside, called, tell_damaged};
 
 /// Approve a call that waits, in whatever process its run is driven
 ///
@@ -130,20 +131,11 @@ impl On {
 
     /// The one call that is meant, if one waits.
     fn meant(&self, opened: &Opened) -> Result<Option<Approval>, Failure> {
-        let mut found = match &self.run {
-            Some(run) => waiting(opened, About::Run(run.clone()))?
-                .into_iter()
-                .filter(|approval| self.names(&approval.call, &approval.suspension.id))
-                .collect(),
-            None => waiting(opened, About::Call(self.call.clone()))?,
-        };
-        if found.is_empty() && self.run.is_none() {
-            found = waiting(opened, About::Suspension(self.call.clone()))?;
-        }
+        let mut found = called(opened, &self.call, self.run.as_deref())?;
         if found.len() > 1 {
             let ids: Vec<&str> = found.iter().take(10).map(|one| one.suspension.id.as_str()).collect();
             let help = format!("say which: {}", printable(&ids.join(", ")));
-            return Err(Failure::new(format!("{} calls that wait are named {:?}", found.len(), self.call))
+            return Err(Failure::new(format!("{} calls that wait are called {:?}", found.len(), self.call))
                 .with_help(help));
         }
         Ok(found.pop())
@@ -152,14 +144,16 @@ impl On {
     /// What the last decision on it was for, if there was one: to say the same again is no conflict.
     fn decided(&self, opened: &Opened) -> Result<Option<Asked>, Failure> {
         let Some(run) = &self.run else { return Ok(None) };
-        let loaded = match beside(opened.handle(), opened.store.load(run)) {
+        // Before the run: what is taken between the two is in both, and not in neither.
+        let posted = match beside(opened.handle(), opened.store.mail(run)) {
             Err(StoreError::NoRun { .. }) => return Ok(None),
-            loaded => loaded.map_err(|error| opened.failure(&error))?,
+            mail => mail.map_err(|error| opened.failure(&error))?.decisions,
         };
-        let posted = opened.ask(opened.store.mail(run))?.decisions;
-        let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
-        let decided =
-            taken.chain(&posted).filter(|decision| self.names(&decision.call, &decision.suspension_id));
+        let Some(stored) = run::load(opened, run)?.stored else { return Ok(None) };
+        let is_meant = |decision: &&Decision| {
+            self.call == decision.suspension_id || stored.is_named(&decision.call, &self.call)
+        };
+        let decided = stored.decisions().values().chain(&posted).filter(is_meant);
         let last = decided.max_by_key(|decision| decision.decided_at_ms);
         Ok(last.map(|decision| Asked {
             run: run.clone(),
@@ -167,10 +161,6 @@ impl On {
             suspension: decision.suspension_id.clone(),
             digest: decision.args_digest.clone(),
         }))
-    }
-
-    fn names(&self, call: &str, suspension: &str) -> bool {
-        self.call == call || self.call == suspension
     }
 
     fn incoming(&self, asked: Option<Asked>, action: DecisionAction, result: Value) -> Incoming {

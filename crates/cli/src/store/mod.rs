@@ -16,7 +16,7 @@ use url::{Given, StoreUrl};
 pub(crate) use ask::{Opened, beside};
 pub(crate) use damage::{damaged_to_json, tell_damaged};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{give_up_lapsed, give_up_lapsed_of, in_doubt, is_in_doubt, waiting};
+pub(crate) use waits::{called, give_up_lapsed, give_up_lapsed_of, in_doubt, is_in_doubt, waiting};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::in_every_store;
 use crate::place::{Ended, Place};
 use crate::session::assert_shown;
+use crate::stores;
 
 const SCENARIO: &str = "\
 name: pay
@@ -23,11 +24,14 @@ in_every_store! {
     the_first_decision_wins_and_is_kept,
     of_decisions_that_come_together_one_is_accepted,
     an_approval_is_for_the_arguments_that_were_shown,
-    what_nobody_decided_in_time_is_given_up_by_whoever_looks,
+    what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals,
+    what_nobody_decided_in_time_is_given_up_by_whoever_shows_the_run,
     a_run_that_was_cancelled_takes_no_approval,
     a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
     a_result_is_held_against_what_was_asked_for,
     a_name_that_several_calls_have_is_refused_with_their_suspensions,
+    an_id_that_the_model_gives_again_means_the_call_that_waits,
+    an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions,
     a_call_in_doubt_is_seen_and_answered,
     a_call_in_doubt_is_asked_about_as_it_was_executed_and_takes_a_result_that_is_known,
 }
@@ -104,10 +108,47 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     place.does(&["approve", "p", "--digest", &digest[..23]], 0);
 }
 
-/// No process waits for the time: the next one that looks at the store gives it up, and the next worker goes on.
-fn what_nobody_decided_in_time_is_given_up_by_whoever_looks(place: &dyn Fn() -> Place) {
-    let place = parked(place, &SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 1, "));
-    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+fn what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals(place: &dyn Fn() -> Place) {
+    let place = lapses(place);
+    stores::wait_until("it is given up", || {
+        place.does(&["approvals"], 0).stdout == "nothing waits for a decision\n"
+    });
+    is_given_up(&place);
+}
+
+fn what_nobody_decided_in_time_is_given_up_by_whoever_shows_the_run(place: &dyn Fn() -> Place) {
+    let place = lapses(place);
+    stores::wait_until("it is given up", || {
+        place.does(&["show", "pay-1"], 0).stdout.contains(": nobody decided in time")
+    });
+    is_given_up(&place);
+}
+
+/// A run whose call waits, and lapses soon, with no process that drives it.
+fn lapses(place: &dyn Fn() -> Place) -> Place {
+    // On a slow machine it may lapse before the worker is gone, who takes it, or before this looks.
+    for after_ms in ["500", "10000", "60000"] {
+        let ticket = format!("ticket: {{expires_after_ms: {after_ms}, ");
+        let place = parked(place, &SCENARIO.replace("ticket: {", &ticket));
+        let left = place.stands("pay-1").unwrap();
+        if left["status"] == "Waiting" && left["decisions"] == Value::Array(Vec::new()) {
+            return place;
+        }
+    }
+    panic!("no worker was gone in time");
+}
+
+/// The call was given up by who looked, since nobody else was there; the next worker goes on.
+#[track_caller]
+fn is_given_up(place: &Place) {
+    let left = place.stands("pay-1").unwrap();
+    assert_eq!(left["status"], "Waiting", "{left}");
+    let decided = &left["decisions"][0];
+    assert_eq!(
+        (&decided["taken"], &decided["decision"]["action"]),
+        (&false.into(), &"cancel".into()),
+        "{left}"
+    );
     let late = place.does(&["approve", "p", "--run", "pay-1"], 1);
     assert_eq!(late.stdout, "expired: the suspension had lapsed\n");
     place.work();
@@ -185,6 +226,46 @@ fn a_name_that_several_calls_have_is_refused_with_their_suspensions(place: &dyn 
     let said = place.does(&["approve", "p"], 2);
     assert!(said.stderr.contains("say which: pay-1/p/1, pay-2/p/1"), "{}", said.shown());
     place.does(&["approve", "pay-2/p/1"], 0);
+}
+
+fn an_id_that_the_model_gives_again_means_the_call_that_waits(place: &dyn Fn() -> Place) {
+    let again = "  - calls: [{id: p, tool: pay, arguments: {amount: 900}}]\n  - text: done\n";
+    let place = parked(place, &SCENARIO.replace("  - text: done\n", again));
+    let approve = ["approve", "p", "--run", "pay-1", "--actor", "ada"];
+    place.does(&approve, 0);
+    place.work();
+    // What was decided is over, and another call of that id waits: it is shown, and that is what the answer is for.
+    let second = place.does(&approve, 0);
+    assert!(second.stdout.starts_with("p#2 of pay-1: pay {\"amount\":900}\n"), "{}", second.shown());
+    assert!(second.stdout.contains("\naccepted\n"), "{}", second.shown());
+    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    // The same again is on the last one that was decided.
+    let same: Value =
+        serde_json::from_str(&place.does(&[&approve as &[&str], &["--json"]].concat(), 0).stdout).unwrap();
+    assert_eq!((&same["call"], &same["suspension"]), (&"p#2".into(), &"pay-1/p#2/1".into()), "{same}");
+    let other = place.does(&["deny", "p", "--run", "pay-1"], 1);
+    assert!(other.stdout.contains("conflict"), "{}", other.shown());
+    place.work();
+    assert_eq!(place.executions("pay-1"), 2);
+    assert_eq!(place.field("pay-1", "reason"), "natural_end");
+}
+
+fn an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions(place: &dyn Fn() -> Place) {
+    let twice = concat!(
+        "  - calls: [{id: p, tool: pay, arguments: {amount: 9}}, {id: s, tool: ship}]\n",
+        "  - calls: [{id: p, tool: pay, arguments: {amount: 900}}]\n",
+    );
+    let scenario = SCENARIO.replace("  - calls: [{id: p, tool: pay, arguments: {amount: 9}}]\n", twice);
+    let place = parked(place, &format!("policy: continue_when_any\n{scenario}"));
+    for run in [&["--run", "pay-1"] as &[&str], &[]] {
+        let refused = place.does(&[&["approve", "p"], run].concat(), 2);
+        assert!(refused.stderr.contains("say which: pay-1/p/1, pay-1/p#2/1"), "{}", refused.shown());
+    }
+    let second = place.does(&["approve", "p#2", "--run", "pay-1"], 0);
+    assert!(second.stdout.contains("{\"amount\":900}"), "{}", second.shown());
+    // Now it means one.
+    let first = place.does(&["approve", "p", "--run", "pay-1"], 0);
+    assert!(first.stdout.contains("{\"amount\":9}"), "{}", first.shown());
 }
 
 fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
