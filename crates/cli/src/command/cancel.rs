@@ -34,7 +34,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let Args { run, reason, place } = args;
     let opened = place.open(Missing::Refuse)?;
-    let is_noted = opened.ask(opened.store.cancel(run, reason))?;
+    let is_noted = opened.change(opened.store.cancel(run, reason))?;
     let info = run::load(&opened, run)?.info;
     if !is_noted && info.status == RunStatus::Done {
         let ended = info.reason.unwrap_or_default();

@@ -105,7 +105,7 @@ impl On {
         };
         let incoming = self.incoming(asked, action, result);
         let schemas = JsonSchemas::new();
-        let reply = opened.ask(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
+        let reply = opened.change(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
         if reply == Reply::Unknown && self.run.is_none() {
             // It may be in a run that cannot be read.
             tell_damaged(&opened)?;

@@ -87,7 +87,7 @@ fn remove(opened: &Opened, state_dir: &Path, run: &RunInfo, now_ms: u64) -> Resu
             complain(&printable(&format!("warning: {}: {error}", run.id)));
             return Ok(false);
         }
-        Err(error) => return Err(opened.failure(&error)),
+        Err(error) => return Err(opened.unchanged(&error)),
     }
     if let Some(spec) = folder {
         runs::remove(state_dir, &run.id, spec.folder())?;

@@ -118,8 +118,10 @@ fn source(args: &Args) -> Result<Source, Failure> {
         return Ok(Source::File(what.clone()));
     }
     let no_file = |why: &str| {
-        Failure::new(format!("there is no file {what:?}, and no such run: {why}"))
-            .with_help("`runstate runs` lists the runs that there are; --store names another store")
+        Failure::new(format!("there is no file {what:?}, and no such run: {why}")).with_help(format!(
+            "`runstate runs{}` lists the runs that there are; --store names another store",
+            args.place.to_repeat()
+        ))
     };
     if let Some(missing) = args.place.missing()? {
         return Err(no_file(missing.message()));

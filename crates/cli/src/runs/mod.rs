@@ -65,6 +65,11 @@ impl RunFolder {
         self.id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The folder its tools work in.
     pub(crate) fn work(&self) -> PathBuf {
         self.path.join("work")
@@ -86,7 +91,7 @@ impl RunFolder {
             .map_err(|error| Failure::io("sync the folder", &self.path, &error))
     }
 
-    /// There is a run that it belongs to.
+    /// There is a run that it belongs to, or there may be.
     pub(crate) fn keep(&mut self) {
         self.is_kept = true;
     }

@@ -56,7 +56,7 @@ impl StoreArgs {
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?),
+            _ => Opened::open(self.url()?, self.to_repeat()),
         }
     }
 
