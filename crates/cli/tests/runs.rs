@@ -25,15 +25,17 @@ fn runs_are_listed_in_pages() {
     }
     let store = stores::open(&session, "runs/runs.db");
     // Runs of one millisecond are in the order of their names.
-    store.execute_batch("UPDATE runs SET created_at_ms = created_at_ms + rowid * 1000").unwrap();
+    store.execute_batch("UPDATE runs SET created_at_ms = rowid * 1000").unwrap();
     let mut shown = String::new();
     for args in [
         &["runs"] as &[&str],
         &["runs", "--status", "waiting"],
         &["runs", "--limit", "2"],
-        &["runs", "--limit", "2", "--behind", "waits-1"],
-        &["runs", "--behind", "done-1"],
-        &["runs", "--behind", "nobody-1"],
+        &["runs", "--limit", "2", "--behind", "2000/waits-1"],
+        &["runs", "--behind", "1000/done-1"],
+        // It need not be there.
+        &["runs", "--behind", "2500/nobody-1"],
+        &["runs", "--behind", "waits-1"],
         &["runs", "--status", "sleeping"],
     ] {
         shown.push_str(&session.run(&[args, &["--state-dir", "runs"]].concat()).shown());
@@ -42,12 +44,44 @@ fn runs_are_listed_in_pages() {
     assert_shown("runs", &shown);
     let said = session.run(&["runs", "--json", "--limit", "1", "--state-dir", "runs"]);
     let json: Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!(json["next"], "done-2");
+    assert_eq!(json["next"], "3000/done-2");
     let run = &json["runs"][0];
     assert_eq!(
         (&run["run"], &run["status"], &run["reason"]),
         (&"done-2".into(), &"Done".into(), &"natural_end".into())
     );
+}
+
+/// A run's name is that of whoever made it.
+#[test]
+fn approvals_of_runs_with_slashes_in_their_names_are_listed_in_pages() {
+    let session = Session::new();
+    session.write("waits.yaml", WAITS);
+    for _ in 0..4 {
+        session.run(&["run", "waits.yaml", "--state-dir", "runs"]);
+    }
+    let names =
+        "CASE run WHEN 'waits-1' THEN 'a' WHEN 'waits-2' THEN 'a/b' WHEN 'waits-3' THEN 'a/b/c' ELSE 'z' END";
+    let store = stores::open(&session, "runs/runs.db");
+    store
+        .execute_batch(&format!(
+            "PRAGMA foreign_keys = OFF; UPDATE calls SET run = {names}; UPDATE runs SET id = {}",
+            names.replace("CASE run", "CASE id")
+        ))
+        .unwrap();
+    let (mut listed, mut next) = (Vec::new(), None::<String>);
+    while listed.len() <= 4 {
+        let mut args = vec!["approvals", "--limit", "1", "--json", "--state-dir", "runs"];
+        args.extend(next.iter().flat_map(|next| ["--behind", next]));
+        let said = session.run(&args);
+        let json: Value = serde_json::from_str(&said.stdout).unwrap();
+        listed.extend(json["approvals"].as_array().unwrap().iter().map(|one| one["run"].clone()));
+        match json["next"].as_str() {
+            Some(behind) => next = Some(behind.to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(listed, ["a", "a/b", "a/b/c", "z"]);
 }
 
 #[test]

@@ -229,3 +229,26 @@ fn user() -> Option<String> {
     let name = if cfg!(windows) { "USERNAME" } else { "USER" };
     std::env::var(name).ok().filter(|name| !name.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::store::Between;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        on: On,
+    }
+
+    #[test]
+    fn a_decision_that_is_taken_meanwhile_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Between::opened(folder.path());
+        let Line { on } = Line::parse_from(["approve", "p", "--run", "pay-1"]);
+        let found = on.decided(&opened).unwrap().unwrap();
+        assert_eq!((&*found.call, &*found.suspension), ("p", "pay-1/p/1"));
+    }
+}

@@ -8,6 +8,7 @@ mod diagram;
 mod diff;
 mod governed;
 mod list;
+mod page;
 mod prune;
 mod resume;
 mod run;

@@ -5,12 +5,12 @@ use runstate::run::RunStatus;
 use runstate::store::{RunInfo, RunQuery};
 use serde_json::{Value, json};
 
+use super::page;
 use super::time::away;
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
-use crate::run;
 use crate::store::{Missing, Opened, StoreArgs, damaged_to_json, give_up_lapsed, in_doubt, tell_damaged};
 
 /// List the runs of a store, the newest first
@@ -30,10 +30,10 @@ pub(crate) struct Args {
     /// At most so many
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Those behind this run: the last one of the page before
-    #[arg(long, value_name = "RUN")]
+    /// Those behind this place: what the page before said
+    #[arg(long, value_name = "MS/RUN")]
     behind: Option<String>,
-    /// An object with runs; next: the run to give to --behind for the next page, or null; and damaged: what cannot be read
+    /// An object with runs; next: what to give to --behind for the next page, or null; and damaged: what cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -66,13 +66,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let limit = usize::from(args.limit);
     let mut query = RunQuery::all(limit);
     query.status = args.status.map(RunStatus::from);
-    if let Some(behind) = &args.behind {
-        query = query.behind(&run::load(&opened, behind)?.info);
-    }
+    query.behind = args.behind.as_deref().map(page::run).transpose()?;
     let runs = opened.ask(opened.store.runs(&query))?;
     let doubts = runs.iter().map(|run| doubts(&opened, run)).collect::<Result<Vec<usize>, Failure>>()?;
     let damaged = tell_damaged(&opened)?;
-    let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.id.as_str());
+    let next = runs.last().filter(|_| runs.len() == limit).map(page::behind_run);
     let now_ms = unix_ms();
     if args.json {
         let runs: Vec<Value> =
@@ -93,8 +91,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         text(run, doubts, longest, now_ms, out);
     }
     if let Some(next) = next {
-        let next = crate::store::quoted(next);
-        out.line(&format!("more: runstate runs --behind {next}{}", args.place.to_repeat()));
+        let next = crate::store::quoted(&next);
+        let status = args.status.and_then(|status| status.to_possible_value());
+        let status = status.map(|status| format!(" --status {}", status.get_name())).unwrap_or_default();
+        let place = args.place.to_repeat();
+        out.line(&format!("more: runstate runs{status} --limit {limit} --behind {next}{place}"));
     }
     Ok(Exit::Good)
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace, beside, give_up_lapsed_of};
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace, give_up_lapsed_of};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
 ///
@@ -128,12 +128,10 @@ fn source(args: &Args) -> Result<Source, Failure> {
     }
     let opened = args.place.open(Missing::Refuse)?;
     give_up_lapsed_of(&opened, what);
-    let loaded = match beside(opened.handle(), opened.store.load(what)) {
-        Err(error @ StoreError::NoRun { .. }) => return Err(no_file(opened.failure(&error).message())),
-        // One that is there and cannot be read says itself what is the matter.
-        loaded => loaded.map_err(|error| opened.failure(&error))?,
+    let Some(summary) = Summary::of(&opened, what)? else {
+        let none = StoreError::NoRun { run: what.clone() };
+        return Err(no_file(opened.failure(&none).message()));
     };
-    let summary = Summary::of(&opened, loaded)?;
     Ok(Source::Run(Box::new(opened), Box::new(summary)))
 }
 

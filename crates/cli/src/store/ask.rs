@@ -32,6 +32,13 @@ impl Opened {
         Ok(Opened { store, url, again, runtime })
     }
 
+    /// That store, for tests.
+    #[cfg(test)]
+    pub(super) fn over(store: Arc<dyn RunStore>) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        Opened { store, url: StoreUrl::Sqlite("memory".into()), again: String::new(), runtime }
+    }
+
     /// Where it is, without a password.
     pub(crate) fn url(&self) -> String {
         self.url.to_string()

@@ -18,7 +18,11 @@ model:
   - text: done
 ";
 
-in_every_store! { what_is_listed_in_pages_is_all_there_is, finished_runs_are_pruned_and_no_others }
+in_every_store! {
+    what_is_listed_in_pages_is_all_there_is,
+    a_page_goes_on_behind_a_run_that_was_removed,
+    finished_runs_are_pruned_and_no_others,
+}
 
 /// All pages of a list, each behind the last one of the page before.
 fn pages(place: &Place, command: &[&str], list: &str) -> Vec<Value> {
@@ -59,6 +63,29 @@ fn what_is_listed_in_pages_is_all_there_is(place: &dyn Fn() -> Place) {
     let calls = approvals.iter().map(|one| format!("{}/{}", one["run"], one["call"]).replace('"', ""));
     let calls: Vec<String> = calls.collect();
     assert_eq!(calls, ["waits-1/p", "waits-1/q", "waits-2/p", "waits-2/q", "waits-3/p", "waits-3/q"]);
+}
+
+fn a_page_goes_on_behind_a_run_that_was_removed(place: &dyn Fn() -> Place) {
+    let place = place();
+    let first = |more: &[&str]| -> Value {
+        let said = place.does(&[&["runs", "--json", "--limit", "1"], more].concat(), 0);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    place.detached(WAITS);
+    // A run of a later millisecond is in front of it.
+    let created = first(&[])["runs"][0]["created_at_ms"].as_u64().unwrap();
+    let mut runs = 0;
+    while first(&[])["runs"][0]["created_at_ms"].as_u64().unwrap() <= created {
+        place.detached(DONE);
+        runs += 1;
+        assert!(runs < 100, "time stands still");
+    }
+    place.work();
+    let page = first(&[]);
+    assert_eq!(page["runs"][0]["status"], "Done");
+    place.does(&["prune", "--older-than", "1ms"], 0);
+    let next = first(&["--behind", page["next"].as_str().unwrap()]);
+    assert_eq!(next["runs"][0]["run"], "waits-1", "{next}");
 }
 
 fn finished_runs_are_pruned_and_no_others(place: &dyn Fn() -> Place) {
