@@ -96,8 +96,22 @@ fn finished_runs_are_pruned_and_no_others(place: &dyn Fn() -> Place) {
     place.work();
     place.detached(DONE);
     assert!(place.does(&["prune", "--older-than", "7d"], 0).stdout.ends_with("0 runs removed\n"));
-    let said = place.does(&["prune", "--older-than", "1ms"], 0);
-    assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
+    let prune = |more: &[&str]| -> Value {
+        let said = place.does(&[&["prune", "--older-than", "1ms", "--json"], more].concat(), 0);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    for (more, folder) in [(&["--dry-run"] as &[&str], Value::Null), (&[], "removed".into())] {
+        let pruned = prune(more);
+        let runs = pruned["runs"].as_array().unwrap();
+        let named: BTreeSet<&str> = runs.iter().map(|run| run["run"].as_str().unwrap()).collect();
+        assert_eq!(named, BTreeSet::from(["done-1", "done-2"]), "{pruned}");
+        assert!(runs.iter().all(|run| run["folder"] == folder), "{pruned}");
+        assert_eq!(
+            (&pruned["dry_run"], &pruned["left"]),
+            (&more.contains(&"--dry-run").into(), &Value::Array(vec![]))
+        );
+    }
+    assert_eq!(prune(&[])["runs"], Value::Array(vec![]));
     let left: BTreeSet<String> = pages(&place, &["runs"], "runs")
         .iter()
         .map(|run| format!("{} {}", run["run"].as_str().unwrap(), run["status"].as_str().unwrap()))
