@@ -9,7 +9,9 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, exact, printable};
-use crate::store::{Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged};
+use crate::store::{
+    Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged, waiting_to_json,
+};
 
 /// List the calls that wait for a decision
 ///
@@ -56,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let damaged = tell_damaged(&opened)?;
     let next = approvals.last().filter(|_| approvals.len() == limit).map(page::behind_call);
     if args.json {
-        let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
+        let approvals: Vec<Value> = approvals.iter().map(waiting_to_json).collect();
         out.json(&json!({"approvals": approvals, "next": next, "damaged": damaged_to_json(&damaged)}));
         return Ok(Exit::Good);
     }
@@ -98,16 +100,3 @@ fn short(digest: &str) -> &str {
 
 /// How much of a digest names it: its kind, and 64 bits.
 pub(super) const SHORT: usize = "sha256:".len() + 16;
-
-fn to_json(approval: &Approval) -> Value {
-    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
-    json!({
-        "run": run,
-        "call": call,
-        "tool": tool,
-        "arguments": arguments,
-        "args_digest": args_digest,
-        "suspension": suspension,
-        "in_doubt": is_in_doubt(approval),
-    })
-}

@@ -2,11 +2,13 @@
 
 use runstate::agent::{Incoming, Reply};
 use runstate::decision::{Decision, DecisionAction};
+use runstate::run::RunStatus;
 use runstate::store::{Approval, StoreError, decide};
 use runstate_schema::JsonSchemas;
 use serde_json::{Value, json};
 
 use super::approvals;
+use super::hand::{by_whom, holder};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -73,7 +75,7 @@ struct On {
     /// For the arguments of this digest alone, or of one that begins so: as much as `runstate approvals` shows, or more
     #[arg(long, value_parser = digest)]
     digest: Option<String>,
-    /// One JSON object: reply, accepted, run, call, suspension, decision
+    /// One JSON object: reply, a word; why; accepted, run, call, suspension, decision
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -112,8 +114,10 @@ impl On {
         }
         let is_accepted = matches!(reply, Reply::Accepted | Reply::Duplicate);
         if self.json {
+            let told = reply.to_string();
             out.json(&json!({
-                "reply": reply.to_string(),
+                "reply": reply.name(),
+                "why": told.strip_prefix(reply.name()).and_then(|why| why.strip_prefix(": ")),
                 "accepted": is_accepted,
                 "run": incoming.run_id,
                 "call": incoming.call,
@@ -122,6 +126,9 @@ impl On {
             }));
         } else {
             out.line(&printable(&reply.to_string()));
+            if let (Reply::Accepted, Some(run)) = (&reply, &incoming.run_id) {
+                goes_on(&opened, run, out);
+            }
             if reply == Reply::Unknown && self.run.is_none() {
                 out.line("name the run with --run to learn whether it was decided before");
             }
@@ -188,6 +195,18 @@ impl On {
             _ => shown,
         }
     }
+}
+
+/// Says who takes a decision, where that is known: it is accepted in any case.
+fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
+    let Ok(loaded) = run::load(opened, run) else { return };
+    if loaded.info.status == RunStatus::Done {
+        return;
+    }
+    out.line(&printable(&match holder(&loaded.info, unix_ms()) {
+        Some(holder) => format!("{holder} has {run} in hand"),
+        None => format!("{run} is driven on {}", by_whom(opened, run)),
+    }));
 }
 
 /// What a decision is on.

@@ -7,6 +7,7 @@ mod decide;
 mod diagram;
 mod diff;
 mod governed;
+mod hand;
 mod list;
 mod page;
 mod prune;

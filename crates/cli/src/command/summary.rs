@@ -5,14 +5,15 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{About, Approval, Loaded, Mail, StoreError};
 use serde_json::{Value, json};
 
-use super::runs::{notes, to_json};
+use super::hand::holder;
+use super::runs::{Waits, notes, to_json};
 use super::time::away;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::migrations;
 use crate::output::{Output, exact, printable};
 use crate::spec::Spec;
-use crate::store::{Opened, beside, is_in_doubt, waiting};
+use crate::store::{Opened, beside, is_in_doubt, waiting, waiting_to_json};
 
 /// Where a run stands.
 pub(super) struct Summary {
@@ -75,8 +76,7 @@ impl Summary {
         let mut line = |what: &str, said: String| out.line(&printable(format!("{what:<9}{said}").trim_end()));
         line("run", info.id.clone());
         line("about", info.title.clone());
-        let hand = info.holder.as_ref().filter(|holder| holder.until_ms > now_ms);
-        let hand = hand.map(|holder| format!(", in the hands of {}", holder.name)).unwrap_or_default();
+        let hand = holder(info, now_ms).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
         line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
         notes(info, now_ms).into_iter().for_each(|note| line("", note));
         if let Some(Err(why)) = &self.state {
@@ -108,8 +108,8 @@ impl Summary {
     }
 
     pub(super) fn to_json(&self, opened: &Opened) -> Value {
-        let doubts = self.waits.iter().filter(|one| is_in_doubt(one)).count();
-        let mut run = to_json(&self.loaded.info, doubts, unix_ms());
+        let info = &self.loaded.info;
+        let mut run = to_json(info, Waits::of(info, &self.waits), unix_ms());
         let calls = self.state().into_iter().flat_map(RunState::calls).map(|(name, call)| {
             let record = call.record();
             json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()})
@@ -118,8 +118,7 @@ impl Summary {
         let decisions =
             self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
-        run["waits"] =
-            self.waits.iter().map(|one| json!({"call": one.call, "suspension": one.suspension})).collect();
+        run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();
         run["folder"] = json!(Spec::of(&self.loaded).ok().map(|spec| spec.folder().to_owned()));

@@ -17,7 +17,7 @@ use crate::migrations;
 use crate::runs::{self, RunFolder};
 use crate::scenario::FromFile;
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, beside, give_up_lapsed_of};
+use crate::store::{Missing, Opened, StoreArgs, beside, give_up_lapsed_of, quoted};
 
 /// A run that is in a store, and that nobody has driven yet.
 #[derive(Debug)]
@@ -131,7 +131,11 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
 
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))
-        .with_help("nothing was changed; `runstate show` has its trace, `runstate seal -` seals what is changed on purpose")
+        .with_help(format!(
+            "nothing was changed; `runstate show {}{}` has its trace, `runstate seal -` seals what is changed on purpose",
+            quoted(run),
+            opened.again()
+        ))
 }
 
 /// A run that is not over.

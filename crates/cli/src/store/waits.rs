@@ -2,6 +2,8 @@
 
 use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_due, lapse_run};
 
+use serde_json::{Value, json};
+
 use super::damage::tell;
 use super::{Opened, beside};
 use crate::clock::unix_ms;
@@ -19,13 +21,18 @@ pub(crate) fn is_in_doubt(approval: &Approval) -> bool {
     approval.suspension.action == IN_DOUBT
 }
 
-/// How many calls of the run are in doubt.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn in_doubt(opened: &Opened, run: &str) -> Result<usize, Failure> {
-    let all = waiting(opened, About::Run(run.to_owned()))?;
-    Ok(all.iter().filter(|approval| is_in_doubt(approval)).count())
+/// A call that waits, for programs: with its digest the very arguments can be approved that are here.
+pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
+    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
+    json!({
+        "run": run,
+        "call": call,
+        "tool": tool,
+        "arguments": arguments,
+        "args_digest": args_digest,
+        "suspension": suspension,
+        "in_doubt": is_in_doubt(approval),
+    })
 }
 
 /// All calls that wait, of those that are meant.

@@ -89,10 +89,24 @@ fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
         place.command(&[word, "p", "--run", "pay-1", "--json", "--actor", &actor]).spawn().unwrap()
     };
     let together: Vec<Child> = (0..8).map(decide).collect();
-    let codes = together.into_iter().map(|child| child.wait_with_output().unwrap().status.code());
-    let codes: Vec<Option<i32>> = codes.collect();
-    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
-    assert_eq!(codes.iter().filter(|code| **code == Some(1)).count(), 7, "{codes:?}");
+    let (mut accepted, mut others) = (0, 0);
+    for child in together {
+        let output = child.wait_with_output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        if output.status.code() == Some(0) {
+            assert_eq!(
+                (&said["reply"], &said["why"], &said["accepted"]),
+                (&"accepted".into(), &Value::Null, &true.into())
+            );
+            accepted += 1;
+        } else {
+            let why = "another decision was accepted before";
+            assert_eq!((&said["reply"], &said["why"]), (&"conflict".into(), &why.into()), "{said}");
+            assert_eq!((output.status.code(), &said["accepted"]), (Some(1), &false.into()), "{said}");
+            others += 1;
+        }
+    }
+    assert_eq!((accepted, others), (1, 7));
     place.work();
     assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
     assert_eq!(place.field("pay-1", "reason"), "natural_end");
@@ -102,6 +116,10 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     let listed: Value = serde_json::from_str(&place.does(&["approvals", "--json"], 0).stdout).unwrap();
     let digest = listed["approvals"][0]["args_digest"].as_str().unwrap();
+    // Whoever says what waits says it in the same words.
+    let resumed: Value = serde_json::from_str(&place.does(&["resume", "pay-1", "--json"], 3).stdout).unwrap();
+    assert_eq!(resumed["waiting"], listed["approvals"]);
+    assert_eq!(place.stands("pay-1").unwrap()["waiting"], listed["approvals"]);
     let other = digest.replace(|c: char| c.is_ascii_digit(), "f");
     let stale = place.does(&["approve", "p", "--digest", &other], 1);
     assert!(stale.stdout.contains("stale"), "{}", stale.shown());
@@ -162,7 +180,14 @@ fn a_run_that_was_cancelled_takes_no_approval(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     place.does(&["cancel", "pay-1"], 0);
     assert_eq!(place.does(&["cancel", "pay-1"], 0).stdout, "pay-1 is to be cancelled already\n");
+    let cancel = |code| -> Value {
+        serde_json::from_str(&place.does(&["cancel", "pay-1", "--json"], code).stdout).unwrap()
+    };
+    let again = cancel(0);
+    assert_eq!((&again["reply"], &again["accepted"]), (&"duplicate".into(), &true.into()), "{again}");
     place.work();
+    let over = cancel(1);
+    assert_eq!((&over["reply"], &over["reason"]), (&"over".into(), &"cancelled".into()), "{over}");
     place.does(&["approve", "p", "--run", "pay-1"], 1);
     assert_eq!(place.executions("pay-1"), 0);
     assert_eq!(place.field("pay-1", "reason"), "cancelled");
@@ -280,6 +305,18 @@ fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
     assert!(runs.stdout.contains("1, 1 in doubt"), "{}", runs.shown());
     let listed = place.does(&["approvals"], 0);
     assert!(listed.stdout.contains("in doubt    it may have executed already"), "{}", listed.shown());
+    let json =
+        |args: &[&str], code| -> Value { serde_json::from_str(&place.does(args, code).stdout).unwrap() };
+    let runs = json(&["runs", "--json"], 0)["runs"][0].clone();
+    assert_eq!(
+        (&runs["undecided"], &runs["in_doubt"], &runs["decided"]),
+        (&1.into(), &1.into(), &0.into()),
+        "{runs}"
+    );
+    let listed = json(&["approvals", "--json"], 0)["approvals"].clone();
+    assert_eq!(listed[0]["in_doubt"], true, "{listed}");
+    assert_eq!(json(&["resume", "pay-1", "--json"], 3)["waiting"], listed);
+    assert_eq!(json(&["show", "pay-1", "--format", "json"], 0)["run"]["waiting"], listed);
     place.does(&["approve", "p"], 0);
     place.work();
     place.conforms("pay-1", &[]);

@@ -52,7 +52,7 @@ fn once_drives_what_can_go_on_and_leaves_people_their_decisions(place: &dyn Fn()
     place.work();
     // Neither the scenario's own decision nor what it lets come from outside has happened.
     assert_eq!(place.field("asking-1", "status"), "Waiting");
-    assert_eq!(place.stands("asking-1").unwrap()["waiting"], 2);
+    assert_eq!(place.stands("asking-1").unwrap()["undecided"], 2);
     place.does(&["approve", "p"], 0);
     place.does(&["deny", "q"], 0);
     place.work();
