@@ -25,7 +25,8 @@ pub enum Posted {
 /// decision is for the arguments that the call had when it was shown, and for no others.
 ///
 /// The call is looked for by the suspension if that is named, else by its name or the model's id for it; in the run that is
-/// named, or in all. Where its time is over the call is given up, as by [`lapse`], and the decision comes too late.
+/// named, or in all. A model may give an id again: then the id means the call that waits, and where several do it means none of
+/// them. Where its time is over the call is given up, as by [`lapse`], and the decision comes too late.
 ///
 /// # Errors
 /// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
@@ -39,13 +40,9 @@ pub async fn decide(
     schemas: &dyn SchemaCheck,
 ) -> Result<Reply, StoreError> {
     let mut found = waiting(store, incoming).await?;
-    let approval = match (found.pop(), found.len()) {
-        (Some(approval), 0) => approval,
-        (Some(_), others) => {
-            let which =
-                format!("{} calls that wait have that name; name the run or the suspension", others + 1);
-            return Ok(Reply::Invalid(which));
-        }
+    let approval = match (found.pop(), &*found) {
+        (Some(approval), []) => approval,
+        (Some(other), [first, ..]) => return Ok(Reply::Invalid(several(first, &other))),
         (None, _) => return settled(store, incoming).await,
     };
     match judge(&approval, incoming, now_ms, schemas) {
@@ -73,26 +70,31 @@ async fn expired(store: &dyn RunStore, approval: &Approval, now_ms: u64) -> Resu
     })
 }
 
-/// The calls that a decision may mean: at most two, since one too many is enough to refuse it.
+fn several(first: &Approval, other: &Approval) -> String {
+    let (first, other) = (&first.suspension.id, &other.suspension.id);
+    format!("more than one call waits that may be meant; name the suspension, such as {first:?} or {other:?}")
+}
+
+/// The calls that a decision may mean: of those that are too many two or more, since that is enough to refuse it.
 async fn waiting(store: &dyn RunStore, incoming: &Incoming) -> Result<Vec<Approval>, StoreError> {
     let Incoming { run_id, suspension_id, call, .. } = incoming;
-    let about = match (suspension_id, run_id) {
-        (Some(id), _) => About::Suspension(id.clone()),
-        (None, Some(run)) => About::Run(run.clone()),
-        (None, None) => About::Call(call.clone()),
+    let about = match suspension_id {
+        Some(id) => About::Suspension(id.clone()),
+        None => About::Call(call.clone()),
     };
+    let is_meant = |approval: &Approval| run_id.as_ref().is_none_or(|run| *run == approval.run);
     let mut query = ApprovalQuery::new(about, PAGE);
+    // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
+    // nothing is before it.
+    query.behind = run_id.as_ref().filter(|_| !call.is_empty()).map(|run| (run.clone(), String::new()));
+    let begins_with_run = query.behind.is_some();
     let mut found = Vec::new();
     loop {
         let page = store.approvals(&query).await?;
-        let is_last = page.len() < PAGE;
-        if let Some(last) = page.last() {
-            query = query.behind(last);
-        }
-        found.extend(page.into_iter().filter(|approval| {
-            run_id.as_ref().is_none_or(|run| *run == approval.run)
-                && (suspension_id.is_some() || run_id.is_none() || approval.call == *call)
-        }));
+        let Some(last) = page.last() else { return Ok(found) };
+        query = query.behind(last);
+        let is_last = page.len() < PAGE || (begins_with_run && !is_meant(last));
+        found.extend(page.into_iter().filter(is_meant));
         if is_last || found.len() > 1 {
             return Ok(found);
         }
@@ -104,22 +106,24 @@ const PAGE: usize = 100;
 /// Nothing of that name waits. It may have been decided a moment ago, by the very same decision.
 async fn settled(store: &dyn RunStore, incoming: &Incoming) -> Result<Reply, StoreError> {
     let Some(run) = &incoming.run_id else { return Ok(Reply::Unknown) };
+    // Before the run: what is taken between the two is in both, and not in neither.
     let Mail { decisions: posted, .. } = match store.mail(run).await {
         Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
         mail => mail?,
     };
-    let taken = store.load(run).await?.stored;
-    let taken = taken.iter().flat_map(|stored| stored.decisions().values());
-    let mut known = posted.iter().chain(taken);
-    let is_same = |decision: &&Decision| decision.decision_id == incoming.decision_id;
-    let is_on = |decision: &Decision| match &incoming.suspension_id {
-        Some(id) => decision.suspension_id == *id,
-        None => decision.call == incoming.call,
-    };
-    if known.clone().any(|decision| is_same(&decision)) {
+    let stored = store.load(run).await?.stored;
+    let taken = stored.iter().flat_map(|stored| stored.decisions().values());
+    let known = posted.iter().chain(taken);
+    if known.clone().any(|decision| decision.decision_id == incoming.decision_id) {
         return Ok(Reply::Duplicate);
     }
-    Ok(match known.find(|decision| is_on(decision)) {
+    let is_on = |decision: &Decision| match &incoming.suspension_id {
+        Some(id) => decision.suspension_id == *id,
+        None => stored.as_ref().is_some_and(|stored| stored.is_named(&decision.call, &incoming.call)),
+    };
+    // Of the calls of one id, the last that was decided.
+    let last = known.filter(|decision| is_on(decision)).max_by_key(|decision| decision.decided_at_ms);
+    Ok(match last {
         Some(decision) => crate::agent::after(decision),
         None if incoming.suspension_id.is_some() => Reply::Stale,
         None => Reply::Unknown,

@@ -54,7 +54,7 @@ fn a_run_that_was_killed_after_any_commit_goes_on() {
         if said.code == Some(3) {
             let json: Value = serde_json::from_str(&said.stdout).unwrap();
             let waiting = json["waiting"].as_array().unwrap();
-            in_doubt += waiting.iter().filter(|call| call["action"] == "in_doubt").count();
+            in_doubt += waiting.iter().filter(|call| call["in_doubt"] == true).count();
             let answers: Vec<&str> = waiting
                 .iter()
                 .flat_map(|call| match call["call"].as_str().unwrap() {

@@ -13,6 +13,10 @@ mod governed;
 mod help;
 mod lapses;
 mod list;
+#[cfg(unix)]
+mod lossy;
+#[cfg(unix)]
+mod lost;
 mod numbers;
 mod place;
 #[cfg(unix)]

@@ -25,15 +25,17 @@ fn runs_are_listed_in_pages() {
     }
     let store = stores::open(&session, "runs/runs.db");
     // Runs of one millisecond are in the order of their names.
-    store.execute_batch("UPDATE runs SET created_at_ms = created_at_ms + rowid * 1000").unwrap();
+    store.execute_batch("UPDATE runs SET created_at_ms = rowid * 1000").unwrap();
     let mut shown = String::new();
     for args in [
         &["runs"] as &[&str],
         &["runs", "--status", "waiting"],
         &["runs", "--limit", "2"],
-        &["runs", "--limit", "2", "--behind", "waits-1"],
-        &["runs", "--behind", "done-1"],
-        &["runs", "--behind", "nobody-1"],
+        &["runs", "--limit", "2", "--behind", "2000/waits-1"],
+        &["runs", "--behind", "1000/done-1"],
+        // It need not be there.
+        &["runs", "--behind", "2500/nobody-1"],
+        &["runs", "--behind", "waits-1"],
         &["runs", "--status", "sleeping"],
     ] {
         shown.push_str(&session.run(&[args, &["--state-dir", "runs"]].concat()).shown());
@@ -42,12 +44,44 @@ fn runs_are_listed_in_pages() {
     assert_shown("runs", &shown);
     let said = session.run(&["runs", "--json", "--limit", "1", "--state-dir", "runs"]);
     let json: Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!(json["next"], "done-2");
+    assert_eq!(json["next"], "3000/done-2");
     let run = &json["runs"][0];
     assert_eq!(
         (&run["run"], &run["status"], &run["reason"]),
         (&"done-2".into(), &"Done".into(), &"natural_end".into())
     );
+}
+
+/// A run's name is that of whoever made it.
+#[test]
+fn approvals_of_runs_with_slashes_in_their_names_are_listed_in_pages() {
+    let session = Session::new();
+    session.write("waits.yaml", WAITS);
+    for _ in 0..4 {
+        session.run(&["run", "waits.yaml", "--state-dir", "runs"]);
+    }
+    let names =
+        "CASE run WHEN 'waits-1' THEN 'a' WHEN 'waits-2' THEN 'a/b' WHEN 'waits-3' THEN 'a/b/c' ELSE 'z' END";
+    let store = stores::open(&session, "runs/runs.db");
+    store
+        .execute_batch(&format!(
+            "PRAGMA foreign_keys = OFF; UPDATE calls SET run = {names}; UPDATE runs SET id = {}",
+            names.replace("CASE run", "CASE id")
+        ))
+        .unwrap();
+    let (mut listed, mut next) = (Vec::new(), None::<String>);
+    while listed.len() <= 4 {
+        let mut args = vec!["approvals", "--limit", "1", "--json", "--state-dir", "runs"];
+        args.extend(next.iter().flat_map(|next| ["--behind", next]));
+        let said = session.run(&args);
+        let json: Value = serde_json::from_str(&said.stdout).unwrap();
+        listed.extend(json["approvals"].as_array().unwrap().iter().map(|one| one["run"].clone()));
+        match json["next"].as_str() {
+            Some(behind) => next = Some(behind.to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(listed, ["a", "a/b", "a/b/c", "z"]);
 }
 
 #[test]
@@ -68,7 +102,7 @@ fn a_run_is_shown_in_all_formats_of_a_trace() {
     let json: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(json["run"]["status"], "Waiting");
     assert_eq!(json["run"]["calls"][0]["status"], "Suspended");
-    assert_eq!(json["run"]["waits"][0]["call"], "p");
+    assert_eq!(json["run"]["waiting"][0]["call"], "p");
     assert_eq!(json["report"]["verdict"], "incomplete");
     assert!(!json["events"].as_array().unwrap().is_empty());
 }
@@ -98,6 +132,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
     let said = session.run(&["prune", "--older-than", "7d", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
+    assert!(said.stderr.starts_with("warning: the folder of done-3 is left: "), "{}", said.shown());
     assert_eq!((there("done-1"), there("done-2"), there("waits-1")), (false, true, true));
     assert_eq!(session.read("precious.txt"), "kept");
     assert_eq!(stores::number(&store, "SELECT count(*) FROM runs"), 2);
@@ -107,6 +142,40 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
     assert!(said.stdout.ends_with("1 run removed\n") && there("waits-1"), "{}", said.shown());
     let wrong = session.run(&["prune", "--older-than", "7", "--state-dir", "runs"]);
     assert_eq!(wrong.code, Some(2));
+}
+
+#[test]
+fn a_run_that_cannot_be_read_or_that_somebody_has_is_not_removed() {
+    let session = Session::new();
+    session.write("done.yaml", DONE);
+    for _ in 0..3 {
+        session.run(&["run", "done.yaml", "--state-dir", "runs"]);
+    }
+    let store = stores::open(&session, "runs/runs.db");
+    store
+        .execute_batch(
+            "UPDATE runs SET core = '{' WHERE id = 'done-1'; \
+             UPDATE runs SET holder = 'ada', held_until_ms = 9999999999999 WHERE id = 'done-2'",
+        )
+        .unwrap();
+    let prune = ["prune", "--older-than", "1ms", "--state-dir", "runs"];
+    let dry = session.run(&[&prune as &[&str], &["--dry-run"]].concat());
+    assert!(!dry.stdout.contains("done-1"), "{}", dry.shown());
+    let said = session.run(&prune);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(said.stdout.ends_with("1 run removed\n"), "{}", said.shown());
+    assert!(said.stderr.contains("warning: done-1 is left: "), "{}", said.shown());
+    // A time that a person reads.
+    let held = "warning: done-2 is left: it is in the hands of ada, whose lease is over in ";
+    assert!(said.stderr.contains(held) && !said.stderr.contains("9999999999999"), "{}", said.shown());
+    for run in ["done-1", "done-2"] {
+        assert!(session.path(&format!("runs/{run}/work")).exists(), "{run}");
+    }
+    let said = session.run(&[&prune as &[&str], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["runs"], Value::Array(vec![]));
+    assert_eq!(json["left"].as_array().unwrap().len(), 2, "{json}");
+    assert_eq!(stores::number(&store, "SELECT count(*) FROM runs"), 2);
 }
 
 #[test]

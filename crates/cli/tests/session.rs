@@ -102,22 +102,49 @@ impl Session {
 
 /// The text without what differs from time to time: how long ago something was, and the number of a process.
 fn in_words(text: &str) -> String {
+    text.split('\n').map(line_in_words).collect::<Vec<_>>().join("\n")
+}
+
+/// A time is a number, its unit, and in a table the spaces behind it: all of them go, so that it does not matter how many digits
+/// the number has, nor whether a minute is over.
+fn line_in_words(line: &str) -> String {
     let holder = format!("{}/", host());
-    let words: Vec<&str> = text.split(' ').collect();
-    let said = words.iter().enumerate().map(|(at, word)| {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut said: Vec<String> = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
         let next = |further: usize| words.get(at + further).copied().unwrap_or("");
-        let is_unit = matches!(next(1).trim_end_matches([',', ':', '\n']), "s" | "min");
-        let is_away =
-            next(2).starts_with("ago") || next(2).starts_with("more;") || at > 0 && words[at - 1] == "in";
-        if is_unit && is_away && is_number(word) {
-            return "[n]".to_owned();
+        let unit = next(1).trim_end_matches([',', ':', ')']);
+        let is_away = next(2).starts_with("ago") || next(2) == "more;" || at > 0 && words[at - 1] == "in";
+        if is_number(word) && matches!(unit, "s" | "min" | "h" | "d") && is_away {
+            said.push(format!("[n]{}", &next(1)[unit.len()..]));
+            at += 2;
+            if words.get(at) == Some(&"ago") {
+                said.push("ago".to_owned());
+                at += 1;
+                at += words[at..].iter().take_while(|word| word.is_empty()).count();
+            }
+            continue;
         }
-        match word.strip_prefix(&holder) {
+        said.push(match word.strip_prefix(&holder) {
             Some(process) => format!("[holder]{}", process.trim_start_matches(|c: char| c.is_ascii_digit())),
             None => (*word).to_owned(),
-        }
-    });
-    said.collect::<Vec<_>>().join(" ")
+        });
+        at += 1;
+    }
+    said.join(" ")
+}
+
+#[test]
+fn what_is_said_of_times_does_not_depend_on_the_time() {
+    let line = |changed: &str| {
+        format!("pay-1  Waiting      1  1               {changed:<11}-\nended {changed}: well")
+    };
+    let [first, others @ ..] =
+        ["9 s ago", "10 s ago", "1 min ago", "59 min ago"].map(|ago| in_words(&line(ago)));
+    assert_eq!(first, "pay-1  Waiting      1  1               [n] ago -\nended [n] ago: well");
+    others.into_iter().for_each(|other| assert_eq!(other, first));
+    assert_eq!(in_words("tried again in 30 s\nx"), in_words("tried again in 1 min\nx"));
 }
 
 fn is_number(word: &str) -> bool {

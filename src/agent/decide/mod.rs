@@ -153,6 +153,23 @@ pub enum Reply {
     Invalid(String),
 }
 
+impl Reply {
+    /// In one word, for programs: `accepted`, `held`, `duplicate`, `conflict`, `stale`, `expired`, `unknown` or `invalid`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reply::Accepted => "accepted",
+            Reply::Held => "held",
+            Reply::Duplicate => "duplicate",
+            Reply::Conflict => "conflict",
+            Reply::Stale => "stale",
+            Reply::Expired => "expired",
+            Reply::Unknown => "unknown",
+            Reply::Invalid(_) => "invalid",
+        }
+    }
+}
+
+/// The word, and what it means where that is not plain.
 impl fmt::Display for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

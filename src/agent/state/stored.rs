@@ -306,6 +306,16 @@ impl StoredRun {
         &self.decisions
     }
 
+    /// Is the call of that name in traces called so: by its name, or by the id that the model gave it? A model may give an id again, so
+    /// that several are. The id of a call of an older version may need its migration to be read, and none is called by it then.
+    pub fn is_named(&self, name: &str, call: &str) -> bool {
+        name == call
+            || self
+                .calls
+                .get(name)
+                .is_some_and(|stored| stored.snapshot.record().get("id") == Some(&call.into()))
+    }
+
     /// Seals the content as it stands: for a person who changed a stored file and answers for it.
     pub fn reseal(&mut self) {
         self.run.reseal();

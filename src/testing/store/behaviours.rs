@@ -98,6 +98,8 @@ behaviours! {
         who_decides_is_told_what_became_of_it,
         a_decision_is_found_by_call_or_suspension,
         a_name_that_two_calls_have_is_refused,
+        an_id_that_the_model_gave_again_means_the_call_that_waits,
+        of_two_calls_with_one_id_that_wait_none_is_meant_by_it,
         a_decision_is_for_the_arguments_that_were_shown,
         a_decision_that_came_too_late_is_expired,
         whoever_decides_under_the_name_of_the_runtime_is_a_person,

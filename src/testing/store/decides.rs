@@ -87,6 +87,53 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
     assert_eq!(told, Reply::Accepted, "c0, once only that of r2 waits");
 }
 
+pub(super) async fn an_id_that_the_model_gave_again_means_the_call_that_waits(bench: &dyn Bench) {
+    let store = bench.store().await;
+    // So that there are such calls of runs before and behind it.
+    for run in ["q", "s"] {
+        let lease = put(&*store, &Played::new(run, &[one("same", "ask", json!(0))]).await).await;
+        release(&*store, &lease).await;
+    }
+    let mut played = Played::new("r1", &[one("same", "ask", json!(1)), one("same", "ask", json!(2))]).await;
+    let lease = put(&*store, &played).await;
+    assert_eq!(reply(&*store, &on("r1", "same", "d0")).await, Reply::Accepted, "the first");
+    let taken = mail(&*store, "r1").await.decisions;
+    for new in played.resume(&taken).await {
+        commit(&*store, &lease, &played.commit(new + 1)).await;
+    }
+    let waits = super::puts::approvals(&*store, crate::store::About::Run("r1".to_owned())).await;
+    assert_eq!(waits.len(), 1, "calls of r1 that wait");
+    assert_ne!(waits[0].call, "same", "the name of the second, since the first has the id for its name");
+    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, Reply::Accepted, "the second, by its id");
+    let kept = mail(&*store, "r1").await.decisions;
+    assert_eq!((kept.len(), &kept[0].call), (1, &waits[0].call), "the call that was decided");
+    // None waits any more: it is the last one that is told of.
+    assert_eq!(reply(&*store, &on("r1", "same", "d0")).await, Reply::Duplicate, "the first decision again");
+    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, Reply::Duplicate, "the second decision again");
+    assert_eq!(reply(&*store, &on("r1", "same", "d2")).await, Reply::Conflict, "another decision");
+    release(&*store, &lease).await;
+}
+
+pub(super) async fn of_two_calls_with_one_id_that_wait_none_is_meant_by_it(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let script = [
+        turn([("same".to_owned(), "ask", json!(1)), ("a".to_owned(), "say", json!(1))]),
+        one("same", "ask", json!(2)),
+    ];
+    let lease = put(&*store, &Played::hasty("r1", &script).await).await;
+    release(&*store, &lease).await;
+    let waits = super::puts::approvals(&*store, crate::store::About::Run("r1".to_owned())).await;
+    let Reply::Invalid(told) = reply(&*store, &on("r1", "same", "d0")).await else {
+        panic!("\"same\", of which two wait: expected a refusal")
+    };
+    for one in &waits {
+        assert!(told.contains(&one.suspension.id), "{:?} is told as a candidate: {told}", one.suspension.id);
+    }
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    assert_eq!(reply(&*store, &on("r1", &waits[1].call, "d0")).await, Reply::Accepted, "the second, by name");
+    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, Reply::Accepted, "once only the first waits");
+}
+
 pub(super) async fn a_decision_is_for_the_arguments_that_were_shown(bench: &dyn Bench) {
     let store = bench.store().await;
     put_waiting(&*store, "r1", 2).await;

@@ -3,12 +3,15 @@
 use runstate::store::{About, Approval, ApprovalQuery};
 use serde_json::{Value, json};
 
+use super::page;
 use super::time::away;
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, exact, printable};
-use crate::store::{Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged};
+use crate::store::{
+    Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged, waiting_to_json,
+};
 
 /// List the calls that wait for a decision
 ///
@@ -30,7 +33,7 @@ pub(crate) struct Args {
     /// At most so many
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Those behind this call: the last one of the page before
+    /// Those behind this place: what the page before said
     #[arg(long, value_name = "RUN/CALL")]
     behind: Option<String>,
     /// An object with approvals; next: what to give to --behind for the next page, or null; and damaged: what cannot be read
@@ -50,18 +53,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let about = args.run.clone().map_or(About::All, About::Run);
     let limit = usize::from(args.limit);
     let mut query = ApprovalQuery::new(about, limit);
-    if let Some(behind) = &args.behind {
-        let (run, call) = behind
-            .split_once('/')
-            .ok_or_else(|| Failure::new(format!("--behind: expected RUN/CALL, got {behind:?}")))?;
-        query.behind = Some((run.to_owned(), call.to_owned()));
-    }
+    query.behind = args.behind.as_deref().map(page::call).transpose()?;
     let approvals = opened.ask(opened.store.approvals(&query))?;
     let damaged = tell_damaged(&opened)?;
-    let next = approvals.last().filter(|_| approvals.len() == limit);
-    let next = next.map(|last| format!("{}/{}", last.run, last.call));
+    let next = approvals.last().filter(|_| approvals.len() == limit).map(page::behind_call);
     if args.json {
-        let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
+        let approvals: Vec<Value> = approvals.iter().map(waiting_to_json).collect();
         out.json(&json!({"approvals": approvals, "next": next, "damaged": damaged_to_json(&damaged)}));
         return Ok(Exit::Good);
     }
@@ -73,7 +70,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     if let Some(next) = next {
         let next = crate::store::quoted(&next);
-        out.line(&format!("more: runstate approvals --behind {next}{}", args.place.to_repeat()));
+        let run = args.run.as_ref().map(|run| format!(" --run {}", crate::store::quoted(run)));
+        let (run, place) = (run.unwrap_or_default(), args.place.to_repeat());
+        out.line(&format!("more: runstate approvals{run} --limit {limit} --behind {next}{place}"));
     }
     Ok(Exit::Good)
 }
@@ -101,16 +100,3 @@ fn short(digest: &str) -> &str {
 
 /// How much of a digest names it: its kind, and 64 bits.
 pub(super) const SHORT: usize = "sha256:".len() + 16;
-
-fn to_json(approval: &Approval) -> Value {
-    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
-    json!({
-        "run": run,
-        "call": call,
-        "tool": tool,
-        "arguments": arguments,
-        "args_digest": args_digest,
-        "suspension": suspension,
-        "in_doubt": is_in_doubt(approval),
-    })
-}

@@ -1,7 +1,10 @@
 //! `runstate cancel RUN`
 
 use runstate::run::RunStatus;
+use serde_json::json;
 
+use super::hand::{by_whom, holder};
+use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
@@ -27,26 +30,44 @@ pub(crate) struct Args {
     /// Why
     #[arg(long, default_value = "somebody cancelled it")]
     reason: String,
+    /// One JSON object: reply (accepted, duplicate, over), accepted, run, status, reason, cancel, holder
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     place: StoreArgs,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let Args { run, reason, place } = args;
+    let Args { run, reason, place, .. } = args;
     let opened = place.open(Missing::Refuse)?;
-    let is_noted = opened.ask(opened.store.cancel(run, reason))?;
+    let is_noted = opened.change(opened.store.cancel(run, reason))?;
     let info = run::load(&opened, run)?.info;
-    if !is_noted && info.status == RunStatus::Done {
-        let ended = info.reason.unwrap_or_default();
-        out.line(&printable(&format!("{run} is over: {ended}")));
-        return Ok(Exit::Bad);
+    // It may be over by the very wish, which was heard at once.
+    let is_over = info.status == RunStatus::Done;
+    let is_accepted = is_noted || !is_over;
+    let holder = holder(&info, unix_ms()).filter(|_| !is_over);
+    if args.json {
+        let reply = match (is_noted, is_over) {
+            (true, _) => "accepted",
+            (false, true) => "over",
+            (false, false) => "duplicate",
+        };
+        out.json(&json!({
+            "reply": reply,
+            "accepted": is_accepted,
+            "run": run,
+            "status": info.status,
+            "reason": info.reason,
+            "cancel": info.cancel,
+            "holder": holder,
+        }));
+    } else {
+        out.line(&printable(&match (is_noted, is_over, holder) {
+            (_, true, _) => format!("{run} is over: {}", info.reason.as_deref().unwrap_or_default()),
+            (false, ..) => format!("{run} is to be cancelled already"),
+            (true, _, Some(holder)) => format!("{run} is to be cancelled; {holder} has it in hand"),
+            (true, _, None) => format!("{run} is to be cancelled {}", by_whom(&opened, run)),
+        }));
     }
-    out.line(&printable(&match (is_noted, info.holder) {
-        (false, _) => format!("{run} is to be cancelled already"),
-        (true, Some(holder)) => format!("{run} is to be cancelled; {} has it in hand", holder.name),
-        (true, None) => {
-            format!("{run} is to be cancelled by a worker, or by: runstate resume {run}{}", place.to_repeat())
-        }
-    }));
-    Ok(Exit::Good)
+    Ok(if is_accepted { Exit::Good } else { Exit::Bad })
 }

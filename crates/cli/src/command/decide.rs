@@ -1,18 +1,21 @@
 //! `runstate approve CALL` and `runstate deny CALL`
 
 use runstate::agent::{Incoming, Reply};
-use runstate::decision::DecisionAction;
-use runstate::store::{About, Approval, StoreError, decide};
+use runstate::decision::{Decision, DecisionAction};
+use runstate::run::RunStatus;
+use runstate::store::{Approval, StoreError, decide};
 use runstate_schema::JsonSchemas;
 use serde_json::{Value, json};
 
 use super::approvals;
+use super::hand::{by_whom, holder};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::output::{Output, printable};
-use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged, waiting};
+use crate::run;
+use crate::store::{Missing, Opened, StoreArgs, beside, called, tell_damaged};
 
 /// Approve a call that waits, in whatever process its run is driven
 ///
@@ -72,7 +75,7 @@ struct On {
     /// For the arguments of this digest alone, or of one that begins so: as much as `runstate approvals` shows, or more
     #[arg(long, value_parser = digest)]
     digest: Option<String>,
-    /// One JSON object: reply, accepted, run, call, suspension, decision
+    /// One JSON object: reply, a word; why; accepted, run, call, suspension, decision
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -104,15 +107,17 @@ impl On {
         };
         let incoming = self.incoming(asked, action, result);
         let schemas = JsonSchemas::new();
-        let reply = opened.ask(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
+        let reply = opened.change(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
         if reply == Reply::Unknown && self.run.is_none() {
             // It may be in a run that cannot be read.
             tell_damaged(&opened)?;
         }
         let is_accepted = matches!(reply, Reply::Accepted | Reply::Duplicate);
         if self.json {
+            let told = reply.to_string();
             out.json(&json!({
-                "reply": reply.to_string(),
+                "reply": reply.name(),
+                "why": told.strip_prefix(reply.name()).and_then(|why| why.strip_prefix(": ")),
                 "accepted": is_accepted,
                 "run": incoming.run_id,
                 "call": incoming.call,
@@ -121,6 +126,9 @@ impl On {
             }));
         } else {
             out.line(&printable(&reply.to_string()));
+            if let (Reply::Accepted, Some(run)) = (&reply, &incoming.run_id) {
+                goes_on(&opened, run, out);
+            }
             if reply == Reply::Unknown && self.run.is_none() {
                 out.line("name the run with --run to learn whether it was decided before");
             }
@@ -130,20 +138,11 @@ impl On {
 
     /// The one call that is meant, if one waits.
     fn meant(&self, opened: &Opened) -> Result<Option<Approval>, Failure> {
-        let mut found = match &self.run {
-            Some(run) => waiting(opened, About::Run(run.clone()))?
-                .into_iter()
-                .filter(|approval| self.names(&approval.call, &approval.suspension.id))
-                .collect(),
-            None => waiting(opened, About::Call(self.call.clone()))?,
-        };
-        if found.is_empty() && self.run.is_none() {
-            found = waiting(opened, About::Suspension(self.call.clone()))?;
-        }
+        let mut found = called(opened, &self.call, self.run.as_deref())?;
         if found.len() > 1 {
             let ids: Vec<&str> = found.iter().take(10).map(|one| one.suspension.id.as_str()).collect();
             let help = format!("say which: {}", printable(&ids.join(", ")));
-            return Err(Failure::new(format!("{} calls that wait are named {:?}", found.len(), self.call))
+            return Err(Failure::new(format!("{} calls that wait are called {:?}", found.len(), self.call))
                 .with_help(help));
         }
         Ok(found.pop())
@@ -152,14 +151,16 @@ impl On {
     /// What the last decision on it was for, if there was one: to say the same again is no conflict.
     fn decided(&self, opened: &Opened) -> Result<Option<Asked>, Failure> {
         let Some(run) = &self.run else { return Ok(None) };
-        let loaded = match beside(opened.handle(), opened.store.load(run)) {
+        // Before the run: what is taken between the two is in both, and not in neither.
+        let posted = match beside(opened.handle(), opened.store.mail(run)) {
             Err(StoreError::NoRun { .. }) => return Ok(None),
-            loaded => loaded.map_err(|error| opened.failure(&error))?,
+            mail => mail.map_err(|error| opened.failure(&error))?.decisions,
         };
-        let posted = opened.ask(opened.store.mail(run))?.decisions;
-        let taken = loaded.stored.iter().flat_map(|stored| stored.decisions().values());
-        let decided =
-            taken.chain(&posted).filter(|decision| self.names(&decision.call, &decision.suspension_id));
+        let Some(stored) = run::load(opened, run)?.stored else { return Ok(None) };
+        let is_meant = |decision: &&Decision| {
+            self.call == decision.suspension_id || stored.is_named(&decision.call, &self.call)
+        };
+        let decided = stored.decisions().values().chain(&posted).filter(is_meant);
         let last = decided.max_by_key(|decision| decision.decided_at_ms);
         Ok(last.map(|decision| Asked {
             run: run.clone(),
@@ -167,10 +168,6 @@ impl On {
             suspension: decision.suspension_id.clone(),
             digest: decision.args_digest.clone(),
         }))
-    }
-
-    fn names(&self, call: &str, suspension: &str) -> bool {
-        self.call == call || self.call == suspension
     }
 
     fn incoming(&self, asked: Option<Asked>, action: DecisionAction, result: Value) -> Incoming {
@@ -198,6 +195,18 @@ impl On {
             _ => shown,
         }
     }
+}
+
+/// Says who takes a decision, where that is known: it is accepted in any case.
+fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
+    let Ok(loaded) = run::load(opened, run) else { return };
+    if loaded.info.status == RunStatus::Done {
+        return;
+    }
+    out.line(&printable(&match holder(&loaded.info, unix_ms()) {
+        Some(holder) => format!("{holder} has {run} in hand"),
+        None => format!("{run} is driven on {}", by_whom(opened, run)),
+    }));
 }
 
 /// What a decision is on.
@@ -238,4 +247,27 @@ fn is_digit(byte: u8) -> bool {
 fn user() -> Option<String> {
     let name = if cfg!(windows) { "USERNAME" } else { "USER" };
     std::env::var(name).ok().filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::store::Between;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        on: On,
+    }
+
+    #[test]
+    fn a_decision_that_is_taken_meanwhile_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Between::opened(folder.path());
+        let Line { on } = Line::parse_from(["approve", "p", "--run", "pay-1"]);
+        let found = on.decided(&opened).unwrap().unwrap();
+        assert_eq!((&*found.call, &*found.suspension), ("p", "pay-1/p/1"));
+    }
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use runstate::run::RunStatus;
 use runstate::store::{RunInfo, RunQuery, StoreError};
+use serde_json::{Value, json};
 
 use super::time::{away, time};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
-use crate::run;
-use crate::runs;
+use crate::runs::{self, Folder};
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, beside, tell_damaged};
+use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, tell_damaged};
 
 /// Remove finished runs by age, with the folders that their tools worked in
 ///
-/// A run that waits or goes on is never removed. Of folders, those alone are removed that are below the folder of
-/// --state-dir.
+/// A run that waits or goes on is never removed, nor one that cannot be read. Of folders, those alone are removed that are below
+/// the folder of --state-dir.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
   runstate prune --older-than 12h
 
 Exit codes:
-  0  removed, though there may have been none
+  0  removed, though there may have been none; what was left is told on standard error
   2  the store, or another argument, cannot be used; a folder cannot be removed")]
 pub(crate) struct Args {
     /// Those that ended longer ago than this, such as 7d, 12h or 30m
@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
+    /// One JSON object: runs, which were removed, or would be; left, and why; dry_run; and damaged: what cannot be read
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     place: StoreArgs,
 }
@@ -45,12 +48,16 @@ const PAGE: usize = 100;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    let state_dir = args.place.state_dir()?;
-    let now_ms = unix_ms();
+    let pruning = Pruning {
+        opened: &opened,
+        state_dir: &args.place.state_dir()?,
+        now_ms: unix_ms(),
+        is_dry: args.dry_run,
+    };
     let age_ms = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
     let mut query = RunQuery::status(RunStatus::Done, PAGE);
-    query.changed_before_ms = Some(now_ms.saturating_sub(age_ms));
-    let mut removed = 0;
+    query.changed_before_ms = Some(pruning.now_ms.saturating_sub(age_ms));
+    let (mut removed, mut left) = (Vec::new(), Vec::new());
     loop {
         let page = opened.ask(opened.store.runs(&query))?;
         let is_last = page.len() < PAGE;
@@ -58,39 +65,101 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             query = query.behind(last);
         }
         for run in &page {
-            let ended = format!("{}, ended {}", run.id, away(now_ms, run.changed_at_ms));
-            if args.dry_run {
-                out.line(&printable(&format!("would remove {ended}")));
-                removed += 1;
-            } else if remove(&opened, &state_dir, run, now_ms)? {
-                out.line(&printable(&format!("removed {ended}")));
-                removed += 1;
+            match pruning.remove(run)? {
+                Became::Removed(folder) => {
+                    if !args.json {
+                        let word = if args.dry_run { "would remove" } else { "removed" };
+                        let ended = away(pruning.now_ms, run.changed_at_ms);
+                        out.line(&printable(&format!("{word} {}, ended {ended}", run.id)));
+                    }
+                    removed.push(to_json(run, folder));
+                }
+                Became::Left(why) => {
+                    complain(&printable(&format!("warning: {} is left: {why}", run.id)));
+                    left.push(json!({"run": run.id, "why": why}));
+                }
+                Became::Nothing => {}
             }
         }
         if is_last {
             break;
         }
     }
-    tell_damaged(&opened)?;
-    let runs = if removed == 1 { "run" } else { "runs" };
-    out.line(&format!("{removed} {runs} {}", if args.dry_run { "would be removed" } else { "removed" }));
+    let damaged = tell_damaged(&opened)?;
+    if args.json {
+        let damaged = damaged_to_json(&damaged);
+        out.json(&json!({"runs": removed, "left": left, "dry_run": args.dry_run, "damaged": damaged}));
+        return Ok(Exit::Good);
+    }
+    let runs = if removed.len() == 1 { "run" } else { "runs" };
+    let word = if args.dry_run { "would be removed" } else { "removed" };
+    out.line(&format!("{} {runs} {word}", removed.len()));
     Ok(Exit::Good)
 }
 
-/// Removes a run and its folder. Says whether it did: who looks at the run now keeps it.
-fn remove(opened: &Opened, state_dir: &Path, run: &RunInfo, now_ms: u64) -> Result<bool, Failure> {
-    // One that another program made has no folder of ours.
-    let folder = run::load(opened, &run.id).ok().and_then(|loaded| Spec::of(&loaded).ok());
-    match beside(opened.handle(), opened.store.remove(&run.id, now_ms)) {
-        Ok(_) => {}
-        Err(error @ StoreError::Held { .. }) => {
-            complain(&printable(&format!("warning: {}: {error}", run.id)));
-            return Ok(false);
+/// What one call of the command has in common for all runs.
+struct Pruning<'a> {
+    opened: &'a Opened,
+    state_dir: &'a Path,
+    now_ms: u64,
+    is_dry: bool,
+}
+
+/// What became of a run.
+enum Became {
+    /// It is gone, or would be; and what became of its folder, if it has one and it is no dry run.
+    Removed(Option<Folder>),
+    /// It is there, for this reason.
+    Left(String),
+    /// Somebody else was faster.
+    Nothing,
+}
+
+impl Pruning<'_> {
+    /// Removes a run and its folder. Who looks at the run now keeps it.
+    fn remove(&self, run: &RunInfo) -> Result<Became, Failure> {
+        let Pruning { opened, state_dir, now_ms, is_dry } = *self;
+        // A run says itself where its folder is; one that another program made has none of ours.
+        let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
+            Ok(loaded) => Spec::of(&loaded).ok(),
+            Err(StoreError::NoRun { .. }) => return Ok(Became::Nothing),
+            Err(error @ StoreError::Unusable { .. }) => return Ok(Became::Left(error.to_string())),
+            Err(error) => return Err(opened.failure(&error)),
+        };
+        if is_dry {
+            return Ok(Became::Removed(None));
         }
-        Err(error) => return Err(opened.failure(&error)),
+        match beside(opened.handle(), opened.store.remove(&run.id, now_ms)) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Became::Nothing),
+            Err(StoreError::Held { holder, until_ms, .. }) => {
+                let over = away(now_ms, until_ms);
+                return Ok(Became::Left(format!(
+                    "it is in the hands of {holder}, whose lease is over {over}"
+                )));
+            }
+            Err(error) => return Err(opened.unchanged(&error)),
+        }
+        let folder = spec.map(|spec| {
+            let folder = runs::remove(state_dir, &run.id, spec.folder())?;
+            if folder == Folder::Left {
+                let (folder, state_dir) = (spec.folder().display(), state_dir.display());
+                complain(&printable(&format!(
+                    "warning: the folder of {} is left: {folder} is not that of a run below {state_dir}",
+                    run.id
+                )));
+            }
+            Ok(folder)
+        });
+        Ok(Became::Removed(folder.transpose()?))
     }
-    if let Some(spec) = folder {
-        runs::remove(state_dir, &run.id, spec.folder())?;
-    }
-    Ok(true)
+}
+
+fn to_json(run: &RunInfo, folder: Option<Folder>) -> Value {
+    let folder = folder.map(|folder| match folder {
+        Folder::Removed => "removed",
+        Folder::Absent => "absent",
+        Folder::Left => "left",
+    });
+    json!({"run": run.id, "changed_at_ms": run.changed_at_ms, "folder": folder})
 }

@@ -31,7 +31,7 @@ Exit codes:
 pub(crate) struct Args {
     /// The scenario, a YAML file
     scenario: String,
-    /// Create the run and leave it to a worker
+    /// Create the run and leave it to a worker; --json has run and store then
     #[arg(long, conflicts_with_all = ["approve", "deny", "ask", "real_time"])]
     detach: bool,
     #[command(flatten)]

@@ -1,17 +1,21 @@
 //! `runstate runs`
 
+use std::fmt;
+
 use clap::ValueEnum;
 use runstate::run::RunStatus;
-use runstate::store::{RunInfo, RunQuery};
+use runstate::store::{About, Approval, RunInfo, RunQuery};
 use serde_json::{Value, json};
 
+use super::page;
 use super::time::away;
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
-use crate::run;
-use crate::store::{Missing, Opened, StoreArgs, damaged_to_json, give_up_lapsed, in_doubt, tell_damaged};
+use crate::store::{
+    Missing, Opened, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged, waiting,
+};
 
 /// List the runs of a store, the newest first
 #[derive(Debug, clap::Args)]
@@ -30,10 +34,10 @@ pub(crate) struct Args {
     /// At most so many
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Those behind this run: the last one of the page before
-    #[arg(long, value_name = "RUN")]
+    /// Those behind this place: what the page before said
+    #[arg(long, value_name = "MS/RUN")]
     behind: Option<String>,
-    /// An object with runs; next: the run to give to --behind for the next page, or null; and damaged: what cannot be read
+    /// An object with runs; next: what to give to --behind for the next page, or null; and damaged: what cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -66,17 +70,15 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let limit = usize::from(args.limit);
     let mut query = RunQuery::all(limit);
     query.status = args.status.map(RunStatus::from);
-    if let Some(behind) = &args.behind {
-        query = query.behind(&run::load(&opened, behind)?.info);
-    }
+    query.behind = args.behind.as_deref().map(page::run).transpose()?;
     let runs = opened.ask(opened.store.runs(&query))?;
-    let doubts = runs.iter().map(|run| doubts(&opened, run)).collect::<Result<Vec<usize>, Failure>>()?;
+    let waits = runs.iter().map(|run| waits(&opened, run)).collect::<Result<Vec<Waits>, Failure>>()?;
     let damaged = tell_damaged(&opened)?;
-    let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.id.as_str());
+    let next = runs.last().filter(|_| runs.len() == limit).map(page::behind_run);
     let now_ms = unix_ms();
     if args.json {
         let runs: Vec<Value> =
-            runs.iter().zip(doubts).map(|(run, doubts)| to_json(run, doubts, now_ms)).collect();
+            runs.iter().zip(waits).map(|(run, waits)| to_json(run, waits, now_ms)).collect();
         out.json(&json!({"runs": runs, "next": next, "damaged": damaged_to_json(&damaged)}));
         return Ok(Exit::Good);
     }
@@ -89,28 +91,65 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         "{:<longest$}  {:<8}{:>6}  {:<16}{:<11}in hand",
         "run", "status", "steps", "waits", "changed"
     ));
-    for (run, doubts) in runs.iter().zip(doubts) {
-        text(run, doubts, longest, now_ms, out);
+    for (run, waits) in runs.iter().zip(waits) {
+        text(run, waits, longest, now_ms, out);
     }
     if let Some(next) = next {
-        let next = crate::store::quoted(next);
-        out.line(&format!("more: runstate runs --behind {next}{}", args.place.to_repeat()));
+        let next = crate::store::quoted(&next);
+        let status = args.status.and_then(|status| status.to_possible_value());
+        let status = status.map(|status| format!(" --status {}", status.get_name())).unwrap_or_default();
+        let place = args.place.to_repeat();
+        out.line(&format!("more: runstate runs{status} --limit {limit} --behind {next}{place}"));
     }
     Ok(Exit::Good)
 }
 
-/// How many calls of a run are in doubt.
-fn doubts(opened: &Opened, run: &RunInfo) -> Result<usize, Failure> {
-    if run.waiting == 0 { Ok(0) } else { in_doubt(opened, &run.id) }
+/// The calls of a run that wait: how many of what kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Waits {
+    /// Nobody decided about them.
+    undecided: usize,
+    /// Of those, the ones that may have executed.
+    in_doubt: usize,
+    /// They wait for whoever drives the run.
+    decided: usize,
 }
 
-fn text(run: &RunInfo, doubts: usize, longest: usize, now_ms: u64, out: &mut Output) {
-    let RunInfo { id, status, steps, waiting, .. } = run;
-    let waits = match (waiting, doubts) {
-        (0, _) => "-".to_owned(),
-        (waiting, 0) => waiting.to_string(),
-        (waiting, doubts) => format!("{waiting}, {doubts} in doubt"),
-    };
+impl Waits {
+    /// Those of a run, of whose calls these are undecided.
+    pub(super) fn of(run: &RunInfo, undecided: &[Approval]) -> Self {
+        Waits {
+            undecided: undecided.len(),
+            in_doubt: undecided.iter().filter(|one| is_in_doubt(one)).count(),
+            decided: (run.waiting as usize).saturating_sub(undecided.len()),
+        }
+    }
+}
+
+/// All that wait, and what is to be known of some of them.
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Waits { undecided, in_doubt, decided } = *self;
+        match (undecided + decided, undecided) {
+            (0, _) => f.write_str("-")?,
+            (all, 0) => write!(f, "{all}, decided")?,
+            (all, _) if decided > 0 => write!(f, "{all}, {decided} decided")?,
+            (all, _) => write!(f, "{all}")?,
+        }
+        if in_doubt > 0 { write!(f, ", {in_doubt} in doubt") } else { Ok(()) }
+    }
+}
+
+fn waits(opened: &Opened, run: &RunInfo) -> Result<Waits, Failure> {
+    if run.waiting == 0 {
+        return Ok(Waits::default());
+    }
+    Ok(Waits::of(run, &waiting(opened, About::Run(run.id.clone()))?))
+}
+
+fn text(run: &RunInfo, waits: Waits, longest: usize, now_ms: u64, out: &mut Output) {
+    let RunInfo { id, status, steps, .. } = run;
+    let waits = waits.to_string();
     let status = format!("{status:?}");
     let changed = away(now_ms, run.changed_at_ms);
     let line =
@@ -144,7 +183,7 @@ pub(super) fn notes(run: &RunInfo, now_ms: u64) -> Vec<String> {
 }
 
 /// A run for programs.
-pub(super) fn to_json(run: &RunInfo, doubts: usize, now_ms: u64) -> Value {
+pub(super) fn to_json(run: &RunInfo, waits: Waits, now_ms: u64) -> Value {
     let holder = run.holder.as_ref().map(|holder| {
         json!({"name": holder.name, "until_ms": holder.until_ms, "is_over": holder.until_ms <= now_ms})
     });
@@ -155,8 +194,9 @@ pub(super) fn to_json(run: &RunInfo, doubts: usize, now_ms: u64) -> Value {
         "reason": run.reason,
         "steps": run.steps,
         "commits": run.version,
-        "waiting": run.waiting,
-        "in_doubt": doubts,
+        "undecided": waits.undecided,
+        "in_doubt": waits.in_doubt,
+        "decided": waits.decided,
         "holder": holder,
         "not_before_ms": run.not_before_ms,
         "problem": run.problem,
@@ -164,4 +204,20 @@ pub(super) fn to_json(run: &RunInfo, doubts: usize, now_ms: u64) -> Value {
         "created_at_ms": run.created_at_ms,
         "changed_at_ms": run.changed_at_ms,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_calls_that_wait_it_is_said_what_they_wait_for() {
+        let said = |undecided, in_doubt, decided| Waits { undecided, in_doubt, decided }.to_string();
+        assert_eq!(said(0, 0, 0), "-");
+        assert_eq!(said(2, 0, 0), "2");
+        assert_eq!(said(0, 0, 2), "2, decided");
+        assert_eq!(said(1, 0, 2), "3, 2 decided");
+        assert_eq!(said(1, 1, 0), "1, 1 in doubt");
+        assert_eq!(said(2, 1, 1), "3, 1 decided, 1 in doubt");
+    }
 }

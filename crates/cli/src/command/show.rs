@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
 use crate::rules::RulesArgs;
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace, beside, give_up_lapsed_of};
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace, give_up_lapsed_of};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
 ///
@@ -118,20 +118,20 @@ fn source(args: &Args) -> Result<Source, Failure> {
         return Ok(Source::File(what.clone()));
     }
     let no_file = |why: &str| {
-        Failure::new(format!("there is no file {what:?}, and no such run: {why}"))
-            .with_help("`runstate runs` lists the runs that there are; --store names another store")
+        Failure::new(format!("there is no file {what:?}, and no such run: {why}")).with_help(format!(
+            "`runstate runs{}` lists the runs that there are; --store names another store",
+            args.place.to_repeat()
+        ))
     };
     if let Some(missing) = args.place.missing()? {
         return Err(no_file(missing.message()));
     }
     let opened = args.place.open(Missing::Refuse)?;
     give_up_lapsed_of(&opened, what);
-    let loaded = match beside(opened.handle(), opened.store.load(what)) {
-        Err(error @ StoreError::NoRun { .. }) => return Err(no_file(opened.failure(&error).message())),
-        // One that is there and cannot be read says itself what is the matter.
-        loaded => loaded.map_err(|error| opened.failure(&error))?,
+    let Some(summary) = Summary::of(&opened, what)? else {
+        let none = StoreError::NoRun { run: what.clone() };
+        return Err(no_file(opened.failure(&none).message()));
     };
-    let summary = Summary::of(&opened, loaded)?;
     Ok(Source::Run(Box::new(opened), Box::new(summary)))
 }
 

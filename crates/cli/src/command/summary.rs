@@ -2,40 +2,53 @@
 
 use runstate::agent::RunState;
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{About, Approval, Loaded, Mail};
+use runstate::store::{About, Approval, Loaded, Mail, StoreError};
 use serde_json::{Value, json};
 
-use super::runs::{notes, to_json};
+use super::hand::holder;
+use super::runs::{Waits, notes, to_json};
 use super::time::away;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::migrations;
 use crate::output::{Output, exact, printable};
 use crate::spec::Spec;
-use crate::store::{Opened, is_in_doubt, waiting};
+use crate::store::{Opened, beside, is_in_doubt, waiting, waiting_to_json};
 
 /// Where a run stands.
 pub(super) struct Summary {
     loaded: Loaded,
     /// The run as types; or why it does not come back.
     state: Option<Result<RunState, String>>,
-    mail: Mail,
+    /// What was decided, and is not taken yet.
+    posted: Vec<Decision>,
     waits: Vec<Approval>,
 }
 
 impl Summary {
-    /// That of a run of that store.
+    /// That of a run of that store; none if it has no such run.
     ///
     /// # Errors
     /// Those of the store.
-    pub(super) fn of(opened: &Opened, loaded: Loaded) -> Result<Self, Failure> {
-        let run = &*loaded.info.id;
+    pub(super) fn of(opened: &Opened, run: &str) -> Result<Option<Self>, Failure> {
+        // In the order in which a decision goes through the store: what moves on between two of these is in both, and not in
+        // neither.
+        let mut waits = waiting(opened, About::Run(run.to_owned()))?;
+        let Some(Mail { mut decisions, .. }) = there(opened, opened.store.mail(run))? else {
+            return Ok(None);
+        };
+        let Some(loaded) = there(opened, opened.store.load(run))? else { return Ok(None) };
+        if let Some(stored) = &loaded.stored {
+            decisions.retain(|posted| !stored.decisions().contains_key(&posted.suspension_id));
+        }
         let state = loaded.stored.as_ref().map(|stored| {
             stored.restore_with(migrations::OF_RUNS, migrations::OF_CALLS).map_err(|error| error.to_string())
         });
-        let mail = opened.ask(opened.store.mail(run))?;
-        let waits = waiting(opened, About::Run(run.to_owned()))?;
-        Ok(Summary { loaded, state, mail, waits })
+        let mut summary = Summary { loaded, state, posted: decisions, waits: Vec::new() };
+        waits
+            .retain(|one| summary.decisions().all(|(decided, _)| decided.suspension_id != one.suspension.id));
+        summary.waits = waits;
+        Ok(Some(summary))
     }
 
     /// The run's id.
@@ -51,9 +64,7 @@ impl Summary {
     /// What was decided: what the run has taken, and what it has not yet.
     fn decisions(&self) -> impl Iterator<Item = (&Decision, bool)> {
         let taken = self.loaded.stored.iter().flat_map(|stored| stored.decisions().values());
-        taken
-            .map(|decision| (decision, true))
-            .chain(self.mail.decisions.iter().map(|decision| (decision, false)))
+        taken.map(|decision| (decision, true)).chain(self.posted.iter().map(|decision| (decision, false)))
     }
 
     fn state(&self) -> Option<&RunState> {
@@ -65,8 +76,7 @@ impl Summary {
         let mut line = |what: &str, said: String| out.line(&printable(format!("{what:<9}{said}").trim_end()));
         line("run", info.id.clone());
         line("about", info.title.clone());
-        let hand = info.holder.as_ref().filter(|holder| holder.until_ms > now_ms);
-        let hand = hand.map(|holder| format!(", in the hands of {}", holder.name)).unwrap_or_default();
+        let hand = holder(info, now_ms).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
         line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
         notes(info, now_ms).into_iter().for_each(|note| line("", note));
         if let Some(Err(why)) = &self.state {
@@ -98,8 +108,8 @@ impl Summary {
     }
 
     pub(super) fn to_json(&self, opened: &Opened) -> Value {
-        let doubts = self.waits.iter().filter(|one| is_in_doubt(one)).count();
-        let mut run = to_json(&self.loaded.info, doubts, unix_ms());
+        let info = &self.loaded.info;
+        let mut run = to_json(info, Waits::of(info, &self.waits), unix_ms());
         let calls = self.state().into_iter().flat_map(RunState::calls).map(|(name, call)| {
             let record = call.record();
             json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()})
@@ -108,12 +118,23 @@ impl Summary {
         let decisions =
             self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
-        run["waits"] =
-            self.waits.iter().map(|one| json!({"call": one.call, "suspension": one.suspension})).collect();
+        run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();
         run["folder"] = json!(Spec::of(&self.loaded).ok().map(|spec| spec.folder().to_owned()));
         run
+    }
+}
+
+/// What there is of a run; none if there is no such run.
+fn there<T: Send>(
+    opened: &Opened,
+    asked: impl Future<Output = Result<T, StoreError>> + Send,
+) -> Result<Option<T>, Failure> {
+    match beside(opened.handle(), asked) {
+        Err(StoreError::NoRun { .. }) => Ok(None),
+        // One that is there and cannot be read says itself what is the matter.
+        found => found.map(Some).map_err(|error| opened.failure(&error)),
     }
 }
 
@@ -127,4 +148,21 @@ fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
     let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let taken = if is_taken { "" } else { " (not taken yet)" };
     format!("{} {action} by {by} {when}{taken}{reason}", decision.call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Between;
+
+    #[test]
+    fn a_decision_that_is_taken_meanwhile_is_shown_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Between::opened(folder.path());
+        let summary = Summary::of(&opened, "pay-1").unwrap().unwrap();
+        let shown: Vec<_> =
+            summary.decisions().map(|(one, is_taken)| (&*one.decision_id, is_taken)).collect();
+        assert_eq!(shown, [("d1", true)]);
+        assert!(summary.waits.is_empty());
+    }
 }

@@ -17,7 +17,7 @@ use crate::migrations;
 use crate::runs::{self, RunFolder};
 use crate::scenario::FromFile;
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, beside, give_up_lapsed_of};
+use crate::store::{Missing, Opened, StoreArgs, beside, give_up_lapsed_of, quoted};
 
 /// A run that is in a store, and that nobody has driven yet.
 #[derive(Debug)]
@@ -32,7 +32,8 @@ const OURS_MS: u64 = 10_000;
 /// Creates a run: its folder, and its row in the store. One that is driven here no worker takes first.
 ///
 /// # Errors
-/// What keeps the folder from being made, and errors of the store. Nothing is left behind then.
+/// What keeps the folder from being made, and errors of the store. Nothing is left behind then, unless it is not known whether
+/// the run was created.
 pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
     let FromFile { scenario, source, base } = file;
     let template = scenario.folder.as_ref().map(|folder| base.join(folder));
@@ -53,9 +54,40 @@ pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -
     if is_driven_here {
         run = run.put_off(now_ms + OURS_MS);
     }
-    opened.ask(opened.store.create(&run))?;
-    folder.keep();
+    match put(&opened, &run) {
+        Ok(()) => folder.keep(),
+        Err(error @ StoreError::Unavailable(_)) => {
+            // A run that may be there needs its folder.
+            folder.keep();
+            let (id, again) = (folder.id(), opened.again());
+            let what = format!("{}: {error}; it is not known whether the run {id} was created", opened.url());
+            return Err(Failure::new(what).with_help(format!(
+                "once the store can be reached, `runstate show {id}{again}` says whether it is there; if it is not, {} is \
+                 nobody's folder",
+                folder.path().display()
+            )));
+        }
+        Err(error) => return Err(opened.failure(&error)),
+    }
     Ok(Created { opened, id: folder.id().to_owned() })
+}
+
+/// Creates a run. An answer that was lost is asked for again: the run that is there then is this one.
+fn put(opened: &Opened, run: &NewRun) -> Result<(), StoreError> {
+    let create = || beside(opened.handle(), opened.store.create(run));
+    match create() {
+        Err(StoreError::Unavailable(_)) => {}
+        made => return made,
+    }
+    match create() {
+        Err(error @ StoreError::Taken { .. }) => {
+            let there = beside(opened.handle(), opened.store.load(&run.id))?;
+            // Another machine may have been faster.
+            let is_this = there.spec == run.spec && there.info.created_at_ms == run.at_ms;
+            if is_this { Ok(()) } else { Err(error) }
+        }
+        made => made,
+    }
 }
 
 fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
@@ -99,7 +131,11 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
 
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))
-        .with_help("nothing was changed; `runstate show` has its trace, `runstate seal -` seals what is changed on purpose")
+        .with_help(format!(
+            "nothing was changed; `runstate show {}{}` has its trace, `runstate seal -` seals what is changed on purpose",
+            quoted(run),
+            opened.again()
+        ))
 }
 
 /// A run that is not over.

@@ -3,6 +3,7 @@
 use std::io::BufReader;
 
 use runstate::agent::Pending;
+use runstate::store::Approval;
 use runstate::termination::TerminationReason;
 use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
 use crate::rules::Laws;
-use crate::store::{StoreArgs, StoredTrace, quoted};
+use crate::store::{StoreArgs, StoredTrace, quoted, waiting_to_json};
 
 /// Checks the run's trace, and says how the run ended and where it is.
 ///
@@ -84,6 +85,13 @@ fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
     Ok(timeline)
 }
 
+/// What a list of approvals has of a call that waits.
+fn approval(run: &str, pending: &Pending<'_>) -> Approval {
+    let Pending { call, record, arguments, suspension } = *pending;
+    let tool = record.tool().to_owned();
+    Approval::new(run.to_owned(), call.to_owned(), tool, arguments.clone(), suspension.clone())
+}
+
 fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value {
     let calls: Vec<Value> = driven
         .state
@@ -94,15 +102,7 @@ fn json(driven: &Driven, ending: &Ending, checked: &Report, exit: Exit) -> Value
         .state
         .pending()
         .iter()
-        .map(|pending| {
-            json!({
-                "call": pending.call,
-                "tool": pending.record.tool(),
-                "arguments": pending.arguments,
-                "action": pending.suspension.action,
-                "message": pending.suspension.message,
-            })
-        })
+        .map(|pending| waiting_to_json(&approval(driven.id(), pending)))
         .collect();
     json!({
         "run": driven.id(),

@@ -65,6 +65,11 @@ impl RunFolder {
         self.id.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The folder its tools work in.
     pub(crate) fn work(&self) -> PathBuf {
         self.path.join("work")
@@ -86,7 +91,7 @@ impl RunFolder {
             .map_err(|error| Failure::io("sync the folder", &self.path, &error))
     }
 
-    /// There is a run that it belongs to.
+    /// There is a run that it belongs to, or there may be.
     pub(crate) fn keep(&mut self) {
         self.is_kept = true;
     }
@@ -101,23 +106,35 @@ impl Drop for RunFolder {
     }
 }
 
-/// Takes away the folder of a run that was removed, if it is one that a command with this folder of all runs has made. Says
-/// whether it did.
+/// What became of the folder of a run that was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folder {
+    /// It is gone with the run.
+    Removed,
+    /// It was not there.
+    Absent,
+    /// It is none that a command with this folder of all runs has made: nothing was done to it, if it is there.
+    Left,
+}
+
+/// Takes away the folder of a run that was removed, if it is one that a command with this folder of all runs has made.
 ///
 /// # Errors
 /// Those of the operating system.
-pub(crate) fn remove(state_dir: &Path, id: &str, work: &Path) -> Result<bool, Failure> {
+pub(crate) fn remove(state_dir: &Path, id: &str, work: &Path) -> Result<Folder, Failure> {
     // A store that others write to must not be able to name just any folder.
-    let Ok(state_dir) = state_dir.canonicalize() else { return Ok(false) };
+    let Ok(state_dir) = state_dir.canonicalize() else { return Ok(Folder::Left) };
     let path = state_dir.join(id);
     let mut names = Path::new(id).components();
     let is_a_name = matches!((names.next(), names.next()), (Some(Component::Normal(_)), None));
-    let is_ours = is_a_name && work == path.join("work") && work.is_dir();
-    if !is_ours {
-        return Ok(false);
+    if !is_a_name || work != path.join("work") {
+        return Ok(Folder::Left);
+    }
+    if !work.is_dir() {
+        return Ok(Folder::Absent);
     }
     fs::remove_dir_all(&path).map_err(|error| Failure::io("remove the folder", &path, &error))?;
-    Ok(true)
+    Ok(Folder::Removed)
 }
 
 /// Refuses what is no folder, before anything is made.

@@ -19,20 +19,34 @@ use crate::failure::Failure;
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn RunStore>,
     url: StoreUrl,
+    /// What else a person says on the command line so that this store is meant.
+    again: String,
     runtime: Runtime,
 }
 
 impl Opened {
-    pub(super) fn open(url: StoreUrl) -> Result<Self, Failure> {
+    pub(super) fn open(url: StoreUrl, again: String) -> Result<Self, Failure> {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
-        let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &error))?;
-        Ok(Opened { store, url, runtime })
+        let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &again, &error))?;
+        Ok(Opened { store, url, again, runtime })
+    }
+
+    /// That store, for tests.
+    #[cfg(test)]
+    pub(super) fn over(store: Arc<dyn RunStore>) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        Opened { store, url: StoreUrl::Sqlite("memory".into()), again: String::new(), runtime }
     }
 
     /// Where it is, without a password.
     pub(crate) fn url(&self) -> String {
         self.url.to_string()
+    }
+
+    /// What else is to be said on the command line so that this store is meant: for hints.
+    pub(crate) fn again(&self) -> &str {
+        &self.again
     }
 
     /// The runtime it works in.
@@ -51,9 +65,35 @@ impl Opened {
         beside(self.handle(), asked).map_err(|error| self.failure(&error))
     }
 
+    /// Waits for a change to be made.
+    ///
+    /// # Errors
+    /// Those of the store, with its place. One that did not answer may have made the change, and the failure says so.
+    pub(crate) fn change<T: Send>(
+        &self,
+        asked: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, Failure> {
+        beside(self.handle(), asked).map_err(|error| self.unchanged(&error))
+    }
+
     /// An error of the store, with its place.
     pub(crate) fn failure(&self, error: &StoreError) -> Failure {
-        failure(&self.url, error)
+        failure(&self.url, &self.again, error)
+    }
+
+    /// The same, of a change.
+    pub(crate) fn unchanged(&self, error: &StoreError) -> Failure {
+        match error {
+            StoreError::Unavailable(_) => {
+                Failure::new(format!("{}: {error}; it is not known whether the change was made", self.url))
+                    .with_help(format!(
+                        "once the store can be reached, `runstate runs{again}` and `runstate show RUN{again}` say what is \
+                         there; made already, it is not made twice when it is asked for again",
+                        again = self.again
+                    ))
+            }
+            error => self.failure(error),
+        }
     }
 }
 
@@ -64,14 +104,14 @@ pub(crate) fn beside<T: Send>(handle: &Handle, asked: impl Future<Output = T> + 
     waited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn failure(url: &StoreUrl, error: &StoreError) -> Failure {
+fn failure(url: &StoreUrl, again: &str, error: &StoreError) -> Failure {
     match error {
         StoreError::Unusable { what, help } => Failure::new(format!("{url}: {what}")).with_help(help),
-        StoreError::Unavailable(_) => Failure::new(format!("{url}: {error}"))
-            .with_help("nothing was changed; try again when the store can be reached"),
-        StoreError::NoRun { .. } => {
-            Failure::new(format!("{url}: {error}")).with_help("`runstate runs` lists those that there are")
+        StoreError::Unavailable(_) => {
+            Failure::new(format!("{url}: {error}")).with_help("try again when the store can be reached")
         }
+        StoreError::NoRun { .. } => Failure::new(format!("{url}: {error}"))
+            .with_help(format!("`runstate runs{again}` lists those that there are")),
         error => Failure::new(format!("{url}: {error}")),
     }
 }

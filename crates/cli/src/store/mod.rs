@@ -1,6 +1,8 @@
 //! The store of a command: where it is, and how it is asked.
 
 mod ask;
+#[cfg(test)]
+mod between;
 mod damage;
 mod open;
 mod trace;
@@ -14,9 +16,11 @@ use crate::runs;
 use url::{Given, StoreUrl};
 
 pub(crate) use ask::{Opened, beside};
+#[cfg(test)]
+pub(crate) use between::Between;
 pub(crate) use damage::{damaged_to_json, tell_damaged};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{give_up_lapsed, give_up_lapsed_of, in_doubt, is_in_doubt, waiting};
+pub(crate) use waits::{called, give_up_lapsed, give_up_lapsed_of, is_in_doubt, waiting, waiting_to_json};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]
@@ -56,7 +60,7 @@ impl StoreArgs {
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?),
+            _ => Opened::open(self.url()?, self.to_repeat()),
         }
     }
 

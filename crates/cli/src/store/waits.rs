@@ -2,6 +2,8 @@
 
 use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_due, lapse_run};
 
+use serde_json::{Value, json};
+
 use super::damage::tell;
 use super::{Opened, beside};
 use crate::clock::unix_ms;
@@ -19,13 +21,18 @@ pub(crate) fn is_in_doubt(approval: &Approval) -> bool {
     approval.suspension.action == IN_DOUBT
 }
 
-/// How many calls of the run are in doubt.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn in_doubt(opened: &Opened, run: &str) -> Result<usize, Failure> {
-    let all = waiting(opened, About::Run(run.to_owned()))?;
-    Ok(all.iter().filter(|approval| is_in_doubt(approval)).count())
+/// A call that waits, for programs: with its digest the very arguments can be approved that are here.
+pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
+    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
+    json!({
+        "run": run,
+        "call": call,
+        "tool": tool,
+        "arguments": arguments,
+        "args_digest": args_digest,
+        "suspension": suspension,
+        "in_doubt": is_in_doubt(approval),
+    })
 }
 
 /// All calls that wait, of those that are meant.
@@ -33,11 +40,39 @@ pub(crate) fn in_doubt(opened: &Opened, run: &str) -> Result<usize, Failure> {
 /// # Errors
 /// Those of the store.
 pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Failure> {
-    let mut query = ApprovalQuery::new(about, PAGE);
+    pages(opened, ApprovalQuery::new(about, PAGE), |_| true)
+}
+
+/// The calls that wait and that are called so, by name, by the model's id or by suspension; in that run, or in all.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn called(opened: &Opened, call: &str, run: Option<&str>) -> Result<Vec<Approval>, Failure> {
+    let named = |about: About| {
+        let mut query = ApprovalQuery::new(about, PAGE);
+        // They come by run and call, so that those of other runs need not be read. A call without an id has no name either,
+        // and nothing is before it.
+        query.behind = run.filter(|_| !call.is_empty()).map(|run| (run.to_owned(), String::new()));
+        let begins_with_run = query.behind.is_some();
+        let is_in_run = |approval: &Approval| run.is_none_or(|run| run == approval.run);
+        let mut found = pages(opened, query, |last| !begins_with_run || is_in_run(last))?;
+        found.retain(is_in_run);
+        Ok(found)
+    };
+    let found = named(About::Call(call.to_owned()))?;
+    if found.is_empty() { named(About::Suspension(call.to_owned())) } else { Ok(found) }
+}
+
+/// What is listed page by page, as long as it goes on behind the last one of a page.
+fn pages(
+    opened: &Opened,
+    mut query: ApprovalQuery,
+    goes_on: impl Fn(&Approval) -> bool,
+) -> Result<Vec<Approval>, Failure> {
     let mut all = Vec::new();
     loop {
         let page = opened.ask(opened.store.approvals(&query))?;
-        let is_last = page.len() < PAGE;
+        let is_last = page.len() < PAGE || !page.last().is_some_and(&goes_on);
         if let Some(last) = page.last() {
             query = query.behind(last);
         }

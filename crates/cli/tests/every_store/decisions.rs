@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::in_every_store;
 use crate::place::{Ended, Place};
 use crate::session::assert_shown;
+use crate::stores;
 
 const SCENARIO: &str = "\
 name: pay
@@ -23,11 +24,14 @@ in_every_store! {
     the_first_decision_wins_and_is_kept,
     of_decisions_that_come_together_one_is_accepted,
     an_approval_is_for_the_arguments_that_were_shown,
-    what_nobody_decided_in_time_is_given_up_by_whoever_looks,
+    what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals,
+    what_nobody_decided_in_time_is_given_up_by_whoever_shows_the_run,
     a_run_that_was_cancelled_takes_no_approval,
     a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
     a_result_is_held_against_what_was_asked_for,
     a_name_that_several_calls_have_is_refused_with_their_suspensions,
+    an_id_that_the_model_gives_again_means_the_call_that_waits,
+    an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions,
     a_call_in_doubt_is_seen_and_answered,
     a_call_in_doubt_is_asked_about_as_it_was_executed_and_takes_a_result_that_is_known,
 }
@@ -85,10 +89,24 @@ fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
         place.command(&[word, "p", "--run", "pay-1", "--json", "--actor", &actor]).spawn().unwrap()
     };
     let together: Vec<Child> = (0..8).map(decide).collect();
-    let codes = together.into_iter().map(|child| child.wait_with_output().unwrap().status.code());
-    let codes: Vec<Option<i32>> = codes.collect();
-    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
-    assert_eq!(codes.iter().filter(|code| **code == Some(1)).count(), 7, "{codes:?}");
+    let (mut accepted, mut others) = (0, 0);
+    for child in together {
+        let output = child.wait_with_output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        if output.status.code() == Some(0) {
+            assert_eq!(
+                (&said["reply"], &said["why"], &said["accepted"]),
+                (&"accepted".into(), &Value::Null, &true.into())
+            );
+            accepted += 1;
+        } else {
+            let why = "another decision was accepted before";
+            assert_eq!((&said["reply"], &said["why"]), (&"conflict".into(), &why.into()), "{said}");
+            assert_eq!((output.status.code(), &said["accepted"]), (Some(1), &false.into()), "{said}");
+            others += 1;
+        }
+    }
+    assert_eq!((accepted, others), (1, 7));
     place.work();
     assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
     assert_eq!(place.field("pay-1", "reason"), "natural_end");
@@ -98,16 +116,57 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     let listed: Value = serde_json::from_str(&place.does(&["approvals", "--json"], 0).stdout).unwrap();
     let digest = listed["approvals"][0]["args_digest"].as_str().unwrap();
+    // Whoever says what waits says it in the same words.
+    let resumed: Value = serde_json::from_str(&place.does(&["resume", "pay-1", "--json"], 3).stdout).unwrap();
+    assert_eq!(resumed["waiting"], listed["approvals"]);
+    assert_eq!(place.stands("pay-1").unwrap()["waiting"], listed["approvals"]);
     let other = digest.replace(|c: char| c.is_ascii_digit(), "f");
     let stale = place.does(&["approve", "p", "--digest", &other], 1);
     assert!(stale.stdout.contains("stale"), "{}", stale.shown());
     place.does(&["approve", "p", "--digest", &digest[..23]], 0);
 }
 
-/// No process waits for the time: the next one that looks at the store gives it up, and the next worker goes on.
-fn what_nobody_decided_in_time_is_given_up_by_whoever_looks(place: &dyn Fn() -> Place) {
-    let place = parked(place, &SCENARIO.replace("ticket: {", "ticket: {expires_after_ms: 1, "));
-    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+fn what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals(place: &dyn Fn() -> Place) {
+    let place = lapses(place);
+    stores::wait_until("it is given up", || {
+        place.does(&["approvals"], 0).stdout == "nothing waits for a decision\n"
+    });
+    is_given_up(&place);
+}
+
+fn what_nobody_decided_in_time_is_given_up_by_whoever_shows_the_run(place: &dyn Fn() -> Place) {
+    let place = lapses(place);
+    stores::wait_until("it is given up", || {
+        place.does(&["show", "pay-1"], 0).stdout.contains(": nobody decided in time")
+    });
+    is_given_up(&place);
+}
+
+/// A run whose call waits, and lapses soon, with no process that drives it.
+fn lapses(place: &dyn Fn() -> Place) -> Place {
+    // On a slow machine it may lapse before the worker is gone, who takes it, or before this looks.
+    for after_ms in ["500", "10000", "60000"] {
+        let ticket = format!("ticket: {{expires_after_ms: {after_ms}, ");
+        let place = parked(place, &SCENARIO.replace("ticket: {", &ticket));
+        let left = place.stands("pay-1").unwrap();
+        if left["status"] == "Waiting" && left["decisions"] == Value::Array(Vec::new()) {
+            return place;
+        }
+    }
+    panic!("no worker was gone in time");
+}
+
+/// The call was given up by who looked, since nobody else was there; the next worker goes on.
+#[track_caller]
+fn is_given_up(place: &Place) {
+    let left = place.stands("pay-1").unwrap();
+    assert_eq!(left["status"], "Waiting", "{left}");
+    let decided = &left["decisions"][0];
+    assert_eq!(
+        (&decided["taken"], &decided["decision"]["action"]),
+        (&false.into(), &"cancel".into()),
+        "{left}"
+    );
     let late = place.does(&["approve", "p", "--run", "pay-1"], 1);
     assert_eq!(late.stdout, "expired: the suspension had lapsed\n");
     place.work();
@@ -121,7 +180,14 @@ fn a_run_that_was_cancelled_takes_no_approval(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     place.does(&["cancel", "pay-1"], 0);
     assert_eq!(place.does(&["cancel", "pay-1"], 0).stdout, "pay-1 is to be cancelled already\n");
+    let cancel = |code| -> Value {
+        serde_json::from_str(&place.does(&["cancel", "pay-1", "--json"], code).stdout).unwrap()
+    };
+    let again = cancel(0);
+    assert_eq!((&again["reply"], &again["accepted"]), (&"duplicate".into(), &true.into()), "{again}");
     place.work();
+    let over = cancel(1);
+    assert_eq!((&over["reply"], &over["reason"]), (&"over".into(), &"cancelled".into()), "{over}");
     place.does(&["approve", "p", "--run", "pay-1"], 1);
     assert_eq!(place.executions("pay-1"), 0);
     assert_eq!(place.field("pay-1", "reason"), "cancelled");
@@ -187,6 +253,46 @@ fn a_name_that_several_calls_have_is_refused_with_their_suspensions(place: &dyn 
     place.does(&["approve", "pay-2/p/1"], 0);
 }
 
+fn an_id_that_the_model_gives_again_means_the_call_that_waits(place: &dyn Fn() -> Place) {
+    let again = "  - calls: [{id: p, tool: pay, arguments: {amount: 900}}]\n  - text: done\n";
+    let place = parked(place, &SCENARIO.replace("  - text: done\n", again));
+    let approve = ["approve", "p", "--run", "pay-1", "--actor", "ada"];
+    place.does(&approve, 0);
+    place.work();
+    // What was decided is over, and another call of that id waits: it is shown, and that is what the answer is for.
+    let second = place.does(&approve, 0);
+    assert!(second.stdout.starts_with("p#2 of pay-1: pay {\"amount\":900}\n"), "{}", second.shown());
+    assert!(second.stdout.contains("\naccepted\n"), "{}", second.shown());
+    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
+    // The same again is on the last one that was decided.
+    let same: Value =
+        serde_json::from_str(&place.does(&[&approve as &[&str], &["--json"]].concat(), 0).stdout).unwrap();
+    assert_eq!((&same["call"], &same["suspension"]), (&"p#2".into(), &"pay-1/p#2/1".into()), "{same}");
+    let other = place.does(&["deny", "p", "--run", "pay-1"], 1);
+    assert!(other.stdout.contains("conflict"), "{}", other.shown());
+    place.work();
+    assert_eq!(place.executions("pay-1"), 2);
+    assert_eq!(place.field("pay-1", "reason"), "natural_end");
+}
+
+fn an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions(place: &dyn Fn() -> Place) {
+    let twice = concat!(
+        "  - calls: [{id: p, tool: pay, arguments: {amount: 9}}, {id: s, tool: ship}]\n",
+        "  - calls: [{id: p, tool: pay, arguments: {amount: 900}}]\n",
+    );
+    let scenario = SCENARIO.replace("  - calls: [{id: p, tool: pay, arguments: {amount: 9}}]\n", twice);
+    let place = parked(place, &format!("policy: continue_when_any\n{scenario}"));
+    for run in [&["--run", "pay-1"] as &[&str], &[]] {
+        let refused = place.does(&[&["approve", "p"], run].concat(), 2);
+        assert!(refused.stderr.contains("say which: pay-1/p/1, pay-1/p#2/1"), "{}", refused.shown());
+    }
+    let second = place.does(&["approve", "p#2", "--run", "pay-1"], 0);
+    assert!(second.stdout.contains("{\"amount\":900}"), "{}", second.shown());
+    // Now it means one.
+    let first = place.does(&["approve", "p", "--run", "pay-1"], 0);
+    assert!(first.stdout.contains("{\"amount\":9}"), "{}", first.shown());
+}
+
 fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
     let place = place();
     // It is durable that the call was begun, and no more.
@@ -199,6 +305,18 @@ fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
     assert!(runs.stdout.contains("1, 1 in doubt"), "{}", runs.shown());
     let listed = place.does(&["approvals"], 0);
     assert!(listed.stdout.contains("in doubt    it may have executed already"), "{}", listed.shown());
+    let json =
+        |args: &[&str], code| -> Value { serde_json::from_str(&place.does(args, code).stdout).unwrap() };
+    let runs = json(&["runs", "--json"], 0)["runs"][0].clone();
+    assert_eq!(
+        (&runs["undecided"], &runs["in_doubt"], &runs["decided"]),
+        (&1.into(), &1.into(), &0.into()),
+        "{runs}"
+    );
+    let listed = json(&["approvals", "--json"], 0)["approvals"].clone();
+    assert_eq!(listed[0]["in_doubt"], true, "{listed}");
+    assert_eq!(json(&["resume", "pay-1", "--json"], 3)["waiting"], listed);
+    assert_eq!(json(&["show", "pay-1", "--format", "json"], 0)["run"]["waiting"], listed);
     place.does(&["approve", "p"], 0);
     place.work();
     place.conforms("pay-1", &[]);

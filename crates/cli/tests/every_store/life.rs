@@ -69,6 +69,7 @@ fn what_is_not_there_is_told(place: &dyn Fn() -> Place) {
         (&["resume", "tidy-2"], 2),
         (&["cancel", "tidy-2"], 2),
         (&["runs", "--behind", "tidy-2"], 2),
+        (&["approvals", "--behind", "tidy-2"], 2),
         (&["approve", "rm_a"], 1),
         (&["approve", "rm_a", "--run", "tidy-2"], 1),
         (&["approvals", "--run", "tidy-2"], 2),

@@ -18,7 +18,11 @@ model:
   - text: done
 ";
 
-in_every_store! { what_is_listed_in_pages_is_all_there_is, finished_runs_are_pruned_and_no_others }
+in_every_store! {
+    what_is_listed_in_pages_is_all_there_is,
+    a_page_goes_on_behind_a_run_that_was_removed,
+    finished_runs_are_pruned_and_no_others,
+}
 
 /// All pages of a list, each behind the last one of the page before.
 fn pages(place: &Place, command: &[&str], list: &str) -> Vec<Value> {
@@ -61,6 +65,29 @@ fn what_is_listed_in_pages_is_all_there_is(place: &dyn Fn() -> Place) {
     assert_eq!(calls, ["waits-1/p", "waits-1/q", "waits-2/p", "waits-2/q", "waits-3/p", "waits-3/q"]);
 }
 
+fn a_page_goes_on_behind_a_run_that_was_removed(place: &dyn Fn() -> Place) {
+    let place = place();
+    let first = |more: &[&str]| -> Value {
+        let said = place.does(&[&["runs", "--json", "--limit", "1"], more].concat(), 0);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    place.detached(WAITS);
+    // A run of a later millisecond is in front of it.
+    let created = first(&[])["runs"][0]["created_at_ms"].as_u64().unwrap();
+    let mut runs = 0;
+    while first(&[])["runs"][0]["created_at_ms"].as_u64().unwrap() <= created {
+        place.detached(DONE);
+        runs += 1;
+        assert!(runs < 100, "time stands still");
+    }
+    place.work();
+    let page = first(&[]);
+    assert_eq!(page["runs"][0]["status"], "Done");
+    place.does(&["prune", "--older-than", "1ms"], 0);
+    let next = first(&["--behind", page["next"].as_str().unwrap()]);
+    assert_eq!(next["runs"][0]["run"], "waits-1", "{next}");
+}
+
 fn finished_runs_are_pruned_and_no_others(place: &dyn Fn() -> Place) {
     let place = place();
     for scenario in [DONE, WAITS, DONE] {
@@ -69,8 +96,22 @@ fn finished_runs_are_pruned_and_no_others(place: &dyn Fn() -> Place) {
     place.work();
     place.detached(DONE);
     assert!(place.does(&["prune", "--older-than", "7d"], 0).stdout.ends_with("0 runs removed\n"));
-    let said = place.does(&["prune", "--older-than", "1ms"], 0);
-    assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
+    let prune = |more: &[&str]| -> Value {
+        let said = place.does(&[&["prune", "--older-than", "1ms", "--json"], more].concat(), 0);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    for (more, folder) in [(&["--dry-run"] as &[&str], Value::Null), (&[], "removed".into())] {
+        let pruned = prune(more);
+        let runs = pruned["runs"].as_array().unwrap();
+        let named: BTreeSet<&str> = runs.iter().map(|run| run["run"].as_str().unwrap()).collect();
+        assert_eq!(named, BTreeSet::from(["done-1", "done-2"]), "{pruned}");
+        assert!(runs.iter().all(|run| run["folder"] == folder), "{pruned}");
+        assert_eq!(
+            (&pruned["dry_run"], &pruned["left"]),
+            (&more.contains(&"--dry-run").into(), &Value::Array(vec![]))
+        );
+    }
+    assert_eq!(prune(&[])["runs"], Value::Array(vec![]));
     let left: BTreeSet<String> = pages(&place, &["runs"], "runs")
         .iter()
         .map(|run| format!("{} {}", run["run"].as_str().unwrap(), run["status"].as_str().unwrap()))

@@ -1,0 +1,15 @@
+//! Who goes on with a run.
+
+use runstate::store::RunInfo;
+
+use crate::store::{Opened, quoted};
+
+/// Who has a run in hand now: one whose lease is over has it no more.
+pub(super) fn holder(run: &RunInfo, now_ms: u64) -> Option<&str> {
+    run.holder.as_ref().filter(|holder| holder.until_ms > now_ms).map(|holder| holder.name.as_str())
+}
+
+/// By whom one goes on that nobody has in hand.
+pub(super) fn by_whom(opened: &Opened, run: &str) -> String {
+    format!("by a worker, or by: runstate resume {}{}", quoted(run), opened.again())
+}

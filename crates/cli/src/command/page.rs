@@ -1,0 +1,63 @@
+//! Where the next page of a list begins, as a word that can be given to `--behind`.
+//!
+//! It has the whole place, so that it holds when the run is gone, and also names that have slashes of their own.
+
+use runstate::store::{Approval, RunInfo};
+
+use crate::failure::Failure;
+
+/// Behind this run.
+pub(super) fn behind_run(last: &RunInfo) -> String {
+    format!("{}/{}", last.created_at_ms, last.id)
+}
+
+/// The place that [`behind_run`] says.
+///
+/// # Errors
+/// Anything else.
+pub(super) fn run(word: &str) -> Result<(u64, String), Failure> {
+    let place = word.split_once('/').and_then(|(at_ms, id)| Some((at_ms.parse().ok()?, id.to_owned())));
+    place.ok_or_else(|| refused("MS/RUN", "runs", word))
+}
+
+/// Behind this call. The run's own slashes are written otherwise.
+pub(super) fn behind_call(last: &Approval) -> String {
+    format!("{}/{}", last.run.replace('%', "%25").replace('/', "%2F"), last.call)
+}
+
+/// The place that [`behind_call`] says.
+///
+/// # Errors
+/// Anything else.
+pub(super) fn call(word: &str) -> Result<(String, String), Failure> {
+    let place = word.split_once('/');
+    let place = place.map(|(run, call)| (run.replace("%2F", "/").replace("%25", "%"), call.to_owned()));
+    place.ok_or_else(|| refused("RUN/CALL", "approvals", word))
+}
+
+fn refused(form: &str, command: &str, word: &str) -> Failure {
+    Failure::new(format!("--behind: expected {form}, got {word:?}")).with_help(format!(
+        "`runstate {command}` says at the end of a page how to get the next one; with --json it is `next`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use runstate::decision::Suspension;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_said() {
+        for id in ["done-1", "a/b", "5/a", "%2F", "%252F/%", "/", ""] {
+            assert_eq!(run(&behind_run(&RunInfo::new(id, "", 7))).unwrap(), (7, id.to_owned()));
+            for name in ["p", "p/q", "%2F", "/", ""] {
+                let (tool, suspension) = ("pay".to_owned(), Suspension::new("s", "approve", "go on?"));
+                let last = Approval::new(id.to_owned(), name.to_owned(), tool, Value::Null, suspension);
+                assert_eq!(call(&behind_call(&last)).unwrap(), (id.to_owned(), name.to_owned()));
+            }
+        }
+        assert!(run("done-1").is_err() && run("x/done-1").is_err() && call("done-1").is_err());
+    }
+}
