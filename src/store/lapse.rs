@@ -1,10 +1,13 @@
 //! Calls that nobody decided about in time.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::join_all;
 
 use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
+use super::file::of_one_run;
 use super::query::{About, ApprovalQuery, Damage, Timer};
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
@@ -57,14 +60,14 @@ async fn is_open(store: &dyn RunStore, timer: &Timer) -> Result<bool, StoreError
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lapsed {
-    /// More may have lapsed, of which it is worth looking for.
+    /// More may have lapsed than these: it is worth looking again.
     pub has_more: bool,
-    /// What cannot be read: the calls of those runs still wait.
+    /// What cannot be read or written, each once: the calls of those runs still wait.
     pub damaged: Vec<Damage>,
 }
 
 /// Gives up the calls whose suspensions have lapsed, the oldest first and at most `limit`, together: a store may make many
-/// decisions with one sync. A run that cannot be read keeps its own, and stops no other.
+/// decisions with one sync. A run that cannot be read or written keeps its own, and stops no other, however many they are.
 ///
 /// ```
 /// use runstate::store::{MemoryStore, lapse_due};
@@ -84,10 +87,31 @@ pub struct Lapsed {
 /// # Cancel safety
 /// Dropped, some of them may have been given up.
 pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<Lapsed, StoreError> {
-    let due = store.due(now_ms, limit).await?;
-    let is_full = due.len() == limit;
-    let (given_up, damaged) = together(store, &due, now_ms).await?;
-    Ok(Lapsed { has_more: given_up > 0 && is_full, damaged })
+    let (mut refused, mut damaged) = (BTreeSet::new(), BTreeSet::new());
+    let (mut page, mut settled, mut has_more) = (limit, 0, limit > 0);
+    while has_more && settled < limit {
+        let due = store.due(now_ms, page).await?;
+        let is_full = due.len() == page;
+        let mut open: Vec<Timer> = due.into_iter().filter(|timer| !refused.contains(&timer.run)).collect();
+        let is_all = open.len() <= limit - settled;
+        open.truncate(limit - settled);
+        for (timer, posted) in open.iter().zip(together(store, &open, now_ms).await) {
+            match posted {
+                // Somebody decided meanwhile, gave it up as well, or took the run away: it is due no more, either.
+                Ok(_) | Err(StoreError::NoRun { .. }) => settled += 1,
+                Err(error) => {
+                    damaged.insert(of_one_run(error)?);
+                    refused.insert(timer.run.clone());
+                }
+            }
+        }
+        has_more = is_full || !is_all;
+        // Those that cannot be given up are due still, and others are behind them.
+        if is_all {
+            page = page.saturating_mul(2);
+        }
+    }
+    Ok(Lapsed { has_more, damaged: damaged.into_iter().collect() })
 }
 
 /// Gives up the calls of a run whose suspensions have lapsed. A run that is not there has none; one that cannot be read keeps its
@@ -104,7 +128,12 @@ pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(
         let page = store.approvals(&query).await?;
         let lapsed = page.iter().filter(|approval| approval.suspension.is_expired(now_ms));
         let due: Vec<Timer> = lapsed.filter_map(Timer::of).collect();
-        together(store, &due, now_ms).await?;
+        for posted in together(store, &due, now_ms).await {
+            match posted {
+                Ok(_) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         match page.last() {
             Some(last) if page.len() == PAGE => query = query.behind(last),
             _ => return Ok(()),
@@ -114,22 +143,6 @@ pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(
 
 const PAGE: usize = 100;
 
-/// How many were given up here, and what of them cannot be read.
-async fn together(
-    store: &dyn RunStore,
-    due: &[Timer],
-    now_ms: u64,
-) -> Result<(usize, Vec<Damage>), StoreError> {
-    let posted = join_all(due.iter().map(|timer| lapse(store, timer, now_ms))).await;
-    let (mut given_up, mut damaged) = (0, Vec::new());
-    for posted in posted {
-        match posted {
-            Ok(Posted::Accepted) => given_up += 1,
-            // Somebody decided meanwhile, or took the run away: then nothing lapses.
-            Ok(_) | Err(StoreError::NoRun { .. }) => {}
-            Err(StoreError::Unusable { what, help }) => damaged.push(Damage::new(what, help)),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((given_up, damaged))
+async fn together(store: &dyn RunStore, due: &[Timer], now_ms: u64) -> Vec<Result<Posted, StoreError>> {
+    join_all(due.iter().map(|timer| lapse(store, timer, now_ms))).await
 }

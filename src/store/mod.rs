@@ -275,7 +275,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
 
     /// What there is of runs that cannot be read, in no order that means anything; nothing, in a store that is whole or that
     /// is damaged as a whole. Lists, and claims without a name, leave these out; whoever asks for such a run by its name is
-    /// refused with the same words.
+    /// refused with the same words. A run that can be read, and that a claim without a name had to pass over, is here as well.
     ///
     /// # Errors
     /// Those of the store.

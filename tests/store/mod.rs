@@ -2,5 +2,6 @@
 
 mod broken;
 mod file;
+mod lapses;
 mod memory;
 mod taped;

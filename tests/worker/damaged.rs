@@ -15,6 +15,7 @@ use super::world::{World, call};
 fn in_files() -> (World, SimDisk, impl Fn(&str, &str) -> PathBuf) {
     let disk = SimDisk::new();
     let store = FileStore::on(Arc::new(disk.clone()), "/store").unwrap();
+    let store = store.patience(Duration::from_millis(3));
     let places = store.clone();
     (World::on(Arc::new(store)), disk, move |run: &str, name: &str| places.folder_of(run).join(name))
 }
@@ -99,4 +100,76 @@ async fn a_run_with_a_damaged_log_is_put_off_and_says_why() {
     let bad = runs.iter().find(|run| run.id == "bad").unwrap();
     assert!(bad.problem.as_ref().unwrap().contains("spec.json: EOF"), "{bad:?}");
     assert_eq!((bad.not_before_ms, &bad.holder), (Some(60_000), &None));
+}
+
+/// Drives the runs of a world until `good` is over, and drains. Gives what it told.
+async fn worked(world: &World) -> Vec<String> {
+    let drain = CancellationToken::new();
+    let (worker, host, token) = (world.worker("w"), world.host.clone(), drain.clone());
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(world.status("good").await, "Done natural_end");
+    world.create("later", json!([])).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.status("later").await, "Done natural_end");
+    drain.cancel();
+    working.await.unwrap().unwrap();
+    troubles(world)
+}
+
+/// A process was stopped in the midst of an operation, and the lease that it had is over.
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_lock_somebody_keeps_holds_up_nobody() {
+    let (world, disk, file) = in_files();
+    let asks = json!([[call("x", "once", json!({ "ask": 50_000 }))]]);
+    for run in ["waits", "good"] {
+        world.create(run, asks.clone()).await;
+    }
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    world.create("ready", json!([])).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let locks = ["ready", "waits"].map(|run| lock_of(&file(run, "")));
+    let mut held = locks.each_ref().map(|path| disk.open(path, Open::Append).unwrap());
+    held.iter_mut().for_each(|lock| lock.try_lock().unwrap());
+    let told = worked(&world).await;
+    assert_eq!(told.len(), 2, "{told:?}");
+    for path in &locks {
+        let about = told.iter().filter(|said| said.contains(path.to_str().unwrap()));
+        assert!(about.clone().count() == 1 && about.clone().all(|said| said.contains("end it")), "{told:?}");
+    }
+    drop(held);
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    for run in ["ready", "waits"] {
+        assert_eq!(world.status(run).await, "Done natural_end", "{run}");
+    }
+}
+
+fn lock_of(folder: &Path) -> PathBuf {
+    Path::new("/store/locks").join(format!("{}.lock", folder.file_name().unwrap().to_str().unwrap()))
+}
+
+/// A run that another user made.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_may_not_be_written_ends_no_worker() {
+    for (run, steps) in
+        [("new", json!([])), ("waits", json!([[call("x", "once", json!({ "ask": 50_000 }))]]))]
+    {
+        let (world, disk, file) = in_files();
+        world.create("waits", steps).await;
+        world.worker("w").run_ready(&*world.host).await.unwrap();
+        if run == "new" {
+            world.create(run, json!([])).await;
+        }
+        world.create("good", json!([])).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let lock = lock_of(&file(run, ""));
+        disk.remove(&lock).unwrap();
+        disk.create_folder(&lock).unwrap();
+        let told = worked(&world).await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].contains(lock.to_str().unwrap()) && told[0].contains("can read and write"),
+            "{told:?}"
+        );
+    }
 }

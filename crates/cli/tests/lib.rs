@@ -21,6 +21,7 @@ mod numbers;
 mod place;
 #[cfg(unix)]
 mod postgres;
+mod repairs;
 mod run;
 mod runs;
 mod seal;

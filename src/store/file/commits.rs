@@ -23,12 +23,14 @@ use crate::tool_call::ToolCallStatus;
 /// four blocks of a disk hold.
 const MOST_FRESH: u64 = 16 * 1024;
 
-/// A run that is locked.
+/// A run, and its state. Who writes has its lock.
 #[derive(Debug)]
 pub(super) struct OpenRun<'d> {
     pub(super) disk: &'d dyn Disk,
     pub(super) place: Place,
     pub(super) state: State,
+    /// What was cut off its logs, because no commit had it.
+    pub(super) cut: Vec<String>,
 }
 
 impl OpenRun<'_> {
@@ -49,8 +51,8 @@ impl OpenRun<'_> {
         Ok(taken)
     }
 
-    /// Makes a commit. Gives what was cut off of each log, because no commit had it.
-    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit) -> Result<Vec<String>, StoreError> {
+    /// Makes a commit.
+    pub(super) fn commit(&mut self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let is_again = self.check(lease, commit)?;
         let decisions = self.decisions(commit)?;
         self.put_rows(commit)?;
@@ -67,22 +69,18 @@ impl OpenRun<'_> {
         self.state.committed_under = lease.fence;
         // Each log that is written is a sync of its own, so that lines go there together; and all, when the run comes to rest.
         let is_at_rest = self.state.status != RunStatus::Running;
-        let cut =
-            if is_at_rest || self.state.logs.fresh() > MOST_FRESH { self.settle()? } else { Vec::new() };
-        self.save()?;
-        Ok(cut)
+        if is_at_rest || self.state.logs.fresh() > MOST_FRESH {
+            self.settle()?;
+        }
+        self.save()
     }
 
-    /// Moves fresh lines from the state into the logs. Gives what was cut off of each, because no commit had it.
-    pub(super) fn settle(&mut self) -> Result<Vec<String>, StoreError> {
-        let mut cut = Vec::new();
+    /// Moves fresh lines from the state into the logs.
+    pub(super) fn settle(&mut self) -> Result<(), StoreError> {
         for (name, log) in self.state.logs.all() {
-            let path = self.place.log(name);
-            if let Some(torn) = log.settle(self.disk, &path)? {
-                cut.push(format!("{}: {torn} bytes that no commit had were cut off", path.display()));
-            }
+            log.settle(self.disk, &self.place.log(name), &mut self.cut)?;
         }
-        Ok(cut)
+        Ok(())
     }
 
     /// May it be made? Says whether it takes the place of the last one.

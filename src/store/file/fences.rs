@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::error::StoreError;
 use super::Inner;
 use super::problem::failed;
+use super::work::Wanted;
 use crate::files::replace;
 
 /// What has to be known of runs that are gone.
@@ -37,12 +38,12 @@ impl Inner {
 
     /// Notes the fence of a run that is about to be removed, durably. Its lock is held: the run's own state is there until
     /// this is noted, and none of its id is created before.
-    pub(super) fn note_removed(&self, fence: u64) -> Result<(), StoreError> {
+    pub(super) fn note_removed(&self, fence: u64, wanted: &Wanted) -> Result<(), StoreError> {
         if fence < self.first_fence()? {
             return Ok(());
         }
         // Two that remove runs do not take each other's number back.
-        let _lock = self.layout.lock_removed(&*self.disk)?;
+        let _lock = self.layout.lock_removed(&*self.disk, wanted)?;
         if fence < self.first_fence()? {
             return Ok(());
         }

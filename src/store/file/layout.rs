@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::super::error::StoreError;
+use super::lock::{Lock, PATIENCE, Pauses, lock};
 use super::problem::failed;
-use crate::files::{Disk, DiskFile, Open, replace};
+use super::work::Wanted;
+use crate::files::{Disk, replace};
 
 /// The format of all files of a store. One that is newer is left alone.
 pub(super) const FORMAT: u32 = 1;
@@ -35,11 +37,14 @@ impl Layout {
     /// The store in that folder, which is made if it is not there.
     pub(super) fn open(disk: &dyn Disk, root: PathBuf) -> Result<Layout, StoreError> {
         let layout = Layout { root };
+        if layout.is_made(disk)? {
+            return Ok(layout);
+        }
         layout.make_folders(disk, &layout.root)?;
         layout.is_ours_or_empty(disk)?;
         // Two processes that make one store do it one after the other.
-        let _lock = lock(disk, &layout.root.join(LOCK))?;
-        let path = layout.root.join(MARK);
+        let _lock = lock(disk, &layout.root.join(LOCK), Pauses::of(PATIENCE), || Ok(()))?;
+        let path = layout.mark();
         match disk.read(&path, 10_000) {
             Ok(mark) => is_ours(&path, &mark)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -55,6 +60,29 @@ impl Layout {
         }
         disk.sync_folder(&layout.root).map_err(failed(&layout.root))?;
         Ok(layout)
+    }
+
+    /// Is all of it there? Then it is opened without a lock and without being written to, so that one that may be read and not
+    /// written can be read.
+    fn is_made(&self, disk: &dyn Disk) -> Result<bool, StoreError> {
+        let path = self.mark();
+        // Where it is not there, or cannot be read, making it says what is the matter.
+        let Ok(mark) = disk.read(&path, 10_000) else { return Ok(false) };
+        is_ours(&path, &mark)?;
+        if [self.runs(), self.locks()].iter().any(|folder| disk.list(folder).is_err()) {
+            return Ok(false);
+        }
+        // Who made it may have been killed before its names were durable.
+        match disk.sync_folder(&self.root) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied) => {}
+            synced => synced.map_err(failed(&self.root))?,
+        }
+        Ok(true)
+    }
+
+    fn mark(&self) -> PathBuf {
+        self.root.join(MARK)
     }
 
     /// Makes a folder and those that it is in.
@@ -97,8 +125,8 @@ impl Layout {
     }
 
     /// Waits until no other process changes what is known of runs that are gone.
-    pub(super) fn lock_removed(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>, StoreError> {
-        lock(disk, &self.root.join(LOCK))
+    pub(super) fn lock_removed(&self, disk: &dyn Disk, wanted: &Wanted) -> Result<Lock, StoreError> {
+        lock(disk, &self.root.join(LOCK), Pauses::of(wanted.patience()), || wanted.check())
     }
 
     /// Where a run is, whether it is there or not.
@@ -140,13 +168,18 @@ fn make_folder(disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) folder: PathBuf,
-    lock: PathBuf,
+    pub(super) lock: PathBuf,
 }
 
 impl Place {
     /// What is new with each commit: the authority.
     pub(super) fn state(&self) -> PathBuf {
         self.folder.join("state.json")
+    }
+
+    /// What the state is called from when its run is removed until all of it is gone.
+    pub(super) fn removed(&self) -> PathBuf {
+        self.folder.join("state.json.removed")
     }
 
     /// What a run is created with.
@@ -158,22 +191,11 @@ impl Place {
         self.folder.join(format!("{name}.jsonl"))
     }
 
-    /// Waits until no other process has the run.
-    pub(super) fn lock(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>, StoreError> {
-        lock(disk, &self.lock)
-    }
-
     pub(super) fn make(&self, disk: &dyn Disk) -> Result<(), StoreError> {
         make_folder(disk, &self.folder)?;
         let runs = self.folder.parent().unwrap_or(Path::new("."));
         disk.sync_folder(runs).map_err(failed(runs))
     }
-}
-
-fn lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>, StoreError> {
-    let mut file = disk.open(path, Open::Append).map_err(failed(path))?;
-    file.lock().map_err(failed(path))?;
-    Ok(file)
 }
 
 /// The name of a run's folder: what can be read of its id, and enough of its digest that no two ids have one name, on file

@@ -7,7 +7,9 @@ use super::super::error::StoreError;
 use super::super::query::{About, Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::Inner;
 use super::index::Index;
+use super::layout::Place;
 use super::listed::Listed;
+use super::lock::try_lock;
 use super::problem::without_state;
 use super::runs::LOGS;
 use crate::files::Open;
@@ -60,29 +62,43 @@ impl Inner {
         })
     }
 
-    /// What there is of runs that cannot be read.
+    /// What there is of runs that cannot be read. What is left of one that was removed is taken away.
     pub(super) fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
         let (mut damaged, without): (Vec<Damage>, Vec<String>) = self.over_runs(|index| {
             (index.damaged().cloned().collect(), index.without_state().map(str::to_owned).collect())
         })?;
         for name in without {
-            if self.has_rows(&name) && self.has_lost_its_state(&name)? {
-                damaged.push(without_state(&self.layout.folder(&name)));
+            let place = self.layout.folder(&name);
+            if (self.is_removed(&place) || self.has_rows(&place)) && self.has_lost_its_state(&place) {
+                damaged.push(without_state(&place));
             }
         }
+        damaged.extend(self.passed_over());
         Ok(damaged)
     }
 
-    /// Under its lock, since it may be that the run is just being created or removed.
-    fn has_lost_its_state(&self, name: &str) -> Result<bool, StoreError> {
-        let place = self.layout.folder(name);
-        let _lock = place.lock(&*self.disk)?;
-        Ok(self.disk.open(&place.state(), Open::Read).is_err() && self.has_rows(name))
+    /// Under its lock, since it may be that the run is just being created or removed: who has it is at it.
+    fn has_lost_its_state(&self, place: &Place) -> bool {
+        // Where nothing can be written nobody is at it.
+        let lock = match try_lock(&*self.disk, &place.lock) {
+            Ok(None) => return false,
+            lock => lock.ok().flatten(),
+        };
+        if self.disk.open(&place.state(), Open::Read).is_ok() {
+            return false;
+        }
+        if self.is_removed(place) {
+            // What cannot be taken away now does no harm.
+            if lock.is_some() {
+                self.clear(place).ok();
+            }
+            return false;
+        }
+        self.has_rows(place)
     }
 
     /// Has the run in that folder any rows? One without was never driven, and nothing but its name is lost.
-    fn has_rows(&self, name: &str) -> bool {
-        let place = self.layout.folder(name);
+    fn has_rows(&self, place: &Place) -> bool {
         let length = |log| self.disk.open(&place.log(log), Open::Read).and_then(|mut log| log.len());
         LOGS.iter().any(|log| length(log).is_ok_and(|length| length > 0))
     }

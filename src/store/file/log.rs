@@ -51,25 +51,31 @@ impl Log {
         self.fresh.len() as u64
     }
 
-    /// Moves fresh lines into the file and syncs it. They count there once the state that says so is in place. Says how many
-    /// bytes, which no commit had, were cut off before.
-    pub(super) fn settle(&mut self, disk: &dyn Disk, path: &Path) -> Result<Option<u64>, StoreError> {
+    /// Moves fresh lines into the file and syncs it. They count there once the state that says so is in place. What no commit
+    /// had is cut off before, and noted in `cut`.
+    pub(super) fn settle(
+        &mut self,
+        disk: &dyn Disk,
+        path: &Path,
+        cut: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
         if self.fresh.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let mut file = disk.open(path, Open::Append).map_err(failed(path))?;
         let length = file.len().map_err(failed(path))?;
         if length < self.bytes {
             return Err(too_short(path, length, self.bytes));
         }
-        let torn = Some(length - self.bytes).filter(|torn| *torn > 0);
-        if torn.is_some() {
+        let torn = length - self.bytes;
+        if torn > 0 {
             file.cut(self.bytes).map_err(failed(path))?;
+            cut.push(format!("{}: {torn} bytes that no commit had were cut off", path.display()));
         }
         append(&mut *file, self.fresh.as_bytes()).map_err(failed(path))?;
         self.bytes += self.fresh();
         self.fresh.clear();
-        Ok(torn)
+        Ok(())
     }
 
     /// The lines that count, each read as a row.

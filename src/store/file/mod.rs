@@ -6,22 +6,29 @@ mod index;
 mod layout;
 mod listed;
 mod lists;
+mod lock;
 mod log;
 mod operations;
+mod passed;
 mod problem;
 mod rows;
 mod runs;
 mod state;
 mod work;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::error::StoreError;
 use super::news::News;
 use crate::files::{Disk, RealDisk};
 use index::Index;
 use layout::Layout;
+use passed::Passed;
+
+pub(super) use problem::of_one_run;
 
 /// Keeps runs in a folder: a folder for each, with files that a person can read.
 ///
@@ -35,15 +42,19 @@ use layout::Layout;
 /// <store>/runs/<run>/calls.jsonl         its calls that are settled; those that are open are in the state
 /// <store>/runs/<run>/decisions.jsonl     the decisions that were taken; those that wait are in the state
 /// <store>/runs/<run>/trace.jsonl         its trace, for whatever reads traces
+/// <store>/runs/<run>/state.json.removed  the state of a run that was removed, until all of it is gone
 /// ```
 ///
 /// A commit puts a new `state.json` in place of the old one, with the lines in it that are new: one file and one name to be
 /// synced. Lines go from there into the logs together, some 16 KiB at a time, and all of them when the run waits, is over or is
 /// given back; the state has the lengths of the logs. So a commit costs what it holds and the state, however long the run is.
-/// What a crash left behind the lengths is cut off when lines are next written there, and [`repairs`](Self::repairs) tells of
-/// it.
+/// What a crash left behind the lengths is cut off when lines are next written there, and [`telling`](Self::telling) or
+/// [`repairs`](Self::repairs) says so.
 ///
-/// Any number of processes may use one store; a lock keeps two operations on one run apart. It is meant for one machine, and
+/// Any number of processes may use one store; a lock keeps two operations that write to one run apart. Lists and what reads a run
+/// need none. One that somebody keeps, because the process was stopped in the midst of an operation, is waited for
+/// [for a while](Self::patience), and is then [`StoreError::Unavailable`]; claims without a name pass over such a run, and
+/// [`RunStore::damaged`](super::RunStore::damaged) names it. A store is meant for one machine, and
 /// for as many runs as one looks through: each list, and each claim without a name, looks at the state of each run and reads
 /// those that changed since this handle read them, and each load and page of a trace reads the logs of its run from their
 /// beginning. For more there are databases.
@@ -79,6 +90,19 @@ use layout::Layout;
 #[derive(Debug, Clone)]
 pub struct FileStore {
     inner: Arc<Inner>,
+    /// How long a lock is waited for.
+    patience: Duration,
+    tell: Option<Tell>,
+}
+
+/// Who is told of repairs.
+#[derive(Clone)]
+struct Tell(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl fmt::Debug for Tell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tell")
+    }
 }
 
 #[derive(Debug)]
@@ -89,6 +113,8 @@ struct Inner {
     index: Mutex<Index>,
     /// What was cut off. Held for a moment, never over an await.
     repairs: Mutex<Vec<String>>,
+    /// Held for a moment, never over an await.
+    passed: Mutex<Passed>,
     news: News,
 }
 
@@ -111,8 +137,23 @@ impl FileStore {
     /// As [`open`](Self::open).
     pub fn on(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let layout = Layout::open(&*disk, folder.into())?;
-        let (index, repairs, news) = (Mutex::default(), Mutex::default(), News::default());
-        Ok(FileStore { inner: Arc::new(Inner { disk, layout, index, repairs, news }) })
+        let (index, repairs, passed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let inner = Inner { disk, layout, index, repairs, passed, news: News::default() };
+        Ok(FileStore { inner: Arc::new(inner), patience: lock::PATIENCE, tell: None })
+    }
+
+    /// The same handle, which waits so long for a lock that somebody else has; for 5 seconds if this is not said.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The same handle, which tells this of each repair once it is made, rather than keep it for [`repairs`](Self::repairs).
+    #[must_use]
+    pub fn telling(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.tell = Some(Tell(Arc::new(tell)));
+        self
     }
 
     /// Where the files of a run are, whether it is there or not.
@@ -124,5 +165,11 @@ impl FileStore {
     /// the file, and how many bytes.
     pub fn repairs(&self) -> Vec<String> {
         std::mem::take(&mut *self.inner.repairs.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tell_repairs(&self) {
+        if let Some(Tell(tell)) = &self.tell {
+            self.repairs().iter().for_each(|repair| tell(repair));
+        }
     }
 }

@@ -25,7 +25,7 @@ impl RunStore for FileStore {
     }
 
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.with(run, |run| run.load()).await
+        self.read(run, |run| run.load()).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
@@ -56,21 +56,20 @@ impl RunStore for FileStore {
         let (mine, release) = (lease.clone(), release.clone());
         let released = self.with(&lease.run, move |run| {
             if run.state.is_fenced(&mine).is_err() {
-                return Ok(Vec::new());
+                return Ok(());
             }
             // Where a log is damaged, what is fresh stays in the state; the run is given back all the same.
-            let cut = match run.settle() {
-                Err(StoreError::Unusable { .. }) => Vec::new(),
-                cut => cut?,
-            };
+            match run.settle() {
+                Err(StoreError::Unusable { .. }) => {}
+                settled => settled?,
+            }
             run.state.give_back();
             (run.state.not_before_ms, run.state.problem) = (release.not_before_ms, release.problem);
-            run.save()?;
-            Ok(cut)
+            run.save()
         });
         let released = match released.await {
             Err(StoreError::NoRun { .. }) => Ok(()),
-            released => released.map(|cut| self.inner.repaired(cut)),
+            released => released,
         };
         self.inner.news.tell();
         released
@@ -78,9 +77,7 @@ impl RunStore for FileStore {
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (mine, commit) = (lease.clone(), commit.clone());
-        let cut = self.with(&lease.run, move |run| run.commit(&mine, &commit)).await?;
-        self.inner.repaired(cut);
-        Ok(())
+        self.with(&lease.run, move |run| run.commit(&mine, &commit)).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -134,7 +131,7 @@ impl RunStore for FileStore {
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.with(run, move |run| run.trace(after, limit)).await
+        self.read(run, move |run| run.trace(after, limit)).await
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
@@ -146,7 +143,7 @@ impl RunStore for FileStore {
         let removed = self.work(move |inner, wanted| {
             inner.with(&run, wanted, |run| {
                 run.state.is_held(now_ms)?;
-                inner.note_removed(run.state.fence)?;
+                inner.note_removed(run.state.fence, wanted)?;
                 inner.remove(&run.place)
             })
         });

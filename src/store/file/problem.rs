@@ -73,20 +73,50 @@ pub(super) fn without_state(place: &Place) -> Damage {
     )
 }
 
-/// An error that is about one run alone, for lists, which go on with the others.
+/// Somebody has that lock, and has it still after it was waited for.
+pub(super) fn kept(lock: &Path) -> Damage {
+    let lock = lock.display();
+    Damage::new(
+        format!("{lock}: somebody holds it and does not go on"),
+        format!("let the process that holds it go on, or end it: `lsof {lock}` names it"),
+    )
+}
+
+/// The same, for who asked for the run.
+pub(super) fn held_up(lock: &Path) -> StoreError {
+    StoreError::unavailable(HeldUp(kept(lock)))
+}
+
+/// One run cannot be reached.
+#[derive(Debug)]
+struct HeldUp(Damage);
+
+impl fmt::Display for HeldUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for HeldUp {}
+
+/// An error that is about one run alone, for what is done with many, and goes on with the others.
 ///
 /// # Errors
 /// The error itself, when it is not.
-pub(super) fn of_one_run(error: StoreError) -> Result<Damage, StoreError> {
+pub(in crate::store) fn of_one_run(error: StoreError) -> Result<Damage, StoreError> {
     match error {
         StoreError::Unusable { what, help } => Ok(Damage::new(what, help)),
         StoreError::Failed(cause) => {
             let failure = cause.downcast_ref::<Failure>().filter(|failure| failure.is_of_the_file());
             let Some(failure) = failure else { return Err(StoreError::Failed(cause)) };
-            let help = "nothing was changed: see to it that this process can read it, or restore its run from a backup";
+            let help = "nothing was changed: see to it that this process can read and write it, or restore its run from a backup";
             let what = format!("{}: {}", failure.path.display(), failure.error);
             Ok(Damage::new(what, help))
         }
+        StoreError::Unavailable(cause) => match cause.downcast_ref::<HeldUp>() {
+            Some(HeldUp(damage)) => Ok(damage.clone()),
+            None => Err(StoreError::Unavailable(cause)),
+        },
         error => Err(error),
     }
 }

@@ -1,5 +1,6 @@
 //! What is done with runs in the folder of a store.
 
+use std::io;
 use std::sync::PoisonError;
 
 use super::super::NewRun;
@@ -7,11 +8,15 @@ use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease};
 use super::commits::OpenRun;
 use super::layout::Place;
-use super::problem::failed;
+use super::lock::{Lock, Pauses, try_lock};
+use super::problem::{failed, of_one_run};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
 use crate::files::{Open, replace};
+
+/// How often a run that changes is read again without its lock.
+const LOOKS: usize = 3;
 
 impl Inner {
     /// The state of a run, as it is at the moment.
@@ -30,23 +35,73 @@ impl Inner {
         wanted: &Wanted,
         work: impl FnOnce(&mut OpenRun<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let no_run = || StoreError::NoRun { run: run.to_owned() };
-        // Locks are not made for what nobody has.
-        self.state(run)?.ok_or_else(no_run)?;
         let place = self.layout.run(run);
-        let _lock = place.lock(&*self.disk)?;
+        // Locks are not made for what nobody has.
+        if !State::is_there(&*self.disk, &place)? {
+            return Err(no_run(run));
+        }
+        let lock = self.lock(&place, wanted)?;
+        self.under(&lock, run, wanted, work)
+    }
+
+    /// Does something with a run under its lock.
+    fn under<T>(
+        &self,
+        _: &Lock,
+        run: &str,
+        wanted: &Wanted,
+        work: impl FnOnce(&mut OpenRun<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         wanted.check()?;
-        let state = self.state(run)?.ok_or_else(no_run)?;
-        work(&mut OpenRun { disk: &*self.disk, place, state })
+        let state = self.state(run)?.ok_or_else(|| no_run(run))?;
+        let mut run = self.open(run, state);
+        let done = work(&mut run);
+        // What was cut off is gone, whatever came of the work.
+        self.repaired(run.cut);
+        done
+    }
+
+    fn open(&self, run: &str, state: State) -> OpenRun<'_> {
+        OpenRun { disk: &*self.disk, place: self.layout.run(run), state, cut: Vec::new() }
+    }
+
+    /// Reads a run without waiting for anybody who has its lock: a state is replaced as a whole, and what it counts of the logs
+    /// stays as it is. Where the state is another one behind that, it may be that of another run of the same id, and all is
+    /// read again.
+    pub(super) fn read<T>(
+        &self,
+        run: &str,
+        wanted: &Wanted,
+        work: impl Fn(&OpenRun<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let place = self.layout.run(run);
+        let json = || State::json(&*self.disk, &place);
+        let mut before = json()?;
+        for _ in 0..LOOKS {
+            let state = State::of(before.as_deref().ok_or_else(|| no_run(run))?, &place)?;
+            state.is_of(run, &place.state())?;
+            let read = work(&self.open(run, state));
+            let now = json()?;
+            if now == before {
+                return read;
+            }
+            before = now;
+        }
+        self.with(run, wanted, |run| work(run))
     }
 
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
-        let _lock = place.lock(&*self.disk)?;
+        let _lock = self.lock(&place, wanted)?;
         wanted.check()?;
         if self.state(&new.id)?.is_some() {
             return Err(taken());
+        }
+        if self.is_removed(&place) {
+            // What says so must not be there beside the state of the new run.
+            let path = place.removed();
+            self.clear(&place).or_else(|_| self.disk.remove(&path)).map_err(failed(&path))?;
         }
         place.make(&*self.disk)?;
         for log in LOGS {
@@ -61,38 +116,79 @@ impl Inner {
         State::created(new, self.first_fence()?).write(&*self.disk, &place)
     }
 
+    /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
-        let mut refused = Ok(None);
-        for run in self.ready(claim.now_ms)? {
-            // Somebody may have taken it meanwhile.
-            let claimed = self.with(&run, wanted, |run| {
-                if !run.state.can_go_on(claim.now_ms) {
-                    return Ok(None);
+        let mut pauses = Pauses::of(wanted.patience());
+        let (mut refused, mut failed) = (Vec::new(), None);
+        let mut ready = self.ready(claim.now_ms)?;
+        while !ready.is_empty() {
+            let mut locked = Vec::new();
+            for run in ready {
+                match self.try_claim(&run, claim, wanted) {
+                    Ok(Tried::Claimed(lease)) => {
+                        self.note_refused(refused);
+                        return Ok(Some(lease));
+                    }
+                    Ok(Tried::Locked) => locked.push(run),
+                    // Damaged meanwhile: lists tell.
+                    Ok(Tried::Gone) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
+                    Err(error) => match of_one_run(error) {
+                        Ok(damage) => refused.push(damage),
+                        // It may be about this run alone, and the others go on; if there is none, it is told.
+                        Err(error @ StoreError::Failed(_)) => drop(failed.get_or_insert(error)),
+                        Err(error) => return Err(error),
+                    },
                 }
-                let lease = run.state.lease(claim);
-                run.save()?;
-                Ok(Some(lease))
-            });
-            match claimed {
-                // Damaged meanwhile: lists tell.
-                Ok(None) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
-                // It may be about this run alone, and the others go on; if there is none, it is told.
-                Err(StoreError::Failed(error)) if refused.is_ok() => refused = Err(StoreError::Failed(error)),
-                Err(StoreError::Failed(_)) => {}
-                claimed => return claimed,
             }
+            locked.retain(|run| !self.is_kept(&self.layout.run(run).lock));
+            wanted.check()?;
+            if !locked.is_empty() && !pauses.pause() {
+                locked.drain(..).for_each(|run| self.note_kept(&self.layout.run(&run).lock));
+            }
+            ready = locked;
         }
-        refused
+        self.note_refused(refused);
+        failed.map_or(Ok(None), Err)
     }
 
-    /// First the state, with which the run is gone; what is left then is nobody's.
+    fn try_claim(&self, run: &str, claim: &Claim, wanted: &Wanted) -> Result<Tried, StoreError> {
+        let place = self.layout.run(run);
+        let Some(lock) = try_lock(&*self.disk, &place.lock)? else { return Ok(Tried::Locked) };
+        self.note_free(&place.lock);
+        self.under(&lock, run, wanted, |run| {
+            // Somebody may have taken it meanwhile.
+            if !run.state.can_go_on(claim.now_ms) {
+                return Ok(Tried::Gone);
+            }
+            let lease = run.state.lease(claim);
+            run.save()?;
+            Ok(Tried::Claimed(lease))
+        })
+    }
+
+    /// First the state gets another name, with which the run is gone: whatever is left then is taken away by whoever finds it.
     pub(super) fn remove(&self, place: &Place) -> Result<(), StoreError> {
         let path = place.state();
-        self.disk.remove(&path).map_err(failed(&path))?;
+        self.disk.rename(&path, &place.removed()).map_err(failed(&path))?;
         self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
-        for name in self.disk.list(&place.folder).unwrap_or_default() {
-            self.disk.remove(&place.folder.join(name)).ok();
-        }
+        self.clear(place).ok();
+        Ok(())
+    }
+
+    /// Was the run in that place removed, and not all of it taken away?
+    pub(super) fn is_removed(&self, place: &Place) -> bool {
+        self.disk.open(&place.removed(), Open::Read).is_ok()
+    }
+
+    /// Takes away what is left of a run that was removed. What says that it was is the last to go.
+    pub(super) fn clear(&self, place: &Place) -> io::Result<()> {
+        let removed = place.removed();
+        let paths = self.disk.list(&place.folder)?.into_iter().map(|name| place.folder.join(name));
+        let others: Vec<_> = paths.filter(|path| *path != removed).collect();
+        let gone: Vec<io::Result<()>> = others.iter().map(|path| self.disk.remove(path)).collect();
+        gone.into_iter().collect::<io::Result<()>>()?;
+        self.disk.sync_folder(&place.folder)?;
+        self.disk.remove(&removed)?;
         self.disk.remove_folder(&place.folder).ok();
         Ok(())
     }
@@ -102,6 +198,19 @@ impl Inner {
         let room = REPAIRS.saturating_sub(repairs.len());
         repairs.extend(cut.into_iter().take(room));
     }
+}
+
+fn no_run(run: &str) -> StoreError {
+    StoreError::NoRun { run: run.to_owned() }
+}
+
+/// What came of claiming a run.
+enum Tried {
+    Claimed(Lease),
+    /// Somebody has its lock.
+    Locked,
+    /// It cannot go on any more.
+    Gone,
 }
 
 /// The logs of a run.

@@ -1,7 +1,7 @@
 //! `state.json`: what is small and new with each commit of a run, and what says what of its logs counts.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::log::Log;
 use super::problem::{damaged, failed};
 use super::rows::{CallLine, Raw};
 use crate::decision::Decision;
-use crate::files::{Disk, replace};
+use crate::files::{Disk, Open, replace};
 use crate::run::RunStatus;
 
 /// What is small and new with each commit of a run.
@@ -123,21 +123,37 @@ impl State {
 
     /// The state in that place; none when no run is there.
     pub(super) fn read(disk: &dyn Disk, place: &Place) -> Result<Option<State>, StoreError> {
+        State::json(disk, place)?.map(|json| State::of(&json, place)).transpose()
+    }
+
+    /// The state in that place as it is written there.
+    pub(super) fn json(disk: &dyn Disk, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {
+        if_there(&place.state(), |path| disk.read(path, u64::MAX))
+    }
+
+    /// Is there one in that place, whatever it says?
+    pub(super) fn is_there(disk: &dyn Disk, place: &Place) -> Result<bool, StoreError> {
+        Ok(if_there(&place.state(), |path| disk.open(path, Open::Read))?.is_some())
+    }
+
+    /// What was written in that place.
+    pub(super) fn of(json: &[u8], place: &Place) -> Result<State, StoreError> {
         let path = place.state();
-        let json = match disk.read(&path, u64::MAX) {
-            Ok(json) => json,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(None);
+        let read: Result<State, _> = serde_json::from_slice(json);
+        // Another version may say other things: which one it is comes first.
+        let format = match &read {
+            Ok(state) => state.format,
+            Err(_) => {
+                let said: Result<Formatted, _> = serde_json::from_slice(json);
+                said.map_err(|error| damaged(&path, error))?.format
             }
-            Err(error) => return Err(failed(&path)(error)),
         };
-        let format: Formatted = serde_json::from_slice(&json).map_err(|error| damaged(&path, error))?;
-        if format.format != FORMAT {
-            let (path, format) = (path.display(), format.format);
+        if format != FORMAT {
+            let path = path.display();
             let what = format!("{path}: it has format {format}, and this program knows format {FORMAT}");
             return Err(StoreError::unusable(what, "use the version of the program that wrote it"));
         }
-        serde_json::from_slice(&json).map(Some).map_err(|error| damaged(&path, error))
+        read.map_err(|error| damaged(&path, error))
     }
 
     /// Puts the state in its place, durably.
@@ -233,5 +249,14 @@ impl State {
                 waits.decided = true;
             }
         }
+    }
+}
+
+/// What is in a file, or nothing where there is none.
+fn if_there<T>(path: &Path, look: impl FnOnce(&Path) -> io::Result<T>) -> Result<Option<T>, StoreError> {
+    match look(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(failed(path)(error)),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::super::error::StoreError;
 use super::commits::OpenRun;
@@ -14,13 +15,22 @@ impl FileStore {
         &self,
         work: impl FnOnce(&Inner, &Wanted) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let wanted = Wanted(Arc::new(AtomicBool::new(true)));
+        let wanted = Wanted { is_so: Arc::new(AtomicBool::new(true)), patience: self.patience };
         let (inner, here) = (Arc::clone(&self.inner), wanted.clone());
         let _unwanted = Unwanted(wanted);
-        match tokio::task::spawn_blocking(move || work(&inner, &here)).await {
-            Ok(done) => done,
-            Err(error) => Err(StoreError::failed(error)),
-        }
+        let done = tokio::task::spawn_blocking(move || work(&inner, &here)).await;
+        self.tell_repairs();
+        done.unwrap_or_else(|error| Err(StoreError::failed(error)))
+    }
+
+    /// Reads a run that is there, without its lock.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        run: &str,
+        work: impl Fn(&OpenRun<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let run = run.to_owned();
+        self.work(move |inner, wanted| inner.read(&run, wanted, work)).await
     }
 
     /// Does something with a run that is there, under its lock.
@@ -36,14 +46,22 @@ impl FileStore {
 
 /// Does anybody wait for the work? Looked at under the lock, so that what was given up is not done behind what came after.
 #[derive(Clone)]
-pub(super) struct Wanted(Arc<AtomicBool>);
+pub(super) struct Wanted {
+    is_so: Arc<AtomicBool>,
+    /// How long a lock is waited for.
+    patience: Duration,
+}
 
 impl Wanted {
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        if self.0.load(Ordering::SeqCst) {
+        if self.is_so.load(Ordering::SeqCst) {
             return Ok(());
         }
         Err(StoreError::unavailable("nobody waits for it any more"))
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
     }
 }
 
@@ -51,12 +69,12 @@ struct Unwanted(Wanted);
 
 impl Drop for Unwanted {
     fn drop(&mut self) {
-        self.0.0.store(false, Ordering::SeqCst);
+        self.0.is_so.store(false, Ordering::SeqCst);
     }
 }
 
 impl fmt::Debug for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Wanted({})", self.0.load(Ordering::SeqCst))
+        write!(f, "Wanted({})", self.is_so.load(Ordering::SeqCst))
     }
 }

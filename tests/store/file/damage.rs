@@ -1,7 +1,8 @@
 //! Files that are not as they should be: they are told, with what to do, and left as they are.
 
+use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
@@ -261,6 +262,39 @@ async fn a_run_that_is_given_back_has_all_its_lines_in_the_logs() {
     let expected: String = story.commits[0].trace.iter().map(|row| format!("{}\n", row.json)).collect();
     assert_eq!(std::str::from_utf8(&lines).unwrap(), expected);
     assert!(store.repairs()[0].ends_with("trace.jsonl: 6 bytes that no commit had were cut off"));
+}
+
+/// Who is to be told is told when it is done, also where what comes behind it fails.
+#[tokio::test]
+async fn a_repair_is_told_when_it_is_made() {
+    let (story, before) = (Story::new().await, SimDisk::new());
+    let store = on(&before);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    store.commit(&lease, &story.commits[0]).await.unwrap();
+    let log = run_file(&before, "trace.jsonl");
+    before.open(&log, Open::Append).unwrap().write(b"torn").unwrap();
+    let whole = before.fork();
+    on(&whole).release(&lease, &Release::clean()).await.unwrap();
+    let (mut cut, mut failed) = (0, 0);
+    for number in before.operations()..=whole.operations() {
+        let (disk, told) = (before.fork(), Arc::<Mutex<Vec<String>>>::default());
+        let tell = Arc::clone(&told);
+        let store = on(&disk).telling(move |repair| tell.lock().unwrap().push(repair.to_owned()));
+        disk.fail_at(number + disk.operations() - before.operations(), ErrorKind::StorageFull);
+        let is_done = store.release(&lease, &Release::clean()).await.is_ok();
+        let told = told.lock().unwrap().clone();
+        if disk.read(&log, u64::MAX).unwrap().starts_with(b"torn") {
+            assert_eq!(told, [""; 0], "{number}");
+        } else {
+            assert_eq!(told.len(), 1, "{number}: {told:?}");
+            assert!(told[0].ends_with("trace.jsonl: 4 bytes that no commit had were cut off"), "{told:?}");
+            cut += 1;
+            failed += usize::from(!is_done);
+        }
+        assert_eq!(store.repairs(), [""; 0]);
+    }
+    assert!(cut > failed && failed > 1, "{failed} of {cut} failed");
 }
 
 /// One whose log is damaged is given back all the same, so that lists can say what is wrong with it; nothing is lost of it.

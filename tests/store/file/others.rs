@@ -27,7 +27,7 @@ pub(super) async fn parked(run: &str) -> Vec<Commit> {
 }
 
 /// Three runs that wait for two calls each, and one that can go on.
-async fn fill(store: &FileStore) {
+pub(super) async fn fill(store: &FileStore) {
     for (run, at_ms) in [("r1", 1), ("r2", 2), ("r3", 3)] {
         store.create(&NewRun::new(run, json!(0), at_ms)).await.unwrap();
         let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
@@ -40,7 +40,7 @@ async fn fill(store: &FileStore) {
 }
 
 /// What the lists say, and what is told of damage.
-async fn listed(store: &FileStore) -> (Vec<String>, Vec<Damage>) {
+pub(super) async fn listed(store: &FileStore) -> (Vec<String>, Vec<Damage>) {
     let runs = store.runs(&RunQuery::all(10)).await.unwrap();
     let approvals = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
     let due = store.due(70, 10).await.unwrap();
@@ -176,7 +176,10 @@ async fn a_state_that_the_system_does_not_read_is_told() {
     let (names, told) = listed(&store).await;
     assert_eq!(names, without_r2());
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].to_string().contains("state.json: ") && told[0].help.contains("can read it"), "{told:?}");
+    assert!(
+        told[0].to_string().contains("state.json: ") && told[0].help.contains("can read and write it"),
+        "{told:?}"
+    );
     assert!(matches!(store.load("r2").await, Err(StoreError::Failed(_))));
 }
 

@@ -142,7 +142,7 @@ impl Driven {
                     Stop::Crashed => {
                         return Err(failed(&"it crashed, as its scenario says")
                             .of_the_run()
-                            .with_help(format!("go on with: runstate resume {id}")));
+                            .with_help(format!("go on with: runstate resume {id}{}", opened.again())));
                     }
                 };
                 return Ok(Ending { reason, unused: stage.unused() });
@@ -177,11 +177,12 @@ fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
 
 /// The run does not go on here: it is as its last commit left it.
 fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
+    let again = opened.again();
     let help = match why {
         StoreError::Fenced { .. } => {
-            format!("whoever took it goes on with it; `runstate show {id}` says how far it is")
+            format!("whoever took it goes on with it; `runstate show {id}{again}` says how far it is")
         }
-        _ => format!("the run is as its last commit left it; go on with: runstate resume {id}"),
+        _ => format!("the run is as its last commit left it; go on with: runstate resume {id}{again}"),
     };
     Failure::new(opened.failure(why).message()).with_help(help)
 }

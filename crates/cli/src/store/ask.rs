@@ -1,10 +1,11 @@
 //! A store that is open, and the runtime that it works in.
 
+use std::collections::BTreeSet;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use runstate::store::{RunStore, StoreError};
+use runstate::store::{Damage, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::open::open;
@@ -22,6 +23,8 @@ pub(crate) struct Opened {
     /// What else a person says on the command line so that this store is meant.
     again: String,
     runtime: Runtime,
+    /// What was told of damage. Held for a moment.
+    told: Mutex<BTreeSet<Damage>>,
 }
 
 impl Opened {
@@ -29,14 +32,20 @@ impl Opened {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
         let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &again, &error))?;
-        Ok(Opened { store, url, again, runtime })
+        Ok(Opened { store, url, again, runtime, told: Mutex::default() })
     }
 
     /// That store, for tests.
     #[cfg(test)]
     pub(super) fn over(store: Arc<dyn RunStore>) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        Opened { store, url: StoreUrl::Sqlite("memory".into()), again: String::new(), runtime }
+        Opened {
+            store,
+            url: StoreUrl::Sqlite("memory".into()),
+            again: String::new(),
+            runtime,
+            told: Mutex::default(),
+        }
     }
 
     /// Where it is, without a password.
@@ -52,6 +61,11 @@ impl Opened {
     /// The runtime it works in.
     pub(crate) fn handle(&self) -> &Handle {
         self.runtime.handle()
+    }
+
+    /// Has nobody been told of that damage? From now on somebody has.
+    pub(super) fn is_new(&self, damage: &Damage) -> bool {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(damage.clone())
     }
 
     /// Waits for an answer of the store.

@@ -13,13 +13,20 @@ use crate::output::{complain, printable};
 /// Those of the store.
 pub(crate) fn tell_damaged(opened: &Opened) -> Result<Vec<Damage>, Failure> {
     let damaged = opened.ask(opened.store.damaged())?;
-    damaged.iter().for_each(tell);
+    damaged.iter().for_each(|damage| tell(opened, damage));
     Ok(damaged)
 }
 
-/// Says it on standard error.
-pub(super) fn tell(damage: &Damage) {
-    complain(&printable(&format!("warning: {damage}")));
+/// Says it on standard error, unless this command has said it.
+pub(super) fn tell(opened: &Opened, damage: &Damage) {
+    if opened.is_new(damage) {
+        complain(&printable(&format!("warning: {damage}")));
+    }
+}
+
+/// Says on standard error what the store has mended.
+pub(super) fn tell_repair(repair: &str) {
+    complain(&printable(&format!("warning: {repair}")));
 }
 
 /// The same for programs.

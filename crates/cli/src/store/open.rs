@@ -6,6 +6,7 @@ use std::sync::Arc;
 use runstate::store::{FileStore, RunStore, StoreError};
 use runstate_sqlite::SqliteStore;
 
+use super::damage::tell_repair;
 use super::url::StoreUrl;
 
 /// Opens the store of that URL, and makes it where there is none.
@@ -19,7 +20,7 @@ pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError
             Ok(Arc::new(SqliteStore::open(path)?))
         }
         StoreUrl::Postgres(url) => postgres(url).await,
-        StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?)),
+        StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?.telling(tell_repair))),
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn give_up_lapsed(opened: &Opened) {
         match beside(opened.handle(), lapse_due(&*opened.store, unix_ms(), TOGETHER)) {
             Ok(lapsed) if lapsed.has_more && time < TIMES => {}
             Ok(lapsed) => {
-                lapsed.damaged.iter().for_each(tell);
+                lapsed.damaged.iter().for_each(|damage| tell(opened, damage));
                 if lapsed.has_more {
                     complain(MORE);
                 }

@@ -1,0 +1,70 @@
+//! Runs that are passed over, because something is the matter with the files of each: they hold up no other.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::super::error::StoreError;
+use super::super::query::Damage;
+use super::Inner;
+use super::layout::Place;
+use super::lock::{Lock, Pauses, lock, try_lock};
+use super::problem::kept;
+use super::work::Wanted;
+
+/// Runs that were passed over.
+#[derive(Debug, Default)]
+pub(super) struct Passed {
+    /// Locks that were waited for in vain. One of these is not waited for again before it was free.
+    kept: BTreeSet<PathBuf>,
+    /// What the last claim without a name found that it may not read or write.
+    refused: Vec<Damage>,
+}
+
+impl Inner {
+    /// Takes the lock of a run. It is waited for, once.
+    pub(super) fn lock(&self, place: &Place, wanted: &Wanted) -> Result<Lock, StoreError> {
+        let path = &place.lock;
+        let patience = if self.is_kept(path) { Duration::ZERO } else { wanted.patience() };
+        let locked = lock(&*self.disk, path, Pauses::of(patience), || wanted.check());
+        match &locked {
+            Ok(_) => self.note_free(path),
+            Err(StoreError::Unavailable(_)) if wanted.check().is_ok() => self.note_kept(path),
+            Err(_) => {}
+        }
+        locked
+    }
+
+    pub(super) fn is_kept(&self, lock: &Path) -> bool {
+        self.passed().kept.contains(lock)
+    }
+
+    /// Notes that a lock was waited for in vain.
+    pub(super) fn note_kept(&self, lock: &Path) {
+        self.passed().kept.insert(lock.to_owned());
+    }
+
+    /// Notes that a lock was free.
+    pub(super) fn note_free(&self, lock: &Path) {
+        self.passed().kept.remove(lock);
+    }
+
+    /// Notes what a claim without a name may not read or write.
+    pub(super) fn note_refused(&self, refused: Vec<Damage>) {
+        self.passed().refused = refused;
+    }
+
+    /// What is the matter with runs that are passed over, as far as that is so still.
+    pub(super) fn passed_over(&self) -> Vec<Damage> {
+        let mut looked = self.passed().kept.clone();
+        looked.retain(|path| matches!(try_lock(&*self.disk, path), Ok(None)));
+        let mut passed = self.passed();
+        passed.kept.retain(|path| looked.contains(path));
+        looked.iter().map(|path| kept(path)).chain(passed.refused.iter().cloned()).collect()
+    }
+
+    fn passed(&self) -> MutexGuard<'_, Passed> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,165 @@
+//! Calls that nobody decided in time, many at once: all of those that can be given up are, whoever does it and whatever is the
+//! matter with others.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::agent::async_trait;
+use runstate::decision::Decision;
+use runstate::files::{Disk, Open, SimDisk};
+use runstate::store::{
+    Approval, ApprovalQuery, Claim, Commit, FileStore, Lease, Loaded, Mail, MemoryStore, NewRun, Posted,
+    Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, lapse, lapse_due,
+};
+use runstate::testing::store::Played;
+use runstate::turn::{CallRequest, Turn};
+use serde_json::json;
+
+/// A run that waits for so many calls, which lapse at that time.
+async fn park(store: &dyn RunStore, run: &str, calls: usize, at_ms: u64) {
+    let calls = (0..calls).map(|number| CallRequest::new(format!("c{number}"), "ask", json!({}))).collect();
+    let played = Played::new(run, &[Turn { text: String::new(), calls }]).await;
+    store.create(&NewRun::new(run, json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
+    for commit in played.commits() {
+        let mut commit = commit.clone();
+        for waits in commit.calls.iter_mut().filter_map(|call| call.waits.as_mut()) {
+            waits.suspension.expires_at_ms = Some(at_ms);
+        }
+        store.commit(&lease, &commit).await.unwrap();
+    }
+    store.release(&lease, &Release::clean()).await.unwrap();
+}
+
+/// A store in which another process gives up each call that is found to be due before this one does.
+#[derive(Debug, Default)]
+struct Rivalled(MemoryStore);
+
+#[async_trait]
+impl RunStore for Rivalled {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        self.0.create(run).await
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        self.0.load(run).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        self.0.claim(claim).await
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        self.0.renew(lease, until_ms).await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        self.0.release(lease, release).await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.0.commit(lease, commit).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        self.0.post(decision).await
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        self.0.cancel(run, reason).await
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        self.0.mail(run).await
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        self.0.runs(query).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        self.0.approvals(query).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let due = self.0.due(now_ms, limit).await?;
+        for timer in &due {
+            lapse(&self.0, timer, now_ms).await?;
+        }
+        Ok(due)
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.0.trace(run, after, limit).await
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        self.0.remove(run, now_ms).await
+    }
+}
+
+#[tokio::test]
+async fn who_finds_that_another_gave_them_up_looks_for_more() {
+    let store = Rivalled::default();
+    park(&store, "r1", 25, 70).await;
+    let mut looks = 0;
+    while lapse_due(&store, 70, 10).await.unwrap().has_more {
+        looks += 1;
+    }
+    assert_eq!(looks, 2, "two full pages, and five calls");
+    assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 25);
+}
+
+/// A store in files in which the decisions of these runs cannot be read.
+async fn damaged(runs: &[(&str, usize)]) -> FileStore {
+    let disk = SimDisk::new();
+    let store = FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap();
+    for (run, calls) in runs {
+        park(&store, run, *calls, 50).await;
+        let state = store.folder_of(run).join("state.json");
+        let text = String::from_utf8(disk.read(&state, u64::MAX).unwrap()).unwrap();
+        let at = text.find("\"decisions\"").unwrap();
+        let garbled = text[at..].replacen("\"bytes\": 0", "\"bytes\": 4", 1);
+        let put = |path: &Path, content: &[u8]| disk.open(path, Open::Write).unwrap().write(content).unwrap();
+        put(&state, format!("{}{garbled}", &text[..at]).as_bytes());
+        put(&store.folder_of(run).join("decisions.jsonl"), b"{]}\n");
+    }
+    store
+}
+
+#[tokio::test]
+async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
+    let many = [("a", 6), ("b", 7), ("c", 9), ("d", 10)];
+    for (limit, runs) in [(100, &[("bad", 100)][..]), (10, &[("bad", 32)]), (10, &many)] {
+        let store = damaged(runs).await;
+        park(&store, "good", 3, 60).await;
+        let lapsed = lapse_due(&store, 70, limit).await.unwrap();
+        assert_eq!(store.mail("good").await.unwrap().decisions.len(), 3, "{runs:?}");
+        let told: Vec<_> = lapsed.damaged.iter().map(|damage| &*damage.what).collect();
+        assert_eq!(told.len(), runs.len(), "each is told once: {told:?}");
+        assert!(told.iter().all(|what| what.contains("decisions.jsonl: line 1")), "{told:?}");
+        // What is left is worth no second look.
+        let left: usize = runs.iter().map(|(_, calls)| calls).sum();
+        assert_eq!(store.due(70, 1_000).await.unwrap().len(), left);
+        assert!(!lapse_due(&store, 70, limit).await.unwrap().has_more);
+    }
+}
+
+/// A page that they fill but for one call leaves room for more than one.
+#[tokio::test]
+async fn beside_calls_that_cannot_be_given_up_as_many_are_as_without_them() {
+    let store = damaged(&[("bad", 9)]).await;
+    park(&store, "good", 25, 60).await;
+    for (given_up, has_more) in [(10, true), (20, true), (25, false)] {
+        assert_eq!(lapse_due(&store, 70, 10).await.unwrap().has_more, has_more);
+        assert_eq!(store.mail("good").await.unwrap().decisions.len(), given_up);
+    }
+}
+
+#[tokio::test]
+async fn of_none_nothing_is_given_up() {
+    let store = MemoryStore::default();
+    park(&store, "r1", 2, 70).await;
+    assert_eq!(lapse_due(&store, 70, 0).await.unwrap(), Default::default());
+    assert_eq!(store.mail("r1").await.unwrap().decisions, []);
+}
