@@ -215,7 +215,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// - wakes all who wait when something comes in,
     /// - and gives marks that count nothing which cannot be read from the store yet.
     ///
-    /// It may return early, and count what is no news. One that hears no news waits for `patience` and gives `seen` back, as
+    /// It may return early, and count what is no news, but not what was refused: a worker that tries it again each time that there
+    /// are news would never rest. One that hears no news waits for `patience` and gives `seen` back, as
     /// this one does. A mark means nothing at other handles.
     ///
     /// ```

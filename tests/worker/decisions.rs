@@ -77,7 +77,9 @@ async fn a_name_that_two_runs_have_is_asked_about() {
     world.create("r2", asking(0)).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
     let Reply::Invalid(why) = answer(&world, Incoming::new("d1", "a", Resume)).await else { panic!() };
-    assert_eq!(why, "2 calls that wait have that name; name the run or the suspension");
+    let expected =
+        "more than one call waits that may be meant; name the suspension, such as \"r1/a/1\" or \"r2/a/1\"";
+    assert_eq!(why, expected);
     let of_one = Incoming { run_id: Some("r2".to_owned()), ..Incoming::new("d1", "a", Resume) };
     assert_eq!(answer(&world, of_one).await, Reply::Accepted);
     world.worker("w").run_ready(&*world.host).await.unwrap();

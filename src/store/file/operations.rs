@@ -71,7 +71,9 @@ impl RunStore for FileStore {
             Err(StoreError::NoRun { .. }) => Ok(()),
             released => released,
         };
-        self.inner.news.tell();
+        if released.is_ok() {
+            self.inner.news.tell();
+        }
         released
     }
 
@@ -83,7 +85,10 @@ impl RunStore for FileStore {
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
         let posted = decision.clone();
         let posted = self.with(&decision.run_id, move |run| run.post(&posted)).await;
-        self.inner.news.tell();
+        // What was refused is no news: a worker would hear of itself again and again.
+        if matches!(posted, Ok(Posted::Accepted)) {
+            self.inner.news.tell();
+        }
         posted
     }
 
@@ -98,7 +103,9 @@ impl RunStore for FileStore {
             Ok(true)
         });
         let noted = noted.await;
-        self.inner.news.tell();
+        if matches!(noted, Ok(true)) {
+            self.inner.news.tell();
+        }
         noted
     }
 

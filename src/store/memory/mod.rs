@@ -165,7 +165,10 @@ impl RunStore for MemoryStore {
             kept.decisions.push(Posting { decision: decision.clone(), is_taken: false });
             Ok(Posted::Accepted)
         });
-        self.news.tell();
+        // What was refused is no news: a worker would hear of itself again and again.
+        if matches!(posted, Ok(Posted::Accepted)) {
+            self.news.tell();
+        }
         posted
     }
 
@@ -177,7 +180,9 @@ impl RunStore for MemoryStore {
             }
             Ok(is_new)
         });
-        self.news.tell();
+        if matches!(noted, Ok(true)) {
+            self.news.tell();
+        }
         noted
     }
 

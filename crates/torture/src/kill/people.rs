@@ -152,24 +152,10 @@ impl People {
                 Err(StoreError::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
                 Err(error) => return Err(error),
                 Ok(reply) => {
-                    note(&Entry::Replied { sent, reply: word(&reply).to_owned() })?;
+                    note(&Entry::Replied { sent, reply: reply.name().to_owned() })?;
                     return Ok(reply);
                 }
             }
         }
-    }
-}
-
-/// A reply as a word.
-fn word(reply: &Reply) -> &'static str {
-    match reply {
-        Reply::Accepted => "accepted",
-        Reply::Held => "held",
-        Reply::Duplicate => "duplicate",
-        Reply::Conflict => "conflict",
-        Reply::Stale => "stale",
-        Reply::Expired => "expired",
-        Reply::Unknown => "unknown",
-        _ => "invalid",
     }
 }
