@@ -68,7 +68,10 @@ impl People {
 
     fn is_answered_now(&mut self, approval: &Approval, demand: Demand) -> bool {
         let is_doubt = approval.suspension.action == IN_DOUBT;
+        let has_lapsed = approval.suspension.is_expired(self.parent.clock.now_ms());
         let in_100 = match demand {
+            // Who comes too late gives it up: in the end nobody does, and it is to lapse by itself.
+            Demand::NoDoubts | Demand::All if has_lapsed => 0,
             Demand::Busy if is_doubt => 4,
             // Some of it is to lapse.
             _ if approval.suspension.expires_at_ms.is_some() => 2,
