@@ -138,7 +138,7 @@ impl Pruning<'_> {
                     "it is in the hands of {holder}, whose lease is over {over}"
                 )));
             }
-            Err(error) => return Err(opened.unchanged(&error)),
+            Err(error) => return Err(opened.of_change(&error)),
         }
         let folder = spec.map(|spec| {
             let folder = runs::remove(state_dir, &run.id, spec.folder())?;

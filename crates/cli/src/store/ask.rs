@@ -87,7 +87,7 @@ impl Opened {
         &self,
         asked: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, Failure> {
-        beside(self.handle(), asked).map_err(|error| self.unchanged(&error))
+        beside(self.handle(), asked).map_err(|error| self.of_change(&error))
     }
 
     /// An error of the store, with its place.
@@ -95,8 +95,8 @@ impl Opened {
         failure(&self.url, &self.again, error)
     }
 
-    /// The same, of a change.
-    pub(crate) fn unchanged(&self, error: &StoreError) -> Failure {
+    /// The same, of a change: one that got no answer may have been made.
+    pub(crate) fn of_change(&self, error: &StoreError) -> Failure {
         match error {
             StoreError::Unavailable(_) => {
                 Failure::new(format!("{}: {error}; it is not known whether the change was made", self.url))

@@ -1,5 +1,6 @@
 //! Calls that wait for decisions.
 
+use runstate::decision::IN_DOUBT;
 use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_due, lapse_run};
 
 use serde_json::{Value, json};
@@ -12,9 +13,6 @@ use crate::output::{complain, printable};
 
 /// How many are asked for together.
 const PAGE: usize = 100;
-
-/// What a call asks that may have executed when its run was interrupted.
-const IN_DOUBT: &str = "in_doubt";
 
 /// Is it in doubt whether the call has executed?
 pub(crate) fn is_in_doubt(approval: &Approval) -> bool {
