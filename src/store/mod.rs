@@ -8,7 +8,7 @@
 //!
 //! [`MemoryStore`] keeps runs as long as its process lives, [`FileStore`] in a folder, in files to be read with the eyes;
 //! databases are crates of their own. Whoever writes a store runs
-//! `runstate::testing::store`, the suite that all of ours pass.
+//! `runstate::testing::store`, the suite that all of ours pass; a [`Wrapper`] changes some of what another store does.
 //!
 //! Times are milliseconds since the beginning of 1970, and arguments: the clocks of processes that share a store should
 //! agree. Where they do not, a lease may be taken early, and the fence still lets one alone commit.
@@ -26,6 +26,7 @@ mod memory;
 mod news;
 mod query;
 mod worker;
+mod wrapper;
 
 use std::fmt;
 use std::time::Duration;
@@ -49,6 +50,7 @@ pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, Timer};
 pub use worker::{Ended, Host, HostError, Job, Worker};
+pub use wrapper::Wrapper;
 
 /// A run that nobody has driven yet.
 #[derive(Debug, Clone, PartialEq)]

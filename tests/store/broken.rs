@@ -5,11 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use runstate::agent::async_trait;
-use runstate::decision::Decision;
-use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, MemoryStore, NewRun, Posted, Release,
-    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
-};
+use runstate::store::{Claim, Commit, Lease, MemoryStore, Release, RunStore, StoreError, Wrapper};
 use runstate::testing::store::{OneHandle, check_all};
 
 /// A store that forgets which leases there were on runs that are gone.
@@ -39,13 +35,9 @@ impl Forgets {
 }
 
 #[async_trait]
-impl RunStore for Forgets {
-    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        self.inner.create(run).await
-    }
-
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.inner.load(run).await
+impl Wrapper for Forgets {
+    fn inner(&self) -> &dyn RunStore {
+        &self.inner
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
@@ -66,34 +58,6 @@ impl RunStore for Forgets {
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.inner.commit(&self.inside(lease), commit).await.map_err(|error| self.outside(error))
-    }
-
-    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        self.inner.post(decision).await
-    }
-
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.inner.cancel(run, reason).await
-    }
-
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.inner.mail(run).await
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.inner.runs(query).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.inner.approvals(query).await
-    }
-
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.inner.due(now_ms, limit).await
-    }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.inner.trace(run, after, limit).await
     }
 
     async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {

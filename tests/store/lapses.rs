@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::async_trait;
-use runstate::decision::Decision;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, FileStore, Lease, Loaded, Mail, MemoryStore, NewRun, Posted,
-    Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, lapse, lapse_due,
+    Claim, FileStore, MemoryStore, NewRun, Release, RunStore, StoreError, Timer, Wrapper, lapse, lapse_due,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -36,49 +34,9 @@ async fn park(store: &dyn RunStore, run: &str, calls: usize, at_ms: u64) {
 struct Rivalled(MemoryStore);
 
 #[async_trait]
-impl RunStore for Rivalled {
-    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        self.0.create(run).await
-    }
-
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.0.load(run).await
-    }
-
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        self.0.claim(claim).await
-    }
-
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        self.0.renew(lease, until_ms).await
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        self.0.release(lease, release).await
-    }
-
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.0.commit(lease, commit).await
-    }
-
-    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        self.0.post(decision).await
-    }
-
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.0.cancel(run, reason).await
-    }
-
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.0.mail(run).await
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.0.runs(query).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.0.approvals(query).await
+impl Wrapper for Rivalled {
+    fn inner(&self) -> &dyn RunStore {
+        &self.0
     }
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
@@ -88,22 +46,14 @@ impl RunStore for Rivalled {
         }
         Ok(due)
     }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.0.trace(run, after, limit).await
-    }
-
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.0.remove(run, now_ms).await
-    }
 }
 
 #[tokio::test]
 async fn who_finds_that_another_gave_them_up_looks_for_more() {
-    let store = Rivalled::default();
-    park(&store, "r1", 25, 70).await;
+    let store: &dyn RunStore = &Rivalled::default();
+    park(store, "r1", 25, 70).await;
     let mut looks = 0;
-    while lapse_due(&store, 70, 10).await.unwrap().has_more {
+    while lapse_due(store, 70, 10).await.unwrap().has_more {
         looks += 1;
     }
     assert_eq!(looks, 2, "two full pages, and five calls");

@@ -7,8 +7,7 @@ use std::time::Duration;
 use runstate::agent::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, MemoryStore, NewRun, Posted, Release,
-    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
+    Claim, Commit, Lease, Loaded, Mail, MemoryStore, Posted, Release, RunStore, StoreError, Timer, Wrapper,
 };
 
 /// What becomes of commits.
@@ -92,9 +91,9 @@ impl Faulty {
 }
 
 #[async_trait]
-impl RunStore for Faulty {
-    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        self.inner.create(run).await
+impl Wrapper for Faulty {
+    fn inner(&self) -> &dyn RunStore {
+        &self.inner
     }
 
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
@@ -163,27 +162,11 @@ impl RunStore for Faulty {
         self.inner.post(decision).await
     }
 
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.inner.cancel(run, reason).await
-    }
-
     async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
         self.reached()?;
         let comes = self.before_mail.lock().unwrap().pop_front().flatten();
         self.comes(comes).await;
         self.inner.mail(run).await
-    }
-
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        self.inner.news(seen, patience).await
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.inner.runs(query).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.inner.approvals(query).await
     }
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
@@ -194,13 +177,5 @@ impl RunStore for Faulty {
             self.inner.remove(&run, u64::MAX).await?;
         }
         due
-    }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.inner.trace(run, after, limit).await
-    }
-
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.inner.remove(run, now_ms).await
     }
 }

@@ -2,15 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::decision::Decision;
-use crate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, MemoryStore, NewRun, Posted, Release,
-    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
-};
+use crate::store::{Commit, Lease, MemoryStore, RunStore, StoreError, Wrapper};
 
 /// A store in memory that keeps each commit: runs of any agent, driven as ever, whose commits are then given to another
 /// store. Only drivers make commits; for runs of a script, [`Played`](super::Played) is a driver already.
@@ -59,7 +54,11 @@ impl Taped {
 }
 
 #[async_trait]
-impl RunStore for Taped {
+impl Wrapper for Taped {
+    fn inner(&self) -> &dyn RunStore {
+        &self.store
+    }
+
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.store.commit(lease, commit).await?;
         self.kept().entry(lease.run.clone()).or_default().insert(commit.version, commit.clone());
@@ -70,57 +69,5 @@ impl RunStore for Taped {
         let was_there = self.store.remove(run, now_ms).await?;
         self.kept().remove(run);
         Ok(was_there)
-    }
-
-    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        self.store.create(run).await
-    }
-
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.store.load(run).await
-    }
-
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        self.store.claim(claim).await
-    }
-
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        self.store.renew(lease, until_ms).await
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        self.store.release(lease, release).await
-    }
-
-    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        self.store.post(decision).await
-    }
-
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.store.cancel(run, reason).await
-    }
-
-    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
-        self.store.mail(run).await
-    }
-
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        self.store.news(seen, patience).await
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.store.runs(query).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.store.approvals(query).await
-    }
-
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.store.due(now_ms, limit).await
-    }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.store.trace(run, after, limit).await
     }
 }

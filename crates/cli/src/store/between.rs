@@ -7,11 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use runstate::agent::{CancellationToken, Incoming, Reply, Unchecked};
 use runstate::clock::unix_clock;
-use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, MemoryStore, NewRun, Posted, Release,
-    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, Worker, decide,
-};
+use runstate::decision::DecisionAction;
+use runstate::store::{Loaded, Mail, MemoryStore, NewRun, RunStore, StoreError, Worker, Wrapper, decide};
 
 use super::Opened;
 use crate::host::ScenarioHost;
@@ -65,7 +62,11 @@ async fn work(store: &Arc<MemoryStore>) {
 }
 
 #[async_trait]
-impl RunStore for Between {
+impl Wrapper for Between {
+    fn inner(&self) -> &dyn RunStore {
+        &*self.store
+    }
+
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
         self.is_read().await;
         self.store.load(run).await
@@ -74,53 +75,5 @@ impl RunStore for Between {
     async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
         self.is_read().await;
         self.store.mail(run).await
-    }
-
-    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
-        self.store.create(run).await
-    }
-
-    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        self.store.claim(claim).await
-    }
-
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        self.store.renew(lease, until_ms).await
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        self.store.release(lease, release).await
-    }
-
-    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        self.store.commit(lease, commit).await
-    }
-
-    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        self.store.post(decision).await
-    }
-
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.store.cancel(run, reason).await
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.store.runs(query).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.store.approvals(query).await
-    }
-
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.store.due(now_ms, limit).await
-    }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.store.trace(run, after, limit).await
-    }
-
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.store.remove(run, now_ms).await
     }
 }

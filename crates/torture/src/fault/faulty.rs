@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo,
-    RunQuery, RunStore, StoreError, Timer, TraceRow,
-};
+use runstate::store::{Claim, Commit, Lease, Mail, NewRun, Posted, RunStore, StoreError, Timer, Wrapper};
 
 use serde_json::Value;
 
@@ -55,16 +52,16 @@ impl Faulty {
 }
 
 #[async_trait]
-impl RunStore for Faulty {
+impl Wrapper for Faulty {
+    fn inner(&self) -> &dyn RunStore {
+        &*self.inner
+    }
+
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         if self.fault == Fault::RunLost && self.now_and_then(10) {
             return Ok(());
         }
         self.inner.create(run).await
-    }
-
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.inner.load(run).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
@@ -85,10 +82,6 @@ impl RunStore for Faulty {
             Err(StoreError::Fenced { .. }) if self.fault == Fault::FenceIgnored => Ok(()),
             renewed => renewed,
         }
-    }
-
-    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        self.inner.release(lease, release).await
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
@@ -139,10 +132,6 @@ impl RunStore for Faulty {
         }
     }
 
-    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        self.inner.cancel(run, reason).await
-    }
-
     async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
         let mut mail = self.inner.mail(run).await?;
         if self.fault == Fault::CancelUntold {
@@ -151,34 +140,10 @@ impl RunStore for Faulty {
         Ok(mail)
     }
 
-    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        self.inner.news(seen, patience).await
-    }
-
-    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        self.inner.runs(query).await
-    }
-
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.inner.approvals(query).await
-    }
-
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
         if self.fault == Fault::LapseUntold {
             return Ok(Vec::new());
         }
         self.inner.due(now_ms, limit).await
-    }
-
-    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
-        self.inner.trace(run, after, limit).await
-    }
-
-    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        self.inner.damaged().await
-    }
-
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.inner.remove(run, now_ms).await
     }
 }

@@ -1,0 +1,223 @@
+//! Stores that do what another one does, but for some of it.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{
+    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo,
+    RunQuery, RunStore, StoreError, Timer, TraceRow,
+};
+use crate::decision::Decision;
+
+/// A [`RunStore`] around another one: what an implementation leaves out, the store inside does.
+///
+/// Whoever counts, encrypts, delays or refuses writes the operations that it is about, and no others. An operation that a
+/// later version of this library adds with a default goes to the store inside as well.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use async_trait::async_trait;
+/// use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, RunStore, StoreError, Wrapper};
+///
+/// /// Takes no commit that has more than so many messages.
+/// #[derive(Debug)]
+/// struct Limited {
+///     store: MemoryStore,
+///     messages: usize,
+///     refused: AtomicU64,
+/// }
+///
+/// #[async_trait]
+/// impl Wrapper for Limited {
+///     fn inner(&self) -> &dyn RunStore {
+///         &self.store
+///     }
+///
+///     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+///         if commit.messages.len() > self.messages {
+///             self.refused.fetch_add(1, Ordering::Relaxed);
+///             let got = commit.messages.len();
+///             return Err(StoreError::failed(format!("{got} messages, expected {} at most", self.messages)));
+///         }
+///         self.inner().commit(lease, commit).await
+///     }
+/// }
+///
+/// # use runstate::testing::store::Played;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let limited = Limited { store: MemoryStore::default(), messages: 0, refused: AtomicU64::new(0) };
+/// let store: &dyn RunStore = &limited;
+/// // All else is as it is in the store inside.
+/// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+///
+/// let played = Played::new("r1", &[]).await;
+/// let refused = store.commit(&lease, &played.commits()[0]).await.unwrap_err();
+/// assert!(refused.to_string().contains("1 messages, expected 0 at most"));
+/// assert_eq!(limited.refused.load(Ordering::Relaxed), 1);
+/// assert_eq!(store.load("r1").await?.messages, 0);
+/// # Ok::<(), StoreError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of the operation of [`RunStore`] that has the same name.
+///
+/// # Cancel safety
+/// That of the store inside, if what is written around it keeps it.
+#[async_trait]
+pub trait Wrapper: fmt::Debug + Send + Sync {
+    /// The store inside.
+    fn inner(&self) -> &dyn RunStore;
+
+    /// As [`RunStore::create`].
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        self.inner().create(run).await
+    }
+
+    /// As [`RunStore::load`].
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        self.inner().load(run).await
+    }
+
+    /// As [`RunStore::claim`].
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        self.inner().claim(claim).await
+    }
+
+    /// As [`RunStore::renew`].
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        self.inner().renew(lease, until_ms).await
+    }
+
+    /// As [`RunStore::release`].
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        self.inner().release(lease, release).await
+    }
+
+    /// As [`RunStore::commit`].
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        self.inner().commit(lease, commit).await
+    }
+
+    /// As [`RunStore::post`].
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        self.inner().post(decision).await
+    }
+
+    /// As [`RunStore::cancel`].
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        self.inner().cancel(run, reason).await
+    }
+
+    /// As [`RunStore::mail`].
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        self.inner().mail(run).await
+    }
+
+    /// As [`RunStore::news`].
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        self.inner().news(seen, patience).await
+    }
+
+    /// As [`RunStore::runs`].
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        self.inner().runs(query).await
+    }
+
+    /// As [`RunStore::approvals`].
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        self.inner().approvals(query).await
+    }
+
+    /// As [`RunStore::due`].
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.inner().due(now_ms, limit).await
+    }
+
+    /// As [`RunStore::trace`].
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        self.inner().trace(run, after, limit).await
+    }
+
+    /// As [`RunStore::damaged`].
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        self.inner().damaged().await
+    }
+
+    /// As [`RunStore::remove`].
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        self.inner().remove(run, now_ms).await
+    }
+}
+
+#[async_trait]
+impl<W: Wrapper> RunStore for W {
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        Wrapper::create(self, run).await
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        Wrapper::load(self, run).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        Wrapper::claim(self, claim).await
+    }
+
+    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+        Wrapper::renew(self, lease, until_ms).await
+    }
+
+    async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
+        Wrapper::release(self, lease, release).await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        Wrapper::commit(self, lease, commit).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        Wrapper::post(self, decision).await
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        Wrapper::cancel(self, run, reason).await
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        Wrapper::mail(self, run).await
+    }
+
+    async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
+        Wrapper::news(self, seen, patience).await
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        Wrapper::runs(self, query).await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        Wrapper::approvals(self, query).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        Wrapper::due(self, now_ms, limit).await
+    }
+
+    async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
+        Wrapper::trace(self, run, after, limit).await
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        Wrapper::damaged(self).await
+    }
+
+    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+        Wrapper::remove(self, run, now_ms).await
+    }
+}
