@@ -33,6 +33,13 @@ impl Place {
         Place { url: server.url("postgres"), schema }
     }
 
+    /// A place in a database of that name, of its own: no other test looks at anything in it.
+    pub async fn alone(server: &Server, database: &str) -> Place {
+        let place = Place::on(server);
+        place.client().await.batch_execute(&format!("CREATE DATABASE {database}")).await.unwrap();
+        Place { url: server.url(database), ..place }
+    }
+
     pub fn options(&self) -> PostgresOptions {
         PostgresOptions::new(&self.url).unwrap().schema(&self.schema).unwrap()
     }
