@@ -1,11 +1,11 @@
-//! Taking a run in hand: a new one, or one that was parked or interrupted.
+//! Taking a run in hand: one that was just created, or one that was parked or interrupted.
 
 use std::time::Duration;
 
 use runstate::agent::RunState;
 use runstate::clock::{Clock, TokioClock};
 use runstate::run::RunStatus;
-use runstate::store::{Loaded, NewRun, StoreError};
+use runstate::store::Loaded;
 use runstate::trace::{JsonlReader, Recorder};
 use tokio::runtime::{Builder, Runtime};
 
@@ -14,89 +14,8 @@ use super::lease::Held;
 use crate::clock::{RunClock, unix_ms};
 use crate::failure::Failure;
 use crate::migrations;
-use crate::runs::{self, RunFolder};
-use crate::scenario::FromFile;
 use crate::spec::Spec;
-use crate::store::{Missing, Opened, StoreArgs, beside, give_up_lapsed_of, quoted};
-
-/// A run that is in a store, and that nobody has driven yet.
-#[derive(Debug)]
-pub(crate) struct Created {
-    pub(crate) opened: Opened,
-    pub(crate) id: String,
-}
-
-/// How long a new run is kept for the process that has created it.
-const OURS_MS: u64 = 10_000;
-
-/// Creates a run: its folder, and its row in the store. One that is driven here no worker takes first.
-///
-/// # Errors
-/// What keeps the folder from being made, and errors of the store. Nothing is left behind then, unless it is not known whether
-/// the run was created.
-pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
-    let FromFile { scenario, source, base } = file;
-    let template = scenario.folder.as_ref().map(|folder| base.join(folder));
-    runs::check_template(template.as_deref())?;
-    let state_dir = place.state_dir()?;
-    let mut folder = RunFolder::claim(&state_dir, &scenario.name, 1)?;
-    let opened = place.open(Missing::Make)?;
-    // The number may be taken in a store that other machines share.
-    while is_taken(&opened, folder.id())? {
-        let least = folder.number() + 1;
-        folder = RunFolder::claim(&state_dir, &scenario.name, least)?;
-    }
-    folder.fill(template.as_deref())?;
-    let spec = Spec::Scenario { scenario: source.text.clone(), folder: folder.work() };
-    let title = scenario.about.as_deref().unwrap_or(&scenario.message);
-    let now_ms = unix_ms();
-    let mut run = NewRun::new(folder.id(), spec.to_json()?, now_ms).titled(title);
-    if is_driven_here {
-        run = run.put_off(now_ms + OURS_MS);
-    }
-    match put(&opened, &run) {
-        Ok(()) => folder.keep(),
-        Err(error @ StoreError::Unavailable(_)) => {
-            // A run that may be there needs its folder.
-            folder.keep();
-            let (id, again) = (folder.id(), opened.again());
-            let what = format!("{}: {error}; it is not known whether the run {id} was created", opened.url());
-            return Err(Failure::new(what).with_help(format!(
-                "once the store can be reached, `runstate show {id}{again}` says whether it is there; if it is not, {} is \
-                 nobody's folder",
-                folder.path().display()
-            )));
-        }
-        Err(error) => return Err(opened.failure(&error)),
-    }
-    Ok(Created { opened, id: folder.id().to_owned() })
-}
-
-/// Creates a run. An answer that was lost is asked for again: the run that is there then is this one.
-fn put(opened: &Opened, run: &NewRun) -> Result<(), StoreError> {
-    let create = || beside(opened.handle(), opened.store.create(run));
-    match create() {
-        Err(StoreError::Unavailable(_)) => {}
-        made => return made,
-    }
-    match create() {
-        Err(error @ StoreError::Taken { .. }) => {
-            let there = beside(opened.handle(), opened.store.load(&run.id))?;
-            // Another machine may have been faster.
-            let is_this = there.spec == run.spec && there.info.created_at_ms == run.at_ms;
-            if is_this { Ok(()) } else { Err(error) }
-        }
-        made => made,
-    }
-}
-
-fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
-    match beside(opened.handle(), opened.store.mail(run)) {
-        Ok(_) => Ok(true),
-        Err(StoreError::NoRun { .. }) => Ok(false),
-        Err(error) => Err(opened.failure(&error)),
-    }
-}
+use crate::store::{Opened, beside, give_up_lapsed_of, quoted};
 
 /// Takes a run in hand, brought back as types.
 ///

@@ -4,6 +4,7 @@ mod answers;
 mod ask;
 mod begin;
 mod commits;
+mod create;
 mod driven;
 mod lease;
 mod mailbox;
@@ -11,6 +12,7 @@ mod progress;
 mod report;
 
 pub(crate) use answers::{COMMAND_LINE, answers};
-pub(crate) use begin::{Created, create, load, take};
+pub(crate) use begin::{load, take};
+pub(crate) use create::{Created, create};
 pub(crate) use driven::{Driven, Ending, How};
 pub(crate) use report::report;

@@ -37,7 +37,7 @@ impl Opened {
 
     /// That store, for tests.
     #[cfg(test)]
-    pub(super) fn over(store: Arc<dyn RunStore>) -> Self {
+    pub(crate) fn over(store: Arc<dyn RunStore>) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Opened {
             store,

@@ -1,0 +1,157 @@
+//! Creating a run.
+
+use std::path::Path;
+
+use runstate::store::{NewRun, StoreError};
+
+use crate::clock::unix_ms;
+use crate::failure::Failure;
+use crate::runs::{self, RunFolder};
+use crate::scenario::FromFile;
+use crate::spec::Spec;
+use crate::store::{Missing, Opened, StoreArgs, beside};
+
+/// A run that is in a store, and that nobody has driven yet.
+#[derive(Debug)]
+pub(crate) struct Created {
+    pub(crate) opened: Opened,
+    pub(crate) id: String,
+}
+
+/// How long a new run is kept for the process that has created it.
+const OURS_MS: u64 = 10_000;
+
+/// Creates a run: its folder, and its row in the store. One that is driven here no worker takes first.
+///
+/// # Errors
+/// What keeps the folder from being made, and errors of the store. Nothing is left behind then, unless it is not known whether
+/// the run was created.
+pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
+    let template = file.scenario.folder.as_ref().map(|folder| file.base.join(folder));
+    runs::check_template(template.as_deref())?;
+    let state_dir = place.state_dir()?;
+    let mut folder = RunFolder::claim(&state_dir, &file.scenario.name, 1)?;
+    let opened = place.open(Missing::Make)?;
+    while !is_put(&opened, &mut folder, file, template.as_deref(), is_driven_here)? {
+        folder = RunFolder::claim(&state_dir, &file.scenario.name, folder.number() + 1)?;
+    }
+    Ok(Created { opened, id: folder.id().to_owned() })
+}
+
+/// Fills the folder and puts its run into the store. It says no where the number is taken: other machines may share a store.
+fn is_put(
+    opened: &Opened,
+    folder: &mut RunFolder,
+    file: &FromFile,
+    template: Option<&Path>,
+    is_driven_here: bool,
+) -> Result<bool, Failure> {
+    // Nothing is copied for nothing.
+    if is_taken(opened, folder.id())? {
+        return Ok(false);
+    }
+    folder.fill(template)?;
+    let scenario = &file.scenario;
+    let spec = Spec::Scenario { scenario: file.source.text.clone(), folder: folder.work() };
+    let title = scenario.about.as_deref().unwrap_or(&scenario.message);
+    let now_ms = unix_ms();
+    let mut run = NewRun::new(folder.id(), spec.to_json()?, now_ms).titled(title);
+    if is_driven_here {
+        run = run.put_off(now_ms + OURS_MS);
+    }
+    match put(opened, &run) {
+        Ok(()) => {
+            folder.keep();
+            Ok(true)
+        }
+        // Somebody was faster since.
+        Err(StoreError::Taken { .. }) => Ok(false),
+        Err(error @ StoreError::Unavailable(_)) => {
+            // A run that may be there needs its folder.
+            folder.keep();
+            let (id, again) = (folder.id(), opened.again());
+            let what = format!("{}: {error}; it is not known whether the run {id} was created", opened.url());
+            Err(Failure::new(what).with_help(format!(
+                "once the store can be reached, `runstate show {id}{again}` says whether it is there; if it is not, {} is \
+                 nobody's folder",
+                folder.path().display()
+            )))
+        }
+        Err(error) => Err(opened.failure(&error)),
+    }
+}
+
+/// Creates a run. An answer that was lost is asked for again: the run that is there then is this one.
+fn put(opened: &Opened, run: &NewRun) -> Result<(), StoreError> {
+    let create = || beside(opened.handle(), opened.store.create(run));
+    match create() {
+        Err(StoreError::Unavailable(_)) => {}
+        made => return made,
+    }
+    match create() {
+        Err(error @ StoreError::Taken { .. }) => {
+            let there = beside(opened.handle(), opened.store.load(&run.id))?;
+            // Another machine may have been faster.
+            let is_this = there.spec == run.spec && there.info.created_at_ms == run.at_ms;
+            if is_this { Ok(()) } else { Err(error) }
+        }
+        made => made,
+    }
+}
+
+fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
+    match beside(opened.handle(), opened.store.mail(run)) {
+        Ok(_) => Ok(true),
+        Err(StoreError::NoRun { .. }) => Ok(false),
+        Err(error) => Err(opened.failure(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use runstate::store::{MemoryStore, RunStore, Wrapper};
+
+    use super::*;
+    use crate::scenario;
+
+    /// A store in which another machine gives a run the number 1 when it was just found free.
+    #[derive(Debug, Default)]
+    struct Shared(MemoryStore);
+
+    #[async_trait]
+    impl Wrapper for Shared {
+        fn inner(&self) -> &dyn RunStore {
+            &self.0
+        }
+
+        async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+            // A second one of that id changes nothing.
+            self.0.create(&NewRun::new("pay-1", serde_json::Value::Null, 1)).await.ok();
+            self.0.create(run).await
+        }
+    }
+
+    #[test]
+    fn a_number_that_another_machine_took_at_the_last_moment_is_not_ours() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("pay.yaml");
+        std::fs::write(&path, "name: pay\nmessage: go\nmodel: [{text: done}]\n").unwrap();
+        let file = scenario::read(path.to_str().unwrap()).unwrap();
+        let opened = Opened::over(Arc::new(Shared::default()));
+
+        let mut first = RunFolder::claim(place.path(), "pay", 1).unwrap();
+        assert!(!is_put(&opened, &mut first, &file, None, false).unwrap());
+        let one = first.path().to_owned();
+        drop(first);
+        assert!(!one.exists(), "its folder is of no run");
+
+        let mut second = RunFolder::claim(place.path(), "pay", 2).unwrap();
+        assert!(is_put(&opened, &mut second, &file, None, false).unwrap());
+        assert_eq!(second.id(), "pay-2");
+        let there = opened.handle().block_on(opened.store.load("pay-2")).unwrap();
+        assert!(there.spec.to_string().contains("pay-2"), "{}", there.spec);
+    }
+}
