@@ -97,7 +97,7 @@ impl PostgresOptions {
     /// [`OptionsError`], naming what is wrong with it.
     pub fn new(string: &str) -> Result<Self, OptionsError> {
         let (left, [ssl, root]) = params::take(string, ["sslmode", "sslrootcert"])
-            .map_err(|name| OptionsError::new(format!("the value of {name} is not UTF-8")))?;
+            .map_err(|why| OptionsError::new(format!("the connection string cannot be read: {why}")))?;
         let mut config: Config = left.parse().map_err(|cause: tokio_postgres::Error| {
             let why = cause.source().map(|why| format!(": {why}")).unwrap_or_default();
             let what = format!("the connection string cannot be read{why}; expected postgres://user@host/database or host=… user=…");

@@ -7,30 +7,30 @@ use percent_encoding::percent_decode_str;
 /// Takes parameters of these names out of a connection string, and gives what is left and their values, in their order.
 ///
 /// # Errors
-/// The name of a parameter whose value is not UTF-8.
+/// What is wrong with it: a value that is not UTF-8, and a `?` of which nobody knows whether it is of the password.
 pub(crate) fn take<const N: usize>(
     string: &str,
     names: [&str; N],
 ) -> Result<(String, [Option<String>; N]), String> {
     let mut taken = [const { None }; N];
     let is_url = string.starts_with("postgres://") || string.starts_with("postgresql://");
-    let left = match string.split_once('?') {
-        Some((head, query)) if is_url => {
+    let left = match query_of(string).filter(|_| is_url).transpose()? {
+        Some((head, query)) => {
             let mut kept = Vec::new();
             for pair in query.split('&') {
                 let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
                 match names.iter().position(|known| *known == name) {
                     Some(at) => {
                         let value = percent_decode_str(value).decode_utf8().map(Cow::into_owned);
-                        taken[at] = Some(value.map_err(|_| name.to_owned())?);
+                        taken[at] = Some(value.map_err(|_| format!("the value of {name} is not UTF-8"))?);
                     }
                     None => kept.push(pair),
                 }
             }
             if kept.is_empty() { head.to_owned() } else { format!("{head}?{}", kept.join("&")) }
         }
-        _ if is_url => string.to_owned(),
-        _ => {
+        None if is_url => string.to_owned(),
+        None => {
             let mut kept = Vec::new();
             for word in words(string) {
                 let (name, value) = word.split_once('=').unwrap_or((word, ""));
@@ -43,6 +43,25 @@ pub(crate) fn take<const N: usize>(
         }
     };
     Ok((left, taken))
+}
+
+/// What is before the parameters of a URL, and the parameters, if it has any. A password may hold a `?`: what it cuts off would
+/// be taken for parameters, and the real ones, with how much the server must prove, be none.
+fn query_of(url: &str) -> Option<Result<(&str, &str), String>> {
+    let first = url.find('?')?;
+    let (before, behind) = (url[..first].split_once("://").map_or("", |(_, rest)| rest), &url[first..]);
+    if before.contains('@') || !behind.contains('@') {
+        return Some(Ok((&url[..first], &behind[1..])));
+    }
+    if before.contains('/') {
+        let what = "it has a ? before an @, and either may be of the password or of a parameter; expected %3F for a ? that begins \
+                    no parameters, and %40 for an @ that ends no password";
+        return Some(Err(what.to_owned()));
+    }
+    // The client takes all before the first @ for name and password.
+    let host = first + behind.find('@')?;
+    let second = host + url[host..].find('?')?;
+    Some(Ok((&url[..second], &url[second + 1..])))
 }
 
 /// The pairs of `host=… user='…'`: what stands in quotes is not cut.
@@ -96,6 +115,10 @@ mod tests {
                 None,
                 Some("/a b"),
             ),
+            ("postgres://u:a?b@h/d", "postgres://u:a?b@h/d", None, None),
+            ("postgres://u:a?b@h/d?sslmode=require&x=1", "postgres://u:a?b@h/d?x=1", Some("require"), None),
+            ("postgres://u:a?sslmode=disable@h/d", "postgres://u:a?sslmode=disable@h/d", None, None),
+            ("postgres://u@h/d?x=a@b&sslmode=require", "postgres://u@h/d?x=a@b", Some("require"), None),
             ("host=h  user=u", "host=h user=u", None, None),
             (
                 "host=h password='a sslmode=no' sslmode=verify-ca sslrootcert='/it\\'s here'",
@@ -107,6 +130,11 @@ mod tests {
             let (got, [got_mode, got_root]) = take(string, ["sslmode", "sslrootcert"]).unwrap();
             assert_eq!((&*got, got_mode.as_deref(), got_root.as_deref()), (left, mode, root), "{string}");
         }
-        assert_eq!(take("postgres://h?sslmode=%ff", ["sslmode"]).unwrap_err(), "sslmode");
+        let refused = take("postgres://h?sslmode=%ff", ["sslmode"]).unwrap_err();
+        assert_eq!(refused, "the value of sslmode is not UTF-8");
+        for unclear in ["postgres://h/d?sslmode=require&x=a@b", "postgres://u:a/b?c@h/d?sslmode=require"] {
+            let refused = take(unclear, ["sslmode"]).unwrap_err();
+            assert!(refused.contains("expected %3F"), "{refused}");
+        }
     }
 }
