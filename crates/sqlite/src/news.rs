@@ -20,12 +20,11 @@ impl News {
         Ok(News { count: watch::Sender::new(count(conn)?) })
     }
 
-    /// Reads the count, and wakes who waits if it is another.
-    pub(crate) fn look(&self, conn: &Connection) {
-        // What cannot be read now is read by the next look.
-        if let Ok(found) = count(conn) {
-            self.count.send_if_modified(|known| std::mem::replace(known, found) != found);
-        }
+    /// Reads the count, and wakes who waits if it is another. What cannot be read now is for the next look.
+    pub(crate) fn look(&self, conn: &Connection) -> Outcome<()> {
+        let found = count(conn)?;
+        self.count.send_if_modified(|known| std::mem::replace(known, found) != found);
+        Ok(())
     }
 
     /// Waits until the count is another than `seen`, but no longer than `patience`. Says what it is.
@@ -78,11 +77,12 @@ impl Watch {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (conn, version) = &mut *seen;
         let found = conn.pragma_query_value(None, "data_version", |row| row.get(0));
+        // A count that could not be read was not seen.
         if let Ok(found) = found
             && found != *version
+            && news.look(conn).is_ok()
         {
             *version = found;
-            news.look(conn);
         }
     }
 }

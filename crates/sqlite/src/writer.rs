@@ -114,7 +114,8 @@ impl Writing {
         while incoming.blocking_recv_many(&mut group, MOST) > 0 {
             group.retain(|request| !request.is_given_up());
             self.write(std::mem::take(&mut group));
-            self.news.look(&self.conn);
+            // What cannot be read now is read behind the next group, or by a look at the file.
+            self.news.look(&self.conn).ok();
         }
     }
 
