@@ -158,7 +158,12 @@ mod tests {
         fs::write(&beside, "new").unwrap();
         fs::rename(&beside, &path).unwrap();
         assert_ne!(of(&path), old, "of the same length, and of the same moment maybe");
-        assert_eq!(RealDisk.stamp(&path).unwrap(), None, "it may change again within the moment");
+        // On a busy machine the moment may be over.
+        let is_new = (0..10).any(|_| {
+            fs::write(&path, "newer").unwrap();
+            RealDisk.stamp(&path).unwrap().is_none()
+        });
+        assert!(is_new, "it may change again within the moment");
         let gone = RealDisk.stamp(&beside).unwrap_err();
         assert_eq!(gone.kind(), io::ErrorKind::NotFound);
         fs::remove_dir_all(&folder).unwrap();

@@ -197,8 +197,8 @@ fn a_slow_callback_uses_up_no_timeout() {
         Step::Wait(1),
         Step::Token("c".into()),
     ]];
-    let limit = Some(Duration::from_millis(2_000));
-    let slow = Hooks::new().on_event(|_| std::thread::sleep(Duration::from_millis(5)));
+    let limit = Some(Duration::from_millis(50));
+    let slow = Hooks::new().on_event(|_| std::thread::sleep(Duration::from_millis(100)));
     let text = runtime.block_on(async {
         let limits = Timeouts { initial: limit, inter: limit };
         session(script).timeouts(limits).callbacks(slow).build().run().await.unwrap().content.clone()

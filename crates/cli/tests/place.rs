@@ -78,11 +78,12 @@ impl Place {
         self.does(&["worker", "--once"], 0);
     }
 
-    /// A worker that waits for work, and looks by itself only where the store tells nothing.
+    /// A worker that waits for work, and looks by itself only where the store tells nothing: for as long as a test would wait.
+    /// Its leases outlast whatever the machine does meanwhile.
     pub(crate) fn worker(&self, more: &[&str]) -> Ended {
         let poll = if self.kind.tells_news() { "1h" } else { "100ms" };
         let mut args = [&["worker"], more].concat();
-        for (name, value) in [("--lease", "1s"), ("--poll", poll)] {
+        for (name, value) in [("--lease", "10m"), ("--poll", poll)] {
             if !more.contains(&name) {
                 args.extend([name, value]);
             }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use runstate_postgres_server::{Server, Setup, for_tests};
@@ -18,6 +19,14 @@ pub fn own(settings: &[&str]) -> Option<Server> {
     for_tests(settings.iter().fold(Setup::new(), |setup, setting| setup.setting(*setting)))
 }
 
+/// What comes in the end, on however slow a machine. A test that waits in vain says so.
+///
+/// # Panics
+/// When it does not come within two minutes.
+pub async fn soon<T>(comes: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(120), comes).await.expect("it does not come")
+}
+
 /// A schema that no other test has.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -31,13 +40,6 @@ impl Place {
         static PLACES: AtomicUsize = AtomicUsize::new(1);
         let schema = format!("place {}", PLACES.fetch_add(1, Ordering::Relaxed));
         Place { url: server.url("postgres"), schema }
-    }
-
-    /// A place in a database of that name, of its own: no other test looks at anything in it.
-    pub async fn alone(server: &Server, database: &str) -> Place {
-        let place = Place::on(server);
-        place.client().await.batch_execute(&format!("CREATE DATABASE {database}")).await.unwrap();
-        Place { url: server.url(database), ..place }
     }
 
     pub fn options(&self) -> PostgresOptions {

@@ -6,18 +6,17 @@ use runstate::store::{Claim, NewRun, RunStore, StoreError};
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use crate::cluster::{self, Place};
+use crate::cluster::{self, Place, soon};
 
 /// Waits until so many statements of that database wait for others.
 async fn until_waiting(client: &Client, schema: &str, count: i64) {
-    let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'";
-    loop {
-        let row = client.query_one(sql, &[&schema]).await.unwrap();
-        if row.get::<_, i64>(0) >= count {
-            return;
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%\"' || $1 || '\"%'";
+    soon(async {
+        while client.query_one(sql, &[&schema]).await.unwrap().get::<_, i64>(0) < count {
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    })
+    .await;
 }
 
 /// What the statement that creates a run saw before the other was gone is not what counts.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use runstate::store::{Claim, NewRun, RunQuery, RunStore, StoreError};
 use runstate_postgres::PostgresStore;
 
-use crate::cluster::{self, Place};
+use crate::cluster::{self, Place, soon};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_that_start_at_once_one_makes_the_tables() {
@@ -151,15 +151,32 @@ async fn a_migration_may_take_longer_than_patience() {
     let client = place.client().await;
     let lock = format!("BEGIN; LOCK TABLE \"{}\".runs IN ACCESS SHARE MODE", place.schema);
     client.batch_execute(&lock).await.unwrap();
-    let connected = tokio::spawn(PostgresStore::connect(place.options().patience(PATIENCE)));
-    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = $1::text::regclass";
+    let options = place.options().patience(PATIENCE);
+    let connected = tokio::spawn(async move {
+        // On a busy machine patience may be too short to connect, now and then.
+        loop {
+            match PostgresStore::connect(options.clone()).await {
+                Err(StoreError::Unavailable(_)) => {}
+                connected => return connected,
+            }
+        }
+    });
+    let waits = "SELECT max(pid) FROM pg_locks WHERE NOT granted AND relation = $1::text::regclass";
     let runs = format!("\"{}\".runs", place.schema);
-    while client.query_one(waits, &[&runs]).await.unwrap().get::<_, i64>(0) == 0 {
-        assert!(!connected.is_finished(), "{:?}", connected.await);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let migrates = async || client.query_one(waits, &[&runs]).await.unwrap().get::<_, Option<i32>>(0);
+    let begun = soon(async {
+        loop {
+            if let Some(pid) = migrates().await {
+                break pid;
+            }
+            assert!(!connected.is_finished(), "it did not wait");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
     tokio::time::sleep(PATIENCE + Duration::from_millis(500)).await;
+    assert_eq!(migrates().await, Some(begun), "the same connection still waits for its turn");
     client.batch_execute("ROLLBACK").await.unwrap();
-    let store = connected.await.unwrap().unwrap();
-    assert_eq!(store.load("r1").await.unwrap().spec, 7);
+    soon(connected).await.unwrap().unwrap();
+    assert_eq!(place.store().await.load("r1").await.unwrap().spec, 7);
 }

@@ -95,8 +95,7 @@ async fn ask(url: &str) -> i64 {
 async fn a_commit_writes_no_index_of_runs() {
     const COMMITS: i64 = 300;
     let Some(server) = cluster::shared() else { return };
-    // What somebody else still looks at stays on its page, and a full page makes an update write the indexes as well.
-    let place = Place::alone(server, "indexes").await;
+    let place = Place::on(server);
     let store = place.store().await;
     let (lease, _) = waiting(&store, "r1", 1).await;
     let mut more = More::of("r1", 1).await;
@@ -119,9 +118,10 @@ async fn a_commit_writes_no_index_of_runs() {
     for _ in 0..600 {
         let (all, without_index) = updates().await;
         if all - before.0 >= COMMITS {
-            // The server may look at the tables itself, for as long as a few commits take.
+            // While transactions of other tests are open, full pages stay full, and an update that leaves its page writes the
+            // indexes: one in some ten. If commits wrote them, all would.
             assert!(
-                without_index - before.1 >= COMMITS * 9 / 10,
+                without_index - before.1 >= COMMITS / 2,
                 "{without_index} of {all} updates, before {before:?}"
             );
             return;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};
 
-use crate::cluster::{self, Place};
+use crate::cluster::{self, Place, soon};
 use crate::runs::{More, waiting};
 
 #[tokio::test]
@@ -67,11 +67,14 @@ async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_patience() 
     let (lease, _) = waiting(&direct, "r1", 1).await;
     let options = || place.options().patience(Duration::from_millis(500)).connections(1);
     // On a busy machine that is too short to connect, now and then.
-    let store = loop {
-        if let Ok(store) = PostgresStore::connect(options()).await {
-            break store;
+    let store = soon(async {
+        loop {
+            if let Ok(store) = PostgresStore::connect(options()).await {
+                break store;
+            }
         }
-    };
+    })
+    .await;
     let mut commit = More::of("r1", 1).await.next().clone();
     let client = place.client().await;
     let lock = format!("BEGIN; SELECT FROM \"{}\".runs FOR UPDATE", place.schema);
@@ -80,20 +83,26 @@ async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_patience() 
     assert!(matches!(late, StoreError::Unavailable(_)), "{late:?}");
     assert_eq!(late.to_string(), "the store cannot be reached now: the server did not answer within 500ms");
     // By another connection, which may take longer than that as well.
-    let loaded = loop {
-        match store.load("r1").await {
-            Err(StoreError::Unavailable(_)) => {}
-            loaded => break loaded.unwrap(),
+    let loaded = soon(async {
+        loop {
+            match store.load("r1").await {
+                Err(StoreError::Unavailable(_)) => {}
+                loaded => break loaded.unwrap(),
+            }
         }
-    };
+    })
+    .await;
     assert_eq!(loaded.info.version + 1, commit.version);
 
     // The server may still make the late one: given again, it is there once in any case.
     client.batch_execute("ROLLBACK").await.unwrap();
     commit.again = true;
-    while let Err(error) = store.commit(&lease, &commit).await {
-        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-    }
+    soon(async {
+        while let Err(error) = store.commit(&lease, &commit).await {
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+        }
+    })
+    .await;
     let loaded = direct.load("r1").await.unwrap();
     assert_eq!((loaded.info.version, loaded.messages), (commit.version, commit.messages[0].seq));
 }
@@ -141,18 +150,30 @@ async fn a_connection_that_takes_no_more_writes_is_given_up() {
         create("r2").await?;
         store.remove("r2", 0).await.map(|gone| assert!(gone))
     };
-    let refused = loop {
-        if let Err(refused) = there_and_gone().await {
-            break refused;
+    let refused = soon(async {
+        loop {
+            if let Err(refused) = there_and_gone().await {
+                break refused;
+            }
         }
-    };
+    })
+    .await;
     assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
     set("off").await;
-    while let Err(refused) = create("r3").await {
-        assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
-    }
-    let after = connected().await;
-    assert!(after.iter().all(|pid| !before.contains(pid)), "{before:?}, {after:?}");
+    soon(async {
+        while let Err(refused) = create("r3").await {
+            assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
+        }
+    })
+    .await;
+    // The server's process of a connection that is closed ends when it comes to that.
+    let is_gone = async || connected().await.iter().all(|pid| !before.contains(pid));
+    soon(async {
+        while !is_gone().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
 }
 
 #[tokio::test]

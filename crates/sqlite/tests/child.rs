@@ -4,11 +4,12 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{Claim, Posted, Release, RunStore, StoreError, decide};
-use runstate_sqlite::SqliteStore;
+use runstate_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 
 use crate::drive::{Plot, commits, create, drive, drive_under, waiting};
@@ -67,8 +68,11 @@ async fn child() {
     }
 }
 
-fn open(path: &Path) -> Arc<dyn RunStore> {
-    Arc::new(SqliteStore::open(path).unwrap())
+/// The store, for many who write at once.
+pub(crate) fn open(path: &Path) -> Arc<dyn RunStore> {
+    // Of many who write one may have to wait for long, on a slow disk.
+    let options = Options::default().busy_timeout(Duration::from_secs(60));
+    Arc::new(SqliteStore::open_with(path, options).unwrap())
 }
 
 /// Takes over a run whose lease is over, and drives it to its end.

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use runstate::store::RunStore;
 use runstate::testing::store::Bench;
-use runstate_sqlite::SqliteStore;
 use tempfile::TempDir;
+
+use crate::child::open;
 
 struct Folder(TempDir);
 
 #[runstate::agent::async_trait]
 impl Bench for Folder {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::new(SqliteStore::open(self.0.path().join("runs.db")).unwrap())
+        open(&self.0.path().join("runs.db"))
     }
 }
 

@@ -96,8 +96,16 @@ impl Mounted {
     }
 
     fn read_only(&self) {
-        let said = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.0).output().unwrap();
-        assert!(said.status.success(), "{said:?}");
+        // A process that another test is just starting has our files open for a moment.
+        for _ in 0..100 {
+            let said = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.0).output().unwrap();
+            if said.status.success() {
+                return;
+            }
+            assert!(String::from_utf8_lossy(&said.stderr).contains("busy"), "{said:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{} stays busy", self.0.display());
     }
 }
 

@@ -1,19 +1,12 @@
 //! Several processes on one file.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
 use runstate::run::RunStatus;
-use runstate::store::{Claim, RunQuery, RunStore, StoreError};
-use runstate_sqlite::SqliteStore;
+use runstate::store::{Claim, RunQuery, StoreError};
 
-use crate::child::{CLIENTS, RUNS, go, start, told};
+use crate::child::{CLIENTS, RUNS, go, open, start, told};
 use crate::drive::{Plot, commits, create, drive, waiting};
-
-fn open(path: &Path) -> Arc<dyn RunStore> {
-    Arc::new(SqliteStore::open(path).unwrap())
-}
 
 #[tokio::test]
 async fn who_wakes_after_its_lease_commits_nothing() {

@@ -51,6 +51,9 @@ pub enum Entry {
     Cancelled {
         /// The run.
         run: String,
+        /// Its version behind that, and the highest if nobody knows: a commit of a higher one was made later, whenever that is
+        /// noted.
+        version: u64,
     },
     /// A decision is about to be sent.
     Sent(Sent),

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use runstate::agent::ExecutionMode;
+use runstate::clock::{Clock, unix_clock};
 use runstate::run::RunStatus;
-use runstate::store::NewRun;
+use runstate::store::{Claim, NewRun, Release, RunStore};
 use runstate_postgres_server::{Setup, for_tests};
 use runstate_torture::fault::Fault;
 use runstate_torture::judge::judge;
@@ -15,9 +16,10 @@ use runstate_torture::open::open;
 use runstate_torture::script::{Asks, Call, Script, Step, ToolName};
 use serde_json::json;
 
-/// So long the model thinks while its process is stopped: less than its lease, which is not renewed here.
-const THINKS_MS: u64 = 2_500;
-const LEASE: Duration = Duration::from_secs(4);
+/// So long the model thinks: within that its process is to be stopped.
+const THINKS_MS: u64 = 5_000;
+/// None is over before the test is, on however slow a machine: that one is over is said to the store.
+const LEASE: Duration = Duration::from_secs(600);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");
 
@@ -37,6 +39,25 @@ fn step(id: &str, think_ms: u64) -> Step {
     let tool = ToolName::Once;
     let call = Call { id: id.to_owned(), tool, ms: 0, fails: false, asks: Asks::Nobody, stands_ms: None };
     Step { think_ms, calls: vec![call] }
+}
+
+/// Stops a driver, and takes its lease as if that were over. One that was stopped while it held a lock that all writers need
+/// goes on for a moment: nobody could write before it does.
+async fn stop(drivers: &Drivers, driver: usize, store: &dyn RunStore) {
+    let late_ms = unix_clock().now_ms() + 2 * u64::try_from(LEASE.as_millis()).unwrap();
+    for _ in 0..50 {
+        drivers.signal(driver, Signal::STOP).unwrap();
+        // Writes nothing and needs the lock: a claim that nobody waits for may be made all the same.
+        let removed = tokio::time::timeout(Duration::from_millis(500), store.remove("nobody", 0)).await;
+        if matches!(removed, Ok(Ok(false)))
+            && let Ok(claimed) = store.claim(&Claim::of("r1", "the test", late_ms, late_ms)).await
+        {
+            return store.release(&claimed.unwrap(), &Release::clean()).await.unwrap();
+        }
+        drivers.signal(driver, Signal::CONT).unwrap();
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+    panic!("it was never stopped without a lock");
 }
 
 async fn one_alone_wins(store: &str, folder: &Path) {
@@ -63,9 +84,9 @@ async fn one_alone_wins(store: &str, folder: &Path) {
     })
     .await;
     let number: usize = stopped[1..].parse().unwrap();
-    drivers.signal(number - 1, Signal::STOP).unwrap();
+    stop(&drivers, number - 1, &*store).await;
 
-    // The other one takes the run over once the lease is over, and brings it to its end.
+    // The other one takes the run over, and brings it to its end.
     until(&ledger, |entries| {
         let ended =
             |entry: &&Entry| matches!(entry, Entry::GaveBack { why, .. } if why == "over: natural_end");

@@ -11,7 +11,10 @@ impl Folder {
     pub(super) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Folder(std::env::temp_dir().join(format!("runstate-store-{}-{number}", std::process::id())))
+        let path = std::env::temp_dir().join(format!("runstate-store-{}-{number}", std::process::id()));
+        // A process of that number may have been killed.
+        std::fs::remove_dir_all(&path).ok();
+        Folder(path)
     }
 }
 

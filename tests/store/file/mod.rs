@@ -15,6 +15,7 @@ mod story;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::files::SimDisk;
@@ -23,10 +24,15 @@ use runstate::testing::store::Bench;
 
 use folder::Folder;
 
+/// A store whose lock many want: on a slow disk one may have to wait for long.
+fn patient(folder: &Path) -> FileStore {
+    FileStore::open(folder).unwrap().patience(Duration::from_secs(60))
+}
+
 #[async_trait]
 impl Bench for Folder {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::new(FileStore::open(&**self).unwrap())
+        Arc::new(patient(self))
     }
 }
 

@@ -1,18 +1,18 @@
 //! Several processes on one store: this test program, started again.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
-use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, Lease, NewRun, Release, RunStore, StoreError, decide,
-};
+use runstate::store::{About, ApprovalQuery, Claim, Lease, NewRun, Release, RunStore, StoreError, decide};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
 
 use super::folder::Folder;
+use super::patient;
 
 const FOLDER: &str = "RUNSTATE_TEST_STORE";
 const PART: &str = "RUNSTATE_TEST_PART";
@@ -45,7 +45,7 @@ fn said(children: Vec<Child>) -> Vec<Vec<String>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_another_process() {
     let (Some(folder), Ok(part)) = (std::env::var_os(FOLDER), std::env::var(PART)) else { return };
-    let store = FileStore::open(folder).unwrap();
+    let store = patient(Path::new(&folder));
     match part.split_once(' ').unwrap_or((&part, "")) {
         ("claim", _) => {
             while let Some(lease) = store.claim(&Claim::any("child", 0, 1 << 40)).await.unwrap() {
@@ -102,7 +102,7 @@ fn of_processes_that_open_and_create_and_claim_each_run_is_made_and_claimed_once
 #[tokio::test]
 async fn of_processes_that_decide_one_is_accepted_for_each_call() {
     let folder = Folder::new();
-    let store = FileStore::open(&*folder).unwrap();
+    let store = patient(&folder);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
     let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
     for commit in played().await.commits() {
@@ -128,7 +128,7 @@ async fn of_processes_that_decide_one_is_accepted_for_each_call() {
 #[tokio::test]
 async fn who_was_paused_is_fenced_by_another_process() {
     let folder = Folder::new();
-    let store: Arc<dyn RunStore> = Arc::new(FileStore::open(&*folder).unwrap());
+    let store: Arc<dyn RunStore> = Arc::new(patient(&folder));
     let played = played().await;
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
     let lease = store.claim(&Claim::of("r1", "parent", 0, 10)).await.unwrap().unwrap();

@@ -112,15 +112,17 @@ fn two_workers_share_runs_and_each_is_driven_once(place: &dyn Fn() -> Place) {
 fn another_worker_goes_on_with_the_runs_of_one_that_was_killed(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached(&SLOW.replace("{read: {", "{read: {effect: repeatable, ").replace("4000", "3600000"));
-    let first = place.worker(&[]);
+    let first = place.worker(&["--lease", "1s"]);
     // What may run twice is not noted before it executes: the second call does now, for an hour.
     place.wait_for_call("slow-1", "a", "Succeeded");
     first.signal("-KILL");
     assert_eq!(first.wait().0, None, "killed");
     assert!(place.stands("slow-1").unwrap()["holder"].is_object(), "nobody gave it back");
+    // On a slow machine it may have lost its run before, and taken it again.
+    let begun = place.events("slow-1", "run_flow", "RunStart");
     // Nobody tells when a lease is over.
     let second = place.worker(&["--poll", "100ms"]);
-    stores::wait_until("it goes on", || place.events("slow-1", "run_flow", "RunStart") == 2);
+    stores::wait_until("it goes on", || place.events("slow-1", "run_flow", "RunStart") > begun);
     place.does(&["cancel", "slow-1"], 0);
     place.wait_for("slow-1", "reason", "cancelled");
     drop(second);
@@ -173,7 +175,5 @@ fn the_second_signal_ends_a_worker_at_once(place: &dyn Fn() -> Place) {
     ended.signal("-INT");
     let (code, stderr) = ended.wait();
     assert!(matches!(code, Some(130 | 143)), "{code:?} {stderr}");
-    stores::wait_until("the lease is over", || {
-        place.stands("slow-1").is_some_and(|left| left["holder"]["is_over"] == true)
-    });
+    assert!(place.stands("slow-1").unwrap()["holder"].is_object(), "it gave nothing back");
 }

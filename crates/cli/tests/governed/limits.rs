@@ -5,32 +5,43 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id};
+use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, now, plan, run_id, within_a_limit};
 use crate::session::Session;
 
 /// A run that is past its limit goes where its timeout leads, by a sweep or by whoever looks.
 #[test]
 fn a_sweep_halts_what_is_past_its_limit() {
-    let session = Session::new();
-    plan(&session, &[("deploy", "true")], &format!("limits_seconds: {{AWAITING_APPROVAL: 1}}\n{REVIEW}"));
-    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
-    let run = run_id(&waiting);
-    std::thread::sleep(Duration::from_millis(1_100));
-    let late =
-        governed(&session, &["approve", waiting["waits"]["approval"].as_str().unwrap(), "--by", "ada"]);
-    assert_eq!(late.code, Some(2));
-    assert!(late.stderr.contains("expired at"), "{}", late.shown());
-    let swept = governed(&session, &["sweep"]);
-    assert_eq!((swept.code, swept.stdout.as_str()), (Some(0), ""), "the late answer saw to it");
-    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
-    std::thread::sleep(Duration::from_millis(1_100));
-    let swept = governed(&session, &["sweep"]);
-    assert_eq!(swept.stdout, format!("{}: HALTED_UNSAFE\n", run_id(&waiting)));
-    let status = governed(&session, &["status", "--json"]);
-    let states: Vec<Value> =
-        json(&status).as_array().unwrap().iter().map(|run| run["state"].clone()).collect();
-    assert_eq!(states, ["HALTED_UNSAFE", "HALTED_UNSAFE"]);
-    assert_in_order(&session, &run);
+    within_a_limit(|limit| {
+        let session = Session::new();
+        let limits = format!("limits_seconds: {{AWAITING_APPROVAL: {}}}", limit.as_secs());
+        plan(&session, &[("deploy", "true")], &format!("{limits}\n{REVIEW}"));
+        // Says of a run what it says while it is not over.
+        let begun = || {
+            let began = now();
+            let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+            (began.elapsed() < limit).then_some(waiting)
+        };
+        let Some(waiting) = begun() else { return false };
+        let run = run_id(&waiting);
+        std::thread::sleep(limit + Duration::from_millis(100));
+        let approval = waiting["waits"]["approval"].as_str().unwrap();
+        let late = governed(&session, &["approve", approval, "--by", "ada"]);
+        assert_eq!(late.code, Some(2));
+        assert!(late.stderr.contains("expired at"), "{}", late.shown());
+        let swept = governed(&session, &["sweep"]);
+        assert_eq!((swept.code, swept.stdout.as_str()), (Some(0), ""), "the late answer saw to it");
+
+        let Some(waiting) = begun() else { return false };
+        std::thread::sleep(limit + Duration::from_millis(100));
+        let swept = governed(&session, &["sweep"]);
+        assert_eq!(swept.stdout, format!("{}: HALTED_UNSAFE\n", run_id(&waiting)));
+        let status = governed(&session, &["status", "--json"]);
+        let states: Vec<Value> =
+            json(&status).as_array().unwrap().iter().map(|run| run["state"].clone()).collect();
+        assert_eq!(states, ["HALTED_UNSAFE", "HALTED_UNSAFE"]);
+        assert_in_order(&session, &run);
+        true
+    });
 }
 
 /// Killed before it had a plan, a run can do nothing but expire.

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, run_id, until};
+use super::{
+    REVIEW, STATE_DIR, assert_in_order, files, governed, json, now, plan, run_id, until, within_a_limit,
+};
 use crate::session::Session;
 
 /// A process that waits goes on when another one decides.
@@ -85,22 +87,30 @@ fn a_plan_that_a_person_must_approve_of_waits() {
 /// A rejected plan is never executed, and the run expires: PLANNING has no other way out.
 #[test]
 fn a_plan_that_a_person_rejects_is_never_executed() {
-    let session = Session::new();
-    let more = format!("plan_approval: ask\nlimits_seconds: {{PLANNING: 3}}\n{REVIEW}");
-    plan(&session, &[("build", "touch ../ran")], &more);
-    let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
-    let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap());
-    let rejected = governed(&session, &["reject", id, "--by", "ada", "--because", "not today"]);
-    assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
-    assert!(rejected.stdout.contains("is PLANNING\n  nothing was run"), "{}", rejected.shown());
-    let again = governed(&session, &["recover", &run, "--approve-plan"]);
-    assert_eq!(again.code, Some(3), "there is nothing to approve of: {}", again.shown());
-    assert!(again.stdout.contains("the plan file has no other plan"), "{}", again.shown());
-    std::thread::sleep(Duration::from_millis(3_100));
-    let swept = governed(&session, &["sweep"]);
-    assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"));
-    assert!(!session.path(&format!("{STATE_DIR}/{run}/ran")).exists());
-    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
-    assert!(report.contains("rejected by ada") && report.contains("not today"), "{report}");
-    assert_in_order(&session, &run);
+    within_a_limit(|limit| {
+        let session = Session::new();
+        let began = now();
+        let limits = format!("limits_seconds: {{PLANNING: {}}}", limit.as_secs());
+        plan(&session, &[("build", "touch ../ran")], &format!("plan_approval: ask\n{limits}\n{REVIEW}"));
+        let waiting = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+        let (run, id) = (run_id(&waiting), waiting["waits"]["approval"].as_str().unwrap_or_default());
+        let rejected = governed(&session, &["reject", id, "--by", "ada", "--because", "not today"]);
+        let again = governed(&session, &["recover", &run, "--approve-plan"]);
+        if began.elapsed() >= limit {
+            return false;
+        }
+        assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
+        assert!(rejected.stdout.contains("is PLANNING\n  nothing was run"), "{}", rejected.shown());
+        assert_eq!(again.code, Some(3), "there is nothing to approve of: {}", again.shown());
+        assert!(again.stdout.contains("the plan file has no other plan"), "{}", again.shown());
+
+        std::thread::sleep(limit + Duration::from_millis(100));
+        let swept = governed(&session, &["sweep"]);
+        assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"));
+        assert!(!session.path(&format!("{STATE_DIR}/{run}/ran")).exists());
+        let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+        assert!(report.contains("rejected by ada") && report.contains("not today"), "{report}");
+        assert_in_order(&session, &run);
+        true
+    });
 }

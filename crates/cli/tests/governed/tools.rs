@@ -40,6 +40,7 @@ fn a_tool_that_takes_too_long_is_ended_with_its_children() {
     assert!(said["why"].as_str().unwrap().contains("it took longer than 1 s and was ended"), "{said}");
     let run = run_id(&said);
     let child = session.read(&format!("{STATE_DIR}/{run}/child.pid"));
+    assert!(child.trim().parse::<u32>().is_ok(), "{child:?}");
     until("what the tool had started was not ended", || !lives(child.trim()));
     assert!(!session.path(&format!("{STATE_DIR}/{run}/tool.json")).exists());
     assert_in_order(&session, &run);

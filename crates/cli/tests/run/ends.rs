@@ -25,7 +25,7 @@ fn a_run_that_was_killed_while_a_call_is_suspended_goes_on() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED);
     let mut child = session
-        .command(&["run", "s.yaml", "--state-dir", "runs", "--ask", "--lease", "1s"])
+        .command(&["run", "s.yaml", "--state-dir", "runs", "--ask", "--lease", "5s"])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();

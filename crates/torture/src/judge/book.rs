@@ -10,9 +10,8 @@ use crate::ledger::{Entries, Entry, Made, Sent};
 #[derive(Debug, Default)]
 pub(super) struct Book<'e> {
     pub(super) created: Vec<&'e str>,
-    pub(super) cancelled: HashSet<&'e str>,
-    /// Commits of such a run behind the wish.
-    unheeded: HashMap<&'e str, Vec<&'e Made>>,
+    /// The version of each run that somebody wanted cancelled, behind the wish.
+    cancelled: HashMap<&'e str, u64>,
     /// By run and call, in order.
     began: HashMap<&'e str, HashMap<&'e str, Vec<Began<'e>>>>,
     /// Where the decision of that id was sent first.
@@ -46,23 +45,16 @@ impl<'e> Book<'e> {
                     of_run.entry(&it.call).or_default().push(Began { at, key: &it.key });
                 }
                 Entry::Ended(it) => drop(book.ended.insert(&it.key)),
-                Entry::Committed(made) => book.committed(made),
+                Entry::Committed(made) => book.commits.entry(&made.run).or_default().push(made),
                 Entry::Refused { why, .. } => book.refused.push(why),
                 Entry::Created { run } => book.created.push(run),
-                Entry::Cancelled { run } => drop(book.cancelled.insert(run)),
+                Entry::Cancelled { run, version } => drop(book.cancelled.insert(run, *version)),
                 Entry::Replied { sent, reply } => book.replied(sent, reply),
                 Entry::Sent(sent) => drop(book.sent.entry(&sent.decision).or_insert(at)),
                 Entry::GaveBack { .. } => {}
             }
         }
         book
-    }
-
-    fn committed(&mut self, made: &'e Made) {
-        if self.cancelled.contains(&*made.run) {
-            self.unheeded.entry(&made.run).or_default().push(made);
-        }
-        self.commits.entry(&made.run).or_default().push(made);
     }
 
     fn replied(&mut self, sent: &'e Sent, reply: &'e str) {
@@ -88,9 +80,15 @@ impl<'e> Book<'e> {
         self.commits.get(run).map_or(&[], Vec::as_slice)
     }
 
-    /// The commits of a run behind the wish to cancel it.
-    pub(super) fn unheeded(&self, run: &str) -> &[&'e Made] {
-        self.unheeded.get(run).map_or(&[], Vec::as_slice)
+    /// Did somebody want it cancelled?
+    pub(super) fn was_cancelled(&self, run: &str) -> bool {
+        self.cancelled.contains_key(run)
+    }
+
+    /// The commits of a run behind the wish to cancel it, if there was one.
+    pub(super) fn unheeded(&self, run: &str) -> Option<Vec<&'e Made>> {
+        let wish = self.cancelled.get(run)?;
+        Some(self.commits(run).iter().filter(|made| made.version > *wish).copied().collect())
     }
 
     /// The decisions that were accepted, by suspension.

@@ -38,7 +38,7 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     if seen.ended_as("natural_end") && count != all {
         say(format!("it has {count} calls, and the model asked for {all}"));
     }
-    if seen.is_over() && !seen.ended_as("natural_end") && !book.cancelled.contains(&*seen.id) {
+    if seen.is_over() && !seen.ended_as("natural_end") && !book.was_cancelled(&seen.id) {
         say(format!("it ended as {:?}, for no reason that there was", seen.loaded.info.reason));
     }
 }
@@ -93,7 +93,7 @@ fn outcome(
     decisions: &[&Decision],
 ) -> Result<(), String> {
     let declined = decisions.iter().any(|decision| decision.action == DecisionAction::Cancel);
-    let run_was_cancelled = book.cancelled.contains(&*seen.id);
+    let run_was_cancelled = book.was_cancelled(&seen.id);
     let acted = |key: &str| {
         let mut began = book.began(&seen.id, name).iter();
         if !began.any(|began| began.key == key) || !book.has_ended(key) {

@@ -10,11 +10,8 @@ use super::run::Seen;
 const UNHEARD: usize = 20;
 
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
-    if !book.cancelled.contains(&*seen.id) || seen.ended_as("cancelled") {
-        return;
-    }
+    let Some(behind) = book.unheeded(&seen.id).filter(|_| !seen.ended_as("cancelled")) else { return };
     // One who had the run in hand may come to its end before; who takes it in hand later reads the wish before all else.
-    let behind = book.unheeded(&seen.id);
     let leases: HashSet<u64> = behind.iter().map(|made| made.fence).collect();
     if leases.len() > 1 || behind.len() > UNHEARD {
         let what = format!(

@@ -38,7 +38,7 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
 
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("decisions", &*seen.id, what));
-    let was_cancelled = book.cancelled.contains(&*seen.id);
+    let was_cancelled = book.was_cancelled(&seen.id);
     for sent in book.accepted_of(&seen.id) {
         let found = |decisions: &[Decision]| {
             let same = decisions.iter().filter(|it| it.decision_id == sent.decision);

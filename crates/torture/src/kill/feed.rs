@@ -59,7 +59,10 @@ async fn round(parent: &Parent, made: &mut u32, rng: &mut Rng) -> Result<(), Sto
         && rng.u8(..40) == 0
         && parent.store.cancel(&run.id, "not wanted any more").await?
     {
-        parent.ledger.note(&Entry::Cancelled { run: run.id.clone() }).map_err(StoreError::failed)?;
+        // The wish is there, whether this can be read now or not.
+        let version = parent.store.load(&run.id).await.map_or(u64::MAX, |loaded| loaded.info.version);
+        let wish = Entry::Cancelled { run: run.id.clone(), version };
+        parent.ledger.note(&wish).map_err(StoreError::failed)?;
     }
     Ok(())
 }
