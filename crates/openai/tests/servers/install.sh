@@ -4,8 +4,10 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 servers=${RUNSTATE_SERVERS:-$here/../../../../target/servers}
-if [ ! -d "$servers/node_modules/@copilotkit/aimock" ] || ! cmp -s "$here/package.json" "$servers/package.json"; then
+# What was installed whole is written down last: an installation that was cut off is made again.
+if ! cmp -s "$here/package.json" "$servers/installed.json"; then
     mkdir -p "$servers"
     cp "$here/package.json" "$servers/package.json"
     (cd "$servers" && npm install --no-audit --no-fund --no-package-lock --ignore-scripts)
+    cp "$here/package.json" "$servers/installed.json"
 fi
