@@ -7,7 +7,7 @@ use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use serde_json::json;
 
-use super::parts::{World, statuses};
+use super::parts::{World, history, statuses};
 
 /// The process dies at a commit, counted from 0 over the whole run: of that one and of all that happened since the last,
 /// nothing survives.
@@ -43,8 +43,8 @@ async fn a_call_that_must_not_run_twice_is_in_doubt_and_a_person_is_asked() {
     assert_eq!(pending[0].suspension.action, "in_doubt");
     assert_eq!(
         pending[0].suspension.message,
-        "the run was interrupted while note may have been executing: resume to execute it again, or with a result if \
-         you know what came of it; cancel to give the call up"
+        "the run was interrupted while note may have been executing: approve (resume) to execute it again, or with a \
+         result if you know what came of it; deny (cancel) to give the call up"
     );
     assert_eq!(world.restored().run().status(), RunStatus::Waiting, "the question is durable");
 }
@@ -85,6 +85,29 @@ async fn a_call_in_doubt_is_given_up_when_a_person_says_so() {
     assert_eq!(world.decide(&mut state, &[("b", Cancel)]).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(statuses(&state), ["a Succeeded", "b Cancelled", "c Succeeded"]);
     assert_eq!(world.done().iter().filter(|key| key.starts_with("r1/b/")).count(), 1);
+}
+
+/// Else nobody who looks at the run would learn of it any more.
+#[tokio::test(start_paused = true)]
+async fn of_a_call_in_doubt_whose_run_is_cancelled_it_is_said_that_it_was() {
+    const SAID: &str = "b: error: the run ended: cancelled; the run was interrupted while its tool may have been executing: what \
+                        it did is not known";
+    for is_asked_about in [false, true] {
+        let mut world = died_while_noting().await;
+        let mut state = world.restored();
+        if is_asked_about {
+            world.resume(&mut state).await;
+            world.cancel(&mut state).await.unwrap();
+        } else {
+            world.token.cancel();
+            world.resume(&mut state).await;
+        }
+        let told = history(&state);
+        assert!(told.iter().any(|said| said == SAID), "{told:?}");
+        // Of the others there is no doubt.
+        assert_eq!(told.iter().filter(|said| said.contains("not known")).count(), 1, "{told:?}");
+        assert_eq!(world.done().iter().filter(|key| key.starts_with("r1/b/")).count(), 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -103,6 +103,7 @@ impl Drive<'_, '_> {
         self.state.flows += 1;
         let interrupted = std::mem::replace(&mut self.state.interrupted, true);
         self.reset();
+        self.in_doubt = if interrupted { self.left_in_doubt() } else { Vec::new() };
         let AnyRun::Running(run) = self.state.run.get() else {
             let (status, hint) = (self.state.run.get().status(), "an activation is of a running run");
             return Err(ActivationError::NotStartable { status, hint });

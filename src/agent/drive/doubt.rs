@@ -44,6 +44,12 @@ impl Drive<'_, '_> {
         Ok(found)
     }
 
+    /// The calls of which it is not known whether their tools ran, when an activation of an interrupted run begins.
+    pub(super) fn left_in_doubt(&self) -> Vec<usize> {
+        let is_executing = |call: &usize| matches!(self.doubt(*call), Some(Doubt::Executing(..)));
+        self.state.calls.open().iter().copied().filter(is_executing).collect()
+    }
+
     fn doubt(&self, call: usize) -> Option<Doubt> {
         match self.state.calls[call].machine.get() {
             AnyToolCall::Running(machine) => Some(match machine.replayed() {
@@ -71,8 +77,8 @@ impl Drive<'_, '_> {
 
     fn ask_of(&mut self, call: usize, arguments: &Value) {
         let message = format!(
-            "the run was interrupted while {} may have been executing: resume to execute it again, or with a result \
-             if you know what came of it; cancel to give the call up",
+            "the run was interrupted while {} may have been executing: approve (resume) to execute it again, or with a \
+             result if you know what came of it; deny (cancel) to give the call up",
             self.state.calls[call].record().tool()
         );
         // A name of its own: what the call itself was about to ask when it was interrupted may have been shown to somebody,

@@ -148,6 +148,8 @@ struct Drive<'d, 'io> {
     live: bool,
     redactor: Redactor,
     jobs: Jobs,
+    /// Calls that were in doubt when this activation began.
+    in_doubt: Vec<usize>,
     progress: mpsc::Sender<Progress>,
     progressed: mpsc::Receiver<Progress>,
     /// Decisions on calls that have not asked yet.
@@ -197,6 +199,7 @@ impl<'d, 'io> Drive<'d, 'io> {
                 .as_ref()
                 .map_or_else(Redactor::show_all, |redact| Redactor::new(Arc::clone(redact))),
             jobs: Jobs::default(),
+            in_doubt: Vec::new(),
             progress,
             progressed,
             held: Vec::new(),

@@ -89,7 +89,7 @@ impl Drive<'_, '_> {
 
     /// Gives up all calls that wait or execute, and tells of it.
     pub(super) fn give_up_calls(&mut self, reason: &str) {
-        for call in self.state.cancel_open_calls(reason) {
+        for call in self.state.cancel_open_calls(reason, &self.in_doubt) {
             self.note_settled(call);
         }
     }

@@ -73,12 +73,17 @@ impl RunState {
     }
 
     /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that
-    /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed.
-    pub(in crate::agent) fn cancel_open_calls(&mut self, reason: &str) -> Vec<usize> {
+    /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed. Of one in
+    /// doubt it is said that it was: else nobody would know of it any more.
+    pub(in crate::agent) fn cancel_open_calls(&mut self, reason: &str, in_doubt: &[usize]) -> Vec<usize> {
         let open = self.calls.open().to_vec();
         for call in &open {
             self.step_call(*call, |machine| {
-                let cancel = Cancel::new(reason);
+                let cancel = if in_doubt.contains(call) || is_asked_about(&machine) {
+                    Cancel::new(format!("{reason}; {UNKNOWN}"))
+                } else {
+                    Cancel::new(reason)
+                };
                 match machine {
                     AnyToolCall::Running(call) => call.cancel(cancel).into(),
                     AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
@@ -93,6 +98,14 @@ impl RunState {
         open
     }
 }
+
+/// A crash left it in doubt whether its tool was executing.
+fn is_asked_about(call: &AnyToolCall) -> bool {
+    matches!(call, AnyToolCall::Suspended(call) if call.suspension().doubted_arguments().is_some())
+}
+
+const UNKNOWN: &str =
+    "the run was interrupted while its tool may have been executing: what it did is not known";
 
 pub(super) const WAITING: &str = "waiting for a decision";
 pub(super) const NOT_EXECUTED: &str = "not executed";
