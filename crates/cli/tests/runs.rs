@@ -108,6 +108,36 @@ fn a_run_is_shown_in_all_formats_of_a_trace() {
 }
 
 #[test]
+fn what_came_of_a_run_and_of_its_calls_is_shown() {
+    let session = Session::new();
+    session.write(
+        "ends.yaml",
+        "\
+name: ends
+message: go
+approve: [pay]
+tools: {pay: {}, bad: {does: [{gives: {error: no such account}}]}}
+model:
+  - calls: [{id: b, tool: bad}, {id: p, tool: pay}, {id: q, tool: pay}, {id: long, tool: list_files}]
+  - text: The first was paid.
+decisions:
+  - {call: p, action: approve}
+  - {call: q, action: deny, reason: too much}
+",
+    );
+    session.run(&["run", "ends.yaml"]);
+    assert_shown("show_ends", &session.run(&["show", "ends-1"]).shown());
+    let said = session.run(&["show", "ends-1", "--format", "json"]);
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    let calls = json["run"]["calls"].as_array().unwrap();
+    let of = |call: &str| calls.iter().find(|one| one["call"] == call).unwrap().clone();
+    assert_eq!(of("b")["error"], "no such account");
+    assert_eq!(of("q")["reason"], "too much");
+    assert!(of("long")["output"].is_object() || of("long")["output"].is_array(), "{}", of("long"));
+    assert_eq!(json["run"]["answer"], "The first was paid.");
+}
+
+#[test]
 fn finished_runs_are_removed_by_age_with_their_folders() {
     let session = Session::new();
     session.write("done.yaml", DONE).write("waits.yaml", WAITS);

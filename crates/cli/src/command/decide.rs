@@ -15,13 +15,13 @@ use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::output::{Output, printable};
 use crate::run;
-use crate::store::{Missing, Opened, StoreArgs, beside, called, tell_damaged};
+use crate::store::{Missing, Opened, StoreArgs, beside, called, quoted, tell_damaged};
 
 /// Approve a call that waits, in whatever process its run is driven
 ///
 /// The first decision on a suspension wins, and is durable when this says so; whoever drives the run takes it. It is for the
-/// arguments that are shown here, and for no others. The same command given again with --run is the same decision: what was
-/// decided is looked for in the run that is named.
+/// arguments that are shown here, and for no others. The same command given again with --run and the suspension is the same
+/// decision; with the name of the call it is one on what that call asks by then, if it asks again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -107,7 +107,8 @@ impl On {
         };
         let incoming = self.incoming(asked, action, result);
         let schemas = JsonSchemas::new();
-        let reply = opened.change(decide(&*opened.store, &incoming, unix_ms(), &schemas))?;
+        let decided = beside(opened.handle(), decide(&*opened.store, &incoming, unix_ms(), &schemas));
+        let reply = decided.map_err(|error| lost(&opened, &incoming, &error))?;
         if reply == Reply::Unknown && self.run.is_none() {
             // It may be in a run that cannot be read.
             tell_damaged(&opened)?;
@@ -197,10 +198,28 @@ impl On {
     }
 }
 
+/// A decision that got no answer may be there, and the call may ask again by the time that the person does.
+fn lost(opened: &Opened, incoming: &Incoming, error: &StoreError) -> Failure {
+    match (error, &incoming.suspension_id) {
+        (StoreError::Unavailable(_), Some(suspension)) if *suspension != incoming.call => {
+            opened.of_change(error).with_help(format!(
+                "once the store can be reached, give the same command with {} in place of the call: by that name it is the same \
+                 decision again, made already or not, and never one on a later question",
+                quoted(suspension)
+            ))
+        }
+        _ => opened.of_change(error),
+    }
+}
+
 /// Says who takes a decision, where that is known: it is accepted in any case.
 fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
     let Ok(loaded) = run::load(opened, run) else { return };
     if loaded.info.status == RunStatus::Done {
+        return;
+    }
+    if beside(opened.handle(), opened.store.mail(run)).is_ok_and(|mail| mail.cancel.is_some()) {
+        out.line(&printable(&format!("{run} is to be cancelled, and may end before the decision is taken")));
         return;
     }
     out.line(&printable(&match holder(&loaded.info, unix_ms()) {

@@ -1,8 +1,9 @@
 //! What `runstate show RUN` says of a run beside its trace.
 
-use runstate::agent::RunState;
+use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{About, Approval, Loaded, Mail, StoreError};
+use runstate::tool_call::AnyToolCall;
 use serde_json::{Value, json};
 
 use super::hand::holder;
@@ -67,6 +68,12 @@ impl Summary {
         taken.map(|decision| (decision, true)).chain(self.posted.iter().map(|decision| (decision, false)))
     }
 
+    /// The last thing that the model said, if it asked for no tool with it.
+    fn answer(&self) -> Option<&str> {
+        let turn = self.state()?.history().iter().rev().find_map(Message::answer)?;
+        (turn.calls.is_empty() && !turn.text.is_empty()).then_some(&*turn.text)
+    }
+
     fn state(&self) -> Option<&RunState> {
         self.state.as_ref()?.as_ref().ok()
     }
@@ -75,7 +82,7 @@ impl Summary {
         let (info, now_ms) = (&self.loaded.info, unix_ms());
         let mut line = |what: &str, said: String| out.line(&printable(format!("{what:<9}{said}").trim_end()));
         line("run", info.id.clone());
-        line("about", info.title.clone());
+        line("about", cut(&info.title));
         let hand = holder(info, now_ms).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
         line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
         notes(info, now_ms).into_iter().for_each(|note| line("", note));
@@ -93,6 +100,15 @@ impl Summary {
                     exact(&record.arguments().to_string())
                 ),
             );
+            if let Some((what, said)) = came_of(call) {
+                line(
+                    "",
+                    format!(
+                        "{what}: {}",
+                        cut(&exact(&said.as_str().map_or(said.to_string(), str::to_owned)))
+                    ),
+                );
+            }
         }
         for (decision, is_taken) in self.decisions() {
             line("decided", decided(decision, is_taken, now_ms));
@@ -100,6 +116,9 @@ impl Summary {
         for one in &self.waits {
             let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
             line("waits", format!("{}{doubt}: {}", one.call, one.suspension.message));
+        }
+        if let Some(answer) = self.answer() {
+            line("answer", cut(&exact(answer)));
         }
         line("store", opened.url());
         if let Ok(spec) = Spec::of(&self.loaded) {
@@ -112,12 +131,18 @@ impl Summary {
         let mut run = to_json(info, Waits::of(info, &self.waits), unix_ms());
         let calls = self.state().into_iter().flat_map(RunState::calls).map(|(name, call)| {
             let record = call.record();
-            json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()})
+            let mut shown =
+                json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()});
+            if let Some((what, said)) = came_of(call) {
+                shown[what] = said;
+            }
+            shown
         });
         run["calls"] = calls.collect();
         let decisions =
             self.decisions().map(|(decision, is_taken)| json!({"decision": decision, "taken": is_taken}));
         run["decisions"] = decisions.collect();
+        run["answer"] = json!(self.answer());
         run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();
@@ -138,6 +163,31 @@ fn there<T: Send>(
     }
 }
 
+/// What came of a call that is over, under the name that programs read it by.
+fn came_of(call: &AnyToolCall) -> Option<(&'static str, Value)> {
+    match call {
+        AnyToolCall::Succeeded(call) => Some(("output", call.output().clone())),
+        AnyToolCall::Failed(call) => Some(("error", call.error().into())),
+        AnyToolCall::Cancelled(call) => Some(("reason", call.reason().into())),
+        AnyToolCall::New(_)
+        | AnyToolCall::Running(_)
+        | AnyToolCall::Suspended(_)
+        | AnyToolCall::Resuming(_) => None,
+    }
+}
+
+/// The beginning of a long text, for a line.
+fn cut(text: &str) -> String {
+    const SHOWN: usize = 500;
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => {
+            let more = text[at..].chars().count();
+            format!("{}… ({more} more characters: --format json has all)", &text[..at])
+        }
+        None => text.to_owned(),
+    }
+}
+
 fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
     let action = match decision.action {
         DecisionAction::Resume => "approved",
@@ -147,7 +197,11 @@ fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
     let when = away(now_ms, decision.decided_at_ms);
     let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let taken = if is_taken { "" } else { " (not taken yet)" };
-    format!("{} {action} by {by} {when}{taken}{reason}", decision.call)
+    let result = match &decision.result {
+        Value::Null => String::new(),
+        result => format!(", with the result {}", cut(&exact(&result.to_string()))),
+    };
+    format!("{} {action} by {by} {when}{result}{taken}{reason}", decision.call)
 }
 
 #[cfg(test)]
