@@ -1,5 +1,6 @@
 //! The worker: what is in a store goes on, whoever decides and whatever fails.
 
+mod clocks;
 mod damaged;
 mod decisions;
 mod failures;
