@@ -6,6 +6,7 @@ mod decisions;
 mod failures;
 mod faulty;
 mod leases;
+mod parks;
 mod sharing;
 mod stalls;
 mod world;
