@@ -150,6 +150,10 @@ impl Host for Scripts {
     fn troubled(&self, error: &StoreError) {
         self.ledger.note(format!("trouble: {error}"));
     }
+
+    fn reached_again(&self) {
+        self.ledger.note("reached again");
+    }
 }
 
 pub struct World {

@@ -46,7 +46,7 @@ impl Worker {
                     Ok(Some(held)) => driven.push(self.take(host, held, seen, drain.clone())),
                     Ok(None) => break,
                     Err(error @ StoreError::Unavailable(_)) => {
-                        host.troubled(&error);
+                        trouble.is_away(&error);
                         is_reached = false;
                         break;
                     }
@@ -115,6 +115,7 @@ impl Worker {
                 trouble.look(&*self.store).await?;
             }
             if claimed.is_some() || !lapsed.has_more || drain.is_cancelled() {
+                trouble.is_back();
                 return Ok(claimed.map(|lease| Held { lease, term }));
             }
         }
