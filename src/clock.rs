@@ -6,19 +6,19 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
 /// Tells the time, in milliseconds from a beginning of its own.
 pub trait Clock: Send + Sync {
-    /// Now. Never less than what it said before.
+    /// Now. It may be less than what it said before: somebody set the machine's clock back. Who tells how long something took
+    /// by two of its times is ready for that, and who keeps an order keeps it by itself, as the recorder of traces does.
     fn now_ms(&self) -> u64;
 
     /// Who waits for a time of this clock looks at it again after so long; each second if this is not said. Timers do not hear of
-    /// a clock that jumps: one that was set for eight hours before the machine slept for them has eight hours left when it
-    /// wakes up.
+    /// a clock that jumps, ahead or back: one that was set for eight hours before the machine slept for them has eight hours
+    /// left when it wakes up.
     fn look_again(&self) -> Duration {
         Duration::from_secs(1)
     }
@@ -109,9 +109,10 @@ impl fmt::Debug for TokioClock {
 }
 
 /// Milliseconds since the beginning of 1970, by the machine's clock, which is read each time: the hours that the machine slept
-/// are in it, and so is a change of its clock.
+/// are in it, and so is a change of its clock, ahead or back.
 ///
-/// In one process it never goes back. Where the machine's clock was set back, it stands still until that has caught up.
+/// So two processes of one machine never disagree about the time, whenever they were started: leases, put-offs and lapses that
+/// they share are held against it.
 #[derive(Debug, Clone, Copy)]
 pub struct UnixClock(());
 
@@ -126,37 +127,28 @@ impl Clock for UnixClock {
         reason = "the one place of the library that reads the machine's clock"
     )]
     fn now_ms(&self) -> u64 {
-        static LATEST: Latest = Latest::new();
-        // A clock before 1970 is a clock that is not set.
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        LATEST.of(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+        since_1970(SystemTime::now())
     }
 }
 
-/// The latest time that was read, by whichever thread.
-struct Latest(AtomicU64);
-
-impl Latest {
-    const fn new() -> Self {
-        Latest(AtomicU64::new(0))
-    }
-
-    /// What was read, or what was read before if that is later.
-    fn of(&self, read_ms: u64) -> u64 {
-        self.0.fetch_max(read_ms, Ordering::Relaxed).max(read_ms)
-    }
+fn since_1970(time: SystemTime) -> u64 {
+    // A clock before 1970 is a clock that is not set.
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
     #[test]
-    fn a_clock_that_is_set_back_stands_still_and_one_that_is_set_ahead_is_followed() {
-        let latest = Latest::new();
-        let told: Vec<u64> =
-            [5, 40, 10, 39, 41, 28_800_041].into_iter().map(|read| latest.of(read)).collect();
-        assert_eq!(told, [5, 40, 40, 40, 41, 28_800_041]);
+    fn a_clock_that_is_set_is_followed_ahead_and_back() {
+        let read = [5, 40, 10, 39, 28_800_041, 41];
+        let told = read.map(|ms| since_1970(UNIX_EPOCH + Duration::from_millis(ms)));
+        assert_eq!(told, read);
+        assert_eq!(since_1970(UNIX_EPOCH - Duration::from_secs(1)), 0, "it is not set");
     }
 
     /// The machine sleeps, or somebody sets its clock: timers do not hear of it.

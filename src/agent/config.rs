@@ -53,7 +53,8 @@ pub enum WhenSuspended {
     #[default]
     Park,
     /// The loop waits for a decision, a cancellation or an expiry, and goes on with another activation
-    /// (document 003, `wait_for_resume_or_cancel`).
+    /// (document 003, `wait_for_resume_or_cancel`). A loop that is told to [park](super::Io::parking), such as that of a worker of
+    /// durable runs, parks all the same.
     WaitInPlace,
 }
 

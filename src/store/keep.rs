@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use super::RunStore;
 use super::error::StoreError;
 use super::lease::Lease;
-use crate::clock::{Clock, sleep_until};
+use crate::clock::Clock;
 
 /// How long a lease is, and since when.
 ///
@@ -43,13 +43,46 @@ impl Term {
     fn third(&self) -> Duration {
         self.length / 3
     }
+
+    /// What is left of it, by timers or by that clock: where they differ, the machine slept or its clock was set, and less is
+    /// what both grant.
+    fn left(&self, clock: &dyn Clock) -> Duration {
+        let by_clock = Duration::from_millis(self.until_ms().saturating_sub(clock.now_ms()));
+        by_clock.min(self.length.saturating_sub(self.began.elapsed()))
+    }
+
+    /// Waits for a third of it: it is time to renew the lease. Where the clock was set back since it began it is time at once.
+    async fn third_is_over(&self, clock: &dyn Clock) {
+        let behind = self.length.saturating_sub(self.third());
+        let left = || match clock.now_ms() {
+            now_ms if now_ms < self.began_ms => Duration::ZERO,
+            _ => self.left(clock).saturating_sub(behind),
+        };
+        wait(clock, left).await;
+    }
+}
+
+/// Waits until nothing is left, which is looked at when it may be so, and as often as such a clock wants.
+async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
+    loop {
+        let left = left();
+        // Also where nothing is: others have their turn.
+        sleep(left.min(clock.look_again())).await;
+        if left.is_zero() {
+            return;
+        }
+    }
 }
 
 /// Keeps a lease: renews it at a third of its time, again and again. Returns when it is not to be kept any more, and says
 /// why: whoever drives the run is to drop it then.
 ///
-/// A store that cannot be reached, or that does not answer, is asked again until the lease is over. One who was stopped for
-/// longer than that, such as by a machine that slept, asks once more all the same: if nobody took the run, it goes on.
+/// A store that cannot be reached, or that does not answer, is asked again until the lease is over, by timers or by the clock,
+/// whichever is first. One who was stopped for longer than that, such as by a machine that slept, asks once more all the same,
+/// and has a third of the lease's time to hear: if nobody took the run, it goes on.
+///
+/// Where the clock is set back the lease is renewed at once. The store has an end of it by the time before, and others would wait
+/// for that long after this process is gone.
 ///
 /// ```
 /// use std::time::Duration;
@@ -79,51 +112,47 @@ impl Term {
 /// Dropped, the lease was renewed for the last time, or is just being renewed.
 pub async fn keep(store: &dyn RunStore, lease: &Lease, mut term: Term, clock: &dyn Clock) -> StoreError {
     loop {
-        rest(term.third().saturating_sub(term.began.elapsed()), clock).await;
-        let left = term.length.saturating_sub(term.began.elapsed());
-        match renewed(store, lease, term.length, clock, left.max(term.third())).await {
+        term.third_is_over(clock).await;
+        match renewed(store, lease, term, clock).await {
             Ok(next) => term = next,
             Err(error) => return error,
         }
     }
 }
 
-/// Renews a lease within that time: the next term.
+/// Renews a lease before this term of it is over: the next term.
 async fn renewed(
     store: &dyn RunStore,
     lease: &Lease,
-    length: Duration,
+    term: Term,
     clock: &dyn Clock,
-    patience: Duration,
 ) -> Result<Term, StoreError> {
     let began = Instant::now();
-    let left = || patience.saturating_sub(began.elapsed());
+    let too_late = || wait(clock, || term.left(clock).max(term.third().saturating_sub(began.elapsed())));
     let mut away = None;
     loop {
-        let term = Term::from_now(length, clock);
-        match timeout(left(), store.renew(lease, term.until_ms())).await {
-            Ok(Ok(())) => return Ok(term),
-            // It is still in this hand, and may be renewed in time.
-            Ok(Err(error @ StoreError::Unavailable(_))) if !left().is_zero() => away = Some(error),
-            Ok(Err(error)) => return Err(error),
-            Err(_) => return Err(away.unwrap_or_else(|| late(lease))),
+        let next = Term::from_now(term.length, clock);
+        tokio::select! {
+            biased;
+            renewed = store.renew(lease, next.until_ms()) => match renewed {
+                Ok(()) => return Ok(next),
+                // It is still in this hand, and may be renewed in time.
+                Err(error @ StoreError::Unavailable(_)) => away = Some(error),
+                Err(error) => return Err(error),
+            },
+            () = too_late() => return Err(away.unwrap_or_else(|| late(lease))),
         }
-        rest(term.third().min(left()), clock).await;
+        tokio::select! {
+            biased;
+            () = too_late() => return Err(away.unwrap_or_else(|| late(lease))),
+            () = next.third_is_over(clock) => {}
+        }
     }
 }
 
 fn late(lease: &Lease) -> StoreError {
     let run = &lease.run;
     StoreError::unavailable(format!("the lease on the run {run:?} was over before its renewal was answered"))
-}
-
-/// Waits for so long, by timers or by that clock: what was a moment to timers may have been a night.
-async fn rest(time: Duration, clock: &dyn Clock) {
-    let until_ms = clock.now_ms().saturating_add(ms(time).max(1));
-    tokio::select! {
-        () = sleep(time) => {}
-        () = sleep_until(clock, until_ms) => {}
-    }
 }
 
 fn ms(time: Duration) -> u64 {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::event::{Event, Stamp};
@@ -79,8 +80,9 @@ impl RecorderBuilder {
 
     /// What gives `at_ms`, in milliseconds. Without a clock every `at_ms` is 0, since the time is not known.
     ///
-    /// It is called just before the event gets its place in the order: where several threads record, times may be out of
-    /// order by the moment between.
+    /// Where it goes back, such as a machine's clock that was set, events have the latest time that it gave until it has caught
+    /// up: a trace is in the order of its times. It is called just before the event gets its place in the order: where several
+    /// threads record, times may be out of order by the moment between.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(clock));
@@ -93,6 +95,7 @@ impl RecorderBuilder {
             run: self.run,
             first_seq: self.first_seq,
             clock: self.clock,
+            latest_ms: AtomicU64::new(0),
             tape: Tape::new(self.capacity),
             sources: Sources::new(),
             names: Mutex::default(),
@@ -112,6 +115,8 @@ struct Sink {
     run: Arc<str>,
     first_seq: u64,
     clock: Option<Clock>,
+    /// The latest time that the clock gave.
+    latest_ms: AtomicU64,
     tape: Tape,
     sources: Sources,
     names: Mutex<Names>,
@@ -126,7 +131,10 @@ struct Names {
 impl Sink {
     #[inline]
     fn push(&self, instance: u32, source: Source) {
-        let at_ms = self.clock.as_ref().map_or(0, |clock| clock());
+        let at_ms = self.clock.as_ref().map_or(0, |clock| {
+            let now_ms = clock();
+            self.latest_ms.fetch_max(now_ms, Ordering::Relaxed).max(now_ms)
+        });
         self.tape.push(Entry { at_ms, instance, source: self.sources.keep(source) });
     }
 

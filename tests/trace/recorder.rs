@@ -71,6 +71,20 @@ fn the_clock_is_the_callers() {
 }
 
 #[test]
+fn times_stay_in_order_where_the_clock_is_set_back() {
+    let now = Arc::new(AtomicU64::new(500));
+    let clock = Arc::clone(&now);
+    let recorder = Recorder::builder("r1").clock(move || clock.load(Ordering::Relaxed)).build();
+    let mut sent = Parcel::new(Label::observed(recorder.observer("p1"))).send(Send);
+    for at_ms in [20, 499, 501, 3] {
+        now.store(at_ms, Ordering::Relaxed);
+        sent = sent.bounce(Bounce).send(Send);
+    }
+    let times: Vec<u64> = recorder.take().iter().map(|event| event.at_ms).collect();
+    assert_eq!(times, [500, 500, 500, 500, 500, 500, 501, 501, 501, 501]);
+}
+
+#[test]
 fn looking_drains_nothing_and_draining_keeps_counting() {
     let recorder = Recorder::new("r1");
     let parcel = Parcel::new(Label::observed(recorder.observer("p1")));

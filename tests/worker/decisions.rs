@@ -7,7 +7,7 @@ use runstate::clock::Clock;
 use runstate::decision::Decision;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
-use runstate::store::{About, ApprovalQuery, NewRun, decide};
+use runstate::store::{About, ApprovalQuery, NewRun, StoreError, decide};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -173,6 +173,48 @@ async fn a_decision_is_taken_in_beside_calls_that_execute() {
     assert_eq!(world.status("r").await, "Done natural_end");
     assert_eq!((world.ledger().count("a began"), world.ledger().count("b began")), (1, 1));
     world.is_sound("r").await;
+}
+
+/// More decisions, one by one, than are on their way to a run at once, while a call executes beside which none is taken.
+async fn many_decided_beside_one_that_executes() -> (World, tokio::task::JoinHandle<Result<(), StoreError>>) {
+    const MANY: usize = 70;
+    let world = World::new();
+    let mut calls: Vec<_> =
+        (0..MANY).map(|n| call(&format!("c{n}"), "once", json!({ "ask": true }))).collect();
+    calls.push(call("long", "once", json!({ "ms": 10_000 })));
+    world.create("r", json!([calls])).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(world.ledger().all(), ["long began"]);
+    for n in 0..MANY {
+        assert_eq!(
+            answer(&world, Incoming::new(format!("d{n}"), format!("c{n}"), Resume)).await,
+            Reply::Accepted
+        );
+        // Each is news of its own.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    (world, working)
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_decisions_than_are_on_their_way_at_once_are_all_taken() {
+    let (world, working) = many_decided_beside_one_that_executes().await;
+    tokio::time::timeout(Duration::from_secs(60), working).await.unwrap().unwrap().unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
+    let ended = world.ledger().all().iter().filter(|noted| noted.ends_with(" ended")).count();
+    assert_eq!(ended, 71, "{:?}", world.ledger().all());
+    world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_to_cancel_is_heard_behind_more_decisions_than_are_on_their_way_at_once() {
+    let (world, working) = many_decided_beside_one_that_executes().await;
+    assert!(world.store.cancel("r", "not wanted").await.unwrap());
+    tokio::time::timeout(Duration::from_secs(2), working).await.unwrap().unwrap().unwrap();
+    assert_eq!(world.status("r").await, "Done cancelled");
+    assert_eq!(world.ledger().count("long ended"), 0);
 }
 
 #[tokio::test(start_paused = true)]

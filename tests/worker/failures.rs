@@ -63,6 +63,7 @@ async fn a_store_that_stays_away_loses_the_run_to_whoever_finds_it_back() {
     tokio::time::sleep(Duration::from_secs(300)).await;
     let lost = "r lost: the store cannot be reached now: no route";
     assert_eq!(world.ledger().count(lost), 1, "{:?}", world.ledger().all());
+    assert_eq!(world.ledger().count("reached again"), 0);
     store.weather(Weather::Fair);
     tokio::time::sleep(Duration::from_secs(60)).await;
     // The call ended, and that could not be stored: a person says what to do.
@@ -71,6 +72,34 @@ async fn a_store_that_stays_away_loses_the_run_to_whoever_finds_it_back() {
     drain.cancel();
     working.await.unwrap().unwrap();
     world.is_sound("r").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_a_store_is_away_is_told_once_and_so_is_that_it_is_back() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    let drain = CancellationToken::new();
+    let (worker, host, token) = (world.worker("w"), world.host.clone(), drain.clone());
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    let [no_route, busy] =
+        ["no route", "busy"].map(|why| format!("trouble: the store cannot be reached now: {why}"));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    store.weather(Weather::Unreachable);
+    // Some six hundred looks for work.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.ledger().all(), [&*no_route]);
+    // It is away for another reason, comes back, and is away again.
+    *store.busy.lock().unwrap() = 20;
+    store.weather(Weather::Fair);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    store.weather(Weather::Unreachable);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let told = [&*no_route, &*busy, "reached again", &*no_route];
+    assert_eq!(world.ledger().all(), told);
+    // To be told to stop is not to reach it.
+    drain.cancel();
+    working.await.unwrap().unwrap();
+    assert_eq!(world.ledger().all(), told);
 }
 
 #[tokio::test(start_paused = true)]

@@ -30,6 +30,10 @@ pub struct Faulty {
     pub paused: Mutex<bool>,
     /// Renewals are not answered.
     pub silent: Mutex<bool>,
+    /// So long a renewal takes to be answered.
+    pub renew: Mutex<Duration>,
+    /// So long it takes to give that run back.
+    pub release: Mutex<Option<(&'static str, Duration)>>,
     /// So long it takes to load a run.
     pub load: Mutex<Duration>,
     /// A decision that comes right behind a claim that finds nothing.
@@ -56,6 +60,8 @@ impl Faulty {
             weather: Mutex::new(Weather::Fair),
             paused: Mutex::new(false),
             silent: Mutex::default(),
+            renew: Mutex::default(),
+            release: Mutex::default(),
             load: Mutex::default(),
             behind_claim: Mutex::default(),
             before_mail: Mutex::default(),
@@ -133,11 +139,20 @@ impl Wrapper for Faulty {
             std::future::pending::<()>().await;
         }
         self.reached()?;
-        self.inner.renew(lease, until_ms).await
+        let renewed = self.inner.renew(lease, until_ms).await;
+        let takes = *self.renew.lock().unwrap();
+        tokio::time::sleep(takes).await;
+        renewed
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         self.reached()?;
+        let slow = *self.release.lock().unwrap();
+        if let Some((run, takes)) = slow
+            && run == lease.run
+        {
+            tokio::time::sleep(takes).await;
+        }
         self.inner.release(lease, release).await
     }
 

@@ -44,7 +44,10 @@ impl Clock for Sleeper {
 
 /// A worker that drives one run, whose call takes 50 seconds, on a machine that may sleep.
 async fn sleepy() -> (World, Sleeper, JoinHandle<()>) {
-    let world = World::new();
+    sleepy_on(World::new()).await
+}
+
+async fn sleepy_on(world: World) -> (World, Sleeper, JoinHandle<()>) {
     world.create("r", json!([[call("a", "again", json!({ "ms": 50_000 }))]])).await;
     let clock = Sleeper::of(&world);
     let (worker, host) = (world.worker("sleepy").clock(clock.clone()), world.host.clone());
@@ -144,4 +147,46 @@ async fn a_run_does_not_change_hands_while_it_is_loaded() {
     assert!(matches!(stolen, Err(StoreError::Held { .. })), "{stolen:?}");
     working.await.unwrap().unwrap();
     assert_eq!(world.ledger().all(), ["a began", "a ended", "r over: natural_end"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_slept_and_whose_store_does_not_answer_lets_go_within_a_third_of_its_lease() {
+    let store = Faulty::new();
+    let (world, clock, working) = sleepy_on(World::on(store.clone())).await;
+    *store.silent.lock().unwrap() = true;
+    clock.sleep_for_a_night();
+    at(&world, 10_900).await;
+    assert_eq!(world.ledger().all(), ["a began"], "it may still hear that nobody took the run");
+    at(&world, 12_600).await;
+    assert_eq!(world.ledger().all(), ["a began", NOT_ANSWERED], "by timers it would have 18 seconds more");
+    working.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_slept_while_it_waited_for_its_store_lets_go_at_once() {
+    let store = Faulty::new();
+    let (world, clock, working) = sleepy_on(World::on(store.clone())).await;
+    *store.silent.lock().unwrap() = true;
+    // It asked at 10 seconds, and has waited for longer than a third of its lease.
+    at(&world, 20_500).await;
+    assert_eq!(world.ledger().all(), ["a began"]);
+    clock.sleep_for_a_night();
+    at(&world, 21_600).await;
+    assert_eq!(world.ledger().all(), ["a began", NOT_ANSWERED]);
+    working.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_was_answered_after_a_night_is_none() {
+    let store = Faulty::new();
+    let (world, clock, working) = sleepy_on(World::on(store.clone())).await;
+    *store.renew.lock().unwrap() = Duration::from_secs(3);
+    at(&world, 11_000).await;
+    clock.sleep_for_a_night();
+    *store.renew.lock().unwrap() = Duration::ZERO;
+    at(&world, 14_100).await;
+    let until_ms = world.loaded("r").await.info.holder.unwrap().until_ms;
+    assert!(until_ms > clock.now_ms(), "its lease was over in the evening, at {until_ms}");
+    working.await.unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
 }

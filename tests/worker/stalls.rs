@@ -93,6 +93,40 @@ async fn a_run_does_not_change_hands_while_a_claim_takes_long() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_does_not_change_hands_while_another_is_given_back() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", json!([[call("a", "once", json!({ "ms": 20_000 }))]])).await;
+    let drain = CancellationToken::new();
+    let worker = world.worker("w").lease(LEASE);
+    let (host, token) = (world.host.clone(), drain.clone());
+    let working = tokio::spawn(async move { worker.run(&*host, token).await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    // It is told to stop while it claims another one, which the store then takes long to take back.
+    *store.claim.lock().unwrap() = Duration::from_secs(1);
+    *store.release.lock().unwrap() = Some(("late", Duration::from_secs(10)));
+    world.create("late", json!([[call("b", "once", json!({}))]])).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    drain.cancel();
+    *store.claim.lock().unwrap() = Duration::ZERO;
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if world.ledger().count("a ended") > 0 {
+            break;
+        }
+        let now_ms = world.clock.now_ms();
+        let stolen = world.store.claim(&Claim::of("r", "thief", now_ms, now_ms + 1)).await;
+        assert!(matches!(stolen, Err(StoreError::Held { .. })), "at {now_ms}: {stolen:?}");
+    }
+    working.await.unwrap().unwrap();
+    assert_eq!(world.ledger().all(), ["a began", "a ended", "r given back, to go on elsewhere"]);
+    let late = world.loaded("late").await.info;
+    assert_eq!((late.version, late.holder), (0, None));
+    let next = Claim::of("late", "next", world.clock.now_ms(), u64::MAX);
+    assert_eq!(world.store.claim(&next).await.unwrap().unwrap().fence, 2, "it was claimed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn it_is_heard_at_once_that_a_worker_is_to_stop_while_many_calls_lapse() {
     let store = Faulty::new();
     let world = many_that_wait(&store).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
     Agent, ExecutionMode, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
-    Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict, async_trait,
+    Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict, WhenSuspended, async_trait,
 };
 use runstate::clock::TokioClock;
 use runstate::decision::Suspension;
@@ -111,6 +111,17 @@ impl Plugin for Asks {
 pub struct Scripts {
     pub ledger: Ledger,
     pub mode: ExecutionMode,
+    pub when_suspended: WhenSuspended,
+}
+
+impl Scripts {
+    fn new() -> Self {
+        Scripts {
+            ledger: Ledger::default(),
+            mode: ExecutionMode::Parallel,
+            when_suspended: WhenSuspended::Park,
+        }
+    }
 }
 
 #[async_trait]
@@ -125,6 +136,7 @@ impl Host for Scripts {
             .tool(tool(act("again").repeatable()))
             .plugin(Asks)
             .mode(self.mode)
+            .when_suspended(self.when_suspended)
             .clock(TokioClock::starting_at(0))
             .build()
             .map_err(HostError::new)?;
@@ -137,6 +149,10 @@ impl Host for Scripts {
 
     fn troubled(&self, error: &StoreError) {
         self.ledger.note(format!("trouble: {error}"));
+    }
+
+    fn reached_again(&self) {
+        self.ledger.note("reached again");
     }
 }
 
@@ -152,12 +168,16 @@ impl World {
     }
 
     pub fn on(store: Arc<dyn RunStore>) -> Self {
-        let host = Scripts { ledger: Ledger::default(), mode: ExecutionMode::Parallel };
-        World { store, host: Arc::new(host), clock: TokioClock::starting_at(0) }
+        World { store, host: Arc::new(Scripts::new()), clock: TokioClock::starting_at(0) }
     }
 
     pub fn in_mode(mut self, mode: ExecutionMode) -> Self {
-        self.host = Arc::new(Scripts { ledger: Ledger::default(), mode });
+        self.host = Arc::new(Scripts { mode, ..Scripts::new() });
+        self
+    }
+
+    pub fn waiting_in_place(mut self) -> Self {
+        self.host = Arc::new(Scripts { when_suspended: WhenSuspended::WaitInPlace, ..Scripts::new() });
         self
     }
 

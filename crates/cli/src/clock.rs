@@ -7,7 +7,8 @@ pub(crate) fn unix_ms() -> u64 {
     unix_clock().now_ms()
 }
 
-/// The clock of a run that is driven here. The time of a run goes on while nobody drives it, and never back.
+/// The clock of a run that is driven here. The time of a run goes on while nobody drives it: it begins at its last event or
+/// later. A machine's clock that is set back meanwhile is followed, and the trace keeps its order by itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RunClock {
     /// Moved on whenever all wait for it.

@@ -49,6 +49,10 @@ impl Host for ScenarioHost {
     fn troubled(&self, error: &StoreError) {
         complain(&printable(&format!("warning: {error}")));
     }
+
+    fn reached_again(&self) {
+        complain("the store can be reached again");
+    }
 }
 
 /// Calls that are named on one line.

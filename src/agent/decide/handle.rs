@@ -151,6 +151,15 @@ impl DecisionHandle {
         self.inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)
     }
 
+    /// The same without a wait. Says whether they were given: none is while as many batches are on their way as may be. What a
+    /// run that is gone was given it reads from its store when it goes on.
+    #[cfg(feature = "store")]
+    pub(crate) fn try_post(&self, batch: Vec<Incoming>) -> bool {
+        let envelopes = batch.into_iter().map(Envelope::posted).collect();
+        let sent = self.inbound.try_send(Inbound::Decisions(envelopes));
+        !matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
+    }
+
     /// Writes to a run that waits in place: the calls that wait are given up, and the model reads the message. Says whether
     /// the run took it; one that was not waiting when it was written does not. While no loop drives the run the answer is that
     /// of the next one.

@@ -73,6 +73,7 @@ pub struct Io<'a> {
     pub(super) cancelled: CancellationToken,
     pub(super) watch: &'a dyn Watch,
     pub(super) judging: Judging,
+    pub(super) parks: bool,
 }
 
 impl<'a> Io<'a> {
@@ -85,6 +86,7 @@ impl<'a> Io<'a> {
             cancelled: CancellationToken::new(),
             watch: &Unwatched,
             judging: Judging::Here,
+            parks: false,
         }
     }
 
@@ -115,6 +117,14 @@ impl<'a> Io<'a> {
     #[must_use]
     pub fn judged_in_store(mut self) -> Self {
         self.judging = Judging::InStore;
+        self
+    }
+
+    /// The loop returns once the run waits, also where the agent would have it wait in place
+    /// ([`WhenSuspended`](super::super::WhenSuspended)): what drives many runs has no place for those that wait.
+    #[must_use]
+    pub fn parking(mut self) -> Self {
+        self.parks = true;
         self
     }
 

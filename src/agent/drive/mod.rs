@@ -40,7 +40,7 @@ pub use stream::{RunStream, run_loop_stream};
 /// Words of a tool on how far it is that may be on their way before it has to wait.
 const PROGRESS: usize = 64;
 
-/// Drives a run until it is over or, where the agent parks, until it waits (document 000, `run_loop`).
+/// Drives a run until it is over or, where the agent or [its `Io`](Io::parking) parks, until it waits (document 000, `run_loop`).
 ///
 /// Decisions are taken in at the gates; in [`ExecutionMode::Concurrent`] also while calls execute. For decisions while the
 /// model speaks see [`run_loop_stream`].
@@ -220,6 +220,7 @@ impl<'d, 'io> Drive<'d, 'io> {
     async fn go(&mut self, input: Input) -> Result<Outcome, ActivationError> {
         let mut outcome = self.first(input).await?;
         while self.config.when_suspended == WhenSuspended::WaitInPlace
+            && !self.io.parks
             && outcome.reason == TerminationReason::Suspended
             && self.can_wait()
         {

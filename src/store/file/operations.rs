@@ -54,9 +54,9 @@ impl RunStore for FileStore {
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         let (mine, release) = (lease.clone(), release.clone());
-        let released = self.with(&lease.run, move |run| {
+        let given_back = self.with(&lease.run, move |run| {
             if run.state.is_fenced(&mine).is_err() {
-                return Ok(());
+                return Ok(false);
             }
             // Where a log is damaged, what is fresh stays in the state; the run is given back all the same.
             match run.settle() {
@@ -65,16 +65,17 @@ impl RunStore for FileStore {
             }
             run.state.give_back();
             (run.state.not_before_ms, run.state.problem) = (release.not_before_ms, release.problem);
-            run.save()
+            run.save()?;
+            Ok(true)
         });
-        let released = match released.await {
-            Err(StoreError::NoRun { .. }) => Ok(()),
-            released => released,
-        };
-        if released.is_ok() {
+        let given_back = given_back.await;
+        if matches!(given_back, Ok(true)) {
             self.inner.news.tell();
         }
-        released
+        match given_back {
+            Err(StoreError::NoRun { .. }) => Ok(()),
+            given_back => given_back.map(|_| ()),
+        }
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {

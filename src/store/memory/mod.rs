@@ -124,18 +124,21 @@ impl RunStore for MemoryStore {
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        let released = self.with(&lease.run, |kept| {
-            if kept.is_fenced(lease).is_ok() {
+        let given_back = self.with(&lease.run, |kept| {
+            let is_mine = kept.is_fenced(lease).is_ok();
+            if is_mine {
                 kept.info.holder = None;
                 kept.info.not_before_ms = release.not_before_ms;
                 kept.info.problem.clone_from(&release.problem);
             }
-            Ok(())
+            Ok(is_mine)
         });
-        self.news.tell();
-        match released {
+        if matches!(given_back, Ok(true)) {
+            self.news.tell();
+        }
+        match given_back {
             Err(StoreError::NoRun { .. }) => Ok(()),
-            released => released,
+            given_back => given_back.map(|_| ()),
         }
     }
 

@@ -94,7 +94,8 @@ impl InHand<'_> {
                 .inbox(&mut inbox)
                 .watch(&self.recorder)
                 .cancelled_by(cancel.clone())
-                .judged_in_store();
+                .judged_in_store()
+                .parking();
             if let Some(events) = &self.events {
                 io = io.events(&**events);
             }

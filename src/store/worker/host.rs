@@ -27,9 +27,13 @@ pub trait Host: Send + Sync {
     /// A run was given back.
     fn ended(&self, _run: &str, _ended: &Ended) {}
 
-    /// The store could not be reached, and the worker goes on trying; or it has a run that cannot be read, of which this is said
-    /// once, and the worker goes on with the others.
+    /// The store cannot be reached, and the worker goes on trying: this is said once, and again when the reason is another one. Or
+    /// it has a run that cannot be read, of which this is said once, and the worker goes on with the others. Or a run could not be
+    /// given back, and others go on with it once its lease is over.
     fn troubled(&self, _error: &StoreError) {}
+
+    /// The store can be reached again, after it was told that it cannot.
+    fn reached_again(&self) {}
 }
 
 /// What a run is driven with.

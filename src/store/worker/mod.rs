@@ -23,7 +23,8 @@ pub use host::{Ended, Host, HostError, Job};
 use rounds::Until;
 
 /// Drives runs of a store: it claims those that can go on, gives up calls that nobody decided in time, takes decisions that
-/// any process posts, and parks what waits. Any number of workers may share a store.
+/// any process posts, and parks what waits, also where the agent would [wait in place](crate::agent::WhenSuspended). Any number
+/// of workers may share a store.
 ///
 /// A run that cannot be read holds up no other: the host is told of it, once, and the worker goes on.
 ///

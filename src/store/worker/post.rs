@@ -25,7 +25,9 @@ impl Postman {
         Postman { handle, cancel, brought: HashSet::new(), seen }
     }
 
-    /// Brings what is new. Says whether decisions are there that were not taken yet.
+    /// Brings what is new. Says whether decisions are there that were not taken yet. It waits for the store alone: what a run
+    /// that takes none now has no room for stays in the store, and is brought when it is next looked at. So a wish to cancel is
+    /// heard, however many decisions are there.
     pub(super) async fn bring(&mut self, store: &dyn RunStore, run: &str) -> Result<bool, StoreError> {
         let Mail { decisions, cancel, .. } = store.mail(run).await?;
         if cancel.is_some() {
@@ -36,10 +38,9 @@ impl Postman {
         let new: Vec<Incoming> = decisions.into_iter().filter(is_new).map(Incoming::from).collect();
         if !new.is_empty() {
             let ids: Vec<String> = new.iter().map(|decision| decision.decision_id.clone()).collect();
-            // A run that is gone reads them from the store when it goes on.
-            self.handle.post(new).await.ok();
-            // Not before: whoever is dropped meanwhile has brought nothing.
-            self.brought.extend(ids);
+            if self.handle.try_post(new) {
+                self.brought.extend(ids);
+            }
         }
         Ok(is_waiting)
     }

@@ -43,11 +43,10 @@ impl Worker {
             let mut is_reached = true;
             while driven.len() < self.at_once && !drain.is_cancelled() {
                 match self.next_beside(&mut driven, &drain, &mut trouble).await {
-                    Ok(Some(held)) if drain.is_cancelled() => self.give_back(host, &held).await,
-                    Ok(Some(held)) => driven.push(self.drive(host, held, seen, drain.clone())),
+                    Ok(Some(held)) => driven.push(self.take(host, held, seen, drain.clone())),
                     Ok(None) => break,
                     Err(error @ StoreError::Unavailable(_)) => {
-                        host.troubled(&error);
+                        trouble.is_away(&error);
                         is_reached = false;
                         break;
                     }
@@ -116,13 +115,17 @@ impl Worker {
                 trouble.look(&*self.store).await?;
             }
             if claimed.is_some() || !lapsed.has_more || drain.is_cancelled() {
+                trouble.is_back();
                 return Ok(claimed.map(|lease| Held { lease, term }));
             }
         }
     }
 
-    /// Gives back what was claimed when it was to stop already.
-    async fn give_back(&self, host: &dyn Host, held: &Held) {
+    /// Drives what was claimed, beside the others. What was claimed when it was to stop already is given back.
+    async fn take(&self, host: &dyn Host, held: Held, seen: u64, drain: CancellationToken) {
+        if !drain.is_cancelled() {
+            return self.drive(host, held, seen, drain).await;
+        }
         // A lease that cannot be given back runs out.
         if let Err(error) = self.store.release(&held.lease, &Release::clean()).await {
             host.troubled(&error);

@@ -1,4 +1,4 @@
-//! What a worker tells its host of runs that cannot be read.
+//! What a worker tells its host of runs that cannot be read, and of a store that is away.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,19 @@ use super::super::error::StoreError;
 use super::super::query::Damage;
 use super::Host;
 
-/// Tells a host of what cannot be read, of each thing once.
+/// Tells a host of what cannot be read, of each thing once; and once that the store is away, why, and that it is back.
 pub(super) struct Trouble<'h> {
     host: &'h dyn Host,
     has_looked: bool,
     /// As many as there are damaged runs.
     told: BTreeSet<Damage>,
+    /// Why the store cannot be reached, as the host was told.
+    away: Option<String>,
 }
 
 impl<'h> Trouble<'h> {
     pub(super) fn of(host: &'h dyn Host) -> Self {
-        Trouble { host, has_looked: false, told: BTreeSet::new() }
+        Trouble { host, has_looked: false, told: BTreeSet::new(), away: None }
     }
 
     pub(super) fn has_never_looked(&self) -> bool {
@@ -37,6 +39,22 @@ impl<'h> Trouble<'h> {
         if !self.told.contains(&damage) {
             self.host.troubled(&damage.clone().into());
             self.told.insert(damage);
+        }
+    }
+
+    /// The store could not be reached. It is told where that was not so before, or was for another reason.
+    pub(super) fn is_away(&mut self, error: &StoreError) {
+        let why = error.to_string();
+        if self.away.as_ref() != Some(&why) {
+            self.host.troubled(error);
+            self.away = Some(why);
+        }
+    }
+
+    /// The store was reached. It is told where it could not be before.
+    pub(super) fn is_back(&mut self) {
+        if self.away.take().is_some() {
+            self.host.reached_again();
         }
     }
 }

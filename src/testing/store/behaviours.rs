@@ -136,7 +136,8 @@ behaviours! {
     unknown:
         unknown_runs_are_told,
         news_are_waited_for_no_longer_than_patience,
-        news_are_told_to_each_who_waits;
+        news_are_told_to_each_who_waits,
+        what_was_refused_is_no_news;
     texts:
         odd_ids_are_kept_apart,
         odd_texts_come_back_as_they_were,

@@ -7,7 +7,7 @@ use super::played::Played;
 use super::puts::{LONG, Must, create, refused};
 use super::world::NOW;
 use crate::decision::{Decision, DecisionAction};
-use crate::store::{About, ApprovalQuery, Claim, Lease, Release, StoreError};
+use crate::store::{About, ApprovalQuery, Claim, Lease, Posted, Release, StoreError};
 
 pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -63,5 +63,43 @@ pub(super) async fn news_are_told_to_each_who_waits(bench: &dyn Bench) {
         !told.contains(&before) && late != before,
         "two waited with the mark {before} when a run was created and were given {told:?}, a third one behind \
          them {late}: each should be told",
+    );
+}
+
+/// A worker that tries again each time that there are news would never rest. What came before may be heard late, so one time of
+/// several at which nothing is heard says it.
+pub(super) async fn what_was_refused_is_no_news(bench: &dyn Bench) {
+    const TIMES: usize = 5;
+    const QUIET: Duration = Duration::from_millis(250);
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.claim(&Claim::of("r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
+    let mut told = Vec::new();
+    for _ in 0..TIMES {
+        let mut before = store.news(0, QUIET).await.must("news");
+        for _ in 0..TIMES {
+            match store.news(before, QUIET).await.must("news") {
+                same if same == before => break,
+                more => before = more,
+            }
+        }
+        store.release(&old, &Release::clean()).await.must("release an older lease");
+        store
+            .release(&Lease::new("gone", 1), &Release::clean())
+            .await
+            .must("release a run that is not there");
+        let mut decision = Decision::new("d1", "s1", DecisionAction::Resume);
+        (decision.run_id, decision.call) = ("r1".to_owned(), "a".to_owned());
+        let posted = store.post(&decision).await.must("decide what does not wait");
+        assert_eq!(posted, Posted::NotWaiting, "a decision on what does not wait");
+        let after = store.news(before, QUIET).await.must("news");
+        if after == before {
+            return;
+        }
+        told.push((before, after));
+    }
+    panic!(
+        "behind leases that give nothing back and a decision on nothing there were news each time: {told:?}"
     );
 }
