@@ -63,6 +63,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] when the name is taken.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// The same, so that no other user of the machine looks into it. A file system without users, as where this is not
+    /// implemented, makes a folder like any other.
+    ///
+    /// # Errors
+    /// As [`create_folder`](Self::create_folder).
+    fn create_private_folder(&self, path: &Path) -> io::Result<()> {
+        self.create_folder(path)
+    }
+
     /// Removes a folder that is empty. What cannot do that leaves it there.
     ///
     /// # Errors

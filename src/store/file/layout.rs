@@ -1,7 +1,7 @@
 //! Where the files of a store are.
 
 use std::fmt::Write as _;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ impl Layout {
         self.root.join(MARK)
     }
 
-    /// Makes a folder and those that it is in.
+    /// Makes a folder and those that it is in. What agents did is nothing for other users of the machine.
     fn make_folders(&self, disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
         if disk.list(folder).is_ok() {
             return Ok(());
@@ -93,7 +93,7 @@ impl Layout {
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             self.make_folders(disk, parent)?;
         }
-        make_folder(disk, folder)?;
+        made(disk.create_private_folder(folder), folder)?;
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         disk.sync_folder(parent).map_err(failed(parent))
@@ -158,7 +158,12 @@ fn is_ours(path: &Path, mark: &[u8]) -> Result<(), StoreError> {
 }
 
 fn make_folder(disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
-    match disk.create_folder(folder) {
+    made(disk.create_folder(folder), folder)
+}
+
+/// Somebody else may have been faster.
+fn made(made: io::Result<()>, folder: &Path) -> Result<(), StoreError> {
+    match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         made => made.map_err(failed(folder)),
     }

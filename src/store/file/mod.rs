@@ -63,6 +63,9 @@ pub(super) use problem::of_one_run;
 /// [`RunStore::damaged`](super::RunStore::damaged) says what that is; asked for by its name it is refused, with the file, what is
 /// wrong with it and what to do.
 ///
+/// On Unix the folder of the store, and those above it that have to be made, are made for their user alone (0700): others are not
+/// to read what agents did. A folder that is there keeps its modes, so that several users may share one.
+///
 /// ```
 /// use runstate::store::{Claim, FileStore, NewRun, RunStore, StoreError};
 ///

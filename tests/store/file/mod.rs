@@ -9,6 +9,8 @@ mod folder;
 mod forbidden;
 mod index;
 mod locks;
+#[cfg(unix)]
+mod modes;
 mod others;
 mod processes;
 mod story;
