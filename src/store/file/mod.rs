@@ -61,7 +61,7 @@ pub(super) use problem::of_one_run;
 ///
 /// A run that is damaged hides no other. Lists and claims without a name leave out what they cannot read, and
 /// [`RunStore::damaged`](super::RunStore::damaged) says what that is; asked for by its name it is refused, with the file, what is
-/// wrong with it and what to do.
+/// wrong with it and what to do. Where its state is lost, no other run of its id is created over what is left of it.
 ///
 /// On Unix the folder of the store, and those above it that have to be made, are made for their user alone (0700): others are not
 /// to read what agents did. A folder that is there keeps its modes, so that several users may share one.

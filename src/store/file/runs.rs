@@ -9,7 +9,7 @@ use super::super::lease::{Claim, Lease};
 use super::commits::OpenRun;
 use super::layout::Place;
 use super::lock::{Lock, Pauses, try_lock};
-use super::problem::{failed, of_one_run};
+use super::problem::{failed, of_one_run, without_state};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
@@ -99,9 +99,10 @@ impl Inner {
             return Err(taken());
         }
         if self.is_removed(&place) {
-            // What says so must not be there beside the state of the new run.
-            let path = place.removed();
-            self.clear(&place).or_else(|_| self.disk.remove(&path)).map_err(failed(&path))?;
+            self.make_room(&place)?;
+        } else if self.has_rows(&place)? {
+            // They are those of a run that can be restored, and not of one whose creation was cut off.
+            return Err(without_state(&place).into());
         }
         place.make(&*self.disk)?;
         for log in LOGS {
@@ -171,7 +172,7 @@ impl Inner {
         let path = place.state();
         self.disk.rename(&path, &place.removed()).map_err(failed(&path))?;
         self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
-        self.clear(place).ok();
+        self.take_away(place).ok();
         Ok(())
     }
 
@@ -180,8 +181,30 @@ impl Inner {
         self.disk.open(&place.removed(), Open::Read).is_ok()
     }
 
-    /// Takes away what is left of a run that was removed. What says that it was is the last to go.
+    /// Takes away what is left of a run that was removed.
     pub(super) fn clear(&self, place: &Place) -> io::Result<()> {
+        // Who removed it may have been killed before that was durable.
+        self.disk.sync_folder(&place.folder)?;
+        self.take_away(place)
+    }
+
+    /// What is left of a run that was removed is in the way of another one of its id. What says that it was removed must not
+    /// be there beside the state of the new one, nor go before its rows: these would pass for those of a run that lost its state.
+    fn make_room(&self, place: &Place) -> Result<(), StoreError> {
+        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
+        if self.take_away(place).is_ok() {
+            return Ok(());
+        }
+        // Something is there that cannot be taken away, as a folder that a person made. It may stay.
+        for path in LOGS.map(|log| place.log(log)) {
+            self.disk.open(&path, Open::Write).and_then(|mut log| log.sync()).map_err(failed(&path))?;
+        }
+        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
+        self.disk.remove(&place.removed()).map_err(failed(&place.removed()))
+    }
+
+    /// Takes it away, where it is durable that the run was removed. What says so is the last to go.
+    fn take_away(&self, place: &Place) -> io::Result<()> {
         let removed = place.removed();
         let paths = self.disk.list(&place.folder)?.into_iter().map(|name| place.folder.join(name));
         let others: Vec<_> = paths.filter(|path| *path != removed).collect();

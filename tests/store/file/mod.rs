@@ -9,6 +9,7 @@ mod folder;
 mod forbidden;
 mod index;
 mod locks;
+mod lost;
 #[cfg(unix)]
 mod modes;
 mod others;
