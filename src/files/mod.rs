@@ -31,6 +31,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+#[cfg(feature = "store")]
+pub(crate) use durable::put;
 pub use durable::{append, move_to, replace};
 pub use real::RealDisk;
 #[cfg(feature = "testing")]

@@ -9,7 +9,7 @@ use super::super::lease::{Claim, Lease};
 use super::commits::OpenRun;
 use super::layout::Place;
 use super::lock::{Lock, Pauses, try_lock};
-use super::problem::{failed, of_one_run, without_state};
+use super::problem::{failed, unsynced, without_state};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
@@ -96,6 +96,8 @@ impl Inner {
         let _lock = self.lock(&place, wanted)?;
         wanted.check()?;
         if self.state(&new.id)?.is_some() {
+            // Who asks again, because that was not known, may take it for the run that is durable.
+            self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
             return Err(taken());
         }
         if self.is_removed(&place) {
@@ -133,7 +135,7 @@ impl Inner {
                     Ok(Tried::Locked) => locked.push(run),
                     // Damaged meanwhile: lists tell.
                     Ok(Tried::Gone) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
-                    Err(error) => match of_one_run(error) {
+                    Err(error) => match error.of_one_run() {
                         Ok(damage) => refused.push(damage),
                         // It may be about this run alone, and the others go on; if there is none, it is told.
                         Err(error @ StoreError::Failed(_)) => drop(failed.get_or_insert(error)),
@@ -171,7 +173,7 @@ impl Inner {
     pub(super) fn remove(&self, place: &Place) -> Result<(), StoreError> {
         let path = place.state();
         self.disk.rename(&path, &place.removed()).map_err(failed(&path))?;
-        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
+        self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
         self.take_away(place).ok();
         Ok(())
     }

@@ -4,6 +4,7 @@
 mod cost;
 mod crashes;
 mod damage;
+mod doubt;
 mod eyes;
 mod folder;
 mod forbidden;
