@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::super::error::StoreError;
-use super::lock::{Lock, PATIENCE, Pauses, lock};
+use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::failed;
-use super::work::Wanted;
 use crate::files::{Disk, replace};
 
 /// The format of all files of a store. One that is newer is left alone.
@@ -43,7 +42,7 @@ impl Layout {
         layout.make_folders(disk, &layout.root)?;
         layout.is_ours_or_empty(disk)?;
         // Two processes that make one store do it one after the other.
-        let _lock = lock(disk, &layout.root.join(LOCK), Pauses::of(PATIENCE), || Ok(()))?;
+        let _lock = lock(disk, &layout.lock(), Pauses::of(PATIENCE), || Ok(()))?;
         let path = layout.mark();
         match disk.read(&path, 10_000) {
             Ok(mark) => is_ours(&path, &mark)?,
@@ -124,9 +123,9 @@ impl Layout {
         self.root.join("removed.json")
     }
 
-    /// Waits until no other process changes what is known of runs that are gone.
-    pub(super) fn lock_removed(&self, disk: &dyn Disk, wanted: &Wanted) -> Result<Lock, StoreError> {
-        lock(disk, &self.root.join(LOCK), Pauses::of(wanted.patience()), || wanted.check())
+    /// Held by whoever makes the store, or changes what is known of runs that are gone.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.root.join(LOCK)
     }
 
     /// Where a run is, whether it is there or not.

@@ -40,7 +40,7 @@ impl Inner {
         if !State::is_there(&*self.disk, &place)? {
             return Err(no_run(run));
         }
-        let lock = self.lock(&place, wanted)?;
+        let lock = self.lock(&place.lock, wanted)?;
         self.under(&lock, run, wanted, work)
     }
 
@@ -93,7 +93,7 @@ impl Inner {
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
-        let _lock = self.lock(&place, wanted)?;
+        let _lock = self.lock(&place.lock, wanted)?;
         wanted.check()?;
         if self.state(&new.id)?.is_some() {
             // Who asks again, because that was not known, may take it for the run that is durable.
