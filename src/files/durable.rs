@@ -13,6 +13,15 @@ use super::{Disk, DiskFile, Open};
 /// # Errors
 /// Those of the disk. The old content is in place then, or, when the last sync alone failed, the new.
 pub fn replace(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
+    put(disk, path, content)?;
+    disk.sync_folder(folder(path))
+}
+
+/// Replaces a file, and leaves it to its caller to sync the folder: who has to know which of the two failed.
+///
+/// # Errors
+/// Those of the disk. The old content is in place then.
+pub(crate) fn put(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
     let beside = beside(path)?;
     let mut file = disk.open(&beside, Open::Write)?;
     let written = file.write(content).and_then(|()| file.sync());
@@ -22,7 +31,7 @@ pub fn replace(disk: &dyn Disk, path: &Path, content: &[u8]) -> io::Result<()> {
         drop(disk.remove(&beside));
         return Err(error);
     }
-    disk.sync_folder(folder(path))
+    Ok(())
 }
 
 /// Appends `bytes`, in one write, to a file opened with [`Open::Append`], and syncs it. A file that was made for it needs a

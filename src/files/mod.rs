@@ -31,6 +31,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+#[cfg(feature = "store")]
+pub(crate) use durable::put;
 pub use durable::{append, move_to, replace};
 pub use real::RealDisk;
 #[cfg(feature = "testing")]
@@ -62,6 +64,15 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] when the name is taken.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// The same, so that no other user of the machine looks into it. A file system without users, as where this is not
+    /// implemented, makes a folder like any other.
+    ///
+    /// # Errors
+    /// As [`create_folder`](Self::create_folder).
+    fn create_private_folder(&self, path: &Path) -> io::Result<()> {
+        self.create_folder(path)
+    }
 
     /// Removes a folder that is empty. What cannot do that leaves it there.
     ///

@@ -41,6 +41,12 @@ impl Disk for RealDisk {
         fs::create_dir(path)
     }
 
+    #[cfg(unix)]
+    fn create_private_folder(&self, path: &Path) -> io::Result<()> {
+        use std::os::unix::fs::DirBuilderExt;
+        fs::DirBuilder::new().mode(0o700).create(path)
+    }
+
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir(path)
     }

@@ -60,7 +60,7 @@ pub enum StoreError {
         /// What to do.
         help: String,
     },
-    /// The store cannot be reached, or is too busy. The same may succeed later.
+    /// The store cannot be reached, is too busy, or cannot say whether what was asked for was made. The same may succeed later.
     Unavailable(Box<dyn Error + Send + Sync>),
     /// The store failed: the disk is full, may not be written, is broken.
     Failed(Box<dyn Error + Send + Sync>),

@@ -7,7 +7,6 @@ use futures_util::future::join_all;
 use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
-use super::file::of_one_run;
 use super::query::{About, ApprovalQuery, Damage, Timer};
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
@@ -100,7 +99,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
                 // Somebody decided meanwhile, gave it up as well, or took the run away: it is due no more, either.
                 Ok(_) | Err(StoreError::NoRun { .. }) => settled += 1,
                 Err(error) => {
-                    damaged.insert(of_one_run(error)?);
+                    damaged.insert(error.of_one_run()?);
                     refused.insert(timer.run.clone());
                 }
             }

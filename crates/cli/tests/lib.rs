@@ -21,6 +21,7 @@ mod numbers;
 mod place;
 #[cfg(unix)]
 mod postgres;
+mod prune;
 mod repairs;
 mod run;
 mod runs;

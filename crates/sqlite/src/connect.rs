@@ -1,5 +1,7 @@
 //! Connections to the file.
 
+#[cfg(unix)]
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -21,6 +23,8 @@ const KEPT: i64 = 32 << 20;
 
 /// The one that writes. It makes the file if there is none.
 pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
+    #[cfg(unix)]
+    make(path);
     let conn = open(path, options, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     if conn.is_readonly("main")? {
         return Err(Fault::Store(StoreError::failed(format!(
@@ -29,6 +33,18 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
         ))));
     }
     Ok(conn)
+}
+
+/// Makes the file for its user alone, if there is none: SQLite would let others read it. What it puts beside the file it gives
+/// the modes of the file, and what keeps the file from being made it says itself.
+#[cfg(unix)]
+fn make(path: &Path) {
+    use std::os::unix::fs::OpenOptionsExt;
+    // These SQLite does not take for paths.
+    let name = path.as_os_str().as_encoded_bytes();
+    if name != b":memory:" && !name.starts_with(b"file:") {
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
+    }
 }
 
 /// Is the log written back into the file when the connection is the last one to close it?

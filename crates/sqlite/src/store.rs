@@ -65,7 +65,8 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, and makes it if there is none.
+    /// Opens the file, and makes it if there is none: on Unix for its user alone (0600), as what SQLite keeps beside it. A file
+    /// that is there keeps its modes.
     ///
     /// It blocks while it opens the file.
     ///

@@ -166,3 +166,24 @@ async fn a_row_that_somebody_changed_is_named() {
         }
     }
 }
+
+/// The file, and what SQLite puts beside it.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_is_made_is_for_its_user_alone_and_one_that_is_there_keeps_its_modes() {
+    use std::os::unix::fs::PermissionsExt;
+    for (there, expected) in [(None, 0o600), (Some(0o640), 0o640)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        if let Some(modes) = there {
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(modes)).unwrap();
+        }
+        let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
+        create(&store, "r1").await;
+        for name in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+            let mode = fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, expected, "{name}: {mode:o}");
+        }
+    }
+}

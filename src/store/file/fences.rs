@@ -43,7 +43,7 @@ impl Inner {
             return Ok(());
         }
         // Two that remove runs do not take each other's number back.
-        let _lock = self.layout.lock_removed(&*self.disk, wanted)?;
+        let _lock = self.lock(&self.layout.lock(), wanted)?;
         if fence < self.first_fence()? {
             return Ok(());
         }

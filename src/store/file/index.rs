@@ -11,7 +11,7 @@ use super::super::error::StoreError;
 use super::super::query::Damage;
 use super::layout::{Layout, Place};
 use super::listed::Listed;
-use super::problem::{damaged, failed, of_one_run};
+use super::problem::{damaged, failed};
 use super::state::State;
 use crate::files::{Disk, Stamp};
 
@@ -112,7 +112,7 @@ impl Folder {
         self.found = match read(disk, layout, name) {
             Ok(Some(run)) => Found::Run(run),
             Ok(None) => Found::Nothing,
-            Err(error) => Found::Damaged(of_one_run(error)?),
+            Err(error) => Found::Damaged(error.of_one_run()?),
         };
         self.stamp = stamp;
         Ok(())

@@ -1,16 +1,15 @@
 //! Where the files of a store are.
 
 use std::fmt::Write as _;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::super::error::StoreError;
-use super::lock::{Lock, PATIENCE, Pauses, lock};
+use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::failed;
-use super::work::Wanted;
 use crate::files::{Disk, replace};
 
 /// The format of all files of a store. One that is newer is left alone.
@@ -43,7 +42,7 @@ impl Layout {
         layout.make_folders(disk, &layout.root)?;
         layout.is_ours_or_empty(disk)?;
         // Two processes that make one store do it one after the other.
-        let _lock = lock(disk, &layout.root.join(LOCK), Pauses::of(PATIENCE), || Ok(()))?;
+        let _lock = lock(disk, &layout.lock(), Pauses::of(PATIENCE), || Ok(()))?;
         let path = layout.mark();
         match disk.read(&path, 10_000) {
             Ok(mark) => is_ours(&path, &mark)?,
@@ -85,7 +84,7 @@ impl Layout {
         self.root.join(MARK)
     }
 
-    /// Makes a folder and those that it is in.
+    /// Makes a folder and those that it is in. What agents did is nothing for other users of the machine.
     fn make_folders(&self, disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
         if disk.list(folder).is_ok() {
             return Ok(());
@@ -93,7 +92,7 @@ impl Layout {
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             self.make_folders(disk, parent)?;
         }
-        make_folder(disk, folder)?;
+        made(disk.create_private_folder(folder), folder)?;
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         disk.sync_folder(parent).map_err(failed(parent))
@@ -124,9 +123,9 @@ impl Layout {
         self.root.join("removed.json")
     }
 
-    /// Waits until no other process changes what is known of runs that are gone.
-    pub(super) fn lock_removed(&self, disk: &dyn Disk, wanted: &Wanted) -> Result<Lock, StoreError> {
-        lock(disk, &self.root.join(LOCK), Pauses::of(wanted.patience()), || wanted.check())
+    /// Held by whoever makes the store, or changes what is known of runs that are gone.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.root.join(LOCK)
     }
 
     /// Where a run is, whether it is there or not.
@@ -158,7 +157,12 @@ fn is_ours(path: &Path, mark: &[u8]) -> Result<(), StoreError> {
 }
 
 fn make_folder(disk: &dyn Disk, folder: &Path) -> Result<(), StoreError> {
-    match disk.create_folder(folder) {
+    made(disk.create_folder(folder), folder)
+}
+
+/// Somebody else may have been faster.
+fn made(made: io::Result<()>, folder: &Path) -> Result<(), StoreError> {
+    match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         made => made.map_err(failed(folder)),
     }

@@ -1,6 +1,7 @@
 //! What is asked of all runs. What cannot be read of one is told by itself, and hides no other.
 
 use std::cmp::Ordering;
+use std::io::ErrorKind;
 use std::sync::PoisonError;
 
 use super::super::error::StoreError;
@@ -10,7 +11,7 @@ use super::index::Index;
 use super::layout::Place;
 use super::listed::Listed;
 use super::lock::try_lock;
-use super::problem::without_state;
+use super::problem::{failed, without_state};
 use super::runs::LOGS;
 use crate::files::Open;
 
@@ -69,7 +70,7 @@ impl Inner {
         })?;
         for name in without {
             let place = self.layout.folder(&name);
-            if (self.is_removed(&place) || self.has_rows(&place)) && self.has_lost_its_state(&place) {
+            if (self.is_removed(&place) || self.may_have_rows(&place)) && self.has_lost_its_state(&place) {
                 damaged.push(without_state(&place));
             }
         }
@@ -94,13 +95,26 @@ impl Inner {
             }
             return false;
         }
-        self.has_rows(place)
+        self.may_have_rows(place)
+    }
+
+    /// A log that cannot be read may well have some.
+    fn may_have_rows(&self, place: &Place) -> bool {
+        self.has_rows(place).unwrap_or(true)
     }
 
     /// Has the run in that folder any rows? One without was never driven, and nothing but its name is lost.
-    fn has_rows(&self, place: &Place) -> bool {
-        let length = |log| self.disk.open(&place.log(log), Open::Read).and_then(|mut log| log.len());
-        LOGS.iter().any(|log| length(log).is_ok_and(|length| length > 0))
+    pub(super) fn has_rows(&self, place: &Place) -> Result<bool, StoreError> {
+        for log in LOGS {
+            let path = place.log(log);
+            match self.disk.open(&path, Open::Read).and_then(|mut log| log.is_empty()) {
+                Ok(true) => {}
+                Ok(false) => return Ok(true),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                Err(error) => return Err(failed(&path)(error)),
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -28,8 +28,6 @@ use index::Index;
 use layout::Layout;
 use passed::Passed;
 
-pub(super) use problem::of_one_run;
-
 /// Keeps runs in a folder: a folder for each, with files that a person can read.
 ///
 /// ```text
@@ -61,7 +59,13 @@ pub(super) use problem::of_one_run;
 ///
 /// A run that is damaged hides no other. Lists and claims without a name leave out what they cannot read, and
 /// [`RunStore::damaged`](super::RunStore::damaged) says what that is; asked for by its name it is refused, with the file, what is
-/// wrong with it and what to do.
+/// wrong with it and what to do. Where its state is lost, no other run of its id is created over what is left of it.
+///
+/// An operation that fails with [`StoreError::Failed`] has changed nothing. Where the new state is in place and the folder of its
+/// name cannot be synced, that is [`StoreError::Unavailable`]: it is there now, and a crash may undo it.
+///
+/// On Unix the folder of the store, and those above it that have to be made, are made for their user alone (0700): others are not
+/// to read what agents did. A folder that is there keeps its modes, so that several users may share one.
 ///
 /// ```
 /// use runstate::store::{Claim, FileStore, NewRun, RunStore, StoreError};

@@ -58,10 +58,9 @@ impl RunStore for FileStore {
             if run.state.is_fenced(&mine).is_err() {
                 return Ok(false);
             }
-            // Where a log is damaged, what is fresh stays in the state; the run is given back all the same.
-            match run.settle() {
-                Err(StoreError::Unusable { .. }) => {}
-                settled => settled?,
+            // Where a log is damaged, or cannot be written, what is fresh stays in the state; the run is given back all the same.
+            if let Err(error) = run.settle() {
+                error.of_one_run()?;
             }
             run.state.give_back();
             (run.state.not_before_ms, run.state.problem) = (release.not_before_ms, release.problem);

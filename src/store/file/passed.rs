@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::super::error::StoreError;
 use super::super::query::Damage;
 use super::Inner;
-use super::layout::Place;
 use super::lock::{Lock, Pauses, lock, try_lock};
 use super::problem::kept;
 use super::work::Wanted;
@@ -23,9 +22,8 @@ pub(super) struct Passed {
 }
 
 impl Inner {
-    /// Takes the lock of a run. It is waited for, once.
-    pub(super) fn lock(&self, place: &Place, wanted: &Wanted) -> Result<Lock, StoreError> {
-        let path = &place.lock;
+    /// Takes a lock. It is waited for, once.
+    pub(super) fn lock(&self, path: &Path, wanted: &Wanted) -> Result<Lock, StoreError> {
         let patience = if self.is_kept(path) { Duration::ZERO } else { wanted.patience() };
         let locked = lock(&*self.disk, path, Pauses::of(patience), || wanted.check());
         match &locked {

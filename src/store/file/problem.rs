@@ -9,9 +9,14 @@ use super::super::error::StoreError;
 use super::super::query::Damage;
 use super::layout::Place;
 
-/// An operation on that file failed.
+/// An operation on that file failed, and nothing that counts was changed.
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |error| StoreError::failed(Failure { path: path.to_owned(), error })
+}
+
+/// What was asked for is in that folder, whose names could not be made durable: nobody knows what a crash leaves of it.
+pub(super) fn unsynced(folder: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |error| StoreError::unavailable(Unsynced(Failure { path: folder.to_owned(), error }))
 }
 
 /// An operation on a file failed.
@@ -29,26 +34,54 @@ impl Failure {
         let is_bad = cfg!(unix) && self.error.raw_os_error() == Some(5);
         is_bad || matches!(self.error.kind(), ErrorKind::PermissionDenied | ErrorKind::IsADirectory)
     }
+
+    /// What to do, where that is known.
+    fn remedy(&self) -> Option<&'static str> {
+        match self.error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("make room, and try again"),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                Some("let this process write there")
+            }
+            _ => None,
+        }
+    }
+
+    /// What is the matter, without what came of it.
+    fn what(&self) -> String {
+        format!("{}: {}", self.path.display(), self.error)
+    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let help = match self.error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                "; nothing was stored: make room, and try again"
-            }
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                "; nothing was stored: let this process write there"
-            }
-            _ => "",
-        };
-        write!(f, "{}: {}{help}", self.path.display(), self.error)
+        f.write_str(&self.what())?;
+        self.remedy().map_or(Ok(()), |remedy| write!(f, "; nothing was stored: {remedy}"))
     }
 }
 
 impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.error)
+    }
+}
+
+/// What is said of what is in place, and not durable.
+const IN_PLACE: &str = "what was asked for is in place, and a crash may undo it";
+
+/// The names in a folder could not be made durable, after one was put there.
+#[derive(Debug)]
+struct Unsynced(Failure);
+
+impl fmt::Display for Unsynced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {IN_PLACE}", self.0.what())?;
+        self.0.remedy().map_or(Ok(()), |remedy| write!(f, ": {remedy}"))
+    }
+}
+
+impl Error for Unsynced {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0.error)
     }
 }
 
@@ -99,24 +132,50 @@ impl fmt::Display for HeldUp {
 
 impl Error for HeldUp {}
 
-/// An error that is about one run alone, for what is done with many, and goes on with the others.
-///
-/// # Errors
-/// The error itself, when it is not.
-pub(in crate::store) fn of_one_run(error: StoreError) -> Result<Damage, StoreError> {
-    match error {
-        StoreError::Unusable { what, help } => Ok(Damage::new(what, help)),
-        StoreError::Failed(cause) => {
-            let failure = cause.downcast_ref::<Failure>().filter(|failure| failure.is_of_the_file());
-            let Some(failure) = failure else { return Err(StoreError::Failed(cause)) };
-            let help = "nothing was changed: see to it that this process can read and write it, or restore its run from a backup";
-            let what = format!("{}: {}", failure.path.display(), failure.error);
-            Ok(Damage::new(what, help))
+impl StoreError {
+    /// What it says of one run, if it is about one run alone: what is done with many tells it, and goes on with the others.
+    ///
+    /// It is for errors of operations on one run. A run that is damaged is one, and of a [`FileStore`](super::super::FileStore) a
+    /// run whose files cannot be read or written, and one whose lock somebody keeps.
+    ///
+    /// ```
+    /// use runstate::store::StoreError;
+    ///
+    /// let damaged = StoreError::unusable("runs/r1/state.json: EOF at line 3", "restore it from a backup");
+    /// assert_eq!(damaged.of_one_run()?.help, "restore it from a backup");
+    ///
+    /// let away = StoreError::unavailable("connection refused").of_one_run();
+    /// assert!(matches!(away, Err(StoreError::Unavailable(_))), "no other run can be reached, either");
+    /// # Ok::<(), StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The error itself, when it is not.
+    pub fn of_one_run(self) -> Result<Damage, StoreError> {
+        match self {
+            StoreError::Unusable { what, help } => Ok(Damage::new(what, help)),
+            StoreError::Failed(cause) => match cause.downcast_ref::<Failure>() {
+                Some(failure) if failure.is_of_the_file() => Ok(Damage::new(
+                    failure.what(),
+                    format!("nothing was changed: {CAN_USE}, or restore its run from a backup"),
+                )),
+                _ => Err(StoreError::Failed(cause)),
+            },
+            StoreError::Unavailable(cause) => {
+                if let Some(HeldUp(damage)) = cause.downcast_ref() {
+                    return Ok(damage.clone());
+                }
+                match cause.downcast_ref() {
+                    Some(Unsynced(failure)) if failure.is_of_the_file() => {
+                        Ok(Damage::new(failure.what(), format!("{IN_PLACE}: {CAN_USE}")))
+                    }
+                    _ => Err(StoreError::Unavailable(cause)),
+                }
+            }
+            error => Err(error),
         }
-        StoreError::Unavailable(cause) => match cause.downcast_ref::<HeldUp>() {
-            Some(HeldUp(damage)) => Ok(damage.clone()),
-            None => Err(StoreError::Unavailable(cause)),
-        },
-        error => Err(error),
     }
 }
+
+/// What to do about a file that the system keeps from this process.
+const CAN_USE: &str = "see to it that this process can read and write it";

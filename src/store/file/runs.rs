@@ -9,7 +9,7 @@ use super::super::lease::{Claim, Lease};
 use super::commits::OpenRun;
 use super::layout::Place;
 use super::lock::{Lock, Pauses, try_lock};
-use super::problem::{failed, of_one_run};
+use super::problem::{failed, unsynced, without_state};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
@@ -40,7 +40,7 @@ impl Inner {
         if !State::is_there(&*self.disk, &place)? {
             return Err(no_run(run));
         }
-        let lock = self.lock(&place, wanted)?;
+        let lock = self.lock(&place.lock, wanted)?;
         self.under(&lock, run, wanted, work)
     }
 
@@ -93,15 +93,18 @@ impl Inner {
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
-        let _lock = self.lock(&place, wanted)?;
+        let _lock = self.lock(&place.lock, wanted)?;
         wanted.check()?;
         if self.state(&new.id)?.is_some() {
+            // Who asks again, because that was not known, may take it for the run that is durable.
+            self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
             return Err(taken());
         }
         if self.is_removed(&place) {
-            // What says so must not be there beside the state of the new run.
-            let path = place.removed();
-            self.clear(&place).or_else(|_| self.disk.remove(&path)).map_err(failed(&path))?;
+            self.make_room(&place)?;
+        } else if self.has_rows(&place)? {
+            // They are those of a run that can be restored, and not of one whose creation was cut off.
+            return Err(without_state(&place).into());
         }
         place.make(&*self.disk)?;
         for log in LOGS {
@@ -132,7 +135,7 @@ impl Inner {
                     Ok(Tried::Locked) => locked.push(run),
                     // Damaged meanwhile: lists tell.
                     Ok(Tried::Gone) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}
-                    Err(error) => match of_one_run(error) {
+                    Err(error) => match error.of_one_run() {
                         Ok(damage) => refused.push(damage),
                         // It may be about this run alone, and the others go on; if there is none, it is told.
                         Err(error @ StoreError::Failed(_)) => drop(failed.get_or_insert(error)),
@@ -170,8 +173,8 @@ impl Inner {
     pub(super) fn remove(&self, place: &Place) -> Result<(), StoreError> {
         let path = place.state();
         self.disk.rename(&path, &place.removed()).map_err(failed(&path))?;
-        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
-        self.clear(place).ok();
+        self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
+        self.take_away(place).ok();
         Ok(())
     }
 
@@ -180,8 +183,30 @@ impl Inner {
         self.disk.open(&place.removed(), Open::Read).is_ok()
     }
 
-    /// Takes away what is left of a run that was removed. What says that it was is the last to go.
+    /// Takes away what is left of a run that was removed.
     pub(super) fn clear(&self, place: &Place) -> io::Result<()> {
+        // Who removed it may have been killed before that was durable.
+        self.disk.sync_folder(&place.folder)?;
+        self.take_away(place)
+    }
+
+    /// What is left of a run that was removed is in the way of another one of its id. What says that it was removed must not
+    /// be there beside the state of the new one, nor go before its rows: these would pass for those of a run that lost its state.
+    fn make_room(&self, place: &Place) -> Result<(), StoreError> {
+        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
+        if self.take_away(place).is_ok() {
+            return Ok(());
+        }
+        // Something is there that cannot be taken away, as a folder that a person made. It may stay.
+        for path in LOGS.map(|log| place.log(log)) {
+            self.disk.open(&path, Open::Write).and_then(|mut log| log.sync()).map_err(failed(&path))?;
+        }
+        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
+        self.disk.remove(&place.removed()).map_err(failed(&place.removed()))
+    }
+
+    /// Takes it away, where it is durable that the run was removed. What says so is the last to go.
+    fn take_away(&self, place: &Place) -> io::Result<()> {
         let removed = place.removed();
         let paths = self.disk.list(&place.folder)?.into_iter().map(|name| place.folder.join(name));
         let others: Vec<_> = paths.filter(|path| *path != removed).collect();

@@ -12,10 +12,10 @@ use super::super::query::{Holder, RunInfo};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, Place};
 use super::log::Log;
-use super::problem::{damaged, failed};
+use super::problem::{damaged, failed, unsynced};
 use super::rows::{CallLine, Raw};
 use crate::decision::Decision;
-use crate::files::{Disk, Open, replace};
+use crate::files::{Disk, Open, put};
 use crate::run::RunStatus;
 
 /// What is small and new with each commit of a run.
@@ -156,12 +156,13 @@ impl State {
         read.map_err(|error| damaged(&path, error))
     }
 
-    /// Puts the state in its place, durably.
+    /// Puts the state in its place, durably. It is in place also where that is not known.
     pub(super) fn write(&self, disk: &dyn Disk, place: &Place) -> Result<(), StoreError> {
         let path = place.state();
         let mut json = serde_json::to_vec_pretty(self).map_err(StoreError::failed)?;
         json.push(b'\n');
-        replace(disk, &path, &json).map_err(failed(&path))
+        put(disk, &path, &json).map_err(failed(&path))?;
+        disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))
     }
 
     /// It is the state of that run, and not one that somebody put there.

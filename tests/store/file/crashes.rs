@@ -59,7 +59,10 @@ async fn crash_at(story: &Story, crash: Crash, survives: Survives, told: &mut To
     let mut known = Known::default();
     if let Ok(store) = FileStore::on(Arc::new(disk.clone()), Path::new("/store")) {
         let cut_off = story.live(&store, &mut known, false).await;
-        assert!(matches!(cut_off, Err(StoreError::Failed(_))), "{what}: {cut_off:?}");
+        assert!(
+            matches!(cut_off, Err(StoreError::Failed(_) | StoreError::Unavailable(_))),
+            "{what}: {cut_off:?}"
+        );
     }
     assert!(disk.is_crashed(), "{what}");
     disk.restart(survives);
@@ -196,6 +199,54 @@ async fn a_crash_where_a_run_was_removed_and_another_one_is_created_loses_neithe
     }
 }
 
+/// Who removed it was killed, or could not make that durable: what finishes the removal takes no row before that is.
+#[tokio::test]
+async fn a_removal_that_was_not_durable_is_finished_whole() {
+    let story = Story::long().await;
+    let lived = SimDisk::new();
+    let mut known = Known::default();
+    story.live(&on(&lived), &mut known, false).await.unwrap();
+    // The sync that comes right behind the renaming of the state fails.
+    let mut number = 0;
+    let begun = loop {
+        let disk = lived.fork();
+        let store = on(&disk);
+        disk.fail_at(disk.operations() + number, ErrorKind::Other);
+        let removed = store.remove("r1", u64::MAX).await;
+        if let Err(StoreError::Unavailable(_)) = removed {
+            break disk;
+        }
+        assert!(removed.is_err(), "{number}");
+        number += 1;
+    };
+    assert_eq!(of_runs(&begun).len(), 6);
+    assert!(of_runs(&begun).iter().any(|path| path.ends_with("state.json.removed")), "{:?}", of_runs(&begun));
+    let whole = begun.fork();
+    assert_eq!(on(&whole).damaged().await.unwrap(), []);
+    assert_eq!(of_runs(&whole), [""; 0]);
+    let (mut there, mut gone) = (0, 0);
+    for number in begun.operations()..=whole.operations() {
+        for survives in Survives::cases(9) {
+            let disk = begun.fork();
+            disk.crash_at(Crash::Before(number));
+            if let Ok(store) = FileStore::on(Arc::new(disk.clone()), Path::new("/store")) {
+                store.damaged().await.ok();
+            }
+            disk.restart(survives);
+            let store = on(&disk);
+            assert_eq!(store.damaged().await.unwrap(), [], "{number}, {survives:?}");
+            known.is_removed = store.load("r1").await.is_err();
+            if known.is_removed {
+                gone += 1
+            } else {
+                there += 1
+            }
+            story.judge(&store, &known).await;
+        }
+    }
+    assert!(there > 3 && gone > 3, "{there} there, {gone} gone");
+}
+
 /// A full disk is no crash: the error says so, and what was asked for is done once there is room.
 #[tokio::test]
 async fn a_disk_that_is_full_is_told_and_loses_nothing() {
@@ -216,7 +267,9 @@ async fn a_disk_that_is_full_is_told_and_loses_nothing() {
             continue;
         };
         let refused = story.live(&store, &mut known, false).await;
-        let Err(StoreError::Failed(error)) = refused else { panic!("{number}: {refused:?}") };
+        let Err(StoreError::Failed(error) | StoreError::Unavailable(error)) = refused else {
+            panic!("{number}: {refused:?}")
+        };
         assert!(error.to_string().contains(help), "{number}: {error}");
         story.judge(&store, &known).await;
         // The same handle goes on.

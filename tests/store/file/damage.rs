@@ -297,6 +297,38 @@ async fn a_repair_is_told_when_it_is_made() {
     assert!(cut > failed && failed > 1, "{failed} of {cut} failed");
 }
 
+/// One whose log cannot be read or written is given back as well: its worker says why it is put off, and nobody claims it again
+/// and again.
+#[tokio::test]
+async fn a_run_with_a_log_that_the_system_refuses_can_be_given_back() {
+    let (story, disk) = (Story::new().await, SimDisk::new());
+    let store = on(&disk);
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    store.commit(&lease, &story.commits[0]).await.unwrap();
+    let log = run_file(&disk, "messages.jsonl");
+    disk.remove(&log).unwrap();
+    disk.create_folder(&log).unwrap();
+    store.release(&lease, &Release::put_off(7, "it cannot be read")).await.unwrap();
+    let info = store.runs(&RunQuery::all(1)).await.unwrap().remove(0);
+    assert_eq!(
+        (info.problem.as_deref(), info.not_before_ms, info.holder),
+        (Some("it cannot be read"), Some(7), None)
+    );
+    disk.remove_folder(&log).unwrap();
+    assert_eq!(store.load("r1").await.unwrap().stored.as_ref(), Some(&story.stored[0]));
+    let lease = store.claim(&Claim::of("r1", "w", 7, 10)).await.unwrap().unwrap();
+    store.release(&lease, &Release::clean()).await.unwrap();
+    assert_eq!(store.load("r1").await.unwrap().stored.as_ref(), Some(&story.stored[0]));
+
+    // What is the matter with the whole disk is told: nothing can be noted there.
+    let lease = store.claim(&Claim::of("r1", "w", 10, 20)).await.unwrap().unwrap();
+    store.commit(&lease, &story.commits[1]).await.unwrap();
+    disk.fail_at(disk.operations(), ErrorKind::StorageFull);
+    let refused = store.release(&lease, &Release::clean()).await;
+    assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+}
+
 /// One whose log is damaged is given back all the same, so that lists can say what is wrong with it; nothing is lost of it.
 #[tokio::test]
 async fn a_run_with_a_damaged_log_can_be_given_back() {

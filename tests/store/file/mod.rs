@@ -4,11 +4,15 @@
 mod cost;
 mod crashes;
 mod damage;
+mod doubt;
 mod eyes;
 mod folder;
 mod forbidden;
 mod index;
 mod locks;
+mod lost;
+#[cfg(unix)]
+mod modes;
 mod others;
 mod processes;
 mod story;

@@ -123,8 +123,7 @@ impl Pruning<'_> {
         let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
             Ok(loaded) => Spec::of(&loaded).ok(),
             Err(StoreError::NoRun { .. }) => return Ok(Became::Nothing),
-            Err(error @ StoreError::Unusable { .. }) => return Ok(Became::Left(error.to_string())),
-            Err(error) => return Err(opened.failure(&error)),
+            Err(error) => return left(error).map_err(|error| opened.failure(&error)),
         };
         if is_dry {
             return Ok(Became::Removed(None));
@@ -138,7 +137,7 @@ impl Pruning<'_> {
                     "it is in the hands of {holder}, whose lease is over {over}"
                 )));
             }
-            Err(error) => return Err(opened.of_change(&error)),
+            Err(error) => return left(error).map_err(|error| opened.of_change(&error)),
         }
         let folder = spec.map(|spec| {
             let folder = runs::remove(state_dir, &run.id, spec.folder())?;
@@ -155,6 +154,11 @@ impl Pruning<'_> {
     }
 }
 
+/// What is the matter with one run alone keeps no other.
+fn left(error: StoreError) -> Result<Became, StoreError> {
+    error.of_one_run().map(|damage| Became::Left(damage.to_string()))
+}
+
 fn to_json(run: &RunInfo, folder: Option<Folder>) -> Value {
     let folder = folder.map(|folder| match folder {
         Folder::Removed => "removed",
@@ -162,4 +166,48 @@ fn to_json(run: &RunInfo, folder: Option<Folder>) -> Value {
         Folder::Left => "left",
     });
     json!({"run": run.id, "changed_at_ms": run.changed_at_ms, "folder": folder})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::sync::Arc;
+
+    use runstate::store::{FileStore, NewRun, RunStore};
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_the_system_refuses_or_that_somebody_keeps_is_left() {
+        let place = tempfile::tempdir().unwrap();
+        let store = FileStore::open(place.path().join("runs")).unwrap().patience(Duration::ZERO);
+        let opened = Opened::over(Arc::new(store.clone()));
+        for run in ["fine-1", "kept-1", "refused-1"] {
+            opened.ask(store.create(&NewRun::new(run, Value::Null, 1))).unwrap();
+        }
+        // What is a folder cannot be read as a file, whoever asks.
+        let spec = store.folder_of("refused-1").join("spec.json");
+        fs::remove_file(&spec).unwrap();
+        fs::create_dir(&spec).unwrap();
+        let kept = store.folder_of("kept-1");
+        let lock = format!("{}.lock", kept.file_name().unwrap().to_str().unwrap());
+        let lock = File::create(place.path().join("runs/locks").join(lock)).unwrap();
+        lock.lock().unwrap();
+
+        let pruning = Pruning { opened: &opened, state_dir: place.path(), now_ms: 9, is_dry: false };
+        let runs = opened.ask(store.runs(&RunQuery::all(10))).unwrap();
+        let became = |run: &RunInfo| match pruning.remove(run).unwrap() {
+            Became::Removed(_) => (run.id.clone(), None),
+            Became::Left(why) => (run.id.clone(), Some(why)),
+            Became::Nothing => panic!("{run:?}"),
+        };
+        let mut became: Vec<_> = runs.iter().map(became).collect();
+        became.sort();
+        let [(fine, None), (kept, Some(holds)), (refused, Some(unread))] = &became[..] else {
+            panic!("{became:?}")
+        };
+        assert_eq!([fine, kept, refused], ["fine-1", "kept-1", "refused-1"]);
+        assert!(holds.contains("somebody holds it") && holds.contains("or end it"), "{holds}");
+        assert!(unread.contains("spec.json: ") && unread.contains("can read and write it"), "{unread}");
+    }
 }

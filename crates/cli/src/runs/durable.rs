@@ -22,7 +22,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Makes a folder and those that it is in, durably.
+/// Makes a folder and those that it is in, durably. On Unix no other user of the machine looks into those that it makes: what
+/// agents did is in them.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -33,11 +34,22 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         make_folders(parent)?;
     }
-    match fs::create_dir(folder) {
+    match make_folder(folder) {
         // Another process may have been faster; what it made has to be durable all the same.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !folder.is_dir() => Err(error),
         _ => sync_folder_of(folder),
     }
+}
+
+#[cfg(unix)]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir(folder)
 }
 
 /// Makes all durable that is in a folder.
@@ -87,4 +99,23 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn folders_that_are_made_are_for_their_user_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let there = place.path().join("there");
+        fs::create_dir(&there).unwrap();
+        fs::set_permissions(&there, fs::Permissions::from_mode(0o755)).unwrap();
+        make_folders(&there.join("runstate/runs")).unwrap();
+        make_folders(&there).unwrap();
+        let mode = |path: &str| fs::metadata(there.join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!([mode("."), mode("runstate"), mode("runstate/runs")], [0o755, 0o700, 0o700]);
+    }
 }

@@ -1,0 +1,37 @@
+//! Runs that cannot be removed are in the way of no others.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::session::Session;
+
+#[test]
+fn a_run_whose_files_the_system_refuses_is_left_and_older_ones_are_removed() {
+    let session = Session::new();
+    session.write("done.yaml", "name: done\nmessage: go\nmodel:\n  - text: done\n");
+    let place = ["--store", "file:kept", "--state-dir", "runs"];
+    for _ in 0..3 {
+        let said = session.run(&[&["run", "done.yaml"], &place as &[&str]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+    }
+    let folders = fs::read_dir(session.path("kept/runs")).unwrap().map(|folder| folder.unwrap().path());
+    let second = folders.into_iter().find(|folder| folder.to_string_lossy().contains("done-2.")).unwrap();
+    let log = second.join("messages.jsonl");
+    fs::remove_file(&log).unwrap();
+    fs::create_dir(&log).unwrap();
+
+    let prune = ["prune", "--older-than", "1ms"];
+    let said = session.run(&[&prune, &place as &[&str]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
+    assert!(
+        said.stderr.contains("warning: done-2 is left: ") && said.stderr.contains("messages.jsonl"),
+        "{}",
+        said.shown()
+    );
+    assert!(session.path("runs/done-2/work").exists() && !session.path("runs/done-1").exists());
+    let said = session.run(&[&prune, &place as &[&str], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&json["runs"], &json["left"][0]["run"]), (&Value::Array(vec![]), &"done-2".into()), "{json}");
+}

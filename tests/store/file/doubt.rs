@@ -1,0 +1,142 @@
+//! A state that is in place, and whose name could not be made durable: nobody is told that nothing was stored.
+
+use std::io::ErrorKind;
+
+use runstate::decision::{Decision, DecisionAction};
+use runstate::files::{Disk, SimDisk, Survives};
+use runstate::store::{About, ApprovalQuery, Claim, FileStore, Lease, NewRun, Release, RunStore, StoreError};
+use serde_json::json;
+
+use super::on;
+use super::others::{fill, parked};
+
+/// What is done to a store that was [filled](fill), each operation in its turn.
+const ALL: [&str; 9] =
+    ["create", "claim", "claim any", "renew", "commit", "post", "cancel", "release", "remove"];
+
+/// The run that it is done to.
+fn run_of(what: &str) -> &'static str {
+    match what {
+        "create" => "another",
+        "claim any" => "new",
+        "renew" | "commit" | "release" => "held",
+        _ => "r1",
+    }
+}
+
+async fn filled() -> (SimDisk, Lease) {
+    let disk = SimDisk::new();
+    let store = on(&disk);
+    fill(&store).await;
+    store.create(&NewRun::new("held", json!(0), 5)).await.unwrap();
+    let lease = store.claim(&Claim::of("held", "w", 0, 1_000)).await.unwrap().unwrap();
+    (disk, lease)
+}
+
+async fn does(store: &FileStore, what: &str, lease: &Lease) -> Result<(), StoreError> {
+    let run = run_of(what);
+    match what {
+        "create" => store.create(&NewRun::new(run, json!(0), 9)).await,
+        "claim" => store.claim(&Claim::of(run, "me", 20, 30)).await.map(drop),
+        "claim any" => store.claim(&Claim::any("me", 20, 30)).await.map(drop),
+        "renew" => store.renew(lease, 2_000).await,
+        "commit" => store.commit(lease, &parked(run).await[0]).await,
+        "post" => {
+            let waits = store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 1)).await?.remove(0);
+            let mut decision = Decision::new("d", waits.suspension.id, DecisionAction::Resume);
+            (decision.run_id, decision.call) = (waits.run, waits.call);
+            store.post(&decision).await.map(drop)
+        }
+        "cancel" => store.cancel(run, "why").await.map(drop),
+        "release" => store.release(lease, &Release::put_off(5_000, "why")).await,
+        "remove" => store.remove(run, 99).await.map(drop),
+        other => panic!("{other}"),
+    }
+}
+
+/// A copy of a disk, and a store on it.
+fn forked(disk: &SimDisk) -> (SimDisk, FileStore) {
+    let disk = disk.fork();
+    let store = on(&disk);
+    (disk, store)
+}
+
+/// How many operations of the disk it takes.
+async fn operations(before: &SimDisk, what: &str, lease: &Lease) -> usize {
+    let (disk, store) = forked(before);
+    let begun = disk.operations();
+    does(&store, what, lease).await.unwrap();
+    disk.operations() - begun
+}
+
+#[tokio::test]
+async fn whoever_is_told_that_it_failed_finds_the_run_as_it_was() {
+    let (before, lease) = filled().await;
+    for what in ALL {
+        let mut in_doubt = 0;
+        for number in 0..operations(&before, what, &lease).await {
+            let (disk, store) = forked(&before);
+            let folder = store.folder_of(run_of(what));
+            let state = || disk.read(&folder.join("state.json"), u64::MAX).ok();
+            let was = state();
+            disk.fail_at(disk.operations() + number, ErrorKind::StorageFull);
+            let done = does(&store, what, &lease).await;
+            let place = format!("{what}, {number}: {done:?}");
+            match done {
+                Ok(()) => assert_ne!(state(), was, "{place}"),
+                Err(StoreError::Failed(error)) => {
+                    assert_eq!(state(), was, "{place}");
+                    assert!(error.to_string().contains("nothing was stored: make room"), "{place}");
+                }
+                Err(StoreError::Unavailable(error)) => {
+                    assert_ne!(state(), was, "{place}");
+                    in_doubt += 1;
+                    let said = error.to_string();
+                    assert!(said.starts_with(&format!("{}: ", folder.display())), "{place}");
+                    assert!(said.contains("is in place, and a crash may undo it: make room"), "{place}");
+                }
+                Err(_) => panic!("{place}"),
+            }
+        }
+        assert_eq!(in_doubt, 1, "{what}: one sync, and no other");
+    }
+}
+
+/// Who was told that it is not known asks again; that the run is there is not said before it is durable.
+#[tokio::test]
+async fn a_run_that_is_said_to_be_there_stays_there() {
+    let (before, lease) = filled().await;
+    let last = operations(&before, "create", &lease).await - 1;
+    for fails in [true, false] {
+        let (disk, store) = forked(&before);
+        disk.fail_at(disk.operations() + last, ErrorKind::Other);
+        let refused = does(&store, "create", &lease).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        if fails {
+            disk.fail_at(disk.operations(), ErrorKind::Other);
+        }
+        match does(&store, "create", &lease).await {
+            Err(StoreError::Unavailable(_)) => assert!(fails),
+            Err(StoreError::Taken { .. }) => assert!(!fails),
+            other => panic!("{other:?}"),
+        }
+        disk.restart(Survives::Nothing);
+        assert_eq!(on(&disk).load("another").await.is_ok(), !fails);
+    }
+}
+
+/// Where that is the matter with one folder, it is told of that run, and the others go on.
+#[tokio::test]
+async fn one_run_in_doubt_keeps_no_other() {
+    let (before, lease) = filled().await;
+    on(&before).create(&NewRun::new("next", json!(0), 6)).await.unwrap();
+    let last = operations(&before, "claim any", &lease).await - 1;
+    let (disk, store) = forked(&before);
+    disk.fail_at(disk.operations() + last, ErrorKind::PermissionDenied);
+    let claimed = store.claim(&Claim::any("me", 20, 30)).await.unwrap().unwrap();
+    assert_eq!(claimed.run, "next");
+    let told = store.damaged().await.unwrap();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].what.starts_with(&*store.folder_of("new").to_string_lossy()), "{told:?}");
+    assert!(told[0].help.starts_with("what was asked for is in place, and a crash may undo it"), "{told:?}");
+}

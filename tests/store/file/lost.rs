@@ -1,0 +1,95 @@
+//! A run that has lost its state: nobody writes over what is left of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runstate::files::{Crash, Disk, SimDisk, Survives};
+use runstate::store::{FileStore, NewRun, RunStore, StoreError};
+use serde_json::json;
+
+use super::on;
+use super::story::{Known, Story};
+
+async fn lived() -> (Story, SimDisk, Known) {
+    let (story, disk, mut known) = (Story::long().await, SimDisk::new(), Known::default());
+    story.live(&on(&disk), &mut known, false).await.unwrap();
+    (story, disk, known)
+}
+
+#[tokio::test]
+async fn a_run_that_has_lost_its_state_is_not_created_anew() {
+    let (story, disk, known) = lived().await;
+    let store = on(&disk);
+    let state = store.folder_of("r1").join("state.json");
+    disk.rename(&state, Path::new("/state.json")).unwrap();
+    let told = store.damaged().await.unwrap();
+    let files = disk.files();
+    let refused = store.create(&NewRun::new("r1", json!("another"), 9)).await;
+    let Err(StoreError::Unusable { what, help }) = refused else { panic!("{refused:?}") };
+    assert!(what.contains("state.json: it is not there, and messages or events of its run are"), "{what}");
+    assert!(help.contains("backup"), "{help}");
+    assert_eq!((&what, &help), (&told[0].what, &told[0].help), "lists say the same");
+    assert_eq!(disk.files(), files);
+
+    // Nobody knows what is in a log that cannot be read.
+    let unread = disk.fork();
+    for name in ["messages", "calls", "decisions", "trace"] {
+        unread.remove(&state.with_file_name(format!("{name}.jsonl"))).unwrap();
+    }
+    let log = state.with_file_name("trace.jsonl");
+    unread.create_folder(&log).unwrap();
+    let refused = on(&unread).create(&NewRun::new("r1", json!("another"), 9)).await;
+    assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+    assert_eq!(on(&unread).damaged().await.unwrap().len(), 1);
+    unread.remove_folder(&log).unwrap();
+    // What has no rows was never driven.
+    on(&unread).create(&NewRun::new("r1", json!("another"), 9)).await.unwrap();
+
+    disk.rename(Path::new("/state.json"), &state).unwrap();
+    story.judge(&store, &known).await;
+}
+
+/// A removal whose rest cannot be taken away, because a person has put a folder there, is in the way of no other run, and what is
+/// left is never taken for a run that has lost its state, wherever a crash comes.
+#[tokio::test]
+async fn what_cannot_be_taken_away_of_a_removed_run_makes_room() {
+    let (story, disk, known) = lived().await;
+    let folder = on(&disk).folder_of("r1");
+    disk.create_folder(&folder.join("notes")).unwrap();
+    // It was killed before the first row was taken away.
+    let mut number = 0;
+    let begun = loop {
+        let disk = disk.fork();
+        let store = on(&disk);
+        disk.crash_at(Crash::After(disk.operations() + number));
+        store.remove("r1", u64::MAX).await.unwrap_err();
+        disk.restart(Survives::Everything);
+        if disk.read(&folder.join("state.json.removed"), u64::MAX).is_ok() {
+            break disk;
+        }
+        number += 1;
+    };
+    assert!(!disk.read(&folder.join("trace.jsonl"), u64::MAX).unwrap().is_empty());
+    let new = NewRun::new("r1", json!({ "model": "m" }), 5).titled("tidy up");
+    let whole = begun.fork();
+    on(&whole).create(&new).await.unwrap();
+    let mut refused = 0;
+    for number in begun.operations()..whole.operations() {
+        for survives in Survives::cases(3) {
+            let what = format!("{number}, {survives:?}");
+            let disk = begun.fork();
+            disk.crash_at(Crash::Before(number));
+            if let Ok(store) = FileStore::on(Arc::new(disk.clone()), "/store") {
+                refused += usize::from(store.create(&new).await.is_err());
+            }
+            disk.restart(survives);
+            let store = on(&disk);
+            let is_created = store.load("r1").await.is_ok();
+            let mut anew = Known { is_created, fence: known.fence, ..Known::default() };
+            story.live(&store, &mut anew, is_created).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+            story.judge(&store, &anew).await;
+            assert_eq!(store.damaged().await.unwrap(), [], "{what}");
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}

@@ -1,0 +1,30 @@
+//! Who else may look into a store.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use runstate::store::FileStore;
+
+use super::folder::Folder;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_folder_that_is_made_is_for_its_user_alone_and_one_that_is_there_keeps_its_modes() {
+    let above = Folder::new();
+    let root = above.join("runs");
+    FileStore::open(&root).unwrap();
+    assert_eq!((mode(&above), mode(&root)), (0o700, 0o700));
+
+    for modes in [0o755, 0o770] {
+        let theirs = Folder::new();
+        fs::create_dir(&*theirs).unwrap();
+        fs::set_permissions(&*theirs, fs::Permissions::from_mode(modes)).unwrap();
+        FileStore::open(&*theirs).unwrap();
+        FileStore::open(&*theirs).unwrap();
+        assert_eq!(mode(&theirs), modes);
+    }
+}
