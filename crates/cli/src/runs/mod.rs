@@ -10,6 +10,7 @@
 mod copy;
 mod durable;
 mod home;
+mod lock;
 mod numbers;
 
 use std::fs;
