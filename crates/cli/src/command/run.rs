@@ -72,9 +72,7 @@ impl How {
             let call = printable(&ready.answer.call);
             complain(&format!("warning: {call} did not wait, so nothing was decided about it"));
         }
-        let exit = report(&driven, &ending, &self.place, self.json, out);
-        driven.leave();
-        exit
+        report(&driven, &ending, &self.place, self.json, out)
     }
 }
 

@@ -9,12 +9,12 @@ use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
-use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use super::ask::asked;
 use super::begin::behind_ms;
 use super::commits::Commits;
+use super::here::Here;
 use super::lease::Held;
 use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
@@ -31,7 +31,8 @@ pub(crate) struct Driven {
     pub(super) scenario: Scenario,
     pub(super) spec: Spec,
     pub(super) recorder: Recorder,
-    pub(super) runtime: Runtime,
+    // Left before the run is given back, whatever waits in it.
+    pub(super) runtime: Here,
     pub(super) clock: RunClock,
     pub(super) loaded: Loaded,
     // Given back before the store is left.
@@ -150,11 +151,6 @@ impl Driven {
         });
         looking.abort();
         ended
-    }
-
-    /// Ends what may still wait for the terminal, and gives the run back.
-    pub(crate) fn leave(self) {
-        self.runtime.shutdown_background();
     }
 }
 
