@@ -97,5 +97,6 @@ fn detached(created: &run::Created, how: &How, out: &mut Output) {
     }
     out.line(&format!("{id} is created, and waits for a worker"));
     out.line(&format!("store    {store}"));
-    out.line(&format!("drive it with: runstate worker{}", how.place.to_repeat()));
+    let place = how.place.to_repeat();
+    out.line(&format!("drive it with: runstate worker{place}{}", place.note()));
 }

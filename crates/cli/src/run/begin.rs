@@ -49,11 +49,12 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
 }
 
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
+    let (show, again) = (quoted(run), opened.again());
     Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))
         .with_help(format!(
-            "nothing was changed; `runstate show {}{}` has its trace, `runstate seal -` seals what is changed on purpose",
-            quoted(run),
-            opened.again()
+            "nothing was changed; `runstate show {show}{again}`{} has its trace, `runstate seal -` seals what is changed \
+             on purpose",
+            again.note()
         ))
 }
 

@@ -70,10 +70,11 @@ fn is_put(
             // A run that may be there needs its folder.
             folder.keep();
             let (id, again) = (folder.id(), opened.again());
+            let note = again.note();
             let what = format!("{}: {error}; it is not known whether the run {id} was created", opened.url());
             Err(Failure::new(what).with_help(format!(
-                "once the store can be reached, `runstate show {id}{again}` says whether it is there; if it is not, {} is \
-                 nobody's folder",
+                "once the store can be reached, `runstate show {id}{again}`{note} says whether it is there; if it is not, {} \
+                 is nobody's folder",
                 folder.path().display()
             )))
         }

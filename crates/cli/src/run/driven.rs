@@ -22,7 +22,7 @@ use crate::clock::RunClock;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::spec::Spec;
-use crate::store::Opened;
+use crate::store::{Opened, quoted};
 
 /// A run that this process drives, and has in hand as long as this value lives.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Driven {
                     Stop::Crashed => {
                         return Err(failed(&"it crashed, as its scenario says")
                             .of_the_run()
-                            .with_help(format!("go on with: runstate resume {id}{}", opened.again())));
+                            .with_help(format!("go on with: {}", resume(opened, id))));
                     }
                 };
                 return Ok(Ending { reason, unused: stage.unused() });
@@ -173,14 +173,21 @@ fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
 
 /// The run does not go on here: it is as its last commit left it.
 fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
-    let again = opened.again();
+    let (again, show) = (opened.again(), quoted(id));
     let help = match why {
         StoreError::Fenced { .. } => {
-            format!("whoever took it goes on with it; `runstate show {id}{again}` says how far it is")
+            let note = again.note();
+            format!("whoever took it goes on with it; `runstate show {show}{again}`{note} says how far it is")
         }
-        _ => format!("the run is as its last commit left it; go on with: runstate resume {id}{again}"),
+        _ => format!("the run is as its last commit left it; go on with: {}", resume(opened, id)),
     };
     Failure::new(opened.failure(why).message()).with_help(help)
+}
+
+/// What goes on with a run.
+fn resume(opened: &Opened, id: &str) -> String {
+    let again = opened.again();
+    format!("runstate resume {}{again}{}", quoted(id), again.note())
 }
 
 /// Ctrl-C cancels the run, whose end is then committed. The second one ends the process, as it does anywhere.
