@@ -52,7 +52,11 @@ fn is_put(
     }
     folder.fill(template)?;
     let scenario = &file.scenario;
-    let spec = Spec::Scenario { scenario: file.source.text.clone(), folder: folder.work() };
+    let spec = Spec::Scenario {
+        scenario: file.source.text.clone(),
+        folder: folder.work(),
+        token: Some(folder.token().clone()),
+    };
     let title = scenario.about.as_deref().unwrap_or(&scenario.message);
     let now_ms = unix_ms();
     let mut run = NewRun::new(folder.id(), spec.to_json()?, now_ms).titled(title);
