@@ -49,6 +49,7 @@ fn the_folder_of_a_run_is_durable_before_the_run_is() {
         "of/runs/s-1/work/below/b.txt",
         "of/runs/s-1/work/below",
         "of/runs/s-1/work",
+        "of/runs/s-1/owner",
         "of/runs/s-1",
         "of/runs",
         "of",

@@ -8,6 +8,7 @@ mod diagram;
 mod diff;
 mod durable;
 mod every_store;
+mod folders;
 mod formats;
 mod governed;
 mod help;

@@ -46,3 +46,17 @@ fn runs_that_begin_together_have_numbers_of_their_own() {
         assert!(listed.contains(&format!("done-{number} ")), "{listed}");
     }
 }
+
+/// The folder of numbers has more than numbers in it.
+#[test]
+fn a_scenario_may_be_called_as_the_lock_of_the_numbers_was() {
+    let session = Session::new();
+    session.write("lock.yaml", DONE.replace("name: done", "name: lock"));
+    // As it was left where it was called so.
+    session.write("runs/numbers/lock", "");
+    for number in [1, 2] {
+        let said = say(&session, &["run", "lock.yaml"]);
+        assert!(said.contains(&format!("lock-{number} is done")), "{said}");
+    }
+    assert_eq!(session.read("runs/numbers/lock"), "2\n");
+}

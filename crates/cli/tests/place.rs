@@ -155,6 +155,18 @@ impl Ended {
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
+    /// Waits for its end, but not for ever: the exit code.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> Option<i32> {
+        let mut ended = None;
+        stores::wait_until("it ends", || {
+            ended = self.0.as_mut().unwrap().try_wait().unwrap();
+            ended.is_some()
+        });
+        ended.unwrap().code()
+    }
+
     /// Waits for its end: the exit code, and what it complained about.
     pub(crate) fn wait(mut self) -> (Option<i32>, String) {
         let output = self.0.take().unwrap().wait_with_output().unwrap();

@@ -53,6 +53,14 @@ fn who_knows_the_password_is_let_in_and_it_is_not_told() {
             let told = said(&session, server, args, &url);
             assert_eq!(told.code, Some(0), "{}", told.shown());
         }
+        // What is said to be copied works as it stands, once the URL is where it says.
+        let hint = run.stdout.lines().find_map(|line| line.strip_prefix("look at it again with: runstate "));
+        let (hint, note) = hint.unwrap().split_once(" (").unwrap();
+        let told = "with RUNSTATE_STORE set to the URL of the store, whose password is not shown)";
+        assert_eq!(note, told, "{}", run.shown());
+        let args: Vec<&str> = hint.split(' ').collect();
+        let shown = session.command(&args).env("RUNSTATE_STORE", &url).output().unwrap();
+        assert!(shown.status.success(), "{shown:?}");
     }
 }
 

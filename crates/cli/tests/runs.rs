@@ -284,3 +284,29 @@ fn a_damaged_run_among_good_ones_is_told() {
     }
     assert_shown("damaged_run", &shown);
 }
+
+/// A wish is noted beside the logs of a run, and whoever has noted it cannot say that nothing was changed.
+#[test]
+fn a_run_is_cancelled_though_it_cannot_be_read() {
+    let session = Session::new();
+    session.write("waits.yaml", WAITS);
+    let place = ["--store", "file:kept", "--state-dir", "runs"];
+    session.run(&[&["run", "waits.yaml"], &place as &[&str]].concat());
+    session.run(&[&["run", "waits.yaml"], &place as &[&str]].concat());
+    for folder in std::fs::read_dir(session.path("kept/runs")).unwrap() {
+        std::fs::write(folder.unwrap().path().join("messages.jsonl"), "{\n{\n").unwrap();
+    }
+    let cancel = |run: &str, more: &[&str]| session.run(&[&["cancel", run], more, &place].concat());
+    let said = cancel("waits-1", &[]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(said.stdout.starts_with("waits-1 is to be cancelled by a worker, or by: "), "{}", said.shown());
+    assert!(said.stderr.starts_with("warning: where waits-1 stands cannot be read: "), "{}", said.shown());
+    assert!(!said.stderr.contains("nothing was changed"), "{}", said.shown());
+    let said = cancel("waits-2", &["--json", "--reason", "enough"]);
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((said.code, &json["reply"], &json["cancel"]), (Some(0), &"accepted".into(), &"enough".into()));
+    assert_eq!((&json["status"], &json["holder"]), (&Value::Null, &Value::Null));
+    // The second time nothing was changed.
+    let said = cancel("waits-1", &[]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+}

@@ -1,6 +1,7 @@
 //! What people reply as soon as a call asks, and what a plugin says at one gate.
 
-use runstate_scenario::{Ended, Options, Played, Scenario, play};
+use runstate::clock::unix_clock;
+use runstate_scenario::{Ended, Options, Played, Scenario, Setting, Stage, play};
 
 fn played(text: &str) -> Played {
     play(&Scenario::parse(text).unwrap(), Options::default()).unwrap()
@@ -147,4 +148,13 @@ impl End for Played {
     fn thread_end(&self) -> &str {
         self.state.thread().last_answer().map_or("", |answer| &answer.text)
     }
+}
+
+/// Who is asked elsewhere, at a terminal, may have no answer.
+#[test]
+fn no_decisions_are_given_as_well() {
+    let scenario = Scenario::parse(ASKS_TWICE).unwrap();
+    let stage = Stage::new(&scenario, Setting::new(unix_clock())).unwrap();
+    stage.send(Vec::new());
+    assert_eq!(stage.sent().len(), 0);
 }

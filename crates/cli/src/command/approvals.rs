@@ -72,7 +72,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let next = crate::store::quoted(&next);
         let run = args.run.as_ref().map(|run| format!(" --run {}", crate::store::quoted(run)));
         let (run, place) = (run.unwrap_or_default(), args.place.to_repeat());
-        out.line(&format!("more: runstate approvals{run} --limit {limit} --behind {next}{place}"));
+        out.line(&format!(
+            "more: runstate approvals{run} --limit {limit} --behind {next}{place}{}",
+            place.note()
+        ));
     }
     Ok(Exit::Good)
 }

@@ -7,7 +7,7 @@ use super::hand::{by_whom, holder};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, printable};
+use crate::output::{Output, complain, printable};
 use crate::run;
 use crate::store::{Missing, StoreArgs};
 
@@ -41,11 +41,22 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let Args { run, reason, place, .. } = args;
     let opened = place.open(Missing::Refuse)?;
     let is_noted = opened.change(opened.store.cancel(run, reason))?;
-    let info = run::load(&opened, run)?.info;
+    let info = match run::load(&opened, run) {
+        Ok(loaded) => Some(loaded.info),
+        // It is noted, whatever becomes of a look at the run.
+        Err(failure) if is_noted => {
+            let why = failure.message();
+            complain(&printable(&format!("warning: where {run} stands cannot be read: {why}")));
+            None
+        }
+        Err(failure) => return Err(failure),
+    };
+    let info = info.as_ref();
     // It may be over by the very wish, which was heard at once.
-    let is_over = info.status == RunStatus::Done;
+    let is_over = info.is_some_and(|info| info.status == RunStatus::Done);
     let is_accepted = is_noted || !is_over;
-    let holder = holder(&info, unix_ms()).filter(|_| !is_over);
+    let holder = info.and_then(|info| holder(info, unix_ms())).filter(|_| !is_over);
+    let ended = info.and_then(|info| info.reason.as_deref());
     if args.json {
         let reply = match (is_noted, is_over) {
             (true, _) => "accepted",
@@ -56,14 +67,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             "reply": reply,
             "accepted": is_accepted,
             "run": run,
-            "status": info.status,
-            "reason": info.reason,
-            "cancel": info.cancel,
+            "status": info.map(|info| info.status),
+            "reason": ended,
+            "cancel": info.map_or(Some(reason), |info| info.cancel.as_ref()),
             "holder": holder,
         }));
     } else {
         out.line(&printable(&match (is_noted, is_over, holder) {
-            (_, true, _) => format!("{run} is over: {}", info.reason.as_deref().unwrap_or_default()),
+            (_, true, _) => format!("{run} is over: {}", ended.unwrap_or_default()),
             (false, ..) => format!("{run} is to be cancelled already"),
             (true, _, Some(holder)) => format!("{run} is to be cancelled; {holder} has it in hand"),
             (true, _, None) => format!("{run} is to be cancelled {}", by_whom(&opened, run)),

@@ -11,5 +11,6 @@ pub(super) fn holder(run: &RunInfo, now_ms: u64) -> Option<&str> {
 
 /// By whom one goes on that nobody has in hand.
 pub(super) fn by_whom(opened: &Opened, run: &str) -> String {
-    format!("by a worker, or by: runstate resume {}{}", quoted(run), opened.again())
+    let again = opened.again();
+    format!("by a worker, or by: runstate resume {}{again}{}", quoted(run), again.note())
 }

@@ -19,7 +19,7 @@ use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, tell_dam
 /// Remove finished runs by age, with the folders that their tools worked in
 ///
 /// A run that waits or goes on is never removed, nor one that cannot be read. Of folders, those alone are removed that are below
-/// the folder of --state-dir.
+/// the folder of --state-dir, and that are of the very run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -140,13 +140,9 @@ impl Pruning<'_> {
             Err(error) => return left(error).map_err(|error| opened.of_change(&error)),
         }
         let folder = spec.map(|spec| {
-            let folder = runs::remove(state_dir, &run.id, spec.folder())?;
-            if folder == Folder::Left {
-                let (folder, state_dir) = (spec.folder().display(), state_dir.display());
-                complain(&printable(&format!(
-                    "warning: the folder of {} is left: {folder} is not that of a run below {state_dir}",
-                    run.id
-                )));
+            let folder = runs::remove(state_dir, &run.id, spec.folder(), spec.token())?;
+            if let Some(why) = why_left(folder, &spec, state_dir) {
+                complain(&printable(&format!("warning: the folder of {} is left: {why}", run.id)));
             }
             Ok(folder)
         });
@@ -159,11 +155,25 @@ fn left(error: StoreError) -> Result<Became, StoreError> {
     error.of_one_run().map(|damage| Became::Left(damage.to_string()))
 }
 
+/// Why a folder is left, if it is.
+fn why_left(folder: Folder, spec: &Spec, state_dir: &Path) -> Option<String> {
+    let (place, state_dir) = (spec.folder().display(), state_dir.display());
+    match folder {
+        Folder::Removed | Folder::Absent => None,
+        Folder::Left => Some(format!("{place} is not that of a run below {state_dir}")),
+        Folder::Others => Some(format!(
+            "{place} is that of another run of this name, or has lost its mark: {} does not have this run's token; remove it \
+             yourself if no run needs it",
+            runs::mark_of(spec.folder()).display()
+        )),
+    }
+}
+
 fn to_json(run: &RunInfo, folder: Option<Folder>) -> Value {
     let folder = folder.map(|folder| match folder {
         Folder::Removed => "removed",
         Folder::Absent => "absent",
-        Folder::Left => "left",
+        Folder::Left | Folder::Others => "left",
     });
     json!({"run": run.id, "changed_at_ms": run.changed_at_ms, "folder": folder})
 }

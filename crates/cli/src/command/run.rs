@@ -72,9 +72,7 @@ impl How {
             let call = printable(&ready.answer.call);
             complain(&format!("warning: {call} did not wait, so nothing was decided about it"));
         }
-        let exit = report(&driven, &ending, &self.place, self.json, out);
-        driven.leave();
-        exit
+        report(&driven, &ending, &self.place, self.json, out)
     }
 }
 
@@ -99,5 +97,6 @@ fn detached(created: &run::Created, how: &How, out: &mut Output) {
     }
     out.line(&format!("{id} is created, and waits for a worker"));
     out.line(&format!("store    {store}"));
-    out.line(&format!("drive it with: runstate worker{}", how.place.to_repeat()));
+    let place = how.place.to_repeat();
+    out.line(&format!("drive it with: runstate worker{place}{}", place.note()));
 }

@@ -99,7 +99,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let status = args.status.and_then(|status| status.to_possible_value());
         let status = status.map(|status| format!(" --status {}", status.get_name())).unwrap_or_default();
         let place = args.place.to_repeat();
-        out.line(&format!("more: runstate runs{status} --limit {limit} --behind {next}{place}"));
+        out.line(&format!(
+            "more: runstate runs{status} --limit {limit} --behind {next}{place}{}",
+            place.note()
+        ));
     }
     Ok(Exit::Good)
 }

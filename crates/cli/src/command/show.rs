@@ -118,9 +118,10 @@ fn source(args: &Args) -> Result<Source, Failure> {
         return Ok(Source::File(what.clone()));
     }
     let no_file = |why: &str| {
+        let again = args.place.to_repeat();
         Failure::new(format!("there is no file {what:?}, and no such run: {why}")).with_help(format!(
-            "`runstate runs{}` lists the runs that there are; --store names another store",
-            args.place.to_repeat()
+            "`runstate runs{again}`{} lists the runs that there are; --store names another store",
+            again.note()
         ))
     };
     if let Some(missing) = args.place.missing()? {

@@ -33,9 +33,32 @@ pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -
     let mut folder = RunFolder::claim(&state_dir, &file.scenario.name, 1)?;
     let opened = place.open(Missing::Make)?;
     while !is_put(&opened, &mut folder, file, template.as_deref(), is_driven_here)? {
-        folder = RunFolder::claim(&state_dir, &file.scenario.name, folder.number() + 1)?;
+        folder = next(&opened, &state_dir, &file.scenario.name, folder.number())?;
     }
     Ok(Created { opened, id: folder.id().to_owned() })
+}
+
+/// The folder of a number that the store has no run of, where one was taken.
+fn next(opened: &Opened, state_dir: &Path, name: &str, taken: u64) -> Result<RunFolder, Failure> {
+    RunFolder::claim(state_dir, name, free(taken, |number| is_taken(opened, &runs::id(name, number)))?)
+}
+
+/// A free number behind one that is taken. A machine that is new to a store may find very many taken: so steps are doubled until
+/// a number is free, and then it is looked halfway between what is taken and what is free.
+fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
+    let mut step = 1;
+    let mut free = taken.saturating_add(step);
+    // Behind the last number there is none; who gives it says so.
+    while free < u64::MAX && is_taken(free)? {
+        taken = free;
+        step *= 2;
+        free = taken.saturating_add(step);
+    }
+    while free - taken > 1 {
+        let middle = taken + (free - taken) / 2;
+        if is_taken(middle)? { taken = middle } else { free = middle }
+    }
+    Ok(free)
 }
 
 /// Fills the folder and puts its run into the store. It says no where the number is taken: other machines may share a store.
@@ -52,7 +75,11 @@ fn is_put(
     }
     folder.fill(template)?;
     let scenario = &file.scenario;
-    let spec = Spec::Scenario { scenario: file.source.text.clone(), folder: folder.work() };
+    let spec = Spec::Scenario {
+        scenario: file.source.text.clone(),
+        folder: folder.work(),
+        token: Some(folder.token().clone()),
+    };
     let title = scenario.about.as_deref().unwrap_or(&scenario.message);
     let now_ms = unix_ms();
     let mut run = NewRun::new(folder.id(), spec.to_json()?, now_ms).titled(title);
@@ -70,10 +97,11 @@ fn is_put(
             // A run that may be there needs its folder.
             folder.keep();
             let (id, again) = (folder.id(), opened.again());
+            let note = again.note();
             let what = format!("{}: {error}; it is not known whether the run {id} was created", opened.url());
             Err(Failure::new(what).with_help(format!(
-                "once the store can be reached, `runstate show {id}{again}` says whether it is there; if it is not, {} is \
-                 nobody's folder",
+                "once the store can be reached, `runstate show {id}{again}`{note} says whether it is there; if it is not, {} \
+                 is nobody's folder",
                 folder.path().display()
             )))
         }
@@ -110,9 +138,10 @@ fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use async_trait::async_trait;
-    use runstate::store::{MemoryStore, RunStore, Wrapper};
+    use runstate::store::{Mail, MemoryStore, RunStore, Wrapper};
 
     use super::*;
     use crate::scenario;
@@ -153,5 +182,55 @@ mod tests {
         assert_eq!(second.id(), "pay-2");
         let there = opened.handle().block_on(opened.store.load("pay-2")).unwrap();
         assert!(there.spec.to_string().contains("pay-2"), "{}", there.spec);
+    }
+
+    /// A store that counts the looks for a number.
+    #[derive(Debug, Default)]
+    struct Counted {
+        store: MemoryStore,
+        looks: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl Wrapper for Counted {
+        fn inner(&self) -> &dyn RunStore {
+            &self.store
+        }
+
+        async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+            self.looks.fetch_add(1, Ordering::Relaxed);
+            self.store.mail(run).await
+        }
+    }
+
+    #[test]
+    fn a_machine_that_is_new_to_a_store_finds_a_number_behind_very_many() {
+        const RUNS: u64 = 10_000;
+        let place = tempfile::tempdir().unwrap();
+        let counted = Arc::new(Counted::default());
+        let opened = Opened::over(Arc::clone(&counted) as Arc<dyn RunStore>);
+        opened.handle().block_on(async {
+            for number in 1..=RUNS {
+                let run = NewRun::new(runs::id("pay", number), serde_json::Value::Null, number);
+                counted.store.create(&run).await.unwrap();
+            }
+        });
+        let folder = next(&opened, place.path(), "pay", 1).unwrap();
+        assert_eq!(folder.number(), RUNS + 1);
+        let looks = counted.looks.load(Ordering::Relaxed);
+        assert!(looks <= 32, "it looked {looks} times");
+    }
+
+    #[test]
+    fn a_number_that_is_found_is_free_and_behind_one_that_is_taken() {
+        for runs in [1..=1, 1..=2, 1..=3, 1..=100, 5..=7] {
+            let first = *runs.start();
+            assert_eq!(free(first, |number| Ok(runs.contains(&number))).unwrap(), runs.end() + 1, "{runs:?}");
+        }
+        // There may be gaps, of runs that were removed.
+        let found = free(1, |number| Ok(number % 8 != 0)).unwrap();
+        assert_eq!(found % 8, 0);
+        assert_eq!(free(u64::MAX, |_| Ok(true)).unwrap(), u64::MAX);
+        assert_eq!(free(1, |_| Ok(true)).unwrap(), u64::MAX);
     }
 }

@@ -9,12 +9,12 @@ use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
-use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use super::ask::asked;
 use super::begin::behind_ms;
 use super::commits::Commits;
+use super::here::Here;
 use super::lease::Held;
 use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
@@ -22,7 +22,7 @@ use crate::clock::RunClock;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::spec::Spec;
-use crate::store::Opened;
+use crate::store::{Opened, quoted};
 
 /// A run that this process drives, and has in hand as long as this value lives.
 #[derive(Debug)]
@@ -31,7 +31,8 @@ pub(crate) struct Driven {
     pub(super) scenario: Scenario,
     pub(super) spec: Spec,
     pub(super) recorder: Recorder,
-    pub(super) runtime: Runtime,
+    // Left before the run is given back, whatever waits in it.
+    pub(super) runtime: Here,
     pub(super) clock: RunClock,
     pub(super) loaded: Loaded,
     // Given back before the store is left.
@@ -142,7 +143,7 @@ impl Driven {
                     Stop::Crashed => {
                         return Err(failed(&"it crashed, as its scenario says")
                             .of_the_run()
-                            .with_help(format!("go on with: runstate resume {id}{}", opened.again())));
+                            .with_help(format!("go on with: {}", resume(opened, id))));
                     }
                 };
                 return Ok(Ending { reason, unused: stage.unused() });
@@ -150,11 +151,6 @@ impl Driven {
         });
         looking.abort();
         ended
-    }
-
-    /// Ends what may still wait for the terminal, and gives the run back.
-    pub(crate) fn leave(self) {
-        self.runtime.shutdown_background();
     }
 }
 
@@ -177,14 +173,21 @@ fn dropped(opened: &Opened, id: &str, why: &Lost) -> Failure {
 
 /// The run does not go on here: it is as its last commit left it.
 fn taken(opened: &Opened, id: &str, why: &StoreError) -> Failure {
-    let again = opened.again();
+    let (again, show) = (opened.again(), quoted(id));
     let help = match why {
         StoreError::Fenced { .. } => {
-            format!("whoever took it goes on with it; `runstate show {id}{again}` says how far it is")
+            let note = again.note();
+            format!("whoever took it goes on with it; `runstate show {show}{again}`{note} says how far it is")
         }
-        _ => format!("the run is as its last commit left it; go on with: runstate resume {id}{again}"),
+        _ => format!("the run is as its last commit left it; go on with: {}", resume(opened, id)),
     };
     Failure::new(opened.failure(why).message()).with_help(help)
+}
+
+/// What goes on with a run.
+fn resume(opened: &Opened, id: &str) -> String {
+    let again = opened.again();
+    format!("runstate resume {}{again}{}", quoted(id), again.note())
 }
 
 /// Ctrl-C cancels the run, whose end is then committed. The second one ends the process, as it does anywhere.

@@ -19,7 +19,22 @@ pub(super) struct Mailbox {
     line: Line,
     progress: Arc<Progress>,
     /// What was brought. One looks at a time: who finds that something was brought may rely on it.
-    brought: Mutex<HashSet<String>>,
+    brought: Mutex<Brought>,
+}
+
+/// What was brought.
+#[derive(Debug, Default)]
+struct Brought {
+    /// The ids of decisions.
+    decisions: HashSet<String>,
+    /// The wish to cancel.
+    has_cancel: bool,
+}
+
+impl Brought {
+    fn count(&self) -> usize {
+        self.decisions.len() + usize::from(self.has_cancel)
+    }
 }
 
 /// What a look found.
@@ -44,22 +59,22 @@ impl Mailbox {
         let mut brought = self.brought.lock().await;
         let mail = self.store.mail(&self.run).await?;
         let is_untaken = mail.cancel.is_some() || !mail.decisions.is_empty();
-        let is_new = |decision: &Decision| !brought.contains(&decision.decision_id);
+        let is_new = |decision: &Decision| !brought.decisions.contains(&decision.decision_id);
         let decisions = mail.decisions.into_iter().filter(is_new).map(Incoming::from);
         let decisions: Vec<Incoming> = decisions.collect();
         if let Some(reason) = mail.cancel
-            && !brought.contains(CANCEL)
+            && !brought.has_cancel
         {
             self.progress.says("cancel", &reason);
             self.line.cancel();
-            brought.insert(CANCEL.to_owned());
+            brought.has_cancel = true;
         }
         if !decisions.is_empty() {
             decisions.iter().for_each(|decision| self.progress.decided(decision, ""));
-            brought.extend(decisions.iter().map(|decision| decision.decision_id.clone()));
+            brought.decisions.extend(decisions.iter().map(|decision| decision.decision_id.clone()));
             self.line.post(decisions);
         }
-        Ok(Found { is_untaken, brought: brought.len() })
+        Ok(Found { is_untaken, brought: brought.count() })
     }
 
     /// Brings what comes, for as long as the run is driven.
@@ -83,18 +98,16 @@ pub(super) fn goes_on(before: &mut Found, found: Found, has_changed: bool) -> bo
     found.is_untaken && (is_new || has_changed)
 }
 
-/// What the wish to cancel is noted as: no decision has an empty id.
-const CANCEL: &str = "";
-
 /// How long a look may wait where the store tells no news.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
     use runstate::agent::RunState;
     use runstate::clock::unix_clock;
     use runstate::decision::DecisionAction;
-    use runstate::store::{About, ApprovalQuery, Claim, MemoryStore, NewRun, StoreCommitter};
+    use runstate::store::{About, ApprovalQuery, Claim, Mail, MemoryStore, NewRun, StoreCommitter, Wrapper};
     use runstate::termination::TerminationReason;
     use runstate::trace::Recorder;
     use runstate_scenario::{Scenario, Setting, Stage, Stop};
@@ -148,6 +161,38 @@ model:
         let found = mailbox.look().await.unwrap();
         assert_eq!(found, Found { is_untaken: false, brought: 1 });
         assert!(!goes_on(&mut before, found, true));
+    }
+
+    /// Another program names its decisions as it likes.
+    #[tokio::test]
+    async fn a_decision_without_an_id_hides_no_wish_to_cancel() {
+        let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
+        store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
+        let scenario = Scenario::parse(ASKS).unwrap();
+        let stage = Stage::new(&scenario, Setting::new(unix_clock())).unwrap();
+        let progress = Arc::new(Progress::on_stderr());
+        let mailbox = Mailbox::new(Arc::new(Posted(store)), "r", stage.line(), progress);
+        assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 1 });
+        mailbox.store.cancel("r", "enough").await.unwrap();
+        assert_eq!(mailbox.look().await.unwrap(), Found { is_untaken: true, brought: 2 });
+        assert!(stage.token().is_cancelled());
+    }
+
+    /// A store in which somebody has decided, and has left the id empty.
+    #[derive(Debug)]
+    struct Posted(Arc<dyn RunStore>);
+
+    #[async_trait]
+    impl Wrapper for Posted {
+        fn inner(&self) -> &dyn RunStore {
+            &*self.0
+        }
+
+        async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+            let mut mail = self.0.mail(run).await?;
+            mail.decisions.push(Decision::new("", "r/a/1", DecisionAction::Resume));
+            Ok(mail)
+        }
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ mod begin;
 mod commits;
 mod create;
 mod driven;
+mod here;
 mod lease;
 mod mailbox;
 mod progress;

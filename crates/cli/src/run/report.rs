@@ -44,15 +44,17 @@ pub(crate) fn report(
     out.text(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
     out.line(&format!("folder   {}", driven.folder().display()));
-    let place = place.to_repeat();
-    out.line(&format!("look at it again with: runstate show {id}{place}"));
+    let (id, place) = (quoted(id), place.to_repeat());
+    let note = place.note();
+    out.line(&format!("look at it again with: runstate show {id}{place}{note}"));
     if let Some(first) = pending.first() {
         out.line("");
         for pending in &pending {
             out.line(&question(pending));
         }
         let call = quoted(first.call);
-        out.line(&format!("go on with: runstate resume {id}{place} --approve {call} (or --deny, or --ask)"));
+        let resume = format!("runstate resume {id}{place} --approve {call} (or --deny, or --ask)");
+        out.line(&format!("go on with: {resume}{note}"));
     }
     Ok(exit)
 }

@@ -4,13 +4,16 @@
 //! <state dir>/
 //!   runs.db             the runs, unless --store says another place
 //!   <run id>/work/      the copy of the scenario's folder
+//!   <run id>/owner      what says that it is that very run's
 //!   numbers/<name>      the highest number that a run of that name has had
 //! ```
 
 mod copy;
 mod durable;
 mod home;
+mod lock;
 mod numbers;
+mod owner;
 
 use std::fs;
 use std::io;
@@ -21,12 +24,19 @@ use numbers::Numbers;
 
 pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
+pub(crate) use owner::{Owner, Token, mark_of, owner};
+
+/// The id of the run of that name and number.
+pub(crate) fn id(name: &str, number: u64) -> String {
+    format!("{name}-{number}")
+}
 
 /// The folder of a run that is being created. It goes with this value, unless it is [kept](RunFolder::keep).
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     id: String,
     path: PathBuf,
+    token: Token,
     is_kept: bool,
 }
 
@@ -43,12 +53,13 @@ impl RunFolder {
         // The folder's place is kept with the run: it must not depend on where a later command is started.
         let state_dir =
             state_dir.canonicalize().map_err(|error| Failure::io("find the folder", state_dir, &error))?;
+        let token = Token::fresh()?;
         let mut numbers = Numbers::of(&state_dir, name)?;
         loop {
-            let id = format!("{name}-{}", numbers.next(least)?);
+            let id = id(name, numbers.next(least)?);
             let path = state_dir.join(&id);
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(RunFolder { id, path, is_kept: false }),
+                Ok(()) => return Ok(RunFolder { id, path, token, is_kept: false }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Failure::io("make the folder", &path, &error)),
             }
@@ -75,7 +86,12 @@ impl RunFolder {
         self.path.join("work")
     }
 
-    /// Puts a copy of the scenario's folder there, or an empty one. It is durable when this returns.
+    /// What the run is to say, so that the folder is known to be its own.
+    pub(crate) fn token(&self) -> &Token {
+        &self.token
+    }
+
+    /// Puts a copy of the scenario's folder there, or an empty one, and marks it. It is durable when this returns.
     ///
     /// # Errors
     /// Whatever keeps it from being made.
@@ -85,6 +101,7 @@ impl RunFolder {
             Some(template) => copy::folder(template, &work)?,
             None => fs::create_dir(&work).map_err(|error| Failure::io("make the folder", &work, &error))?,
         }
+        self.token.mark(&work).map_err(|error| Failure::io("write", &mark_of(&work), &error))?;
         // A store that says that a run is there has nothing in it but where its folder is.
         durable::sync_below(&self.path)
             .and_then(|()| durable::sync_folder_of(&self.path))
@@ -115,13 +132,21 @@ pub(crate) enum Folder {
     Absent,
     /// It is none that a command with this folder of all runs has made: nothing was done to it, if it is there.
     Left,
+    /// It is not known to be this run's, and may well be another's with the same place: nothing was done to it.
+    Others,
 }
 
-/// Takes away the folder of a run that was removed, if it is one that a command with this folder of all runs has made.
+/// Takes away the folder of a run that was removed, if it is one that a command with this folder of all runs has made, for this
+/// very run.
 ///
 /// # Errors
 /// Those of the operating system.
-pub(crate) fn remove(state_dir: &Path, id: &str, work: &Path) -> Result<Folder, Failure> {
+pub(crate) fn remove(
+    state_dir: &Path,
+    id: &str,
+    work: &Path,
+    token: Option<&Token>,
+) -> Result<Folder, Failure> {
     // A store that others write to must not be able to name just any folder.
     let Ok(state_dir) = state_dir.canonicalize() else { return Ok(Folder::Left) };
     let path = state_dir.join(id);
@@ -132,6 +157,11 @@ pub(crate) fn remove(state_dir: &Path, id: &str, work: &Path) -> Result<Folder, 
     }
     if !work.is_dir() {
         return Ok(Folder::Absent);
+    }
+    // Where machines share a store, the same place is that of another run on each of them.
+    match owner(work, token).map_err(|error| Failure::io("read", &mark_of(work), &error))? {
+        Owner::This => {}
+        Owner::Another | Owner::Unknown => return Ok(Folder::Others),
     }
     fs::remove_dir_all(&path).map_err(|error| Failure::io("remove the folder", &path, &error))?;
     Ok(Folder::Removed)

@@ -5,10 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::durable::replace;
+use super::lock::{PATIENCE, lock};
 use crate::failure::Failure;
 
 /// The folder that has the highest number of each name. No run is called so: ids end with a number.
 const FOLDER: &str = "numbers";
+
+/// What keeps others from giving a number meanwhile. No scenario is called so: names have no dots.
+const LOCK: &str = ".lock";
+
+/// What it was called before, when a scenario of that name could not run: an empty file is what is left of it.
+const OLD_LOCK: &str = "lock";
 
 /// What is known of the numbers of one name, while nobody else gives one.
 #[derive(Debug)]
@@ -23,15 +30,14 @@ impl Numbers {
     /// Those of that name, once no other process gives one.
     ///
     /// # Errors
-    /// Those of the operating system, and a file that holds something else.
+    /// Those of the operating system, a file that holds something else, and another process that does not go on.
     pub(super) fn of(state_dir: &Path, name: &str) -> Result<Self, Failure> {
         let folder = state_dir.join(FOLDER);
         fs::create_dir_all(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
-        let lock = folder.join("lock");
-        let locked = File::create(&lock).and_then(|file| file.lock().map(|()| file));
-        let locked = locked.map_err(|error| Failure::io("lock", &lock, &error))?;
+        let locked = lock(&folder.join(LOCK), PATIENCE)?;
         let path = folder.join(name);
         let kept = match fs::read_to_string(&path) {
+            Ok(text) if text.is_empty() && name == OLD_LOCK => 0,
             Ok(text) => text.trim().parse().map_err(|_| {
                 Failure::new(format!("{}: expected a number, got {text:?}", path.display()))
                     .with_help("write the highest number into it that a run of that name has had")
@@ -47,9 +53,14 @@ impl Numbers {
     /// The next one. It is not given again, whatever becomes of it.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Those of the operating system, and no number that is left.
     pub(super) fn next(&mut self, least: u64) -> Result<u64, Failure> {
-        let next = least.max(self.highest.saturating_add(1));
+        let next = self.highest.checked_add(1).ok_or_else(|| {
+            let (path, highest) = (self.path.display(), self.highest);
+            Failure::new(format!("{path}: no number is left behind {highest}"))
+                .with_help("give the scenario another name, or --state-dir another folder")
+        })?;
+        let next = next.max(least);
         replace(&self.path, format!("{next}\n").as_bytes())
             .map_err(|error| Failure::io("write", &self.path, &error))?;
         self.highest = next;

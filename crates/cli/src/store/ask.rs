@@ -8,6 +8,7 @@ use std::thread;
 use runstate::store::{Damage, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use super::again::Again;
 use super::open::open;
 use super::url::StoreUrl;
 use crate::failure::Failure;
@@ -21,14 +22,14 @@ pub(crate) struct Opened {
     pub(crate) store: Arc<dyn RunStore>,
     url: StoreUrl,
     /// What else a person says on the command line so that this store is meant.
-    again: String,
+    again: Again,
     runtime: Runtime,
     /// What was told of damage. Held for a moment.
     told: Mutex<BTreeSet<Damage>>,
 }
 
 impl Opened {
-    pub(super) fn open(url: StoreUrl, again: String) -> Result<Self, Failure> {
+    pub(super) fn open(url: StoreUrl, again: Again) -> Result<Self, Failure> {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
         let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &again, &error))?;
@@ -42,7 +43,7 @@ impl Opened {
         Opened {
             store,
             url: StoreUrl::Sqlite("memory".into()),
-            again: String::new(),
+            again: Again::default(),
             runtime,
             told: Mutex::default(),
         }
@@ -54,7 +55,7 @@ impl Opened {
     }
 
     /// What else is to be said on the command line so that this store is meant: for hints.
-    pub(crate) fn again(&self) -> &str {
+    pub(crate) fn again(&self) -> &Again {
         &self.again
     }
 
@@ -101,9 +102,10 @@ impl Opened {
             StoreError::Unavailable(_) => {
                 Failure::new(format!("{}: {error}; it is not known whether the change was made", self.url))
                     .with_help(format!(
-                        "once the store can be reached, `runstate runs{again}` and `runstate show RUN{again}` say what is \
-                         there; made already, it is not made twice when it is asked for again",
-                        again = self.again
+                        "once the store can be reached, `runstate runs{again}` and `runstate show RUN{again}`{note} say \
+                         what is there; made already, it is not made twice when it is asked for again",
+                        again = self.again,
+                        note = self.again.note()
                     ))
             }
             error => self.failure(error),
@@ -118,14 +120,14 @@ pub(crate) fn beside<T: Send>(handle: &Handle, asked: impl Future<Output = T> + 
     waited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn failure(url: &StoreUrl, again: &str, error: &StoreError) -> Failure {
+fn failure(url: &StoreUrl, again: &Again, error: &StoreError) -> Failure {
     match error {
         StoreError::Unusable { what, help } => Failure::new(format!("{url}: {what}")).with_help(help),
         StoreError::Unavailable(_) => {
             Failure::new(format!("{url}: {error}")).with_help("try again when the store can be reached")
         }
         StoreError::NoRun { .. } => Failure::new(format!("{url}: {error}"))
-            .with_help(format!("`runstate runs{again}` lists those that there are")),
+            .with_help(format!("`runstate runs{again}`{} lists those that there are", again.note())),
         error => Failure::new(format!("{url}: {error}")),
     }
 }

@@ -1,5 +1,6 @@
 //! The store of a command: where it is, and how it is asked.
 
+mod again;
 mod ask;
 #[cfg(test)]
 mod between;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::runs;
 use url::{Given, StoreUrl};
 
+pub(crate) use again::Again;
 pub(crate) use ask::{Opened, beside};
 #[cfg(test)]
 pub(crate) use between::Between;
@@ -86,16 +88,15 @@ impl StoreArgs {
         }
     }
 
-    /// What else is to be said on the command line so that this store is meant, as it can be copied into a shell.
-    pub(crate) fn to_repeat(&self) -> String {
+    /// What else is to be said on the command line so that this store is meant.
+    pub(crate) fn to_repeat(&self) -> Again {
         let dir =
             self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
         let from_env: Option<StoreUrl> =
             std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
         let store = self.store.as_ref().and_then(|given| given.url().ok());
         let store = store.filter(|url| from_env.as_ref() != Some(*url));
-        let store = store.map(|url| format!(" --store {}", quoted(&url.to_string())));
-        format!("{}{}", store.unwrap_or_default(), dir.unwrap_or_default())
+        Again::new(store, &dir.unwrap_or_default())
     }
 }
 

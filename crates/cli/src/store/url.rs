@@ -30,6 +30,14 @@ impl StoreUrl {
             StoreUrl::Postgres(_) => None,
         }
     }
+
+    /// Is there something in it that is not shown?
+    pub(super) fn has_secret(&self) -> bool {
+        match self {
+            StoreUrl::Postgres(url) => without_password(url) != *url,
+            StoreUrl::Sqlite(_) | StoreUrl::File(_) => false,
+        }
+    }
 }
 
 impl FromStr for StoreUrl {

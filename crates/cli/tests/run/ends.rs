@@ -2,10 +2,14 @@
 
 use std::io::Read;
 use std::process::Stdio;
+#[cfg(unix)]
+use std::process::{ChildStderr, ChildStdin};
 
 use serde_json::Value;
 
 use super::UNDECIDED;
+#[cfg(unix)]
+use crate::place::Ended;
 use crate::session::Session;
 use crate::stores;
 
@@ -76,6 +80,50 @@ model:
     let said = session.run(&["resume", "endless-1", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(said.stderr.contains("it is over"), "{}", said.shown());
+}
+
+/// A process that asks about the first call, and its input, on which nobody says anything.
+#[cfg(unix)]
+fn asking(session: &Session) -> (Ended, ChildStdin, ChildStderr) {
+    session.write("s.yaml", UNDECIDED);
+    let args = ["run", "s.yaml", "--state-dir", "runs", "--ask", "--lease", "10m"];
+    let mut child = session.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+    let (stdin, mut stderr) = (child.stdin.take().unwrap(), child.stderr.take().unwrap());
+    let asking = Ended(Some(child));
+    read_until(&mut stderr, "leave it waiting: ");
+    (asking, stdin, stderr)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_somebody_is_asked_cancels_the_run() {
+    let session = Session::new();
+    let (asking, stdin, _stderr) = asking(&session);
+    asking.signal("-INT");
+    assert_eq!(asking.ends(), Some(1));
+    // It was open until then.
+    drop(stdin);
+    let store = stores::open(&session, "runs/runs.db");
+    let ended = "SELECT reason FROM runs WHERE holder IS NULL";
+    assert_eq!(stores::text(&store, ended).as_deref(), Some("cancelled"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_somebody_is_asked_ends_the_process_though_the_end_is_not_committed() {
+    let session = Session::new();
+    let (asking, stdin, mut stderr) = asking(&session);
+    // As another process does that believes that this one is gone.
+    let taken = "UPDATE runs SET fence = fence + 1, holder = 'ada', held_until_ms = 9999999999999";
+    let store = stores::open(&session, "runs/runs.db");
+    store.execute(taken, []).unwrap();
+    asking.signal("-INT");
+    assert_eq!(asking.ends(), Some(2));
+    drop(stdin);
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    assert!(said.contains("whoever took it goes on with it"), "{said}");
+    assert_eq!(stores::text(&store, "SELECT holder FROM runs").as_deref(), Some("ada"));
 }
 
 /// It reads once; its process is gone in the midst of that.

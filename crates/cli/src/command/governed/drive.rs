@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed;
 use crate::output::{Output, complain, printable};
+use crate::store::quoted;
 
 /// Run the plan of a file
 #[derive(Debug, clap::Args)]
@@ -208,7 +209,9 @@ fn text(
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
             out.line("to answer it, from here or from another terminal, and to go on then:");
-            let place = place.map(|place| format!(" --state-dir {}", place.display())).unwrap_or_default();
+            let place = place
+                .map(|place| format!(" --state-dir {}", quoted(&place.to_string_lossy())))
+                .unwrap_or_default();
             out.line(&format!(
                 "  runstate governed approve {} --by NAME{place}    (or reject, escalate)",
                 pending.id

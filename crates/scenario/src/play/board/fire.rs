@@ -92,7 +92,7 @@ impl Board {
 
     fn give(&self, batch: Vec<Incoming>, awaited: Option<Awaited>) {
         let now_ms = self.clock.now_ms();
-        let numbers: Vec<usize> = {
+        let numbers = {
             let mut inner = self.lock();
             inner.woken = true;
             let first = inner.outside.sent.len();
@@ -101,9 +101,10 @@ impl Board {
                 what: What::Decision(Box::new(incoming.clone())),
                 replied: None,
             }));
-            let last = inner.outside.sent.len() - 1;
-            inner.outside.awaited.extend(awaited.map(|awaited| (last, awaited)));
-            (first..=last).collect()
+            // There may be none: whoever was asked may have said nothing.
+            let numbers = first..inner.outside.sent.len();
+            inner.outside.awaited.extend(numbers.clone().last().zip(awaited));
+            numbers
         };
         let (handle, clock) = (self.handle.clone(), Arc::clone(&self.clock));
         self.fly(Box::pin(async move {
@@ -111,10 +112,8 @@ impl Board {
             let at_ms = clock.now_ms();
             let replied = |reply: Reply| Replied { at_ms, reply: Some(reply) };
             match replies {
-                Ok(replies) => numbers.into_iter().zip(replies.into_iter().map(replied)).collect(),
-                Err(RunGone) => {
-                    numbers.into_iter().map(|number| (number, Replied { at_ms, reply: None })).collect()
-                }
+                Ok(replies) => numbers.zip(replies.into_iter().map(replied)).collect(),
+                Err(RunGone) => numbers.map(|number| (number, Replied { at_ms, reply: None })).collect(),
             }
         }));
     }

@@ -1,0 +1,60 @@
+//! A lock that is waited for, but not for ever: a process that was stopped keeps those that it has.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crate::failure::Failure;
+
+/// How long one is waited for. Who has it writes and syncs a file meanwhile.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Takes a lock, which is given back when the file is dropped. What was waited counts: no clock is read here.
+///
+/// # Errors
+/// Those of the operating system, and a lock that another process has for so long.
+pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, Failure> {
+    let failed = |error| Failure::io("lock", path, &error);
+    let file = File::options().append(true).create(true).open(path).map_err(failed)?;
+    let mut left = patience;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if !left.is_zero() => {}
+            Err(TryLockError::WouldBlock) => return Err(kept(path, patience)),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let pause = PAUSE.min(left);
+        thread::sleep(pause);
+        left -= pause;
+    }
+}
+
+fn kept(path: &Path, patience: Duration) -> Failure {
+    let (path, seconds) = (path.display(), patience.as_secs());
+    Failure::new(format!("cannot lock {path}: another process has had it for {seconds} s")).with_help(
+        "it is held for a moment by each `runstate run` that begins; one that was stopped (Ctrl-Z, a paused container) keeps \
+         it: let it go on, or end it, and try again",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_another_keeps_is_not_waited_for_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".lock");
+        let held = lock(&path, Duration::ZERO).unwrap();
+        let refused = lock(&path, PAUSE * 2).unwrap_err().to_string();
+        assert!(refused.contains("another process has had it"), "{refused}");
+        assert!(refused.contains("one that was stopped"), "{refused}");
+        drop(held);
+        lock(&path, Duration::ZERO).unwrap();
+    }
+}
