@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::agent::async_trait;
 use runstate::files::{Disk, Open, SimDisk};
-use runstate::store::FileStore;
+use runstate::store::{Ended, FileStore, Host, HostError, Job, Loaded};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::world::{World, call};
+use super::world::{Scripts, World, call};
 
 /// A world whose runs are in files, and where those of a run are.
 fn in_files() -> (World, SimDisk, impl Fn(&str, &str) -> PathBuf) {
@@ -171,5 +172,41 @@ async fn a_run_that_may_not_be_written_ends_no_worker() {
             told[0].contains(lock.to_str().unwrap()) && told[0].contains("can read and write"),
             "{told:?}"
         );
+    }
+}
+
+/// As where what it works on is gone for good: else nothing would ever end it.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_cannot_be_prepared_can_be_cancelled() {
+    let world = World::new();
+    world.create("new", json!("no script")).await;
+    world.create("waits", json!([[call("a", "once", json!({ "ask": true }))]])).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("waits").await, "Waiting suspended");
+    let lost = LostHost(world.host.clone());
+    for run in ["new", "waits"] {
+        assert!(world.store.cancel(run, "its folder is gone").await.unwrap());
+    }
+    // The first was put off for a while.
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    world.worker("w").run_ready(&lost).await.unwrap();
+    for run in ["new", "waits"] {
+        assert_eq!(world.status(run).await, "Done cancelled", "{:?}", world.ledger().all());
+        world.is_sound(run).await;
+    }
+    assert_eq!(world.ledger().all().iter().filter(|noted| noted.ends_with("began")).count(), 0);
+}
+
+/// It has nothing any more that it could drive a run with.
+struct LostHost(Arc<Scripts>);
+
+#[async_trait]
+impl Host for LostHost {
+    async fn prepare(&self, _: &Loaded) -> Result<Job, HostError> {
+        Err(HostError::new("its folder is gone"))
+    }
+
+    fn ended(&self, run: &str, ended: &Ended) {
+        self.0.ended(run, ended);
     }
 }

@@ -130,3 +130,23 @@ fn a_run_without_file_tools_goes_on_beside_the_folder_of_another() {
     let said = session.run(&[&["worker", "--once"], &place as &[&str]].concat());
     assert!(said.stdout.contains("over: natural_end"), "{}", said.shown());
 }
+
+/// Nothing of it is needed to end a run, and nothing else would ever end this one.
+#[test]
+fn a_run_whose_folder_is_gone_can_be_cancelled() {
+    for by in [&["worker", "--once"] as &[&str], &["resume", "files-1"]] {
+        let session = Session::new();
+        session.write("s.yaml", FILES.replace("model:", "approve: [write_file]\nmodel:"));
+        let say = |args: &[&str]| session.run(&[args, &["--state-dir", "runs"]].concat());
+        assert_eq!(say(&["run", "s.yaml"]).code, Some(3));
+        fs::remove_dir_all(session.path("runs/files-1")).unwrap();
+        let cancelled = say(&["cancel", "files-1", "--reason", "its folder is gone"]);
+        assert_eq!(cancelled.code, Some(0), "{}", cancelled.shown());
+        let ended = say(by);
+        let json: Value =
+            serde_json::from_str(&say(&["show", "files-1", "--format", "json"]).stdout).unwrap();
+        assert_eq!(json["run"]["reason"], "cancelled", "{}", ended.shown());
+        let pruned = say(&["prune", "--older-than", "1ms"]);
+        assert!(pruned.stdout.ends_with("1 run removed\n"), "{}", pruned.shown());
+    }
+}

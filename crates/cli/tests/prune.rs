@@ -35,3 +35,28 @@ fn a_run_whose_files_the_system_refuses_is_left_and_older_ones_are_removed() {
     let json: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((&json["runs"], &json["left"][0]["run"]), (&Value::Array(vec![]), &"done-2".into()), "{json}");
 }
+
+#[test]
+fn a_folder_that_cannot_be_removed_is_told_and_keeps_no_other() {
+    let session = Session::new();
+    session.write("done.yaml", "name: done\nmessage: go\nmodel:\n  - text: done\n");
+    for _ in 0..3 {
+        session.run(&["run", "done.yaml", "--state-dir", "runs"]);
+    }
+    // Nobody can read whose it is.
+    let mark = session.path("runs/done-2/owner");
+    fs::remove_file(&mark).unwrap();
+    fs::create_dir(&mark).unwrap();
+    let said = session.run(&["prune", "--older-than", "1ms", "--json", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(said.stderr.contains("warning: the folder of done-2 is left: "), "{}", said.shown());
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    let removed = json["runs"].as_array().unwrap();
+    let folders: Vec<_> = removed.iter().map(|run| (run["run"].as_str(), run["folder"].as_str())).collect();
+    let removed = Some("removed");
+    assert_eq!(
+        folders,
+        [(Some("done-3"), removed), (Some("done-2"), Some("left")), (Some("done-1"), removed)]
+    );
+    assert!(session.path("runs/done-2/work").exists() && !session.path("runs/done-1").exists());
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use super::super::error::StoreError;
@@ -21,11 +22,21 @@ pub(super) struct Passed {
     refused: Vec<Damage>,
 }
 
+const A_MOMENT: Duration = Duration::from_millis(1);
+
 impl Inner {
     /// Takes a lock. It is waited for, once.
     pub(super) fn lock(&self, path: &Path, wanted: &Wanted) -> Result<Lock, StoreError> {
-        let patience = if self.is_kept(path) { Duration::ZERO } else { wanted.patience() };
-        let locked = lock(&*self.disk, path, Pauses::of(patience), || wanted.check());
+        let take = |patience| lock(&*self.disk, path, Pauses::of(patience), || wanted.check());
+        let locked = if self.is_kept(path) {
+            take(Duration::ZERO).or_else(|error| {
+                // It may have been free just now, and be used by another operation of this process, which says so.
+                thread::sleep(A_MOMENT);
+                if self.is_kept(path) { Err(error) } else { take(wanted.patience()) }
+            })
+        } else {
+            take(wanted.patience())
+        };
         match &locked {
             Ok(_) => self.note_free(path),
             Err(StoreError::Unavailable(_)) if wanted.check().is_ok() => self.note_kept(path),

@@ -47,7 +47,12 @@ impl Worker {
         if let Some(reason) = over(&loaded) {
             return Ok(Ended::Over(reason));
         }
-        let job = match host.prepare(&loaded).await {
+        let prepared = match host.prepare(&loaded).await {
+            // What it is driven with may be gone for good, and is not needed to end it.
+            Err(_) if self.store.mail(&lease.run).await?.cancel.is_some() => Job::of_nothing(),
+            prepared => prepared,
+        };
+        let job = match prepared {
             Ok(job) => job,
             Err(error) => return Ok(Ended::PutOff(error.to_string())),
         };

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use super::super::error::StoreError;
 use super::super::load::Loaded;
-use crate::agent::Agent;
 use crate::agent::event::EventSink;
+use crate::agent::{Agent, InferenceRequest, Model, ModelStream};
 use crate::snapshot::Migration;
 use crate::termination::TerminationReason;
 
@@ -18,7 +18,7 @@ pub trait Host: Send + Sync {
     /// Says what a run that was claimed is driven with.
     ///
     /// # Errors
-    /// Why it cannot be driven now. It is put off then, and tried again.
+    /// Why it cannot be driven now. It is put off then, and tried again; if somebody wants it cancelled it is cancelled all the same.
     ///
     /// # Cancel safety
     /// It is dropped when the lease on the run cannot be kept.
@@ -53,6 +53,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// Drives nothing: enough to cancel a run.
+    pub(super) fn of_nothing() -> Result<Self, HostError> {
+        Ok(Job::new(Agent::builder(Nobody).build().map_err(HostError::new)?, ""))
+    }
+
     /// Drives a run with this agent; one that has not begun begins with this message.
     pub fn new(agent: Agent, message: impl Into<Arc<str>>) -> Self {
         Job {
@@ -213,5 +218,14 @@ impl fmt::Display for Ended {
             Ended::Lost(error) => write!(f, "lost: {error}"),
             Ended::PutOff(why) => write!(f, "put off: {why}"),
         }
+    }
+}
+
+/// A model that is never asked.
+struct Nobody;
+
+impl Model for Nobody {
+    fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+        Box::pin(futures_util::stream::empty())
     }
 }

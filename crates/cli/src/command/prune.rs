@@ -140,13 +140,17 @@ impl Pruning<'_> {
             Err(error) => return left(error).map_err(|error| opened.of_change(&error)),
         }
         let folder = spec.map(|spec| {
-            let folder = runs::remove(state_dir, &run.id, spec.folder(), spec.token())?;
-            if let Some(why) = why_left(folder, &spec, state_dir) {
+            let (folder, why) = match runs::remove(state_dir, &run.id, spec.folder(), spec.token()) {
+                Ok(folder) => (folder, why_left(folder, &spec, state_dir)),
+                // The run is gone: nobody comes for it again.
+                Err(failure) => (Folder::Left, Some(format!("{}; remove it yourself", failure.message()))),
+            };
+            if let Some(why) = why {
                 complain(&printable(&format!("warning: the folder of {} is left: {why}", run.id)));
             }
-            Ok(folder)
+            folder
         });
-        Ok(Became::Removed(folder.transpose()?))
+        Ok(Became::Removed(folder))
     }
 }
 
