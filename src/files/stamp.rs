@@ -16,7 +16,7 @@
 /// # let stamp = if is_late { None } else { stamp };
 /// assert_eq!(stamp, None);
 /// # std::fs::remove_file(&path)?;
-/// # Ok::<(), std::io::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {

@@ -55,7 +55,7 @@ use crate::decision::Decision;
 /// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
 ///
 /// let played = Played::new("r1", &[]).await;
-/// let refused = store.commit(&lease, &played.commits()[0]).await.unwrap_err();
+/// let refused = store.commit(&lease, played.commits().next().unwrap()).await.unwrap_err();
 /// assert!(refused.to_string().contains("1 messages, expected 0 at most"));
 /// assert_eq!(limited.refused.load(Ordering::Relaxed), 1);
 /// assert_eq!(store.load("r1").await?.messages, 0);

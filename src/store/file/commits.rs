@@ -10,7 +10,7 @@ use super::super::error::StoreError;
 use super::super::lease::Lease;
 use super::super::load::{Loaded, Parts};
 use super::layout::Place;
-use super::problem::{damaged, failed};
+use super::problem::{damaged, failed, unsynced};
 use super::rows::{CallLine, MessageLine, lines, number, raw, trace_lines};
 use super::state::State;
 use crate::agent::keys::Scope;
@@ -163,11 +163,18 @@ impl OpenRun<'_> {
         Ok(settled)
     }
 
+    /// Makes what is in place durable. Whoever put it there may have been killed before that, or told that it is not known: who
+    /// then hears that it is there already relies on it.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        self.disk.sync_folder(&self.place.folder).map_err(unsynced(&self.place.folder))
+    }
+
     /// Accepts the first decision on a suspension.
     pub(super) fn post(&mut self, decision: &Decision) -> Result<Posted, StoreError> {
         let taken = self.taken()?;
         let mut known = taken.iter().chain(&self.state.posted);
         if known.clone().any(|known| known.decision_id == decision.decision_id) {
+            self.sync()?;
             return Ok(Posted::Duplicate);
         }
         if known.any(|known| known.suspension_id == decision.suspension_id) {

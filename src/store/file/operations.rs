@@ -96,6 +96,7 @@ impl RunStore for FileStore {
         let reason = reason.to_owned();
         let noted = self.with(run, move |run| {
             if run.state.status == RunStatus::Done || run.state.cancel.is_some() {
+                run.sync()?;
                 return Ok(false);
             }
             run.state.cancel = Some(reason);

@@ -4,7 +4,9 @@ use std::io::ErrorKind;
 
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, SimDisk, Survives};
-use runstate::store::{About, ApprovalQuery, Claim, FileStore, Lease, NewRun, Release, RunStore, StoreError};
+use runstate::store::{
+    About, ApprovalQuery, Claim, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError,
+};
 use serde_json::json;
 
 use super::on;
@@ -122,6 +124,50 @@ async fn a_run_that_is_said_to_be_there_stays_there() {
         }
         disk.restart(Survives::Nothing);
         assert_eq!(on(&disk).load("another").await.is_ok(), !fails);
+    }
+}
+
+/// The same of a decision, and of a wish to cancel.
+#[tokio::test]
+async fn what_came_in_and_is_said_to_be_there_stays_there() {
+    let (before, _) = filled().await;
+    let waits = on(&before).approvals(&ApprovalQuery::new(About::Run("r1".to_owned()), 1)).await.unwrap();
+    let mut decision = Decision::new("d", &*waits[0].suspension.id, DecisionAction::Resume);
+    (decision.run_id, decision.call) = (waits[0].run.clone(), waits[0].call.clone());
+    for what in ["post", "cancel"] {
+        // Says whether it was there already.
+        let asks = async |store: &FileStore| match what {
+            "post" => store.post(&decision).await.map(|posted| posted == Posted::Duplicate),
+            _ => store.cancel("r1", "why").await.map(|noted| !noted),
+        };
+        // The sync of the folder is the last that it does.
+        let fails = async |disk: &SimDisk| {
+            let (tried, store) = forked(disk);
+            let begun = tried.operations();
+            asks(&store).await.unwrap();
+            disk.fail_at(disk.operations() + tried.operations() - begun - 1, ErrorKind::Other);
+        };
+        for fails_again in [true, false] {
+            let (disk, store) = forked(&before);
+            fails(&disk).await;
+            let first = asks(&store).await;
+            assert!(matches!(first, Err(StoreError::Unavailable(_))), "{what}: {first:?}");
+            if fails_again {
+                fails(&disk).await;
+            }
+            match asks(&store).await {
+                Err(StoreError::Unavailable(_)) => assert!(fails_again, "{what}"),
+                Ok(was_there) => assert!(was_there && !fails_again, "{what}"),
+                other => panic!("{what}: {other:?}"),
+            }
+            disk.restart(Survives::Nothing);
+            let mail = on(&disk).mail("r1").await.unwrap();
+            assert_eq!(
+                (mail.decisions.len() + usize::from(mail.cancel.is_some())) == 1,
+                !fails_again,
+                "{what}"
+            );
+        }
     }
 }
 
