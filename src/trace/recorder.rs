@@ -132,7 +132,11 @@ impl Sink {
     #[inline]
     fn push(&self, instance: u32, source: Source) {
         let at_ms = self.clock.as_ref().map_or(0, |clock| {
-            let now_ms = clock();
+            let (now_ms, latest_ms) = (clock(), self.latest_ms.load(Ordering::Relaxed));
+            // Most events are in the millisecond of the one before.
+            if now_ms == latest_ms {
+                return now_ms;
+            }
             self.latest_ms.fetch_max(now_ms, Ordering::Relaxed).max(now_ms)
         });
         self.tape.push(Entry { at_ms, instance, source: self.sources.keep(source) });
