@@ -1,6 +1,7 @@
 //! What a worker drives scenario runs with.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
@@ -16,12 +17,30 @@ use crate::spec::Spec;
 #[derive(Debug)]
 pub(crate) struct ScenarioHost {
     clock: UnixClock,
+    left: Mutex<Left>,
+}
+
+/// What could go on and was not driven.
+#[derive(Debug, Default)]
+struct Left {
+    runs: BTreeSet<String>,
+    is_damaged: bool,
 }
 
 impl ScenarioHost {
     /// With that clock.
     pub(crate) fn new(clock: UnixClock) -> Self {
-        ScenarioHost { clock }
+        ScenarioHost { clock, left: Mutex::default() }
+    }
+
+    /// Is there anything that could not be driven, or not be read?
+    pub(crate) fn has_left(&self) -> bool {
+        let left = self.left();
+        left.is_damaged || !left.runs.is_empty()
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn job(&self, run: &Loaded) -> Result<Job, Failure> {
@@ -43,10 +62,22 @@ impl Host for ScenarioHost {
     }
 
     fn ended(&self, run: &str, ended: &Ended) {
+        let is_left = match ended {
+            Ended::PutOff(_) => true,
+            // What somebody else has is driven there.
+            Ended::Lost(error) => !matches!(**error, StoreError::Fenced { .. } | StoreError::NoRun { .. }),
+            _ => false,
+        };
+        if is_left {
+            self.left().runs.insert(run.to_owned());
+        } else {
+            self.left().runs.remove(run);
+        }
         say(&printable(&format!("{run:<20} {}", in_short(ended))));
     }
 
     fn troubled(&self, error: &StoreError) {
+        self.left().is_damaged |= matches!(error, StoreError::Unusable { .. });
         complain(&printable(&format!("warning: {error}")));
     }
 

@@ -62,7 +62,7 @@ impl Machines {
 #[test]
 fn a_run_of_another_machine_does_not_go_on_in_the_folder_of_one_of_this() {
     let machines = Machines::two();
-    machines.say(SHARED, &["worker", "--once"], 0);
+    machines.say(SHARED, &["worker", "--once"], 1);
     let listed = machines.say(SHARED, &["runs"], 0);
     assert!(listed.stdout.contains("files-1/work is that of another run"), "{}", listed.shown());
     let said = machines.say(SHARED, &["resume", "files-1"], 2);

@@ -163,7 +163,7 @@ fn what_has_no_migration_is_refused_with_what_to_do() {
         store.execute(&put, [older.to_json()]).unwrap();
         shown.push_str(&place.does(&["resume", run], 2).shown());
         // A worker goes on with the others.
-        place.work();
+        place.does(&["worker", "--once"], 1);
         let problem = stores::text(&store, &format!("SELECT problem FROM runs WHERE id = '{run}'")).unwrap();
         shown.push_str(&format!("worker: {problem}\n\n"));
         let ended = "SELECT count(*) FROM runs WHERE id = 'parked-2' AND status = 'Waiting'";

@@ -28,7 +28,7 @@ fn what_cannot_be_driven_says_why_and_is_tried_again() {
         let store = stores::open(&session, RUNS);
         store.execute_batch("UPDATE specs SET json = '{\"kind\": \"batch\"}'").unwrap();
     }
-    assert_eq!(session.run(&["worker", "--once", "--state-dir", "runs"]).code, Some(0));
+    assert_eq!(session.run(&["worker", "--once", "--state-dir", "runs"]).code, Some(1));
     let said = session.run(&["runs", "--state-dir", "runs"]);
     assert!(
         said.stdout.contains("problem: this program cannot drive the run \"slow-1\""),
@@ -50,7 +50,7 @@ fn a_run_whose_folder_is_elsewhere_waits_for_its_machine_only_if_it_needs_it() {
         let store = stores::open(&session, RUNS);
         store.execute_batch("UPDATE specs SET json = json_set(json, '$.folder', '/nowhere/work')").unwrap();
     }
-    assert_eq!(session.run(&["worker", "--once", "--state-dir", "runs"]).code, Some(0));
+    assert_eq!(session.run(&["worker", "--once", "--state-dir", "runs"]).code, Some(1));
     let store = stores::open(&session, RUNS);
     assert_eq!(
         stores::text(&store, "SELECT reason FROM runs WHERE id = 'slow-1'").as_deref(),

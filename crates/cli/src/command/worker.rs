@@ -35,6 +35,7 @@ Examples:
 
 Exit codes:
   0  drained; with --once, nothing more can go on
+  1  with --once: a run that it took could not be driven, or one cannot be read
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
     /// Drive what can go on now, and end
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     opened.ask(async {
         if args.once { worker.run_ready_until(&host, drain).await } else { worker.run(&host, drain).await }
     })?;
-    Ok(Exit::Good)
+    Ok(if args.once && host.has_left() { Exit::Bad } else { Exit::Good })
 }
 
 /// The first signal drains; the second one ends the process, as it does anywhere.
