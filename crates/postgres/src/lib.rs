@@ -31,8 +31,13 @@
 //! # What it asks of the server
 //! PostgreSQL 12 or later, a database in UTF-8, and the right to make a schema in it, or one that is there and empty. The
 //! tables are made by whoever connects first. `fsync` must be on; `synchronous_commit` is turned on for each session, unless the
-//! server waits for more than that. A connection of its own listens for news; poolers that take a connection away between
-//! transactions do not keep that, and the store polls then.
+//! server waits for more than that. A connection of its own listens for news.
+//!
+//! Connect past poolers that take a connection away between transactions: neither what a session is set to nor what it listens for
+//! is kept there, so that commits may be less durable than is said here, and news come when patience ends.
+//!
+//! Tables of an older version are brought up to date by the first process that connects. Let workers of the older version end
+//! before: those that are still connected may be refused, and while the tables are written anew nobody renews a lease.
 //!
 //! # What a commit costs
 //! One statement, one round trip, one sync of the server's log.
