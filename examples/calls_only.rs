@@ -14,6 +14,7 @@ use std::{env, fs};
 
 use runstate::decision::{Decision, DecisionAction, Suspension};
 use runstate::derive::derive_run_status;
+use runstate::kernel::ReadRecord;
 use runstate::kernel::{Machine, Persist};
 use runstate::run::{AnyRun, Finish, Resume as ResumeRun, Run, RunRecord, RunStatus, Wait};
 use runstate::snapshot::Snapshot;
@@ -23,7 +24,6 @@ use runstate::tool_call::{
     ToolCallStatus,
 };
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -150,7 +150,7 @@ impl Files {
     }
 
     /// The machine, or why what is in the file is none: damaged, of another lifecycle, of another graph.
-    fn get<M: Machine<Record: Serialize + DeserializeOwned>>(&self, name: &str) -> Result<M> {
+    fn get<M: Machine<Record: Serialize + ReadRecord>>(&self, name: &str) -> Result<M> {
         let text = fs::read(self.path(name)).map_err(|error| format!("{name}: {error}"))?;
         Ok(Snapshot::from_json(&text)?.restore()?)
     }

@@ -18,7 +18,8 @@
 //!
 //! | feature | what it adds | builds on |
 //! |---|---|---|
-//! | `snapshot` | a machine at rest as sealed JSON | |
+//! | `snapshot` | a machine at rest as JSON with a checksum | |
+//! | `repair` | accepting stored content that a person changed | `snapshot` |
 //! | `lifecycles` | the nine documented lifecycles | `snapshot` |
 //! | `agent`, the default | the driver of agent runs | `lifecycles` |
 //! | `stream` | the driver of model streams; with `agent`, a stream as the model of a run | `lifecycles` |
@@ -33,6 +34,8 @@
 
 #[cfg(feature = "agent")]
 pub mod agent;
+#[cfg(feature = "lifecycles")]
+mod calendar;
 #[cfg(any(feature = "agent", feature = "stream", feature = "governed"))]
 pub mod clock;
 #[cfg(feature = "diagram")]
@@ -41,6 +44,8 @@ pub mod diagram;
 pub mod files;
 #[cfg(feature = "governed")]
 pub mod governed;
+#[cfg(feature = "snapshot")]
+mod json;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]
 mod lifecycle;
@@ -59,6 +64,15 @@ pub mod trace;
 
 #[cfg(feature = "lifecycles")]
 pub use lifecycle::*;
+
+/// The graphs of the documented lifecycles that this build has.
+#[cfg(any(feature = "snapshot", feature = "trace"))]
+fn documented_graphs() -> &'static [&'static kernel::Graph] {
+    #[cfg(feature = "lifecycles")]
+    return lifecycles();
+    #[cfg(not(feature = "lifecycles"))]
+    &[]
+}
 
 /// The tour of the README compiles and says what it says.
 #[cfg(all(doctest, feature = "lifecycles"))]

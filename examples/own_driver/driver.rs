@@ -12,7 +12,8 @@ use runstate::resume_tool_call::{
 use runstate::run::{AnyRun, Run, Running};
 use runstate::run_flow::{
     self as flow, Accept, AfterAssistant, AfterReplay0, AfterTools, Begin, CallOutcome, Commit, Complete,
-    FlowRecord, LoopTop, OpenGate, Pass, Prepared, Respond, RunEnd, RunFlow, SkipReplay, ToolRound, WindUp,
+    FlowId, FlowRecord, LoopTop, OpenGate, Pass, Prepared, Respond, RunEnd, RunFlow, SkipReplay, ToolRound,
+    WindUp,
 };
 use runstate::tool_call::{
     self as call, AnyToolCall, CallKey, CallRecord, Resume, Start, ToolCall, ToolCallStatus,
@@ -41,12 +42,14 @@ pub(crate) struct Driver {
     /// How many steps the run took.
     pub(crate) steps: u32,
     activation: u32,
+    /// The flow that executions belong to.
+    flow: Option<FlowId>,
 }
 
 impl Driver {
     pub(crate) fn new(store: Store, folder: Folder, recorder: Recorder) -> Self {
         let (turns, decisions, calls) = Default::default();
-        Driver { store, folder, recorder, turns, decisions, calls, steps: 0, activation: 0 }
+        Driver { store, folder, recorder, turns, decisions, calls, steps: 0, activation: 0, flow: None }
     }
 
     /// Takes the run through one activation.
@@ -54,6 +57,7 @@ impl Driver {
         self.activation = run.record().activations();
         let observer = self.recorder.observer(&format!("activation {}", self.activation));
         let flow = RunFlow::new(FlowRecord::new(&run, self.steps).observed(observer)).begin(Begin);
+        self.flow = Some(flow.record().flow_id());
         let receipt = self.commit(flow.due())?;
         let mut flow = flow.commit(Commit::new(receipt))?;
 
@@ -132,7 +136,7 @@ impl Driver {
                     self.calls.insert(id.clone(), new.start(Start).into());
                     let allow = match gate.record().effect() {
                         Effect::Repeatable => Allow::execution(),
-                        Effect::Once => self.begun(flow, id)?,
+                        Effect::Once => self.begun(flow, &gate)?,
                     };
                     self.executed(gate.allow(allow)?, id)?
                 }
@@ -144,8 +148,12 @@ impl Driver {
     }
 
     /// That a call was begun is on the disk before it is: a crash cannot make it run twice unnoticed.
-    fn begun(&mut self, flow: &mut RunFlow<ToolRound>, id: &str) -> Result<Allow> {
-        let starting = flow.calls_started([id]);
+    fn begun(
+        &mut self,
+        flow: &mut RunFlow<ToolRound>,
+        gate: &ToolExecution<BeforeToolExecute>,
+    ) -> Result<Allow> {
+        let starting = flow.calls_started([gate]);
         let receipt = self.commit(starting.due())?;
         let started = starting.committed(receipt).map_err(|(_, wrong)| wrong)?;
         started.into_iter().next().map(Allow::once).ok_or_else(|| "one call was begun".into())
@@ -197,10 +205,11 @@ impl Driver {
         let id = pass.call().to_owned();
         match self.calls.remove(&id) {
             Some(AnyToolCall::Resuming(resuming)) => {
-                let (pass, started) = pass.approve(Approve)?.execute_once();
+                let (pass, permit) = pass.approve(Approve)?.execute_once();
                 let running = resuming.start(Start);
                 let gate = self.gate_of(&id, running.record().tool());
                 self.calls.insert(id.clone(), running.into());
+                let started = permit.start(&gate);
                 let after = self.executed(gate.allow(Allow::once(started))?, &id)?;
                 let status = after.status();
                 self.calls.insert(id, after);
@@ -256,7 +265,10 @@ impl Driver {
     }
 
     fn gate_of(&self, id: &str, tool: &str) -> ToolExecution<BeforeToolExecute> {
-        let record = ExecutionRecord::new(id, tool).with_effect(Folder::effect(tool));
+        let mut record = ExecutionRecord::new(id, tool).with_effect(Folder::effect(tool));
+        if let Some(flow) = self.flow {
+            record = record.of(flow);
+        }
         ToolExecution::new(record.observed(self.recorder.observer(id)))
     }
 

@@ -15,7 +15,7 @@ use runstate::stream_session::AnyStreamSession;
 use runstate::tool_call::AnyToolCall;
 use runstate::tool_execution::AnyToolExecution;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use runstate::kernel::ReadRecord;
 use serde_json::Value;
 
 fuzz_target!(|data: &[u8]| {
@@ -41,12 +41,12 @@ fuzz_target!(|data: &[u8]| {
 /// The same content as a sealed snapshot of the lifecycle.
 fn forged<M: Machine + std::fmt::Debug>(data: &[u8])
 where
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let Ok(mut json) = serde_json::from_slice::<Value>(data) else { return };
-    json["lifecycle"] = M::GRAPH.name.into();
+    json["lifecycle"] = M::GRAPH.identity().to_string().into();
     json["version"] = M::GRAPH.version.into();
-    json["fingerprint"] = format!("{:016x}", M::GRAPH.fingerprint()).into();
+    json["fingerprint"] = M::GRAPH.fingerprint().to_string().into();
     let Ok(mut snapshot) = Snapshot::from_json(json.to_string().as_bytes()) else { return };
     snapshot.reseal();
     assert_eq!(snapshot.verify(), Ok(()));
@@ -56,7 +56,7 @@ where
 /// A machine that is restored writes itself as it was read, and is whole enough to be looked at.
 fn restore<M: Machine + std::fmt::Debug>(snapshot: &Snapshot)
 where
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     match snapshot.restore::<M>() {
         Ok(machine) => {

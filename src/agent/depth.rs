@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::decision::Suspension;
-use crate::snapshot::nests_deeper;
+use crate::json::nests_deeper;
 use crate::tool_result::ToolResult;
 
 /// The most levels of arguments, outputs and results. A reader of JSON takes 127, of which a stored run has up to 8

@@ -73,7 +73,7 @@ pub use plugin::{
 pub use schema::{SchemaCheck, Unchecked};
 #[cfg(feature = "store")]
 pub(crate) use state::{Core, RunParts};
-pub use state::{Pending, RunState, StateError, StoredDelta, StoredRun};
+pub use state::{Pending, RunState, StateError, StoredRun};
 pub use thread::Thread;
 pub use tool::{Tool, ToolContext, ToolSpec};
 

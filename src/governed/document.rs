@@ -84,7 +84,7 @@ impl Document {
         }
         serde_json::from_slice(bytes).map_err(|error| {
             let (line, column) = (error.line(), error.column());
-            let message: String = crate::snapshot::without_place(&error).chars().take(300).collect();
+            let message: String = crate::json::without_place(&error).chars().take(300).collect();
             format!("line {line}, column {column}: {message}")
         })
     }

@@ -102,7 +102,7 @@ impl<'a> Line<'a> {
         }
         let said = |error: serde_json::Error| {
             let column = error.column();
-            let message: String = crate::snapshot::without_place(&error).chars().take(200).collect();
+            let message: String = crate::json::without_place(&error).chars().take(200).collect();
             format!("column {column}: {message}")
         };
         if line.first() != Some(&b'{') {

@@ -47,7 +47,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     }
     let fields: Map<String, Value> = serde_json::from_slice(line).map_err(|error| {
         let column = error.column();
-        let message: String = crate::snapshot::without_place(&error).chars().take(200).collect();
+        let message: String = crate::json::without_place(&error).chars().take(200).collect();
         format!("it is no event: column {column}: {message}")
     })?;
     let of_us = match fields.get("lifecycle") {

@@ -6,9 +6,8 @@ use super::document::{Document, Entry, Extension, VERSION};
 use super::notes::{Notes, Purpose, Standing};
 use super::when::When;
 use crate::approval::{AnyApproval, ApprovalId};
-use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunStatus, Reviewers, RunRecord};
+use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunRecord};
 use crate::kernel::Persist;
-use crate::snapshot::Snapshot;
 
 /// What of a file is no run's: kept, and written again.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -148,7 +147,7 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
     }
     let entered_at = present.first().map_or(0, |entry| entry.entered_at.ms());
     let state = state_of(document, state, entered_at, reviewers);
-    let run = rehydrate(status, record, state)?;
+    let run = AnyGovernedRun::from_run_state(status, record, state).map_err(|error| error.to_string())?;
     Ok(Read { run: Some(run), notes, foreign })
 }
 
@@ -254,17 +253,4 @@ fn foreign_notes(document: &Document) -> Notes {
         _ => Standing::Idle,
     };
     Notes { standing, ..Notes::default() }
-}
-
-/// A typed run from its parts: by way of a snapshot, since nothing else brings one back.
-fn rehydrate(status: GovernedRunStatus, record: Value, state: Value) -> Result<AnyGovernedRun, String> {
-    let id = record["run_id"].as_str().unwrap_or_default().parse().map_err(|error| format!("{error}"))?;
-    let fresh = Snapshot::of(&GovernedRun::new(RunRecord::new(id, 0))).map_err(|error| error.to_string())?;
-    let mut stored = serde_json::to_value(fresh).map_err(|error| error.to_string())?;
-    stored["status"] = json!(status);
-    stored["record"] = record;
-    stored["state"] = state;
-    let mut stored: Snapshot = serde_json::from_value(stored).map_err(|error| error.to_string())?;
-    stored.reseal();
-    stored.restore().map_err(|error| error.to_string())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::governed_run::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
+use crate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 
 /// A time in a file of a governed run, such as `2026-01-31T12:00:00Z` (document 001, "RUN_STATE.json Schema").
 ///

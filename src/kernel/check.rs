@@ -22,6 +22,31 @@ pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
     events(graph, edge_types, types);
 }
 
+/// Refuses an identity in the name of this package from another one.
+///
+/// # Panics
+/// While compiling, when the identity begins with `runstate/` and the package is another, or when it is empty.
+#[doc(hidden)]
+#[track_caller]
+pub const fn identity(name: &str, given: &[&str], package: Option<&str>) {
+    const OURS: &[u8] = b"runstate/";
+    let [given, ..] = given else { return };
+    let at = Message::new().text(name).text(": the identity '").text(given);
+    if given.is_empty() {
+        at.text("' is empty").fail();
+    }
+    let is_our_package = match package {
+        Some(package) => equal(package, "runstate"),
+        None => false,
+    };
+    if given.len() >= OURS.len()
+        && equal_bytes(given.as_bytes().split_at(OURS.len()).0, OURS)
+        && !is_our_package
+    {
+        at.text("' is of the package runstate; begin it with the name of your own").fail();
+    }
+}
+
 #[track_caller]
 const fn names(graph: &Graph) {
     let mut i = 0;

@@ -7,8 +7,9 @@
 /// ```text
 /// lifecycle! {
 ///     /// What the lifecycle is.
-///     pub mod NAME: Machine(Record), AnyMachine;      // `NAME` is the lifecycle's name in traces and storage
+///     pub mod NAME: Machine(Record), AnyMachine;      // `NAME` is the lifecycle's name in traces
 ///     version 1;                                      // the schema version of snapshots
+///     identity "shop/order";                          // the name in stored data: package/NAME where it is left out
 ///     diagram "path/to/diagram.md";                   // relative to this source file
 ///     status StatusEnum { /// doc
 ///         Plain, /// doc
@@ -68,6 +69,7 @@ macro_rules! __lifecycle {
     (
         [$($about:literal)*] [$vis:vis,] [$inner:vis,] $module:ident: $M:ident($R:ty), $Any:ident;
         version $version:literal;
+        $(identity $identity:literal;)?
         diagram $diagram:literal;
         status $St:ident {
             $( $(#[doc = $sdoc:literal])* $S:ident $({ $sdots:tt })? $(= $sname:literal)? ),+ $(,)?
@@ -100,11 +102,15 @@ macro_rules! __lifecycle {
         mod $module {
             use super::*;
 
+            // The proof of origin: no function and no constant gives a value of it away.
+            struct __Witness(());
+
             const NAMES: &[&str] = &[ $( $crate::kernel::build::name(&[$($sname)?], ::core::stringify!($S)) ),+ ];
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
             const EDGE_TYPES: &[&str] = &[ $( $( ::core::stringify!($Via), )? )+ ];
             const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
             const EDGES: &[$crate::kernel::Edge] = &[ $( $( $crate::kernel::build::edge(
+                &__Witness(()),
                 ::core::stringify!($module),
                 (NAMES[$St::$From as usize], $St::$From as usize),
                 ::core::stringify!($m),
@@ -120,7 +126,12 @@ macro_rules! __lifecycle {
                 ENDS,
             ) ),+ ];
             const GRAPH: $crate::kernel::Graph = $crate::kernel::build::graph(
-                ::core::stringify!($module),
+                &__Witness(()),
+                &$crate::kernel::build::Names {
+                    name: ::core::stringify!($module),
+                    package: ::core::option_env!("CARGO_PKG_NAME"),
+                    identity: &[$($identity)?],
+                },
                 $crate::kernel::build::doc(::core::concat!($($about, "\n"),*)),
                 $version,
                 STATES,
@@ -129,6 +140,11 @@ macro_rules! __lifecycle {
             );
             static THE_GRAPH: $crate::kernel::Graph = GRAPH;
 
+            const _: () = $crate::kernel::check::identity(
+                ::core::stringify!($module),
+                &[$($identity)?],
+                ::core::option_env!("CARGO_PKG_NAME"),
+            );
             const _: () = $crate::kernel::check::graph(&GRAPH, EDGE_TYPES, EVENT_TYPES);
             const _: () = $crate::kernel::witness::diagram(&GRAPH, ::core::include_str!($diagram), $diagram);
 
@@ -176,7 +192,7 @@ macro_rules! __lifecycle {
                 #[inline]
                 pub fn new(mut record: $R) -> Self {
                     let state = <$Init as $crate::kernel::Begin>::begin(&mut record);
-                    $crate::kernel::Record::created(&mut record, &THE_GRAPH);
+                    $crate::kernel::build::created(&mut record, &__Witness(()), &THE_GRAPH);
                     $M { record, state }
                 }
             }
@@ -188,6 +204,7 @@ macro_rules! __lifecycle {
                 type Record = $R;
                 type Status = $St;
                 const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
+                const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__Witness(()));
                 fn status(&self) -> $St { <S as $crate::kernel::State>::STATUS }
                 fn record(&self) -> &$R { &self.record }
                 fn serialize_state<Z: $crate::kernel::serde::Serializer>(
@@ -264,6 +281,7 @@ macro_rules! __lifecycle {
                 type Record = $R;
                 type Status = $St;
                 const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
+                const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__Witness(()));
                 fn status(&self) -> $St { $Any::status(self) }
                 fn record(&self) -> &$R { $Any::record(self) }
                 fn serialize_state<Z: $crate::kernel::serde::Serializer>(
@@ -282,9 +300,21 @@ macro_rules! __lifecycle {
                 fn apply(self, event: $Ev) -> ::core::result::Result<Self, $crate::kernel::Refused<Self>> {
                     $Any::apply(self, event)
                 }
+                fn check<'a>(
+                    &'a self,
+                    event: &'a $Ev,
+                ) -> ::core::result::Result<(), $crate::kernel::Refusal<'a, Self>> {
+                    #[allow(unreachable_patterns, unused_variables, reason = "as for `apply`; an edge may have no guard")]
+                    match (self, event) {
+                        $( $( ($Any::$From(machine), $Ev::$Via(taken)) => {
+                            $crate::__lifecycle_check! { self event machine taken $From $To $Via [$($Fault)?] }
+                        } )? )+
+                        _ => ::core::result::Result::Err($crate::kernel::Refusal::no_edge(self, event)),
+                    }
+                }
                 fn observe(&mut self, observer: $crate::kernel::Observer) { $Any::observe(self, observer) }
                 fn rehydrate<'de, Source: $crate::kernel::serde::Deserializer<'de>>(
-                    _: $crate::kernel::Rehydration,
+                    _: $crate::kernel::Rehydration<Self>,
                     status: $St,
                     record: $R,
                     state: Source,

@@ -72,19 +72,21 @@ macro_rules! __lifecycle_move {
             #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`].")]
             #[inline]
             pub fn $m(self, event: $Via) -> $M<$To> {
-                const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
-                    ::core::stringify!($module),
-                    (NAMES[$St::$From as usize], $St::$From as usize),
-                    ::core::stringify!($m),
-                    (NAMES[$St::$To as usize], $St::$To as usize),
-                );
+                const EDGE: usize =
+                    $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m));
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
-                $crate::kernel::Record::moved(&mut record, EDGE);
+                $crate::kernel::build::moved(&mut record, &__Witness(()), &THE_GRAPH, EDGE);
                 $M { record, state }
             }
         }
-        impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+        impl $crate::kernel::Accepts<$Via> for $M<$From> {
+            type Next = $To;
+            const MARK: $crate::kernel::Mark<Self, $Via> = $crate::kernel::Mark::new(
+                &__Witness(()),
+                $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m)),
+            );
+        }
 
         const _: () = {
             #[allow(unused_imports, reason = "unused where the edge has a guard, which is refused")]
@@ -108,12 +110,8 @@ macro_rules! __lifecycle_move {
                 self,
                 event: $Via,
             ) -> ::core::result::Result<$M<$To>, $crate::kernel::Rejected<$M<$From>, $Via, $Fault>> {
-                const EDGE: &$crate::kernel::Edge = &$crate::kernel::build::edge(
-                    ::core::stringify!($module),
-                    (NAMES[$St::$From as usize], $St::$From as usize),
-                    ::core::stringify!($m),
-                    (NAMES[$St::$To as usize], $St::$To as usize),
-                );
+                const EDGE: usize =
+                    $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m));
                 if let ::core::result::Result::Err(error) =
                     <$To as $crate::kernel::Guard<$From, $Via>>::check(&self.state, &event, &self.record)
                 {
@@ -121,11 +119,17 @@ macro_rules! __lifecycle_move {
                 }
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
-                $crate::kernel::Record::moved(&mut record, EDGE);
+                $crate::kernel::build::moved(&mut record, &__Witness(()), &THE_GRAPH, EDGE);
                 ::core::result::Result::Ok($M { record, state })
             }
         }
-        impl $crate::kernel::Accepts<$Via> for $M<$From> { type Next = $To; }
+        impl $crate::kernel::Accepts<$Via> for $M<$From> {
+            type Next = $To;
+            const MARK: $crate::kernel::Mark<Self, $Via> = $crate::kernel::Mark::new(
+                &__Witness(()),
+                $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m)),
+            );
+        }
     };
 }
 
@@ -150,15 +154,33 @@ macro_rules! __lifecycle_apply {
     };
 }
 
+/// One arm of `check`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lifecycle_check {
+    ($this:tt $event:ident $machine:ident $taken:ident $From:ident $To:ident $Via:ident []) => {
+        ::core::result::Result::Ok(())
+    };
+    ($this:tt $event:ident $machine:ident $taken:ident $From:ident $To:ident $Via:ident [$Fault:ident]) => {
+        match <$To as $crate::kernel::Guard<$From, $Via>>::check(&$machine.state, $taken, &$machine.record) {
+            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(()),
+            ::core::result::Result::Err(error) => {
+                ::core::result::Result::Err($crate::kernel::Refusal::by_guard($this, $event, error))
+            }
+        }
+    };
+}
+
 /// What a terminal state has beside its data.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lifecycle_end {
     (* $M:ident $R:ty, $From:ident) => {
         impl $M<$From> {
-            /// Takes a finished machine apart.
-            pub fn into_parts(self) -> ($R, $From) {
-                (self.record, self.state)
+            /// Takes a finished machine apart. The record can be read; it cannot begin another machine, unless it is
+            /// `Reusable`.
+            pub fn into_parts(self) -> ($crate::kernel::Retired<$R>, $From) {
+                ($crate::kernel::Retired::new(self.record), self.state)
             }
         }
     };

@@ -1,15 +1,21 @@
 //! The graph of a lifecycle: states, events and edges in source order, known while compiling.
 
+use core::any::TypeId;
 use core::fmt;
+
+use super::fingerprint::Fingerprint;
+use super::proof::Witness;
 
 /// The graph of one lifecycle, as its `lifecycle!` definition declares it.
 ///
 /// Every slice is in source order, so text made from a graph is stable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Graph {
-    /// The name of the lifecycle, such as `tool_call`.
+    /// The name of the lifecycle in traces, such as `tool_call`.
     pub name: &'static str,
+    identity: Identity,
+    witness: Witness,
     /// What the lifecycle is, in the words of its definition.
     pub doc: &'static str,
     /// The schema version of its snapshots.
@@ -23,7 +29,7 @@ pub struct Graph {
 }
 
 /// One state of a [`Graph`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateInfo {
     /// The name in diagrams, traces and storage.
@@ -37,7 +43,7 @@ pub struct StateInfo {
 }
 
 /// One edge of a [`Graph`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edge {
     /// The lifecycle that the edge belongs to.
@@ -52,6 +58,15 @@ pub struct Edge {
     pub from_index: usize,
     /// The place of `to` in [`Graph::states`].
     pub to_index: usize,
+    witness: Witness,
+}
+
+impl Edge {
+    /// Was the edge made by the definition that owns this witness? A graph can be given the edges of another one.
+    #[inline]
+    pub(super) fn has_witness(&self, witness: TypeId) -> bool {
+        self.witness.id() == witness
+    }
 }
 
 impl fmt::Display for Edge {
@@ -60,7 +75,52 @@ impl fmt::Display for Edge {
     }
 }
 
+/// The name of a lifecycle in stored data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// As its definition says.
+    Given(&'static str),
+    /// Package and lifecycle.
+    Of { package: &'static str, name: &'static str },
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Identity::Given(identity) => f.write_str(identity),
+            Identity::Of { package, name } => write!(f, "{package}/{name}"),
+        }
+    }
+}
+
+/// Graphs are equal when one definition made both.
+impl PartialEq for Graph {
+    fn eq(&self, other: &Graph) -> bool {
+        self.witness == other.witness
+    }
+}
+
+impl Eq for Graph {}
+
 impl Graph {
+    /// The name of the lifecycle in stored data: its package and its name, such as `runstate/tool_call`, unless the
+    /// definition has an `identity` line.
+    pub fn identity(&self) -> impl fmt::Display + use<> {
+        self.identity
+    }
+
+    /// Was the graph made by the definition that owns this witness?
+    #[inline]
+    pub(super) fn has_witness(&self, witness: TypeId) -> bool {
+        self.witness.id() == witness
+    }
+
+    /// The witness of the definition.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn witness(&self) -> TypeId {
+        self.witness.id()
+    }
+
     /// The state in which a machine begins.
     pub fn initial(&self) -> &'static StateInfo {
         // The const checks of `lifecycle!` let no graph without an initial state compile.
@@ -82,84 +142,81 @@ impl Graph {
         self.edges.iter().filter(move |e| e.from == from)
     }
 
-    /// A number for the shape of the graph: its name, states, edges, initial and terminal marks.
-    ///
-    /// Order, event names and docs do not count, since none of them changes what a stored machine means.
-    pub const fn fingerprint(&self) -> u64 {
-        let mut sum = hash(HASH_START, self.name);
-        let mut i = 0;
-        while i < self.states.len() {
-            let state = &self.states[i];
-            let marked =
-                hash_byte(hash(HASH_START, state.name), (state.initial as u8) << 1 | state.terminal as u8);
-            sum = sum.wrapping_add(scatter(marked));
-            i += 1;
-        }
-        i = 0;
-        while i < self.edges.len() {
-            let edge = &self.edges[i];
-            let pair = hash(hash_byte(hash(HASH_START, edge.from), 0xff), edge.to);
-            sum = sum.wrapping_add(scatter(pair));
-            i += 1;
-        }
-        sum
+    /// The fingerprint of the graph's shape.
+    pub const fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of_graph(self)
     }
-}
-
-// FNV-1a, for lack of a hash in `const fn`; it names a shape, it guards nothing.
-const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-const fn hash_byte(hash: u64, byte: u8) -> u64 {
-    (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3)
-}
-
-const fn hash(mut state: u64, text: &str) -> u64 {
-    let bytes = text.as_bytes();
-    let mut i = 0;
-    while i < bytes.len() {
-        state = hash_byte(state, bytes[i]);
-        i += 1;
-    }
-    state
-}
-
-/// A number for a text and a number, the same in each process.
-#[cfg(feature = "lifecycles")]
-pub(crate) const fn identity(text: &str, number: u32) -> u64 {
-    let bytes = number.to_le_bytes();
-    let mut state = hash_byte(hash(HASH_START, text), 0xff);
-    let mut i = 0;
-    while i < bytes.len() {
-        state = hash_byte(state, bytes[i]);
-        i += 1;
-    }
-    scatter(state)
-}
-
-/// Spreads a hash over all bits before it is summed, so that sums of different sets differ.
-const fn scatter(mut h: u64) -> u64 {
-    h ^= h >> 32;
-    h = h.wrapping_mul(0xd6e8_feb8_6659_fd93);
-    h ^= h >> 32;
-    h = h.wrapping_mul(0xd6e8_feb8_6659_fd93);
-    h ^ (h >> 32)
 }
 
 /// What `lifecycle!` writes down; not for use by hand.
 #[doc(hidden)]
 pub mod build {
-    use super::{Edge, Graph, StateInfo};
+    use super::super::check::equal;
+    use super::super::machine::Record;
+    use super::super::proof::Witness;
+    use super::{Edge, Graph, Identity, StateInfo};
 
-    /// A graph.
-    pub const fn graph(
-        name: &'static str,
+    /// The names of a lifecycle: in traces, of its package, and in stored data if its definition says one.
+    #[derive(Debug)]
+    pub struct Names {
+        /// In traces.
+        pub name: &'static str,
+        /// Of the package.
+        pub package: Option<&'static str>,
+        /// In stored data: none or one.
+        pub identity: &'static [&'static str],
+    }
+
+    /// A graph, of the definition that owns the witness.
+    pub const fn graph<W: 'static>(
+        _: &W,
+        names: &Names,
         doc: &'static str,
         version: u32,
         states: &'static [StateInfo],
         events: &'static [&'static str],
         edges: &'static [Edge],
     ) -> Graph {
-        Graph { name, doc, version, states, events, edges }
+        let name = names.name;
+        let identity = match (names.identity, names.package) {
+            ([given, ..], _) => Identity::Given(given),
+            ([], Some(package)) => Identity::Of { package, name },
+            ([], None) => Identity::Given(name),
+        };
+        Graph { name, identity, witness: Witness::of::<W>(), doc, version, states, events, edges }
+    }
+
+    /// The place of the edge that leaves a state by an event.
+    ///
+    /// # Panics
+    /// While compiling, when there is none.
+    pub const fn place(edges: &[Edge], from_index: usize, event: &str) -> usize {
+        let mut i = 0;
+        while i < edges.len() {
+            if edges[i].from_index == from_index && equal(edges[i].event, event) {
+                return i;
+            }
+            i += 1;
+        }
+        panic!("a transition has its edge")
+    }
+
+    /// A machine was created: tells its record, and the observer in it.
+    #[inline]
+    pub fn created<R: Record, W: 'static>(record: &mut R, witness: &W, graph: &'static Graph) {
+        record.created(graph);
+        if let Some(observer) = record.observer() {
+            observer.created(witness, graph);
+        }
+    }
+
+    /// A machine took the edge of that place: tells its record, and the observer in it.
+    #[inline]
+    pub fn moved<R: Record, W: 'static>(record: &mut R, witness: &W, graph: &'static Graph, edge: usize) {
+        record.moved(&graph.edges[edge]);
+        if let Some(observer) = record.observer() {
+            observer.moved(witness, graph, edge);
+        }
     }
 
     /// A state; `ends` are the places of the terminal states.
@@ -181,14 +238,16 @@ pub mod build {
         StateInfo { name, doc, initial: index == initial, terminal }
     }
 
-    /// An edge.
-    pub const fn edge(
+    /// An edge, of the definition that owns the witness.
+    pub const fn edge<W: 'static>(
+        _: &W,
         lifecycle: &'static str,
         from: (&'static str, usize),
         event: &'static str,
         to: (&'static str, usize),
     ) -> Edge {
-        Edge { lifecycle, from: from.0, event, to: to.0, from_index: from.1, to_index: to.1 }
+        let witness = Witness::of::<W>();
+        Edge { lifecycle, from: from.0, event, to: to.0, from_index: from.1, to_index: to.1, witness }
     }
 
     /// The first of two names: a state's own name unless its definition gives another.

@@ -4,16 +4,18 @@ use core::error::Error;
 use core::fmt;
 use core::hash::Hash;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserializer, Serialize, Serializer};
 
 use super::graph::{Edge, Graph};
 use super::observer::Observer;
-use super::refused::Refused;
+use super::proof::{Mark, Proof, Rehydration};
+use super::refused::{Refusal, Refused};
 
 /// What all states of a machine share: an id, counters, whatever outlives a transition.
 ///
-/// Every transition passes through [`moved`](Record::moved), typed or dynamic; so a record sees, and can pass on, all
-/// that its machine does. With the default bodies and no observer this costs nothing.
+/// A record may keep an [`Observer`], which the kernel tells of each transition, typed or dynamic. With the default bodies
+/// and no observer this costs nothing.
 ///
 /// ```
 /// use runstate::kernel::{Edge, Record};
@@ -35,20 +37,53 @@ pub trait Record {
         None
     }
 
-    /// A machine was created in the initial state of `graph`.
+    /// Runs when a machine is created in the initial state of `graph`.
+    ///
+    /// It is a hook for the record alone. A call by hand tells no observer anything.
     #[inline]
-    fn created(&mut self, graph: &'static Graph) {
-        if let Some(observer) = self.observer() {
-            observer.created(graph);
-        }
-    }
+    fn created(&mut self, _graph: &'static Graph) {}
 
-    /// A machine took `edge`.
+    /// Runs when a machine takes `edge`. Like [`created`](Record::created) it is a hook for the record alone.
     #[inline]
-    fn moved(&mut self, edge: &'static Edge) {
-        if let Some(observer) = self.observer() {
-            observer.moved(edge);
-        }
+    fn moved(&mut self, _edge: &'static Edge) {}
+
+    /// Checks that a machine with this record can be in the state `status`, for records that come from storage.
+    ///
+    /// # Errors
+    /// The contradiction, such as a call that succeeded and was never started.
+    fn check_stored(&self, _status: &'static str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A record that can be read back from storage.
+///
+/// Each record that implements `Deserialize` has it. A record without `Deserialize` can be read by a
+/// snapshot and by nothing else: the records of the documented lifecycles are of that kind, so that
+/// no record begins in the middle of a life.
+#[diagnostic::on_unimplemented(
+    message = "the record `{Self}` cannot be read back from storage",
+    label = "this machine does not come back",
+    note = "derive `Deserialize` for the record"
+)]
+pub trait ReadRecord: Record + Sized {
+    /// Reads the record; only readers of stored machines have the permit.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    #[doc(hidden)]
+    fn read_record<'de, D: Deserializer<'de>>(
+        permit: Rehydration<Self>,
+        deserializer: D,
+    ) -> Result<Self, D::Error>;
+}
+
+impl<R: Record + DeserializeOwned> ReadRecord for R {
+    fn read_record<'de, D: Deserializer<'de>>(
+        _: Rehydration<Self>,
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        R::deserialize(deserializer)
     }
 }
 
@@ -107,11 +142,16 @@ pub trait Begin: State {
 
 /// A typed machine that has a way out by `Event`; made beside the method, from the same line of the definition.
 ///
-/// It marks, for tests and bounds, which cells of the matrix of states and events are legal; the move itself is the
-/// method.
-pub trait Accepts<Event> {
+/// It marks, for tests, which cells of the matrix of states and events are legal; the move itself is the method. The bound
+/// alone proves nothing, since a foreign crate can implement this trait for an event of its own:
+/// [`accepted_edge`](super::accepted_edge) evaluates the mark.
+pub trait Accepts<Event>: Sized {
     /// The state that the event leads to.
     type Next: State;
+
+    /// Proof that the mark was made with its transition.
+    #[doc(hidden)]
+    const MARK: Mark<Self, Event>;
 }
 
 /// The fieldless enum of a lifecycle's states.
@@ -148,7 +188,10 @@ pub trait Event: fmt::Debug {
 }
 
 /// A machine, typed or dynamic, that can be written down: by reference, while it goes on.
-pub trait Persist {
+///
+/// `lifecycle!` implements it. An implementation by hand may name any graph; it has no [`Proof`] for the graph of another
+/// lifecycle, and no snapshot is taken of it.
+pub trait Persist: Sized {
     /// The record of the lifecycle.
     type Record: Record;
     /// The status enum of the lifecycle.
@@ -156,6 +199,9 @@ pub trait Persist {
 
     /// The graph of the lifecycle.
     const GRAPH: &'static Graph;
+
+    /// Proof that this is a machine of that graph.
+    const PROOF: Proof<Self>;
 
     /// The state the machine is in.
     fn status(&self) -> Self::Status;
@@ -171,7 +217,7 @@ pub trait Persist {
 }
 
 /// A dynamic machine: the enum of the typed states of one lifecycle.
-pub trait Machine: Persist + Sized {
+pub trait Machine: Persist {
     /// The enum of the events.
     type Event: Event;
 
@@ -184,30 +230,24 @@ pub trait Machine: Persist + Sized {
     /// [`Refused`], with machine and event as they were, when the state has no such edge or its guard fails.
     fn apply(self, event: Self::Event) -> Result<Self, Refused<Self>>;
 
+    /// Checks whether the machine takes the event. It asks the guard and changes nothing.
+    ///
+    /// # Errors
+    /// [`Refusal`], when the state has no edge for the event or its guard fails.
+    fn check<'a>(&'a self, event: &'a Self::Event) -> Result<(), Refusal<'a, Self>>;
+
     /// Tells `observer` of all transitions from now on, if the record keeps one.
     fn observe(&mut self, observer: Observer);
 
-    /// Brings a stored machine back; only snapshots hold the permit.
+    /// Brings a stored machine back; only readers of stored machines have the permit.
     ///
     /// # Errors
     /// Those of the deserializer, when the data is not that of the state.
     #[doc(hidden)]
     fn rehydrate<'de, D: Deserializer<'de>>(
-        permit: Rehydration,
+        permit: Rehydration<Self>,
         status: Self::Status,
         record: Self::Record,
         state: D,
     ) -> Result<Self, D::Error>;
-}
-
-/// The permit to bring a machine back from storage. Only a snapshot whose seal holds gives one.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Rehydration(());
-
-impl Rehydration {
-    #[cfg(feature = "snapshot")]
-    pub(crate) fn permit() -> Self {
-        Rehydration(())
-    }
 }

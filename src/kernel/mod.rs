@@ -6,29 +6,35 @@
 pub mod check;
 mod define;
 mod define_parts;
+mod fingerprint;
 mod graph;
 mod machine;
 mod message;
 mod observer;
+mod proof;
 mod refused;
+mod retired;
 mod slot;
 mod status_name;
 #[doc(hidden)]
 pub mod witness;
 
+pub use fingerprint::{Fingerprint, NoFingerprint};
 #[doc(hidden)]
 pub use graph::build;
-#[cfg(feature = "lifecycles")]
-pub(crate) use graph::identity;
 pub use graph::{Edge, Graph, StateInfo};
-#[doc(hidden)]
-pub use machine::Rehydration;
-pub use machine::{Accepts, Begin, Enter, Event, Guard, Machine, Persist, Record, State, Status};
+pub use machine::{Accepts, Begin, Enter, Event, Guard, Machine, Persist, ReadRecord, Record, State, Status};
 pub use observer::{Observe, Observer};
-pub use refused::{Refused, Rejected};
+#[doc(hidden)]
+pub use proof::Rehydration;
+#[cfg(feature = "snapshot")]
+pub(crate) use proof::proven_witness;
+pub use proof::{Mark, Proof, accepted_edge};
+pub use refused::{Refusal, Refused, Rejected};
+pub use retired::{Retired, Reusable};
 #[doc(hidden)]
 pub use serde;
-pub use slot::Slot;
+pub use slot::{Lost, Slot};
 pub use status_name::UnknownStatus;
 #[doc(hidden)]
 pub use status_name::{deserialize_status, status_from_name};

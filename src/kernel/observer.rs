@@ -1,17 +1,21 @@
-//! Who is told of a machine's transitions.
+//! Observers of transitions.
 
+use core::any::TypeId;
 use core::fmt;
 use std::sync::Arc;
 
 use super::graph::{Edge, Graph};
 
-/// What is told of transitions: a recorder, a counter, a log.
+/// A receiver of transitions: a recorder, a counter, a log.
+///
+/// The kernel calls it. Code that holds an [`Observer`] cannot: a call needs the witness of the lifecycle, which only the
+/// code that `lifecycle!` generates has. The implementation's own methods stay as public as their type.
 pub trait Observe: Send + Sync {
     /// A machine was created in the initial state of `graph`. `instance` is what [`Observer::new`] was given.
     fn created(&self, instance: u32, graph: &'static Graph);
 
-    /// A machine took `edge`.
-    fn moved(&self, instance: u32, edge: &'static Edge);
+    /// A machine of `graph` took `edge`, which is one of `graph.edges`.
+    fn moved(&self, instance: u32, graph: &'static Graph, edge: &'static Edge);
 }
 
 /// A handle on an [`Observe`], kept in a record; empty by default, and then it costs a test of a null pointer.
@@ -31,17 +35,23 @@ impl Observer {
 
     /// Passes a creation on.
     #[inline]
-    pub(super) fn created(&self, graph: &'static Graph) {
-        if let Some(told) = &self.told {
+    pub(super) fn created<W: 'static>(&self, _: &W, graph: &'static Graph) {
+        if let Some(told) = &self.told
+            && graph.has_witness(TypeId::of::<W>())
+        {
             told.created(self.instance, graph);
         }
     }
 
     /// Passes a transition on.
     #[inline]
-    pub(super) fn moved(&self, edge: &'static Edge) {
-        if let Some(told) = &self.told {
-            told.moved(self.instance, edge);
+    pub(super) fn moved<W: 'static>(&self, _: &W, graph: &'static Graph, edge: usize) {
+        if let Some(told) = &self.told
+            && graph.has_witness(TypeId::of::<W>())
+            && let Some(edge) = graph.edges.get(edge)
+            && edge.has_witness(TypeId::of::<W>())
+        {
+            told.moved(self.instance, graph, edge);
         }
     }
 }

@@ -68,19 +68,28 @@ impl<M: Machine> Refused<M> {
 
 impl<M: Machine> fmt::Display for Refused<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (status, event) = (self.0.machine.status(), self.0.event.name());
-        write!(f, "{} in state {status} refuses '{event}'", M::GRAPH.name)?;
-        if let Some(guard) = &self.0.guard {
-            return write!(f, ": {guard}");
-        }
-        for (i, name) in self.accepts().enumerate() {
-            write!(f, "{}'{name}'", if i == 0 { "; it accepts " } else { ", " })?;
-        }
-        if status.is_terminal() {
-            f.write_str("; it is terminal and accepts nothing")?;
-        }
-        Ok(())
+        let guard = self.0.guard.as_deref().map(|guard| guard as &dyn fmt::Display);
+        write_refusal::<M>(f, self.0.machine.status(), self.0.event.name(), guard)
     }
+}
+
+fn write_refusal<M: Machine>(
+    f: &mut fmt::Formatter<'_>,
+    status: M::Status,
+    event: &str,
+    guard: Option<&dyn fmt::Display>,
+) -> fmt::Result {
+    write!(f, "{} in state {status} refuses '{event}'", M::GRAPH.name)?;
+    if let Some(guard) = guard {
+        return write!(f, ": {guard}");
+    }
+    for (i, edge) in M::GRAPH.ways_out(status.name()).enumerate() {
+        write!(f, "{}'{}'", if i == 0 { "; it accepts " } else { ", " }, edge.event)?;
+    }
+    if status.is_terminal() {
+        f.write_str("; it is terminal and accepts nothing")?;
+    }
+    Ok(())
 }
 
 impl<M: Machine> fmt::Debug for Refused<M> {
@@ -92,6 +101,45 @@ impl<M: Machine> fmt::Debug for Refused<M> {
 impl<M: Machine> Error for Refused<M> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.guard.as_deref().map(|e| e as &(dyn Error + 'static))
+    }
+}
+
+/// Why a machine does not take an event, from [`Machine::check`]; machine and event are borrowed.
+pub struct Refusal<'a, M: Machine> {
+    machine: &'a M,
+    event: &'a M::Event,
+    guard: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl<'a, M: Machine> Refusal<'a, M> {
+    /// The state has no way out by this event.
+    #[doc(hidden)]
+    pub fn no_edge(machine: &'a M, event: &'a M::Event) -> Self {
+        Refusal { machine, event, guard: None }
+    }
+
+    /// The guard of the edge failed.
+    #[doc(hidden)]
+    pub fn by_guard(machine: &'a M, event: &'a M::Event, error: impl Error + Send + Sync + 'static) -> Self {
+        Refusal { machine, event, guard: Some(Box::new(error)) }
+    }
+
+    /// Why the guard of the edge refused; none when the state has no edge for the event at all.
+    pub fn guard(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        self.guard.as_deref()
+    }
+}
+
+impl<M: Machine> fmt::Display for Refusal<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let guard = self.guard.as_deref().map(|guard| guard as &dyn fmt::Display);
+        write_refusal::<M>(f, self.machine.status(), self.event.name(), guard)
+    }
+}
+
+impl<M: Machine> fmt::Debug for Refusal<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Refusal({self})")
     }
 }
 

@@ -1,5 +1,9 @@
 //! A place for a dynamic machine in a struct that outlives an await.
 
+use core::error::Error;
+use core::fmt;
+use core::mem;
+
 use super::machine::Machine;
 use super::refused::Refused;
 
@@ -8,6 +12,10 @@ use super::refused::Refused;
 /// A transition takes the machine by value, and a field behind `&mut` cannot give it away. A slot can: it takes the
 /// machine out, moves it on and puts it back in one call, with no await between. Await on a borrow from
 /// [`get`](Slot::get), then move synchronously: a future that is dropped half way leaves the slot as it was.
+///
+/// A panic in a guard leaves the machine in the slot. A panic in an [`Enter`](super::Enter), in a hook of the record, in an
+/// observer or in a closure of [`step`](Slot::step) loses it: the code that panicked owned it.
+/// [`try_get`](Slot::try_get) then gives [`Lost`].
 ///
 /// ```
 /// use runstate::kernel::Slot;
@@ -33,23 +41,80 @@ use super::refused::Refused;
 /// assert_eq!(worker.call.get().status().name(), "New");
 /// ```
 #[derive(Debug)]
-pub struct Slot<M>(Option<M>);
+pub struct Slot<M: Machine>(Held<M>);
 
-/// Why a slot has nothing in it: only a panic inside `step` leaves it so.
-const EMPTY: &str = "the slot lost its machine in an earlier panic";
+#[derive(Debug)]
+enum Held<M: Machine> {
+    Here(M),
+    Lost(M::Status),
+}
 
-impl<M> Slot<M> {
+/// A machine that a panic took out of its [`Slot`].
+///
+/// ```
+/// use std::panic::{AssertUnwindSafe, catch_unwind};
+///
+/// use runstate::kernel::Slot;
+/// use runstate::tool_call::{AnyToolCall, CallRecord};
+///
+/// let mut slot = Slot::new(AnyToolCall::new(CallRecord::new("call_1", "read_file", Default::default())));
+/// # std::panic::set_hook(Box::new(|_| ()));
+/// let _ = catch_unwind(AssertUnwindSafe(|| slot.step(|_call| -> (AnyToolCall, ()) { panic!("a bug") })));
+/// assert_eq!(
+///     slot.try_get().unwrap_err().to_string(),
+///     "the tool_call that was in state New is lost: a transition from there panicked",
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    lifecycle: &'static str,
+    status: &'static str,
+}
+
+impl Lost {
+    /// The name of the machine's lifecycle.
+    pub fn lifecycle(&self) -> &'static str {
+        self.lifecycle
+    }
+
+    /// The state of the machine before the panic.
+    pub fn status(&self) -> &'static str {
+        self.status
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lost { lifecycle, status } = self;
+        write!(f, "the {lifecycle} that was in state {status} is lost: a transition from there panicked")
+    }
+}
+
+impl Error for Lost {}
+
+impl<M: Machine> Slot<M> {
     /// A slot with this machine in it.
     pub fn new(machine: M) -> Self {
-        Slot(Some(machine))
+        Slot(Held::Here(machine))
+    }
+
+    /// The machine.
+    ///
+    /// # Errors
+    /// [`Lost`] after a panic in an earlier transition.
+    pub fn try_get(&self) -> Result<&M, Lost> {
+        match &self.0 {
+            Held::Here(machine) => Ok(machine),
+            Held::Lost(status) => Err(lost::<M>(*status)),
+        }
     }
 
     /// The machine.
     ///
     /// # Panics
-    /// When a closure given to [`step`](Slot::step) panicked earlier.
+    /// When an earlier transition panicked; [`try_get`](Slot::try_get) does not.
     pub fn get(&self) -> &M {
-        self.0.as_ref().expect(EMPTY)
+        self.try_get().unwrap_or_else(|lost| panic!("{lost}"))
     }
 
     /// The machine, to change its record in place.
@@ -57,7 +122,10 @@ impl<M> Slot<M> {
     /// # Panics
     /// As [`get`](Slot::get).
     pub fn get_mut(&mut self) -> &mut M {
-        self.0.as_mut().expect(EMPTY)
+        match &mut self.0 {
+            Held::Here(machine) => machine,
+            Held::Lost(status) => panic!("{}", lost::<M>(*status)),
+        }
     }
 
     /// Takes the machine out for good.
@@ -65,29 +133,40 @@ impl<M> Slot<M> {
     /// # Panics
     /// As [`get`](Slot::get).
     pub fn into_inner(self) -> M {
-        self.0.expect(EMPTY)
+        match self.0 {
+            Held::Here(machine) => machine,
+            Held::Lost(status) => panic!("{}", lost::<M>(status)),
+        }
     }
 
     /// Moves the machine on with typed code: takes it, runs `step` and puts back what that gives.
     ///
     /// # Panics
-    /// As [`get`](Slot::get). A panic in `step` passes through, and the machine it held is lost.
+    /// As [`get`](Slot::get). A panic in `step` passes through, and the machine it held is [`Lost`].
     pub fn step<T>(&mut self, step: impl FnOnce(M) -> (M, T)) -> T {
-        let (machine, out) = step(self.0.take().expect(EMPTY));
-        self.0 = Some(machine);
+        let status = self.get().status();
+        let Held::Here(machine) = mem::replace(&mut self.0, Held::Lost(status)) else {
+            unreachable!("`get` found the machine")
+        };
+        let (machine, out) = step(machine);
+        self.0 = Held::Here(machine);
         out
     }
-}
 
-impl<M: Machine> Slot<M> {
     /// Applies an event; the slot keeps the machine either way.
     ///
     /// # Errors
     /// The event and the reason, when the machine refuses it.
     ///
     /// # Panics
-    /// As [`get`](Slot::get).
+    /// As [`get`](Slot::get). A panic of the guard passes through and changes nothing; a panic of the transition itself
+    /// passes through, and the machine is [`Lost`].
     pub fn apply(&mut self, event: M::Event) -> Result<(), (M::Event, String)> {
+        // The guard looks before anything is taken out, so that its panic costs nothing.
+        if let Err(refusal) = self.get().check(&event) {
+            let why = refusal.to_string();
+            return Err((event, why));
+        }
         self.step(|machine| match machine.apply(event) {
             Ok(machine) => (machine, Ok(())),
             Err(refused) => {
@@ -97,4 +176,9 @@ impl<M: Machine> Slot<M> {
             }
         })
     }
+}
+
+fn lost<M: Machine>(status: M::Status) -> Lost {
+    use super::machine::Status;
+    Lost { lifecycle: M::GRAPH.name, status: status.name() }
 }

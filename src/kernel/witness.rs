@@ -7,6 +7,7 @@
 mod reader;
 
 use super::check::equal_bytes;
+use super::fingerprint::{Fingerprint, Sum};
 use super::graph::Graph;
 use reader::{Range, Reader, Statement, Transition};
 
@@ -40,6 +41,83 @@ pub const fn diagram(graph: &Graph, text: &str, file: &str) {
     }
     reader.no_second_block();
     seen.all_seen(graph, &reader);
+}
+
+/// The fingerprint of the graph that the one Mermaid block in `text` shows; `file` is its name in messages.
+#[track_caller]
+pub(super) const fn fingerprint(text: &str, file: &str) -> Fingerprint {
+    let mut reader = Reader::new(text.as_bytes(), file);
+    reader.find_block();
+    let mut shown = Shown {
+        names: [Range::EMPTY; MOST_STATES],
+        initial: [false; MOST_STATES],
+        ends: [false; MOST_STATES],
+        states: 0,
+        sum: Sum::new(),
+    };
+    while reader.next_in_block() {
+        shown = match reader.statement() {
+            Statement::Nothing => shown,
+            Statement::Transition(transition) => shown.see(&reader, transition),
+        };
+    }
+    reader.no_second_block();
+    let mut i = 0;
+    while i < shown.states {
+        shown.sum = shown.sum.state(reader.bytes(shown.names[i]), shown.initial[i], shown.ends[i]);
+        i += 1;
+    }
+    shown.sum.fingerprint()
+}
+
+/// The states and edges that a diagram has shown so far.
+struct Shown {
+    names: [Range; MOST_STATES],
+    initial: [bool; MOST_STATES],
+    ends: [bool; MOST_STATES],
+    states: usize,
+    sum: Sum,
+}
+
+impl Shown {
+    #[track_caller]
+    const fn see(mut self, reader: &Reader<'_>, t: Transition) -> Self {
+        match (t.from.is_empty(), t.to.is_empty()) {
+            (true, true) => reader.at_line().text("the diagram goes from [*] to [*]").fail(),
+            (true, false) => {
+                let to = self.place(reader, t.to);
+                self.initial[to] = true;
+            }
+            (false, true) => {
+                let from = self.place(reader, t.from);
+                self.ends[from] = true;
+            }
+            (false, false) => {
+                self.place(reader, t.from);
+                self.place(reader, t.to);
+                self.sum = self.sum.edge(reader.bytes(t.from), reader.bytes(t.to));
+            }
+        }
+        self
+    }
+
+    /// The place of the state of that name, which is new or was shown before.
+    #[track_caller]
+    const fn place(&mut self, reader: &Reader<'_>, name: Range) -> usize {
+        let mut i = 0;
+        while i < self.states {
+            if equal_bytes(reader.bytes(self.names[i]), reader.bytes(name)) {
+                return i;
+            }
+            i += 1;
+        }
+        if i == MOST_STATES {
+            reader.at_file().text("more than 256 states").fail();
+        }
+        self.names[i] = name;
+        self.states += 1;
+        i
+    }
 }
 
 /// What of the graph the diagram has shown so far.

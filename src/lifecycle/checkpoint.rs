@@ -40,8 +40,8 @@ impl fmt::Display for Trigger {
 /// It can be read from a state that owes it and from nowhere else: what could be made up could be given a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
-    /// Of which activation of which run; 0 in stored data, whose record says it.
-    flow: u64,
+    /// The value in memory that owes it, by its number; 0 in stored data.
+    owner: u64,
     trigger: Trigger,
     gate: Option<u64>,
     number: u64,
@@ -73,24 +73,24 @@ pub(super) mod stored {
         deserializer: D,
     ) -> Result<Due, D::Error> {
         let StoredDue { trigger, gate, number } = StoredDue::deserialize(deserializer)?;
-        Ok(Due { flow: 0, trigger, gate, number })
+        Ok(Due { owner: 0, trigger, gate, number })
     }
 }
 
 impl Due {
     /// The commit of that number that the flow itself owes.
     pub(super) fn of_flow(trigger: Trigger, number: u64) -> Self {
-        Due { flow: 0, trigger, gate: None, number }
+        Due { owner: 0, trigger, gate: None, number }
     }
 
     /// The commit of that number that a gate owes; gates are counted from 1.
     pub(super) fn of_gate(trigger: Trigger, gate: u64, number: u64) -> Self {
-        Due { flow: 0, trigger, gate: Some(gate), number }
+        Due { owner: 0, trigger, gate: Some(gate), number }
     }
 
-    /// The same, owed by that activation.
-    pub(super) fn within(self, flow: u64) -> Self {
-        Due { flow, ..self }
+    /// The same, owed by that flow, gate or run in memory.
+    pub(super) fn within(self, owner: u64) -> Self {
+        Due { owner, ..self }
     }
 
     /// What made it due.
@@ -119,8 +119,11 @@ impl fmt::Display for Due {
     }
 }
 
-/// Proof that a commit was made: given by [`commit`] and its two sisters alone, used up by the move that needs it, and not
-/// to be copied.
+/// Proof that [`commit`], or one of its two sisters, was called for what this very flow, gate or run owes. It does not prove
+/// that a disk was written: the closure says so, and [`without_committer`] writes nothing.
+///
+/// The move that needs it uses it up. It cannot be copied, and it does not fit another flow, also not one of a run of the same
+/// id, nor the same flow after it came back from storage.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the state that owed this commit waits for its receipt"]
 pub struct Receipt(Due);
@@ -182,7 +185,9 @@ pub struct WrongReceipt {
 
 impl fmt::Display for WrongReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = if self.got.flow == self.expected.flow { "" } else { " of another activation" };
+        // Where all that is written is the same, what owes the commit is not.
+        let is_alike = Due { owner: self.expected.owner, ..self.got } == self.expected;
+        let of = if is_alike { " of another flow or gate" } else { "" };
         write!(f, "the receipt is for {}{of}, where {} is due", self.got, self.expected)
     }
 }

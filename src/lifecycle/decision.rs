@@ -3,6 +3,23 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+/// The digest of a JSON value, as `sha256:` and 64 hexadecimal digits: of the arguments that a person is shown, so that a decision
+/// can name them. White space and the order of keys do not count.
+///
+/// It is never the checksum of a snapshot, which covers several values.
+///
+/// ```
+/// use runstate::decision::digest;
+/// use serde_json::json;
+///
+/// assert_eq!(digest(&json!({"a": 1, "b": 2})), digest(&serde_json::from_str(r#"{"b": 2, "a": 1}"#)?));
+/// assert_ne!(digest(&json!({"a": 1})), digest(&json!({"a": 2})));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn digest(value: &Value) -> String {
+    crate::snapshot::digest(&[value])
+}
+
 /// What is asked for where a crash left it unknown whether a tool ran: the runtime's own word, no tool's.
 pub const IN_DOUBT: &str = "in_doubt";
 

@@ -1,6 +1,9 @@
 //! The documented lifecycles, one to a module.
 #![expect(clippy::result_large_err, reason = "a guarded move that is refused gives machine and event back")]
 
+mod nonce;
+mod record;
+
 pub mod approval;
 mod catalog;
 pub mod checkpoint;

@@ -8,8 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::decision::Decision;
+use super::nonce::Nonce;
+use super::record::record;
 use super::termination::TerminationReason;
-use crate::kernel::{Begin, Enter, Guard, Observer, Record, identity};
+use crate::kernel::{Begin, Enter, Graph, Guard, Observer, Record};
 use crate::lifecycle;
 
 lifecycle! {
@@ -43,20 +45,22 @@ lifecycle! {
     Done    --> [*];
 }
 
-/// What all states of a run share.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunRecord {
-    id: String,
-    activations: u32,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyRun:
+    /// What all states of a run share.
+    pub struct RunRecord {
+        id: String,
+        activations: u32,
+        #[serde(skip)]
+        nonce: Nonce,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 impl RunRecord {
     /// The record of a new run, in its first activation.
     pub fn new(id: impl Into<String>) -> Self {
-        RunRecord { id: id.into(), activations: 1, observer: Observer::default() }
+        RunRecord { id: id.into(), activations: 1, nonce: Nonce::default(), observer: Observer::default() }
     }
 
     /// The same, with someone told of each transition.
@@ -81,6 +85,11 @@ impl Record for RunRecord {
     #[inline]
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)
+    }
+
+    /// A new run is in its first activation, whatever was done to the record before.
+    fn created(&mut self, _: &'static Graph) {
+        self.activations = 1;
     }
 }
 
@@ -299,9 +308,9 @@ impl Run<Waiting> {
     }
 }
 
-/// The commits of activations are counted from 1, so that no receipt for the one is taken for the other.
+/// The commit of this very run, as it is in memory. The commits of activations are counted from 1.
 fn end_outside(run: &RunRecord) -> Due {
-    Due::of_flow(Trigger::RunFinished, 0).within(identity(&run.id, run.activations))
+    Due::of_flow(Trigger::RunFinished, 0).within(run.nonce.number())
 }
 
 impl Run<Done> {

@@ -44,4 +44,21 @@ impl CallRequest {
     pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: impl Into<Value>) -> Self {
         CallRequest { id: id.into(), tool: tool.into(), arguments: arguments.into(), unreadable: None }
     }
+
+    /// The digest of the tool and its arguments, as `sha256:` and 64 hexadecimal digits. White space and the order of keys do
+    /// not count.
+    ///
+    /// ```
+    /// use runstate::turn::CallRequest;
+    /// use serde_json::json;
+    ///
+    /// let call = CallRequest::new("call_1", "read_file", json!({ "path": "notes.md" }));
+    /// let again = CallRequest::new("call_2", "read_file", json!({ "path": "notes.md" }));
+    /// assert_eq!(call.digest(), again.digest());
+    /// let other = CallRequest::new("call_3", "drop_file", json!({ "path": "notes.md" }));
+    /// assert_ne!(call.digest(), other.digest());
+    /// ```
+    pub fn digest(&self) -> String {
+        crate::snapshot::digest(&[&self.tool.as_str().into(), &self.arguments])
+    }
 }

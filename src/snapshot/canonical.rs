@@ -93,12 +93,3 @@ pub(super) fn first_difference(a: &Value, b: &Value) -> Option<String> {
     let mut at = String::new();
     descend(a, b, &mut at).then(|| if at.is_empty() { "the value".to_owned() } else { at })
 }
-
-/// Does the value nest deeper than so many levels? It is looked at no deeper than that.
-pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
-    match value {
-        Value::Array(items) => than == 0 || items.iter().any(|item| nests_deeper(item, than - 1)),
-        Value::Object(fields) => than == 0 || fields.values().any(|field| nests_deeper(field, than - 1)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}

@@ -1,16 +1,17 @@
-//! From an older schema version to this one, step by step.
+//! From an older graph or schema version to this one, step by step.
 
 use serde_json::Value;
 
 use super::RestoreError;
-use crate::kernel::Graph;
+use crate::kernel::{Fingerprint, Graph};
 
-/// What a migration reads and writes: a snapshot without its seal.
+/// What a migration reads and writes: a snapshot without its checksum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// The schema version; a migration must raise it.
+    /// The schema version; a migration written by hand must raise it.
     pub version: u32,
-    /// The fingerprint of the graph, in 16 hexadecimal digits; a migration sets that of the graph it leads to.
+    /// The fingerprint of the graph, in 16 hexadecimal digits. After each step it is set to that of the graph that the
+    /// step leads to.
     pub fingerprint: String,
     /// The name of the state.
     pub status: String,
@@ -22,71 +23,164 @@ pub struct Stored {
 
 /// A named step from one stored form to a later one.
 ///
+/// Two kinds of change need none: a label or a doc comment, and a name that `identity` keeps stable. `docs/migrations.md`
+/// tells, step by step, how a lifecycle changes whose snapshots are in production.
+///
 /// ```
+/// use runstate::kernel::Fingerprint;
 /// use runstate::snapshot::Migration;
 ///
-/// let renamed = Migration {
-///     name: "2026-11 tool names are lower case",
-///     from_version: 1,
-///     from_fingerprint: "00000000deadbeef",
-///     run: |mut stored| {
-///         let tool = stored.record["tool"].as_str().ok_or("the record has no tool")?.to_lowercase();
-///         stored.record["tool"] = tool.into();
-///         stored.version = 2;
-///         Ok(stored)
-///     },
-/// };
-/// assert_eq!(renamed.from_version, 1);
+/// // Fingerprints are computed, never typed: here from the diagrams that were in use.
+/// const FIRST: Fingerprint = Fingerprint::of_diagram("
+/// ```mermaid
+/// stateDiagram-v2
+///     [*] --> Open
+///     Open --> Paid : pay
+///     Paid --> [*]
+/// ```
+/// ");
+///
+/// // A transition was added: what was stored before is still what it was.
+/// const GREW: Migration = Migration::only_grew(FIRST);
+///
+/// // The form of the record changed, so the version went up.
+/// const RENAMED: Migration = Migration::step("2026-11 tool names are lower case", 1, FIRST, |mut stored| {
+///     let tool = stored.record["tool"].as_str().ok_or("the record has no tool")?.to_lowercase();
+///     stored.record["tool"] = tool.into();
+///     stored.version = 2;
+///     Ok(stored)
+/// });
+/// assert_eq!((GREW.name(), RENAMED.name()), ("only grew", "2026-11 tool names are lower case"));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// What it does, for messages.
-    pub name: &'static str,
-    /// The schema version that it reads.
-    pub from_version: u32,
-    /// The fingerprint of the graph that it reads, in 16 hexadecimal digits.
-    pub from_fingerprint: &'static str,
-    /// The step.
-    ///
-    /// # Errors
-    /// What is wrong with the stored form.
-    pub run: fn(Stored) -> Result<Stored, String>,
+    name: &'static str,
+    from: Fingerprint,
+    to: Option<Fingerprint>,
+    kind: Kind,
 }
 
-/// Takes steps until the stored form has the graph's version.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// States or transitions were added; the version stayed.
+    Grew,
+    /// The form changed; the version goes up.
+    Step { from_version: u32, run: fn(Stored) -> Result<Stored, String> },
+}
+
+impl Migration {
+    /// A graph grew: states or transitions were added, and nothing was taken away or got another meaning. Snapshots under
+    /// the fingerprint `from` are valid as they are, under the same version.
+    ///
+    /// A state that was taken away all the same is found when such a snapshot is restored
+    /// ([`RestoreError::Status`]).
+    pub const fn only_grew(from: Fingerprint) -> Self {
+        Migration { name: "only grew", from, to: None, kind: Kind::Grew }
+    }
+
+    /// A step that is written by hand, from snapshots of `from_version` and the fingerprint `from`. `run` must raise
+    /// [`Stored::version`]; it may change the record, the state, and the name of the state.
+    pub const fn step(
+        name: &'static str,
+        from_version: u32,
+        from: Fingerprint,
+        run: fn(Stored) -> Result<Stored, String>,
+    ) -> Self {
+        Migration { name, from, to: None, kind: Kind::Step { from_version, run } }
+    }
+
+    /// The same, to that graph, where further migrations start.
+    ///
+    /// Default: the graph of this code, or for a step to an older version than this code's the graph from which the one
+    /// step of that version starts.
+    #[must_use]
+    pub const fn to(mut self, to: Fingerprint) -> Self {
+        self.to = Some(to);
+        self
+    }
+
+    /// What it does, for messages.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The fingerprint of the graph that it reads.
+    pub const fn from(&self) -> Fingerprint {
+        self.from
+    }
+
+    fn starts_at(&self, stored: &Stored, from: Fingerprint) -> bool {
+        self.from == from
+            && match self.kind {
+                Kind::Grew => true,
+                Kind::Step { from_version, .. } => from_version == stored.version,
+            }
+    }
+
+    fn run(&self, stored: Stored) -> Result<Stored, RestoreError> {
+        let Kind::Step { run, .. } = self.kind else { return Ok(stored) };
+        let before = stored.version;
+        let failed = |message| RestoreError::Migration { name: self.name, message };
+        let stored = run(stored).map_err(failed)?;
+        if stored.version <= before {
+            let got = stored.version;
+            return Err(failed(format!(
+                "it left the version at {got}, where it must raise it above {before}"
+            )));
+        }
+        Ok(stored)
+    }
+}
+
+/// Takes steps until the stored form has the version and the fingerprint of the graph.
 pub(super) fn migrate(
     mut stored: Stored,
     graph: &'static Graph,
     migrations: &[Migration],
 ) -> Result<Stored, RestoreError> {
-    while stored.version != graph.version {
-        let step = migrations.iter().find(|m| m.from_version == stored.version);
-        let Some(step) = step.filter(|_| stored.version < graph.version) else {
-            return Err(RestoreError::Version {
-                lifecycle: graph.name,
-                got: stored.version,
-                expected: graph.version,
-            });
+    let current = graph.fingerprint();
+    // Each migration is used once at most, so that two that lead to each other come to an end.
+    let mut left: Vec<&Migration> = migrations.iter().collect();
+    loop {
+        let at: Option<Fingerprint> = stored.fingerprint.parse().ok();
+        if stored.version == graph.version && at == Some(current) {
+            return Ok(stored);
+        }
+        let step = at.filter(|_| stored.version <= graph.version).and_then(|at| {
+            left.iter().position(|migration| migration.starts_at(&stored, at)).map(|i| left.swap_remove(i))
+        });
+        let Some(step) = step else {
+            return Err(stuck(stored, graph, migrations));
         };
-        if stored.fingerprint != step.from_fingerprint {
-            return Err(RestoreError::Fingerprint {
-                lifecycle: graph.name,
-                got: stored.fingerprint,
-                expected: step.from_fingerprint.to_owned(),
-            });
-        }
-        let before = stored.version;
-        stored =
-            (step.run)(stored).map_err(|message| RestoreError::Migration { name: step.name, message })?;
-        if stored.version <= before {
-            return Err(RestoreError::Migration {
-                name: step.name,
-                message: format!(
-                    "it left the version at {}, where it must raise it above {before}",
-                    stored.version
-                ),
-            });
-        }
+        stored = step.run(stored)?;
+        let to = step.to.or_else(|| next(&stored, graph, migrations)).unwrap_or(current);
+        stored.fingerprint = to.to_string();
     }
-    Ok(stored)
+}
+
+/// Where the one step that is written for this older version starts.
+fn next(stored: &Stored, graph: &Graph, migrations: &[Migration]) -> Option<Fingerprint> {
+    let mut steps = migrations.iter().filter(|migration| {
+        matches!(migration.kind, Kind::Step { from_version, .. } if from_version == stored.version)
+    });
+    let step = steps.next().filter(|_| stored.version < graph.version)?;
+    steps.next().is_none().then_some(step.from)
+}
+
+/// Why no migration starts where the stored form is.
+fn stuck(stored: Stored, graph: &'static Graph, migrations: &[Migration]) -> RestoreError {
+    let (lifecycle, version) = (graph.name, stored.version);
+    let of_this_version =
+        |m: &&Migration| matches!(m.kind, Kind::Step { from_version, .. } if from_version == version);
+    match migrations.iter().find(of_this_version) {
+        _ if version == graph.version => RestoreError::Fingerprint {
+            lifecycle,
+            got: stored.fingerprint,
+            expected: graph.fingerprint().to_string(),
+        },
+        Some(step) if version < graph.version => {
+            RestoreError::Fingerprint { lifecycle, got: stored.fingerprint, expected: step.from.to_string() }
+        }
+        _ => RestoreError::Version { lifecycle, got: version, expected: graph.version },
+    }
 }

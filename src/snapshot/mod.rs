@@ -1,28 +1,38 @@
-//! A machine at rest: sealed JSON that can be read back into a type, or is refused with the reason.
+//! A machine at rest: JSON with a checksum that can be read back into a type, or is refused with the reason.
 //!
-//! A [`Snapshot`] holds the lifecycle, its schema version, the fingerprint of its graph, the status, the record and the
-//! state's data; a digest seals them all. Reading is parsing: nothing is assumed, and nothing is repaired in silence.
-//! Its digest is over the *content*: white space and the order of keys may change on the way through a database.
+//! A [`Snapshot`] holds the identity of the lifecycle, its schema version, the fingerprint of its graph, the status, the record
+//! and the state's data; a checksum covers them all. Reading is parsing: nothing is assumed, and nothing is repaired in
+//! silence. The checksum is over the *content*: white space and the order of keys may change on the way through a database.
+//!
+//! # What the checksum holds off
+//! Damage, an edit by hand, a row of another machine. It does not hold off an attacker: SHA-256 has no secret, so that a
+//! program that writes the storage can compute it. Bytes under a plain checksum are trusted input.
+//!
+//! Inside a process no such bytes are needed, and none are made for a forger: a snapshot is taken only of a machine that
+//! `lifecycle!` generated ([`SnapshotError::Unproven`]), it remembers its lifecycle by type and not by name
+//! ([`RestoreError::OtherLifecycle`]), and no function computes a checksum anew for changed content. The feature `repair` has one, for
+//! the command that a person uses to repair a file.
 
+mod bundle;
 mod canonical;
 mod error;
 mod migration;
-#[cfg(feature = "agent")]
-mod unsealed;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use std::any::TypeId;
+
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::kernel::{Machine, Persist, Rehydration, Status, status_from_name};
-
-pub(crate) use canonical::{digest, nests_deeper};
-use error::shortened;
-pub(crate) use error::without_place;
+pub use bundle::{Bundle, BundleLog, Graphs, Machines};
+pub(crate) use canonical::digest;
 pub use error::{Part, RestoreError, SnapshotError};
 pub use migration::{Migration, Stored};
-#[cfg(feature = "agent")]
-pub(crate) use unsealed::{Unsealed, UnsealedSnapshot, WrittenUnder};
+
+use crate::json::{nests_deeper, shortened, without_place};
+use crate::kernel::{
+    Fingerprint, Machine, Persist, ReadRecord, Record, Rehydration, Status, proven_witness, status_from_name,
+};
 
 /// The most levels of a record or a state. A reader of JSON takes 127; some are left for what a snapshot is stored in.
 const MOST_LEVELS: usize = 110;
@@ -46,9 +56,32 @@ const MOST_LEVELS: usize = 110;
 /// assert!(matches!(error, RestoreError::Digest { .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct Snapshot {
+    lifecycle: String,
+    version: u32,
+    fingerprint: String,
+    status: String,
+    record: Value,
+    state: Value,
+    seal: Seal,
+}
+
+/// What stands for the content of a snapshot.
+#[derive(Debug, Clone, PartialEq)]
+enum Seal {
+    /// The digest that was read with it, to be compared.
+    Read(String),
+    /// It was taken in this process of a machine whose lifecycle has this witness, and its fields are private since.
+    Taken(TypeId),
+    /// It was read from a bundle that has a seal of its own, or its content was accepted by a person.
+    Vouched,
+}
+
+/// The form of a snapshot in JSON.
+#[derive(Deserialize)]
+#[serde(rename = "Snapshot", deny_unknown_fields)]
+struct Read {
     lifecycle: String,
     version: u32,
     fingerprint: String,
@@ -58,38 +91,68 @@ pub struct Snapshot {
     digest: String,
 }
 
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Read { lifecycle, version, fingerprint, status, record, state, digest } =
+            Read::deserialize(deserializer)?;
+        Ok(Snapshot { lifecycle, version, fingerprint, status, record, state, seal: Seal::Read(digest) })
+    }
+}
+
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Snapshot", 7)?;
+        fields.serialize_field("lifecycle", &self.lifecycle)?;
+        fields.serialize_field("version", &self.version)?;
+        fields.serialize_field("fingerprint", &self.fingerprint)?;
+        fields.serialize_field("status", &self.status)?;
+        fields.serialize_field("record", &self.record)?;
+        fields.serialize_field("state", &self.state)?;
+        match &self.seal {
+            Seal::Read(digest) => fields.serialize_field("digest", digest)?,
+            Seal::Taken(_) | Seal::Vouched => fields.serialize_field("digest", &self.content_digest())?,
+        }
+        fields.end()
+    }
+}
+
+/// Snapshots are equal when their content and their written digests are.
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Snapshot) -> bool {
+        let content =
+            |of: &Snapshot| (of.version, of.lifecycle.clone(), of.fingerprint.clone(), of.status.clone());
+        let digest = |of: &Snapshot| match &of.seal {
+            Seal::Read(digest) => digest.clone(),
+            Seal::Taken(_) | Seal::Vouched => of.content_digest(),
+        };
+        content(self) == content(other)
+            && (&self.record, &self.state) == (&other.record, &other.state)
+            && digest(self) == digest(other)
+    }
+}
+
 impl Snapshot {
     /// Takes a snapshot of a machine, typed or dynamic, which goes on.
     ///
     /// # Errors
     /// [`SnapshotError::Unwritable`] when the record or the state has no form in JSON, such as a map with keys that are
-    /// no text; [`SnapshotError::TooDeep`] when one of them nests deeper than 110 levels.
+    /// no text; [`SnapshotError::TooDeep`] when one of them nests deeper than 110 levels; [`SnapshotError::Unproven`] when
+    /// `P` is an implementation by hand that names the graph of another lifecycle.
     pub fn of<P: Persist>(machine: &P) -> Result<Snapshot, SnapshotError>
     where
         P::Record: Serialize,
     {
-        let unwritable = |part| {
-            move |error: serde_json::Error| SnapshotError::Unwritable { part, message: error.to_string() }
-        };
-        let record = serde_json::to_value(machine.record()).map_err(unwritable(Part::Record))?;
-        let state =
-            machine.serialize_state(serde_json::value::Serializer).map_err(unwritable(Part::State))?;
-        for (part, value) in [(Part::Record, &record), (Part::State, &state)] {
-            if nests_deeper(value, MOST_LEVELS) {
-                return Err(SnapshotError::TooDeep { part, most: MOST_LEVELS });
-            }
-        }
-        let mut snapshot = Snapshot {
-            lifecycle: P::GRAPH.name.to_owned(),
+        let Some(witness) = proven_witness::<P>() else { return Err(unproven::<P>()) };
+        let (record, state) = written(machine)?;
+        Ok(Snapshot {
+            lifecycle: P::GRAPH.identity().to_string(),
             version: P::GRAPH.version,
-            fingerprint: fingerprint_text(P::GRAPH.fingerprint()),
+            fingerprint: P::GRAPH.fingerprint().to_string(),
             status: machine.status().name().to_owned(),
             record,
             state,
-            digest: String::new(),
-        };
-        snapshot.reseal();
-        Ok(snapshot)
+            seal: Seal::Taken(witness),
+        })
     }
 
     /// Reads a snapshot's own form; whether its content is sound, [`restore`](Snapshot::restore) tells.
@@ -110,7 +173,7 @@ impl Snapshot {
             .unwrap_or_else(|_| unreachable!("texts, a number and JSON values are JSON"))
     }
 
-    /// The name of the lifecycle.
+    /// The identity of the lifecycle: `package/name`, unless its definition says another.
     pub fn lifecycle(&self) -> &str {
         &self.lifecycle
     }
@@ -140,21 +203,25 @@ impl Snapshot {
         &self.state
     }
 
-    /// Seals the content as it stands: for a person who changed a stored file and answers for it.
+    /// Accepts the content as it stands: for a person who changed a stored file and answers for it.
+    ///
+    /// Only the feature `repair` has it. A program that calls it on content of others vouches for whatever that content says.
+    #[cfg(feature = "repair")]
     pub fn reseal(&mut self) {
-        self.digest = self.content_digest();
+        self.seal = Seal::Vouched;
     }
 
-    /// Does the seal fit the content?
+    /// Checks that the digest fits the content.
     ///
     /// # Errors
     /// [`RestoreError::Digest`] when it does not.
     pub fn verify(&self) -> Result<(), RestoreError> {
+        let Seal::Read(got) = &self.seal else { return Ok(()) };
         let expected = self.content_digest();
-        if self.digest == expected {
+        if *got == expected {
             return Ok(());
         }
-        Err(RestoreError::Digest { got: self.digest.clone(), expected })
+        Err(RestoreError::Digest { got: got.clone(), expected })
     }
 
     /// Brings the machine back.
@@ -165,7 +232,7 @@ impl Snapshot {
     pub fn restore<M>(&self) -> Result<M, RestoreError>
     where
         M: Machine,
-        M::Record: Serialize + DeserializeOwned,
+        M::Record: Serialize + ReadRecord,
     {
         self.restore_with(&[])
     }
@@ -177,29 +244,33 @@ impl Snapshot {
     pub fn restore_with<M>(&self, migrations: &[Migration]) -> Result<M, RestoreError>
     where
         M: Machine,
-        M::Record: Serialize + DeserializeOwned,
+        M::Record: Serialize + ReadRecord,
     {
         self.verify()?;
-        if self.lifecycle != M::GRAPH.name {
-            return Err(RestoreError::Lifecycle { got: self.lifecycle.clone(), expected: M::GRAPH.name });
+        let expected = M::GRAPH.identity().to_string();
+        let mut fingerprint = self.fingerprint.clone();
+        if self.lifecycle != expected {
+            // Version 0.1.0 stored the name alone, and counted it into the fingerprint.
+            if self.lifecycle != M::GRAPH.name {
+                return Err(RestoreError::Lifecycle { got: self.lifecycle.clone(), expected });
+            }
+            if let Ok(former) = fingerprint.parse::<Fingerprint>() {
+                fingerprint = former.without_name(M::GRAPH.name).to_string();
+            }
+        }
+        if let Seal::Taken(witness) = self.seal
+            && witness != M::GRAPH.witness()
+        {
+            return Err(other_lifecycle::<M>(&self.lifecycle));
         }
         let stored = Stored {
             version: self.version,
-            fingerprint: self.fingerprint.clone(),
+            fingerprint,
             status: self.status.clone(),
             record: self.record.clone(),
             state: self.state.clone(),
         };
-        let stored = migration::migrate(stored, M::GRAPH, migrations)?;
-        let expected = fingerprint_text(M::GRAPH.fingerprint());
-        if stored.fingerprint != expected {
-            return Err(RestoreError::Fingerprint {
-                lifecycle: M::GRAPH.name,
-                got: stored.fingerprint,
-                expected,
-            });
-        }
-        rehydrate(stored)
+        rehydrate(migration::migrate(stored, M::GRAPH, migrations)?)
     }
 
     fn content_digest(&self) -> String {
@@ -214,26 +285,54 @@ impl Snapshot {
     }
 }
 
-fn fingerprint_text(fingerprint: u64) -> String {
-    format!("{fingerprint:016x}")
+fn other_lifecycle<M: Persist>(got: &str) -> RestoreError {
+    RestoreError::OtherLifecycle { got: got.to_owned(), expected: M::GRAPH.identity().to_string() }
 }
 
-fn rehydrate<M>(stored: Stored) -> Result<M, RestoreError>
+fn unproven<P: Persist>() -> SnapshotError {
+    SnapshotError::Unproven {
+        machine: std::any::type_name::<P>(),
+        lifecycle: P::GRAPH.identity().to_string(),
+    }
+}
+
+/// Record and state of a machine, as JSON.
+fn written<P: Persist>(machine: &P) -> Result<(Value, Value), SnapshotError>
+where
+    P::Record: Serialize,
+{
+    let unwritable =
+        |part| move |error: serde_json::Error| SnapshotError::Unwritable { part, message: error.to_string() };
+    let record = serde_json::to_value(machine.record()).map_err(unwritable(Part::Record))?;
+    let state = machine.serialize_state(serde_json::value::Serializer).map_err(unwritable(Part::State))?;
+    for (part, value) in [(Part::Record, &record), (Part::State, &state)] {
+        if nests_deeper(value, MOST_LEVELS) {
+            return Err(SnapshotError::TooDeep { part, most: MOST_LEVELS });
+        }
+    }
+    Ok((record, state))
+}
+
+/// A machine of this version from its verified parts.
+pub(crate) fn rehydrate<M>(stored: Stored) -> Result<M, RestoreError>
 where
     M: Machine,
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
+    // An implementation by hand that names the graph of another lifecycle is handed nothing of it.
+    let Some(witness) = proven_witness::<M>() else {
+        return Err(other_lifecycle::<M>(std::any::type_name::<M>()));
+    };
     let status: M::Status = status_from_name(&stored.status).map_err(RestoreError::Status)?;
     let shape = |part: Part, message: String| RestoreError::Shape { status: status.name(), part, message };
-    let record =
-        M::Record::deserialize(&stored.record).map_err(|e| shape(Part::Record, shortened(e.to_string())))?;
-    let machine = M::rehydrate(Rehydration::permit(), status, record, &stored.state)
+    let record = M::Record::read_record(Rehydration::permit(witness), &stored.record)
+        .map_err(|e| shape(Part::Record, shortened(e.to_string())))?;
+    record.check_stored(status.name()).map_err(|why| shape(Part::Record, why))?;
+    let machine = M::rehydrate(Rehydration::permit(witness), status, record, &stored.state)
         .map_err(|e: serde_json::Error| shape(Part::State, shortened(e.to_string())))?;
     // What the types did not read, such as a field they do not know, shows when they write themselves again.
-    let again = Snapshot::of(&machine).map_err(|e| shape(Part::State, e.to_string()))?;
-    for (part, was, is) in
-        [(Part::Record, &stored.record, &again.record), (Part::State, &stored.state, &again.state)]
-    {
+    let (record, state) = written(&machine).map_err(|e| shape(Part::State, e.to_string()))?;
+    for (part, was, is) in [(Part::Record, &stored.record, &record), (Part::State, &stored.state, &state)] {
         if let Some(place) = canonical::first_difference(was, is) {
             return Err(shape(part, format!("{place} is not what this version writes there")));
         }

@@ -6,10 +6,11 @@ use super::error::StoreError;
 use crate::agent::keys::Scope;
 use crate::agent::{Core, Delta, Message};
 use crate::checkpoint::Trigger;
+use crate::decision::digest;
 use crate::decision::{Decision, Suspension};
 use crate::kernel::Persist;
 use crate::run::{AnyRun, RunStatus};
-use crate::snapshot::{Snapshot, digest};
+use crate::snapshot::Snapshot;
 use crate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
 
 /// What one commit stores: what changed since the one before, in one transaction.
@@ -198,7 +199,7 @@ impl CallRow {
             AnyToolCall::Suspended(call) => Some(Waits {
                 suspension: call.suspension().clone(),
                 arguments: json(call.asked_arguments())?,
-                args_digest: digest(&[call.asked_arguments()]),
+                args_digest: digest(call.asked_arguments()),
             }),
             _ => None,
         };

@@ -227,7 +227,7 @@ pub struct Approval {
 impl Approval {
     /// As a store gives it.
     pub fn new(run: String, call: String, tool: String, arguments: Value, suspension: Suspension) -> Self {
-        let args_digest = crate::snapshot::digest(&[&arguments]);
+        let args_digest = crate::decision::digest(&arguments);
         Approval { run, call, tool, arguments, args_digest, suspension }
     }
 }

@@ -180,7 +180,7 @@ impl Told {
 impl Observe for Told {
     fn created(&self, _: u32, _: &'static Graph) {}
 
-    fn moved(&self, _: u32, edge: &'static Edge) {
+    fn moved(&self, _: u32, _: &'static Graph, edge: &'static Edge) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(edge);
     }
 }

@@ -63,17 +63,17 @@ pub(super) struct Stamp<'a> {
 }
 
 impl<'a> Event<'a> {
-    pub(super) fn creation(stamp: Stamp<'a>, graph: &'static Graph) -> Self {
-        Self::stamped(stamp, graph.name, CREATE, None, graph.initial().name)
+    pub(super) fn creation(stamp: Stamp<'a>, lifecycle: &'a str, graph: &'static Graph) -> Self {
+        Self::stamped(stamp, lifecycle, CREATE, None, graph.initial().name)
     }
 
-    pub(super) fn transition(stamp: Stamp<'a>, edge: &'static Edge) -> Self {
-        Self::stamped(stamp, edge.lifecycle, edge.event, Some(edge.from), edge.to)
+    pub(super) fn transition(stamp: Stamp<'a>, lifecycle: &'a str, edge: &'static Edge) -> Self {
+        Self::stamped(stamp, lifecycle, edge.event, Some(edge.from), edge.to)
     }
 
     fn stamped(
         stamp: Stamp<'a>,
-        lifecycle: &'static str,
+        lifecycle: &'a str,
         event: &'static str,
         from: Option<&'static str>,
         to: &'static str,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use super::event::{Event, Stamp};
 use super::jsonl::JsonlWriter;
-use super::sources::{Source, Sources};
+use super::sources::{Label, Source, Sources};
 use super::tape::{Entry, Tape, lock};
 use crate::kernel::{Edge, Graph, Observe, Observer};
 
@@ -18,7 +18,8 @@ type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// Remembers the transitions of the machines that carry one of its observers, in the order in which they happened.
 ///
-/// Only the kernel's hook writes to it: there is no way to add an event by hand. Clones share one memory.
+/// Only the code that `lifecycle!` generated writes to it: there is no way to add an event by hand. A lifecycle of the name of
+/// another one, such as a second `tool_call`, is written as `package/tool_call!`. Clones share one memory.
 ///
 /// What was recorded stays until it is [taken](Recorder::take), [drained](Recorder::drain) or
 /// [written](Recorder::write_to). Within the capacity a transition takes no lock and no allocation; beyond it nothing is
@@ -151,9 +152,14 @@ impl Sink {
             run: Cow::Borrowed(&self.run),
             instance: Cow::Borrowed(&name),
         };
-        Some(each(match self.sources.find(entry.source)? {
-            Source::Created(graph) => Event::creation(stamp, graph),
-            Source::Moved(edge) => Event::transition(stamp, edge),
+        let (source, label) = self.sources.find(entry.source)?;
+        let lifecycle = match &label {
+            Label::Name(name) => name,
+            Label::Identity(identity) => &**identity,
+        };
+        Some(each(match source {
+            Source::Created(graph) => Event::creation(stamp, lifecycle, graph),
+            Source::Moved(_, edge) => Event::transition(stamp, lifecycle, edge),
         }))
     }
 }
@@ -163,8 +169,8 @@ impl Observe for Sink {
         self.push(instance, Source::Created(graph));
     }
 
-    fn moved(&self, instance: u32, edge: &'static Edge) {
-        self.push(instance, Source::Moved(edge));
+    fn moved(&self, instance: u32, graph: &'static Graph, edge: &'static Edge) {
+        self.push(instance, Source::Moved(graph, edge));
     }
 }
 

@@ -223,6 +223,7 @@ fn each_contradiction_has_its_words() {
     });
     contradict("a run waits while a call executes", |run| {
         run["__tool_call_states"]["e"]["snapshot"]["status"] = json!("Running");
+        run["__tool_call_states"]["e"]["snapshot"]["record"]["attempts"] = json!(1);
         run["__tool_call_states"]["e"]["snapshot"]["state"] = json!({});
     });
     contradict("a call resumes by a decision that was not accepted", |run| {

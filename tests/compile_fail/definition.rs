@@ -53,6 +53,8 @@ edits! { "definition":
     a_derive_on_a_state: [(Code, "{ Open, Shut", "{ #[derive(Default)] Open, Shut")];
     a_diagram_that_is_not_there: [(Code, "diagram \"door.md\"", "diagram \"gate.md\"")];
     a_semicolon_left_out: [(Code, "unlock(Unlock);", "unlock(Unlock)")];
+    an_identity_of_another_package: [(Code, "version 1;", "version 1;\n    identity \"runstate/tool_call\";")];
+    an_empty_identity: [(Code, "version 1;", "version 1;\n    identity \"\";")];
     an_edge_without_its_event: [(Code, "    Locked  --> Shut    : unlock(Unlock);", "    Locked  --> Shut;")];
 }
 
@@ -66,6 +68,14 @@ fn a_guard_is_optional() {
             (Code, "    fn check(", "    pub fn check("),
             (Code, "use runstate::kernel::{Enter, Guard, Record};", "use runstate::kernel::{Enter, Record};"),
         ],
+    );
+}
+
+#[test]
+fn an_identity_of_ones_own_compiles() {
+    assert_compiles(
+        "definition/identity",
+        &[(Code, "version 1;", "version 1;\n    identity \"shop/door\";")],
     );
 }
 

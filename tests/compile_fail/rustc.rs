@@ -68,6 +68,8 @@ pub(super) fn compile(source: &Path, against: Against, illegal: bool) -> Result<
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--color=never"]);
     rustc.args(["--diagnostic-width=140", "--check-cfg=cfg(illegal)"]);
+    // The cases are those of a foreign package.
+    rustc.env("CARGO_PKG_NAME", "shop");
     rustc.args(if illegal {
         ["--cfg=illegal", "--cap-lints=allow"]
     } else {

@@ -32,8 +32,11 @@ macro_rules! uses {
 }
 
 uses! {
+    a_checksum_computed_anew
     a_clone_of_a_machine
     a_field_of_a_machine_set_by_its_author
+    a_fingerprint_typed_by_hand
+    a_flow_of_ones_own_naming
     a_forged_permit
     a_forged_permit_call
     a_forged_state_by_its_author
@@ -43,7 +46,11 @@ uses! {
     a_move_that_the_graph_lacks
     a_move_that_the_graph_lacks_by_its_author
     a_new_machine_in_a_later_state
+    a_permit_of_another_machine
+    a_record_out_of_any_text
+    a_record_that_begins_again
     a_state_of_an_any_machine
+    an_edge_by_hand
     flow_a_commit_without_its_receipt
     flow_a_forged_proof_of_a_gate
     flow_a_gate_without_its_proof
@@ -67,5 +74,7 @@ uses! {
     the_data_of_a_state_forged
     the_data_of_another_state
     the_parts_of_an_unfinished_machine
+    the_proof_of_another_machine
     the_record_changed_from_outside
+    the_witness_of_another_lifecycle
 }

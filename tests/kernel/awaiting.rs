@@ -120,7 +120,10 @@ fn a_slot_that_lost_its_machine_to_a_panic_says_so() {
     let panicked = catch_unwind(AssertUnwindSafe(|| slot.step::<()>(|_| panic!("in the step"))));
     assert!(panicked.is_err());
     let said = catch_unwind(AssertUnwindSafe(|| slot.get().status())).unwrap_err();
-    assert_eq!(said.downcast_ref::<String>().unwrap(), "the slot lost its machine in an earlier panic");
+    assert_eq!(
+        said.downcast_ref::<String>().unwrap(),
+        "the door that was in state Open is lost: a transition from there panicked"
+    );
 }
 
 /// The other pattern: a local that is some typed machine at each await.
@@ -143,7 +146,7 @@ async fn one_day(mut at: AnyDoor, mut visitors: u32) -> (House, u32) {
                 door.push(Push).into()
             }
             AnyDoor::Locked(door) => door.unlock(Unlock).into(),
-            AnyDoor::Removed(door) => return (door.into_parts().0, moves),
+            AnyDoor::Removed(door) => return (door.into_parts().0.into_inner(), moves),
         };
     }
 }

@@ -50,6 +50,8 @@ impl House {
     }
 }
 
+impl runstate::kernel::Reusable for House {}
+
 impl Record for House {
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)

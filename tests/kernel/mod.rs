@@ -1,7 +1,7 @@
 //! The kernel: what a machine does once it compiles. What must not compile is in `compile_fail`.
 
 mod awaiting;
-mod door;
+pub(crate) mod door;
 mod example;
 mod guard;
 mod observe;

@@ -15,7 +15,7 @@ impl Observe for Log {
         self.0.lock().unwrap().push(format!("{instance}: {} begins in {}", graph.name, graph.initial().name));
     }
 
-    fn moved(&self, instance: u32, edge: &'static Edge) {
+    fn moved(&self, instance: u32, _: &'static Graph, edge: &'static Edge) {
         self.0.lock().unwrap().push(format!("{instance}: {edge}"));
     }
 }

@@ -164,8 +164,17 @@ proptest! {
 fn step(state: &'static str, event: &'static str) -> Graph {
     use runstate::kernel::build;
     let states = [build::state(state, "", 0, 0, &[1]), build::state("Over", "", 1, 0, &[1])];
-    let edges = [build::edge("step", (state, 0), event, ("Over", 1))];
-    build::graph("step", "", 1, Vec::leak(states.into()), Vec::leak(vec![event]), Vec::leak(edges.into()))
+    let edges = [build::edge(&(), "step", (state, 0), event, ("Over", 1))];
+    let names = build::Names { name: "step", package: None, identity: &[] };
+    build::graph(
+        &(),
+        &names,
+        "",
+        1,
+        Vec::leak(states.into()),
+        Vec::leak(vec![event]),
+        Vec::leak(edges.into()),
+    )
 }
 
 /// Words that mean something to Mermaid's lexer somewhere.

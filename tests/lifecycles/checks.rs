@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
+use runstate::kernel::ReadRecord;
 use runstate::kernel::{Event, Machine, Persist, Status};
 use runstate::snapshot::{RestoreError, Snapshot};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Snapshots of this area go to `snapshots/` at the top, as `lifecycle__*`.
@@ -27,7 +27,7 @@ pub(super) fn assert_stored(name: &str, text: &str) {
 pub(super) fn round_trips<M>(at: impl Fn(M::Status) -> M) -> String
 where
     M: Machine,
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let mut text = String::new();
     for &status in M::Status::ALL {
@@ -45,7 +45,7 @@ where
 pub(super) fn doctored<M>(machine: &M, edit: impl FnOnce(&mut Value)) -> String
 where
     M: Machine,
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let mut json: Value = serde_json::from_str(&Snapshot::of(machine).unwrap().to_json()).unwrap();
     edit(&mut json);

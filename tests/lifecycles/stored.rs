@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
+use runstate::kernel::ReadRecord;
 use runstate::kernel::{Machine, Persist};
 use runstate::snapshot::Snapshot;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The whole stored form.
@@ -22,7 +22,7 @@ pub(crate) fn state<P: Persist<Record: Serialize>>(machine: &P) -> Value {
 pub(crate) fn brought_back<M>(machine: M) -> M
 where
     M: Machine + Debug,
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let stored = form(&machine).to_json();
     let back: M = Snapshot::from_json(stored.as_bytes()).unwrap().restore().unwrap();
@@ -35,7 +35,7 @@ where
 pub(crate) fn survives<M>(machine: M)
 where
     M: Machine + Debug,
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     drop(brought_back(machine));
 }
@@ -45,7 +45,7 @@ where
 pub(crate) fn assert_forms<M>(name: &str, machines: impl IntoIterator<Item = M>)
 where
     M: Machine + Debug,
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let forms: Vec<Value> = machines
         .into_iter()

@@ -10,17 +10,23 @@ use runstate::tool_result::ToolResult;
 use serde_json::{Value, json};
 
 use super::stored;
+use crate::proof::flow_id;
 
 fn gate() -> ToolExecution<BeforeToolExecute> {
-    ToolExecution::new(ExecutionRecord::new("call_1", "delete_file"))
+    gate_of("call_1")
+}
+
+/// Executions of a call that are taken for one another.
+fn gate_of(call: &str) -> ToolExecution<BeforeToolExecute> {
+    ToolExecution::new(ExecutionRecord::new(call, "delete_file").assuming(flow_id()))
 }
 
 /// The proof that a call was begun, from an activation in which it was.
 pub(crate) fn started(call: &str) -> Started {
-    let AnyRunFlow::ToolRound(mut flow) = super::run_flow::at(RunFlowStatus::ToolRound) else {
-        unreachable!("it is asked for a round")
-    };
-    let starting = flow.calls_started([call]);
+    let mut flow = super::run_flow::at(RunFlowStatus::ToolRound);
+    flow.assume(flow_id());
+    let AnyRunFlow::ToolRound(mut flow) = flow else { unreachable!("it is asked for a round") };
+    let starting = flow.calls_started([&gate_of(call)]);
     let receipt = without_committer(starting.due());
     let [started] = starting.committed(receipt).unwrap().try_into().unwrap();
     started
@@ -105,7 +111,7 @@ fn a_tool_that_must_not_run_twice_waits_for_the_proof_that_it_was_begun() {
 fn what_may_run_twice_needs_no_proof() {
     let gate = || {
         let record = ExecutionRecord::new("call_1", "read_file").with_effect(Effect::Repeatable);
-        ToolExecution::new(record)
+        ToolExecution::new(record.assuming(flow_id()))
     };
     let AnyToolExecution::BeforeToolExecute(back) = stored::brought_back(gate().into()) else {
         panic!("another state came back")

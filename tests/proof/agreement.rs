@@ -47,6 +47,7 @@ fn agrees<D: Documented>(subject: D) {
             }
             same(&At::of(&machine), &at, &said)?;
             machine = stored(machine)?;
+            D::assume(&mut machine);
             machine.observe(counter.observer());
             if let Some(lots) = &lots {
                 D::aside(&mut machine, &mut at, lots[i]);
@@ -95,7 +96,7 @@ fn same(machine: &At, model: &At, after: &str) -> Result<(), TestCaseError> {
 fn stored<M>(machine: M) -> Result<M, TestCaseError>
 where
     M: Machine + std::fmt::Debug,
-    M::Record: serde::Serialize + serde::de::DeserializeOwned,
+    M::Record: serde::Serialize + runstate::kernel::ReadRecord,
 {
     let snapshot = Snapshot::of(&machine).unwrap();
     let back: M = Snapshot::from_json(snapshot.to_json().as_bytes()).unwrap().restore().unwrap();

@@ -70,7 +70,7 @@ fn set<T: Ord + std::fmt::Debug>(items: impl IntoIterator<Item = T>) -> BTreeSet
 /// The graph as the code declares it, in Mermaid, with its fingerprint: what a stored run depends on.
 fn drawn(graph: &Graph) -> String {
     let mut text =
-        format!("%% version {}, fingerprint {:016x}\nstateDiagram-v2\n", graph.version, graph.fingerprint());
+        format!("%% version {}, fingerprint {}\nstateDiagram-v2\n", graph.version, graph.fingerprint());
     text.push_str(&format!("    [*] --> {}\n", graph.initial().name));
     for edge in graph.edges {
         text.push_str(&format!("    {edge}\n"));

@@ -47,3 +47,5 @@ fn snapshot(name: &str, text: &str) {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
+
+pub(crate) use payload::flow_id;

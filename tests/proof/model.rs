@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
+use runstate::kernel::ReadRecord;
 use runstate::kernel::{Machine, Persist, Status};
 use runstate::testing::{EventOf, Matrix, RecordOf, Subject, exhaustive};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::facts;
@@ -78,7 +78,7 @@ pub(super) enum Outcome {
 /// A lifecycle under proof. Its [`Subject`] makes machines and payloads; the rest is written from the documents and knows
 /// nothing of the code but the names under which it stores things.
 pub(super) trait Documented:
-    Subject<Machine: Debug, Machine: Machine<Record: DeserializeOwned>> + Copy
+    Subject<Machine: Debug, Machine: Machine<Record: ReadRecord>> + Copy
 {
     const TABLE: Table;
 
@@ -99,6 +99,9 @@ pub(super) trait Documented:
     /// What the edge from `at` by `event` makes of the record, which is changed in `at`, and of the state's data, which is
     /// returned; none when a condition of the documents is not met.
     fn enter(at: &mut At, event: &str, with: &Value) -> Option<Value>;
+
+    /// Takes a machine from storage for the one that the events were made for: what comes back is another flow.
+    fn assume(_machine: &mut Self::Machine) {}
 
     /// Something that happens within a state and is no transition, to machine and model alike.
     fn aside(_machine: &mut Self::Machine, _at: &mut At, _lot: u8) {}

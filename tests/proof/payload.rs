@@ -1,5 +1,7 @@
 //! Payloads that several lifecycles have, and how the documents store them.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use runstate::checkpoint::Receipt;
@@ -8,7 +10,7 @@ use runstate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 use runstate::kernel::Persist;
 use runstate::resume_tool_call::Gate;
 use runstate::run::{Run, RunRecord};
-use runstate::run_flow::{AnyRunFlow, Begin, Commit, CommitUser, FlowRecord, RunFlow};
+use runstate::run_flow::{AnyRunFlow, Begin, Commit, CommitUser, FlowId, FlowRecord, RunFlow};
 use runstate::snapshot::Snapshot;
 use runstate::termination::{FinalReason, StoppedReason, TerminationReason};
 use serde_json::{Value, json};
@@ -85,8 +87,9 @@ pub(super) fn receipt(due: &Value) -> Receipt {
 
 /// The gate of that number of the activation.
 pub(super) fn gate(number: u64) -> Gate {
-    let due = started().due();
-    let flow = started().commit(Commit::new(without_committer(due))).unwrap();
+    let flow = started();
+    let due = flow.due();
+    let flow = flow.commit(Commit::new(without_committer(due))).unwrap();
     let AnyRunFlow::ResumeReplay0(mut flow) = changed(flow, "gate", number.into()) else { unreachable!() };
     flow.gate()
 }
@@ -104,7 +107,15 @@ where
     stored["state"][place] = value;
     let mut stored: Snapshot = serde_json::from_value(stored).unwrap();
     stored.reseal();
-    stored.restore().unwrap()
+    let mut flow: AnyRunFlow = stored.restore().unwrap();
+    flow.assume(flow_id());
+    flow
+}
+
+/// The one flow of all proofs: a walk drives a second machine by the events that were made for the first.
+pub(crate) fn flow_id() -> FlowId {
+    static FLOW: LazyLock<FlowId> = LazyLock::new(|| started().record().flow_id());
+    *FLOW
 }
 
 /// The commit that is due; one time in four another one, by trigger, gate or number.
@@ -127,7 +138,7 @@ pub(super) fn dues(due: &Value) -> impl Strategy<Value = Value> + use<> {
 /// Its activation is not stored with it; the record says that.
 pub(super) fn proven(receipt: &Value) -> Value {
     let mut due = without_null(facts::json(receipt));
-    due.as_object_mut().unwrap().remove("flow");
+    due.as_object_mut().unwrap().remove("owner");
     due
 }
 

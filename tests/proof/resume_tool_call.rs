@@ -19,14 +19,11 @@ use super::payload;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passes;
 
-/// The first activation of run `r1`, as its gates name it.
-const FLOW: u64 = 8_831_645_318_670_555_932;
-
 impl Subject for Passes {
     type Machine = AnyResumeToolCall;
 
     fn record(&self) -> GateRecord {
-        serde_json::from_value(Self::begin().0).unwrap()
+        GateRecord::new(3).assuming(payload::flow_id())
     }
 
     fn event(&self, pass: &AnyResumeToolCall, name: &'static str) -> BoxedStrategy<ResumeToolCallEvent> {
@@ -122,8 +119,12 @@ impl Documented for Passes {
         crate::lifecycles::resume_tool_call::at(status)
     }
 
+    fn assume(machine: &mut AnyResumeToolCall) {
+        machine.assume(payload::flow_id());
+    }
+
     fn begin() -> (Value, Value) {
-        (json!({ "flow": FLOW, "gate": 3, "pass": 1 }), Value::Null)
+        (json!({ "gate": 3, "pass": 1 }), Value::Null)
     }
 
     fn enter(pass: &mut At, event: &str, with: &Value) -> Option<Value> {

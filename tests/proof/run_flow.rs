@@ -14,6 +14,7 @@ use runstate::run_flow::*;
 use runstate::termination::StoppedReason;
 use runstate::testing::{Matrix, Subject, exhaustive};
 use runstate::tool_call::ToolCallStatus;
+use runstate::tool_execution::{ExecutionRecord, ToolExecution};
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ impl Subject for Flows {
     type Machine = AnyRunFlow;
 
     fn record(&self) -> FlowRecord {
-        FlowRecord::new(&Run::new(RunRecord::new("r1")), 4)
+        FlowRecord::new(&Run::new(RunRecord::new("r1")), 4).assuming(payload::flow_id())
     }
 
     fn event(&self, flow: &AnyRunFlow, name: &'static str) -> BoxedStrategy<RunFlowEvent> {
@@ -278,6 +279,10 @@ impl Documented for Flows {
         [true, false].map(|with_calls| exhaustive(&Answering { with_calls })).into()
     }
 
+    fn assume(machine: &mut AnyRunFlow) {
+        machine.assume(payload::flow_id());
+    }
+
     fn begin() -> (Value, Value) {
         (json!({ "run": "r1", "activation": 1, "step": 4, "gates": 0, "commits": 0 }), Value::Null)
     }
@@ -378,10 +383,11 @@ impl Documented for Flows {
         }
         if lot.is_multiple_of(2) {
             // Before a tool that must not run twice, in a round and at the gates behind which a waiting call may start.
+            let execution = ToolExecution::new(ExecutionRecord::new("call_1", "delete_file"));
             let owed = match flow {
-                AnyRunFlow::ToolRound(flow) => flow.calls_started(["call_1"]),
-                AnyRunFlow::ResumeReplay0(flow) => flow.calls_started(["call_1"]),
-                AnyRunFlow::ResumeAfterTool(flow) => flow.calls_started(["call_1"]),
+                AnyRunFlow::ToolRound(flow) => flow.calls_started([&execution]),
+                AnyRunFlow::ResumeReplay0(flow) => flow.calls_started([&execution]),
+                AnyRunFlow::ResumeAfterTool(flow) => flow.calls_started([&execution]),
                 _ => return,
             };
             assert_eq!(payload::proven(&facts::of(&Some(owed.due()))), due(at, "CallsStarted"));

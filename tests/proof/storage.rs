@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use runstate::kernel::ReadRecord;
 use runstate::kernel::{Machine, Persist, Status};
 use runstate::snapshot::Snapshot;
 use runstate::testing::mixed_walks;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::for_each_lifecycle;
@@ -17,7 +17,7 @@ use super::model::Documented;
 /// say.
 fn read<M: Machine>(stored: &Snapshot, bytes: &[u8]) -> Result<Read, String>
 where
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let shown = || String::from_utf8_lossy(bytes).into_owned();
     let Ok(mut read) = Snapshot::from_json(bytes) else { return Ok(Read::Refused) };

@@ -21,7 +21,7 @@ impl Subject for Executions {
     type Machine = AnyToolExecution;
 
     fn record(&self) -> ExecutionRecord {
-        ExecutionRecord::new("call_1", "delete_file")
+        ExecutionRecord::new("call_1", "delete_file").assuming(payload::flow_id())
     }
 
     fn event(&self, _: &AnyToolExecution, name: &'static str) -> BoxedStrategy<ToolExecutionEvent> {
@@ -87,6 +87,10 @@ impl Documented for Executions {
 
     fn at(status: ToolExecutionStatus) -> AnyToolExecution {
         tool_execution::at(status)
+    }
+
+    fn assume(machine: &mut AnyToolExecution) {
+        machine.assume(payload::flow_id());
     }
 
     fn begin() -> (Value, Value) {

@@ -98,10 +98,18 @@ fn graph(pairs: &[(usize, usize)], terminal: &[bool]) -> &'static Graph {
         .enumerate()
         .map(|(i, (from, to))| {
             let (from, to) = (place(*from), place(*to));
-            build::edge("random", (NAMES[from], from), EVENTS[i], (NAMES[to], to))
+            build::edge(&(), "random", (NAMES[from], from), EVENTS[i], (NAMES[to], to))
         })
         .collect();
-    Box::leak(Box::new(build::graph("random", "", 1, states.leak(), &EVENTS, edges.leak())))
+    Box::leak(Box::new(build::graph(
+        &(),
+        &build::Names { name: "random", package: None, identity: &[] },
+        "",
+        1,
+        states.leak(),
+        &EVENTS,
+        edges.leak(),
+    )))
 }
 
 proptest! {

@@ -4,7 +4,9 @@ use std::fmt;
 
 use proptest::prelude::*;
 use proptest::strategy::LazyJust;
-use runstate::kernel::{Edge, Event, Graph, Machine, Observer, Persist, Record, Refused, Rehydration, build};
+use runstate::kernel::{
+    Edge, Event, Graph, Machine, Observer, Persist, Proof, Record, Refusal, Refused, Rehydration, build,
+};
 use runstate::testing::Subject;
 use runstate::testing::example::{AnyDoor, Close, DoorEvent, DoorStatus, Doors, Frame, Lock, Unlock};
 use serde::{Deserializer, Serialize, Serializer};
@@ -42,6 +44,24 @@ impl Record for Memory {
     }
 }
 
+/// The liar's own: it has no proof for the graph of the doors, so it says what the doors' graph says.
+struct Witness;
+
+const fn edge(place: usize) -> Edge {
+    let Edge { lifecycle, from, from_index, event, to, to_index, .. } = &AnyDoor::GRAPH.edges[place];
+    build::edge(&Witness, lifecycle, (from, *from_index), event, (to, *to_index))
+}
+
+static GRAPH: Graph = build::graph(
+    &Witness,
+    &build::Names { name: "door", package: None, identity: &[] },
+    "",
+    1,
+    AnyDoor::GRAPH.states,
+    AnyDoor::GRAPH.events,
+    &[edge(0), edge(1), edge(2), edge(3), edge(4)],
+);
+
 #[derive(Debug)]
 pub(super) struct Liar {
     lie: Lie,
@@ -62,7 +82,8 @@ impl Event for Said {
 impl Persist for Liar {
     type Record = Memory;
     type Status = DoorStatus;
-    const GRAPH: &'static Graph = AnyDoor::GRAPH;
+    const GRAPH: &'static Graph = &GRAPH;
+    const PROOF: Proof<Self> = Proof::new(&Witness);
     fn status(&self) -> DoorStatus {
         self.door.status()
     }
@@ -107,11 +128,11 @@ impl Machine for Liar {
         match door.apply(event) {
             Ok(door) => {
                 let told = if lie == Lie::TellsAnotherEdge && from == DoorStatus::Shut {
-                    &Self::GRAPH.edges[0]
+                    0
                 } else {
-                    edge.unwrap()
+                    Self::GRAPH.edges.iter().position(|known| Some(known) == edge).unwrap()
                 };
-                Record::moved(&mut memory, told);
+                build::moved(&mut memory, &Witness, Self::GRAPH, told);
                 Ok(Liar { lie, door, memory })
             }
             Err(refused) => {
@@ -134,12 +155,16 @@ impl Machine for Liar {
         }
     }
 
+    fn check<'a>(&'a self, event: &'a Said) -> Result<(), Refusal<'a, Self>> {
+        self.door.check(&event.0).map_err(|_| Refusal::no_edge(self, event))
+    }
+
     fn observe(&mut self, observer: Observer) {
         self.memory.observer = observer;
     }
 
     fn rehydrate<'de, D: Deserializer<'de>>(
-        _: Rehydration,
+        _: Rehydration<Self>,
         _: DoorStatus,
         _: Memory,
         _: D,
@@ -196,14 +221,21 @@ pub(super) fn wrong_graph() -> &'static Graph {
         build::state("Ajar", "", 3, 0, &[]),
     ];
     const EDGES: &[Edge] = &[
-        build::edge("door", ("Open", 1), "close", ("Locked", 2)),
-        build::edge("door", ("Shut", 0), "reopen", ("Open", 1)),
-        build::edge("door", ("Shut", 0), "lock", ("Locked", 2)),
-        build::edge("door", ("Locked", 2), "reopen", ("Open", 1)),
-        build::edge("door", ("Ajar", 3), "close", ("Shut", 0)),
-        build::edge("door", ("Shut", 0), "slam", ("Shut", 0)),
+        build::edge(&Witness, "door", ("Open", 1), "close", ("Locked", 2)),
+        build::edge(&Witness, "door", ("Shut", 0), "reopen", ("Open", 1)),
+        build::edge(&Witness, "door", ("Shut", 0), "lock", ("Locked", 2)),
+        build::edge(&Witness, "door", ("Locked", 2), "reopen", ("Open", 1)),
+        build::edge(&Witness, "door", ("Ajar", 3), "close", ("Shut", 0)),
+        build::edge(&Witness, "door", ("Shut", 0), "slam", ("Shut", 0)),
     ];
-    static GRAPH: Graph =
-        build::graph("door", "", 1, STATES, &["close", "reopen", "lock", "unlock", "remove"], EDGES);
+    static GRAPH: Graph = build::graph(
+        &Witness,
+        &build::Names { name: "door", package: None, identity: &[] },
+        "",
+        1,
+        STATES,
+        &["close", "reopen", "lock", "unlock", "remove"],
+        EDGES,
+    );
     &GRAPH
 }

@@ -16,7 +16,9 @@ pub(crate) fn names() -> String {
 
 /// Would the snapshot be read back as a type? None for a lifecycle that is not built in.
 pub(crate) fn restores(snapshot: &Snapshot) -> Option<Result<(), RestoreError>> {
-    Some(match snapshot.lifecycle() {
+    let identity = snapshot.lifecycle();
+    // Version 0.1.0 stored the name alone.
+    Some(match identity.strip_prefix("runstate/").unwrap_or(identity) {
         "run" => snapshot.restore::<run::AnyRun>().map(drop),
         "tool_call" => snapshot.restore::<tool_call::AnyToolCall>().map(drop),
         "run_flow" => snapshot.restore::<run_flow::AnyRunFlow>().map(drop),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use runstate::agent::{Incoming, Reply, Unchecked, async_trait};
 use runstate::decision::DecisionAction;
-use runstate::kernel::Persist;
+use runstate::kernel::{Fingerprint, Persist};
 use runstate::run::{AnyRun, RunStatus};
 use runstate::snapshot::{Migration, Snapshot, Stored};
 use runstate::store::{Claim, Host, HostError, Job, Loaded, Release, RunStore, Worker, decide};
@@ -20,12 +20,11 @@ use crate::drive::{Plot, Still, approve_all, commits, create, waiting};
 /// One round of two calls, each of which a person has to approve.
 const PLOT: Plot = Plot { rounds: 1, calls: 2, asks: Some(None) };
 
-const OLD_RUN: &str = "00000000000000aa";
-const OLD_CALL: &str = "00000000000000bb";
+const OLD_RUN: Fingerprint = Fingerprint::from_hex("00000000000000aa");
+const OLD_CALL: Fingerprint = Fingerprint::from_hex("00000000000000bb");
 
 fn raised<M: Persist>(mut stored: Stored) -> Stored {
     stored.version = M::GRAPH.version;
-    stored.fingerprint = format!("{:016x}", M::GRAPH.fingerprint());
     stored
 }
 
@@ -38,48 +37,37 @@ fn renamed(value: &mut Value, from: &str, to: &str) -> Result<(), String> {
 }
 
 /// In version 0 a run that waits was `Parked`, and its calls were its questions.
-const RUNS: Migration = Migration {
-    name: "a parked run is Waiting",
-    from_version: 0,
-    from_fingerprint: OLD_RUN,
-    run: |mut stored| {
-        if stored.status == "Parked" {
-            stored.status = "Waiting".to_owned();
-            renamed(&mut stored.state, "questions", "calls")?;
-        }
-        Ok(raised::<AnyRun>(stored))
-    },
-};
+const RUNS: Migration = Migration::step("a parked run is Waiting", 0, OLD_RUN, |mut stored| {
+    if stored.status == "Parked" {
+        stored.status = "Waiting".to_owned();
+        renamed(&mut stored.state, "questions", "calls")?;
+    }
+    Ok(raised::<AnyRun>(stored))
+});
 
 /// In version 0 a call that waits was `Asked` with a ticket, and every call had a `name`.
-const CALLS: Migration = Migration {
-    name: "an asked call is Suspended",
-    from_version: 0,
-    from_fingerprint: OLD_CALL,
-    run: |mut stored| {
-        renamed(&mut stored.record, "name", "tool")?;
-        if stored.status == "Asked" {
-            stored.status = "Suspended".to_owned();
-            renamed(&mut stored.state, "ticket", "suspension")?;
-        }
-        Ok(raised::<AnyToolCall>(stored))
-    },
-};
+const CALLS: Migration = Migration::step("an asked call is Suspended", 0, OLD_CALL, |mut stored| {
+    renamed(&mut stored.record, "name", "tool")?;
+    if stored.status == "Asked" {
+        stored.status = "Suspended".to_owned();
+        renamed(&mut stored.state, "ticket", "suspension")?;
+    }
+    Ok(raised::<AnyToolCall>(stored))
+});
 
 /// The same with a mistake in it.
-const ASTRAY: Migration = Migration {
-    name: "a parked run is Waiting, astray",
-    run: |mut stored| {
-        renamed(&mut stored.state, "answers", "calls")?;
-        Ok(raised::<AnyRun>(stored))
-    },
-    ..RUNS
-};
+const ASTRAY: Migration = Migration::step("a parked run is Waiting, astray", 0, OLD_RUN, |mut stored| {
+    renamed(&mut stored.state, "answers", "calls")?;
+    Ok(raised::<AnyRun>(stored))
+});
+
+/// One that reads another graph than the stored one.
+const ELSEWHERE: Migration = Migration::step("elsewhere", 0, Fingerprint::from_hex("00000000000000cc"), Ok);
 
 /// A snapshot as version 0 wrote it.
-fn older(snapshot: &str, fingerprint: &str, change: impl FnOnce(&mut Value)) -> String {
+fn older(snapshot: &str, fingerprint: Fingerprint, change: impl FnOnce(&mut Value)) -> String {
     let mut json: Value = serde_json::from_str(snapshot).unwrap();
-    (json["version"], json["fingerprint"]) = (0.into(), fingerprint.into());
+    (json["version"], json["fingerprint"]) = (0.into(), fingerprint.to_string().into());
     change(&mut json);
     let mut older: Snapshot = serde_json::from_value(json).unwrap();
     older.reseal();
@@ -196,10 +184,11 @@ async fn without_a_migration_it_is_refused_with_what_to_do_and_not_touched() {
             "__run: migration 'a parked run is Waiting, astray' failed: it has no \"answers\"",
         ),
         (
-            &[Migration { from_fingerprint: "00000000000000cc", ..RUNS }],
+            &[ELSEWHERE],
             &[CALLS],
-            "__run: run was stored under another graph: fingerprint \"00000000000000aa\", expected 00000000000000cc; a \
-             changed graph wants a new version and a migration",
+            "__run: run was stored under another graph: fingerprint \"00000000000000aa\", expected 00000000000000cc; if \
+             states or transitions were only added, register `Migration::only_grew` from \"00000000000000aa\", else raise the \
+             version and register a migration",
         ),
     ];
     // Each is put off for half a minute.

@@ -7,15 +7,20 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::super::history::Message;
 use super::super::keys::Scope;
-use super::super::state::{Call, Counts, Head, RunState};
+use super::super::state::{CALL, Counts, Head, RUN, RunState};
 use crate::decision::Decision;
+use crate::kernel::{Graph, Persist};
 use crate::run::AnyRun;
-use crate::snapshot::Unsealed;
+use crate::snapshot::{Bundle, BundleLog, Machines, SnapshotError};
 use crate::tool_call::AnyToolCall;
+
+/// The lifecycles of the machines of a run.
+const GRAPHS: [&Graph; 2] = [AnyRun::GRAPH, AnyToolCall::GRAPH];
 
 /// What changed since the last commit. It costs what it holds, however long the run is.
 ///
-/// Serialized it is what [`StoredDelta`](super::super::StoredDelta) reads.
+/// [`write_to`](Delta::write_to) and [`bundle`](Delta::bundle) give the form that [`StoredRun`](super::super::StoredRun) is
+/// read from.
 pub struct Delta<'a> {
     state: &'a RunState,
 }
@@ -67,6 +72,41 @@ impl<'a> Delta<'a> {
         self.state.calls.changed().map(|call| (&*call.name, call.machine.get()))
     }
 
+    /// Appends the delta to a log in memory.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] when a part has no form in JSON. The log is as it was then.
+    pub fn write_to(&self, log: &mut BundleLog) -> Result<(), SnapshotError> {
+        log.append(&GRAPHS, self.is_first(), &Content(self), |machines| self.add_to(machines))
+    }
+
+    /// The delta as one line of text under a checksum: of each run, in the order of commits, they are read by
+    /// [`StoredRun::from_bundles`](super::super::StoredRun::from_bundles).
+    ///
+    /// # Errors
+    /// [`SnapshotError`] when a part has no form in JSON.
+    pub fn bundle(&self) -> Result<Vec<u8>, SnapshotError> {
+        Bundle::write(&GRAPHS, self.is_first(), &Content(self), |machines| self.add_to(machines))
+    }
+
+    /// Is it the first one of this process? It tells once what never changes.
+    fn is_first(&self) -> bool {
+        self.state.saved.is_none()
+    }
+
+    fn add_to(&self, machines: &mut Machines<'_>) -> Result<(), SnapshotError> {
+        if self.state.run_changed {
+            machines.add(RUN, self.state.run.get())?;
+        }
+        let mut name = String::new();
+        for call in self.state.calls.changed() {
+            name.clear();
+            name.extend([CALL, &*call.name]);
+            machines.add(&name, call.machine.get())?;
+        }
+        Ok(())
+    }
+
     /// The calls that were made or that moved: name in traces, executions, machine.
     #[cfg(feature = "store")]
     pub(crate) fn executed_calls(&self) -> impl Iterator<Item = (&'a str, u32, &'a AnyToolCall)> {
@@ -107,52 +147,40 @@ impl fmt::Debug for Delta<'_> {
     }
 }
 
-/// What is empty is left out, and what never changes is written once by each process that goes on with the run: most deltas
-/// are one answer or one result.
-impl Serialize for Delta<'_> {
+/// What a delta has beside its machines. What is empty is left out, and what never changes is written once by each process
+/// that goes on with the run: most deltas are one answer or one result.
+struct Content<'a>(&'a Delta<'a>);
+
+impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Content(delta) = self;
         let mut map = serializer.serialize_map(None)?;
-        let state = self.state;
-        map.serialize_entry("version", &self.version())?;
-        if state.saved.is_none() {
-            map.serialize_entry("head", &Head::of(state))?;
+        map.serialize_entry("version", &delta.version())?;
+        if delta.is_first() {
+            map.serialize_entry("head", &Head::of(delta.state))?;
         }
-        if state.run_changed {
-            map.serialize_entry("__run", &Unsealed(state.run.get()))?;
+        Counts::write(delta.state, &mut map)?;
+        if delta.calls().next().is_some() {
+            map.serialize_entry("executions", &Executions(delta))?;
         }
-        Counts::write(state, &mut map)?;
-        if self.calls().next().is_some() {
-            map.serialize_entry("__tool_call_states", &Calls(self))?;
+        if delta.decisions().next().is_some() {
+            map.serialize_entry("__resume_decisions", &Decisions(delta))?;
         }
-        if self.decisions().next().is_some() {
-            map.serialize_entry("__resume_decisions", &Decisions(self))?;
+        if delta.messages().len() + delta.earlier_messages().len() > 0 {
+            map.serialize_entry("messages", &Messages(delta))?;
         }
-        if self.messages().len() + self.earlier_messages().len() > 0 {
-            map.serialize_entry("messages", &Messages(self))?;
-        }
-        if self.values().next().is_some() {
-            map.serialize_entry("values", &Values(self))?;
+        if delta.values().next().is_some() {
+            map.serialize_entry("values", &Values(delta))?;
         }
         map.end()
     }
 }
 
-struct Calls<'a>(&'a Delta<'a>);
+struct Executions<'a>(&'a Delta<'a>);
 
-impl Serialize for Calls<'_> {
+impl Serialize for Executions<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.state.calls.changed().map(|call| (&*call.name, OneCall(call))))
-    }
-}
-
-struct OneCall<'a>(&'a Call);
-
-impl Serialize for OneCall<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("executions", &self.0.executions)?;
-        map.serialize_entry("snapshot", &Unsealed(self.0.machine.get()))?;
-        map.end()
+        serializer.collect_map(self.0.state.calls.changed().map(|call| (&*call.name, call.executions)))
     }
 }
 

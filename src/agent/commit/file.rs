@@ -9,15 +9,12 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
-use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use super::super::state::{Fold, StateError, StoredDelta, StoredRun};
+use super::super::state::{Fold, StateError, StoredRun};
 use super::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::Due;
-
-/// Bytes of the digest before each line's JSON: 64 hexadecimal digits and a space.
-const SEAL: usize = 65;
+use crate::snapshot::{Bundle, Graphs};
 
 /// Appends each commit to a file, as a line of JSON behind its SHA-256, and syncs it. A step costs the same however long the
 /// file is.
@@ -229,10 +226,7 @@ impl Drop for FileCommitter {
 impl StateCommitter for FileCommitter {
     async fn commit(&mut self, _: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
         let replaces = self.replaces(delta.version())?;
-        let mut bytes = vec![b' '; SEAL];
-        serde_json::to_writer(&mut bytes, delta).map_err(CommitError::new)?;
-        let seal = seal(&bytes[SEAL..]);
-        bytes[..SEAL - 1].copy_from_slice(seal.as_bytes());
+        let mut bytes = delta.bundle().map_err(CommitError::new)?;
         bytes.push(b'\n');
         let (done, written) = oneshot::channel();
         let line = Line { bytes, replaces, done };
@@ -263,21 +257,21 @@ pub fn read_run(path: impl Into<PathBuf>) -> Result<StoredRun, FileError> {
 
 /// The run that the lines hold, and how many bytes are whole lines.
 fn fold(path: &Path, bytes: &[u8]) -> Result<(StoredRun, usize), FileError> {
-    let mut commits = Fold::default();
+    let (mut commits, mut graphs) = (Fold::default(), Graphs::default());
     let mut whole = 0;
     for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let at = |what: String| FileError::Damaged { path: path.to_owned(), line: number, what };
         let Some(text) = line.strip_suffix(b"\n") else {
             // A crash tore it, and who waited for it was never told that it is there; unless what tore is the end of a whole line.
             let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
-            if unsealed(but_its_end).is_ok() {
+            if Bundle::read(but_its_end, &mut graphs.clone()).is_ok() {
                 return Err(at(damage("its end is damaged, and all before that is whole", true)));
             }
             break;
         };
-        let json = unsealed(text).map_err(|what| at(damage(&what, whole + line.len() == bytes.len())))?;
-        let delta = StoredDelta::from_json(json).map_err(|error| at(error.to_string()))?;
-        commits.add(delta).map_err(|error| at(error.to_string()))?;
+        let bundle = Bundle::read(text, &mut graphs)
+            .map_err(|what| at(damage(&what.to_string(), whole + line.len() == bytes.len())))?;
+        commits.add(bundle).map_err(|error| at(error.to_string()))?;
         whole += line.len();
     }
     let damaged =
@@ -295,23 +289,6 @@ fn damage(what: &str, is_last: bool) -> String {
         "put the file back from a copy"
     };
     format!("{what}; {advice}")
-}
-
-fn unsealed(line: &[u8]) -> Result<&[u8], String> {
-    let Some((got, json)) = line.split_at_checked(SEAL) else {
-        return Err("it is too short for a commit".to_owned());
-    };
-    let (expected, got) = (seal(json) + " ", String::from_utf8_lossy(got));
-    if expected == got {
-        Ok(json)
-    } else {
-        Err(format!("its digest is {got:?}, its content's is {expected:?}"))
-    }
-}
-
-fn seal(json: &[u8]) -> String {
-    let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
-    Sha256::digest(json).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// A new file is durable once its folder is.

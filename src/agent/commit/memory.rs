@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 
 use super::super::RunState;
-use super::super::state::{Fold, StateError, StoredDelta, StoredRun};
+use super::super::state::{StateError, StoredRun};
 use super::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::{Due, Trigger};
+use crate::snapshot::BundleLog;
 
 /// Keeps what was committed in memory, as the bytes that a disk would have: for tests, and for runs that need not survive
 /// their process but may be picked up by another task.
@@ -19,20 +20,20 @@ use crate::checkpoint::{Due, Trigger};
 /// ```
 #[derive(Debug, Default, Clone)]
 pub struct MemoryCommitter {
-    bytes: Vec<u8>,
-    /// Where each commit ends, and what made it due.
-    commits: Vec<(usize, Trigger)>,
+    log: BundleLog,
+    /// What made each commit due.
+    triggers: Vec<Trigger>,
 }
 
 impl MemoryCommitter {
     /// What made each commit due, in order.
     pub fn triggers(&self) -> impl Iterator<Item = Trigger> {
-        self.commits.iter().map(|(_, trigger)| *trigger)
+        self.triggers.iter().copied()
     }
 
     /// How many bytes all commits have.
     pub fn size(&self) -> usize {
-        self.bytes.len()
+        self.log.size()
     }
 
     /// The run as the last commit left it.
@@ -40,7 +41,7 @@ impl MemoryCommitter {
     /// # Errors
     /// [`StateError`] when nothing was committed, or when it does not fit together.
     pub fn stored(&self) -> Result<StoredRun, StateError> {
-        self.stored_after(self.commits.len())
+        self.stored_after(self.log.len())
     }
 
     /// The run as the first commits left it.
@@ -48,13 +49,7 @@ impl MemoryCommitter {
     /// # Errors
     /// As [`stored`](Self::stored).
     pub fn stored_after(&self, commits: usize) -> Result<StoredRun, StateError> {
-        let mut from = 0;
-        let mut fold = Fold::default();
-        for (to, _) in self.commits.iter().take(commits) {
-            fold.add(StoredDelta::from_json(&self.bytes[from..*to])?)?;
-            from = *to;
-        }
-        fold.into_stored()
+        StoredRun::from_bundles(self.log.read().take(commits))
     }
 
     /// The run as the last commit left it, as types.
@@ -69,12 +64,8 @@ impl MemoryCommitter {
 #[async_trait]
 impl StateCommitter for MemoryCommitter {
     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
-        let before = self.bytes.len();
-        if let Err(error) = serde_json::to_writer(&mut self.bytes, delta) {
-            self.bytes.truncate(before);
-            return Err(CommitError::new(error));
-        }
-        self.commits.push((self.bytes.len(), due.trigger()));
+        delta.write_to(&mut self.log).map_err(CommitError::new)?;
+        self.triggers.push(due.trigger());
         Ok(())
     }
 }

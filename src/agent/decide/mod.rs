@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::decision::digest;
 use crate::decision::{Decision, DecisionAction, Suspension};
-use crate::snapshot::digest;
 
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
@@ -99,7 +99,7 @@ impl Incoming {
         let on = self.suspension_id.as_deref().unwrap_or(&self.call);
         let said =
             json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.args_digest]);
-        let digest = digest(&[&said]);
+        let digest = digest(&said);
         let hex = digest.rsplit(':').next().unwrap_or(&digest);
         self.decision_id = format!("{on}/{}", hex.get(..16).unwrap_or(hex));
         self

@@ -6,8 +6,8 @@ use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::RunState;
 use super::{Incoming, Reply};
+use crate::decision::digest;
 use crate::decision::{Decision, DecisionAction, Suspension};
-use crate::snapshot::digest;
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
 /// A decision that is the answer, and the place of its call.
@@ -66,7 +66,7 @@ impl RunState {
         let call = self.calls.position(&incoming.call).ok_or(Reply::Unknown)?;
         self.is_first(incoming, call)?;
         let wanted = incoming.args_digest.as_ref();
-        if wanted.is_some_and(|wanted| *wanted != digest(&[self.asked_arguments(call)])) {
+        if wanted.is_some_and(|wanted| *wanted != digest(self.asked_arguments(call))) {
             return Err(Reply::Stale);
         }
         let AnyToolCall::Suspended(machine) = self.calls[call].machine.get() else {
@@ -103,7 +103,7 @@ impl RunState {
             result: incoming.result.clone(),
             reason: incoming.reason.clone(),
             actor: incoming.actor.clone(),
-            args_digest: Some(digest(&[self.asked_arguments(call)])),
+            args_digest: Some(digest(self.asked_arguments(call))),
             decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
         };
         Accepted { call, decision }

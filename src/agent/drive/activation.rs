@@ -110,6 +110,7 @@ impl Drive<'_, '_> {
         };
         let observer = self.observer("run_flow", |state| format!("activation_{}", state.flows));
         let flow = RunFlow::new(FlowRecord::new(run, self.state.steps).observed(observer));
+        self.flow = Some(flow.record().flow_id());
         self.tell(|drive| EventKind::RunStarted { steps: drive.state.steps });
         let mut at = self.begin(flow, interrupted, first).await;
         loop {

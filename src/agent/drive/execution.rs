@@ -15,20 +15,20 @@ use crate::run_flow::{
     LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall as GateBeforeStep, RunFlow, Starting, ToolRound,
 };
 use crate::tool_call::{AnyToolCall, Start, Suspend};
-use crate::tool_execution::{AfterToolExecute, Effect, ExecuteTool, ToolExecution};
+use crate::tool_execution::{AfterToolExecute, BeforeToolExecute, Effect, ExecuteTool, ToolExecution};
 use crate::tool_result::ToolResult;
 
 /// A state of the flow in which calls start.
 pub(super) trait Starts: Send {
-    /// Begins calls whose tools must not run twice.
-    fn starting(&mut self, calls: Vec<String>) -> Starting;
+    /// Begins executions whose tools must not run twice.
+    fn starting(&mut self, executions: &[&ToolExecution<BeforeToolExecute>]) -> Starting;
 }
 
 macro_rules! starts {
     ($($State:ident),+) => { $(
         impl Starts for RunFlow<$State> {
-            fn starting(&mut self, calls: Vec<String>) -> Starting {
-                self.calls_started(calls)
+            fn starting(&mut self, executions: &[&ToolExecution<BeforeToolExecute>]) -> Starting {
+                self.calls_started(executions.iter().copied())
             }
         }
     )+ };
@@ -47,19 +47,21 @@ impl Drive<'_, '_> {
         passed: impl IntoIterator<Item = (usize, Passed)> + Send,
     ) -> Result<(), Halt> {
         let passed: Vec<_> = passed.into_iter().collect();
-        let mut once = Vec::new();
         for (call, passed) in &passed {
             // One whose result its gate gave starts when it has it: found `Running` after a crash, its tool would be executed.
             if passed.executes() {
                 self.start_call(*call);
             }
-            if passed.is_once() {
-                once.push(self.state.calls[*call].name.to_string());
-            }
         }
+        let once: Vec<_> = passed
+            .iter()
+            .filter(|(_, passed)| passed.is_once())
+            .map(|(_, passed)| &passed.execution)
+            .collect();
         let mut started = Vec::new();
         if !once.is_empty() {
-            let starting = flow.starting(once);
+            let starting = flow.starting(&once);
+            drop(once);
             let receipt = self.commit(starting.due()).await?;
             started = starting.committed(receipt).map_err(|(_, wrong)| Halt::failed(wrong))?;
         }

@@ -27,7 +27,7 @@ pub(super) enum Gated {
 /// An execution that nothing stands against. Its gate opens when it begins: with the proof that this is durable, if its tool
 /// must not run twice.
 pub(super) struct Passed {
-    execution: ToolExecution<BeforeToolExecute>,
+    pub(super) execution: ToolExecution<BeforeToolExecute>,
     supplied: Option<Value>,
 }
 
@@ -110,7 +110,10 @@ impl Drive<'_, '_> {
             self.observer("tool_execution", |state| format!("{}.{number}", state.calls[call].name));
         let effect = self.effect_of(call);
         let call = &self.state.calls[call];
-        let record = ExecutionRecord::new(&*call.name, call.record().tool()).with_effect(effect);
+        let mut record = ExecutionRecord::new(&*call.name, call.record().tool()).with_effect(effect);
+        if let Some(flow) = self.flow {
+            record = record.of(flow);
+        }
         ToolExecution::new(record.observed(observer))
     }
 

@@ -6,7 +6,7 @@ use super::jobs::Finished;
 use super::replay::Passes;
 use super::{Drive, Halt};
 use crate::clock::{Clock, sleep_until};
-use crate::snapshot::digest;
+use crate::decision::digest;
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
 /// A decision that is the answer, and who is told once it is durable.
@@ -136,7 +136,7 @@ impl Drive<'_, '_> {
                 call: call.name.clone(),
                 tool: record.tool().to_owned(),
                 arguments: self.redactor.arguments(record.tool(), &call.name, machine.asked_arguments()),
-                args_digest: digest(&[machine.asked_arguments()]),
+                args_digest: digest(machine.asked_arguments()),
                 suspension: self.redactor.suspension(record.tool(), &call.name, machine.suspension()),
             })
         });

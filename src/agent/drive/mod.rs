@@ -30,6 +30,7 @@ use super::state::RunState;
 use super::tool::Progress;
 use crate::checkpoint::{Due, Trigger};
 use crate::run::RunStatus;
+use crate::run_flow::FlowId;
 use crate::termination::{FinalReason, TerminationReason};
 use jobs::Jobs;
 
@@ -150,6 +151,8 @@ struct Drive<'d, 'io> {
     jobs: Jobs,
     /// Calls that were in doubt when this activation began.
     in_doubt: Vec<usize>,
+    /// The flow of the activation, to which executions belong.
+    flow: Option<FlowId>,
     progress: mpsc::Sender<Progress>,
     progressed: mpsc::Receiver<Progress>,
     /// Decisions on calls that have not asked yet.
@@ -200,6 +203,7 @@ impl<'d, 'io> Drive<'d, 'io> {
                 .map_or_else(Redactor::show_all, |redact| Redactor::new(Arc::clone(redact))),
             jobs: Jobs::default(),
             in_doubt: Vec::new(),
+            flow: None,
             progress,
             progressed,
             held: Vec::new(),

@@ -13,7 +13,7 @@ use crate::resume_tool_call::{
     Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
 use crate::tool_call::{AnyToolCall, Cancel, Replay, Resume};
-use crate::tool_execution::{Effect, Started};
+use crate::tool_execution::{Effect, StartPermit};
 
 /// The passes through a gate, and how they are committed.
 pub(super) struct Passes<'g> {
@@ -167,8 +167,8 @@ impl Drive<'_, '_> {
         let pass = pass.persist(Persist::new(receipt)).map_err(|rejected| Halt::failed(rejected.error))?;
         match pass.approve(Approve) {
             Ok(pass) if self.effect_of(call) == Effect::Once => {
-                let (pass, started) = pass.execute_once();
-                self.replay(passes, call, pass, Some(started)).await
+                let (pass, permit) = pass.execute_once();
+                self.replay(passes, call, pass, Some(permit)).await
             }
             Ok(pass) => self.replay(passes, call, pass.execute(Execute), None).await,
             Err(rejected) => match rejected.machine.deny(Deny) {
@@ -187,9 +187,9 @@ impl Drive<'_, '_> {
         passes: &mut Passes<'_>,
         call: usize,
         pass: ResumeToolCall<ExecuteReplayedTool>,
-        started: Option<Started>,
+        permit: Option<StartPermit>,
     ) -> Result<(), Halt> {
-        match self.replay_call(call, Some(pass), started).await? {
+        match self.replay_call(call, Some(pass), permit).await? {
             Some(pass) => self.end_replay(passes, call, pass).await,
             None => Ok(()),
         }
@@ -201,7 +201,7 @@ impl Drive<'_, '_> {
         &mut self,
         call: usize,
         pass: Option<ResumeToolCall<ExecuteReplayedTool>>,
-        started: Option<Started>,
+        permit: Option<StartPermit>,
     ) -> Result<Option<ResumeToolCall<ExecuteReplayedTool>>, Halt> {
         let AnyToolCall::Resuming(machine) = self.state.calls[call].machine.get() else { return Ok(pass) };
         let decision = machine.decision().clone();
@@ -210,6 +210,7 @@ impl Drive<'_, '_> {
             Replay::Supplied(result) => Err(result.clone()),
         };
         let execution = self.open_execution(call);
+        let started = permit.map(|permit| permit.start(&execution));
         let (gated, arguments) = match replay {
             Ok(arguments) => {
                 let gated = self.gate_call(call, execution, &arguments, Some(&decision)).await?;

@@ -9,8 +9,8 @@ use super::super::state::RunState;
 use super::super::tool::Progress;
 use super::Drive;
 use crate::decision::Decision;
+use crate::decision::digest;
 use crate::kernel::Observer;
-use crate::snapshot::digest;
 use crate::tool_call::AnyToolCall;
 
 /// The calls that a model has begun in the answer it is giving, with the names that they will have.
@@ -170,7 +170,7 @@ impl Drive<'_, '_> {
         Some(Interrupt {
             call: called.name.to_string(),
             tool: record.tool().to_owned(),
-            args_digest: digest(&[machine.asked_arguments()]),
+            args_digest: digest(machine.asked_arguments()),
             suspension: self.redactor.suspension(record.tool(), &called.name, suspension),
         })
     }

@@ -45,12 +45,12 @@ impl KeyError {
             key: key.name().to_owned(),
             scope: key.scope(),
             expected: std::any::type_name::<T>(),
-            got: crate::snapshot::without_place(error),
+            got: crate::json::without_place(error),
         }
     }
 
     pub(super) fn unwritable<T>(key: &Key<T>, error: &serde_json::Error) -> Self {
-        let message = crate::snapshot::without_place(error);
+        let message = crate::json::without_place(error);
         KeyError::Unwritable { key: key.name().to_owned(), scope: key.scope(), message }
     }
 

@@ -36,8 +36,8 @@ pub(super) use offer::Offer;
 pub(crate) use parts::{Core, RunParts};
 pub use pending::Pending;
 use round::Round;
-pub(super) use stored::{Fold, Head};
-pub use stored::{StoredDelta, StoredRun};
+pub use stored::StoredRun;
+pub(super) use stored::{CALL, Fold, Head, RUN};
 
 /// A run with its thread, its calls and the decisions that were made: all that an activation reads and changes.
 ///

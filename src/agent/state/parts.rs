@@ -56,7 +56,7 @@ pub(crate) struct RunParts<'a> {
 }
 
 impl StoredRun {
-    /// Puts a run together, and seals it as a whole: each machine has its own seal.
+    /// Puts a run together; each machine has its own seal.
     ///
     /// # Errors
     /// [`StateError`], naming the part that cannot be read.
@@ -80,7 +80,7 @@ impl StoredRun {
         let messages = messages.map(|(message, number)| read(&format!("messages.{number}"), message));
         let decisions = parts.decisions.iter();
         let decisions = decisions.map(|decision| (decision.suspension_id.clone(), decision.clone()));
-        let mut stored = StoredRun {
+        Ok(StoredRun {
             run: read("__run", parts.run)?,
             calls,
             suspended,
@@ -95,10 +95,8 @@ impl StoredRun {
             events: core.events,
             version: parts.version,
             counters: core.counters,
-            digest: String::new(),
-        };
-        stored.seal_whole();
-        Ok(stored)
+            digest: None,
+        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! A run at rest (document 000, "Durable State Paths").
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::super::history::Message;
@@ -12,10 +13,10 @@ use super::super::stop::StopCounters;
 use super::error::StateError;
 use super::sound::{check, suspended};
 use super::{Call, Offer, RunState};
-use crate::decision::{Decision, Suspension};
+use crate::decision::{Decision, Suspension, digest};
 use crate::kernel::Persist;
 use crate::run::AnyRun;
-use crate::snapshot::{Migration, RestoreError, Snapshot, UnsealedSnapshot, WrittenUnder, digest};
+use crate::snapshot::{Bundle, Migration, RestoreError, Snapshot};
 use crate::tool_call::AnyToolCall;
 
 /// A run at rest, under the document's paths.
@@ -31,7 +32,7 @@ use crate::tool_call::AnyToolCall;
 /// assert!(error.to_string().contains("changed after it was sealed"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredRun {
     #[serde(rename = "__run")]
@@ -55,7 +56,57 @@ pub struct StoredRun {
     pub(super) events: u64,
     pub(super) version: u64,
     pub(super) counters: StopCounters,
-    pub(super) digest: String,
+    /// The digest that was read with it, to be compared; none for a run that this process put together.
+    #[serde(deserialize_with = "present")]
+    pub(super) digest: Option<String>,
+}
+
+/// A stored run as it is written, but for its digest.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(rename = "__run")]
+    run: &'a Snapshot,
+    #[serde(rename = "__tool_call_states")]
+    calls: &'a BTreeMap<String, StoredCall>,
+    #[serde(rename = "__suspended_tool_calls")]
+    suspended: &'a BTreeMap<String, Suspension>,
+    #[serde(rename = "__resume_decisions")]
+    decisions: &'a BTreeMap<String, Decision>,
+    thread: &'a str,
+    base: usize,
+    messages: &'a [Message],
+    values: &'a KeyState,
+    steps: u32,
+    #[serde(skip_serializing_if = "is_all")]
+    offer: &'a Offer,
+    flows: u32,
+    events: u64,
+    version: u64,
+    counters: &'a StopCounters,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_all(offer: &&Offer) -> bool {
+    offer.is_all()
+}
+
+impl Serialize for StoredRun {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Sealed<'a> {
+            #[serde(flatten)]
+            content: Written<'a>,
+            digest: Cow<'a, str>,
+        }
+        Sealed { content: self.written(), digest: self.digest_text() }.serialize(serializer)
+    }
+}
+
+/// Stored runs are equal when their content and their written digests are.
+impl PartialEq for StoredRun {
+    fn eq(&self, other: &StoredRun) -> bool {
+        self.content() == other.content() && self.digest_text() == other.digest_text()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,22 +116,20 @@ pub(super) struct StoredCall {
     pub(super) snapshot: Snapshot,
 }
 
-/// What one commit stored, as it is read.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// What one commit stored beside its machines, as it is read.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StoredDelta {
+struct StoredDelta {
     version: u64,
     head: Option<Head>,
-    #[serde(rename = "__run")]
-    run: Option<UnsealedSnapshot>,
     steps: Option<u32>,
     #[serde(default, deserialize_with = "present")]
     offer: Option<Offer>,
     flows: Option<u32>,
     events: Option<u64>,
     counters: Option<StopCounters>,
-    #[serde(rename = "__tool_call_states", default)]
-    calls: BTreeMap<String, UnsealedCall>,
+    #[serde(default)]
+    executions: BTreeMap<String, u32>,
     #[serde(rename = "__resume_decisions", default)]
     decisions: BTreeMap<String, Decision>,
     #[serde(default)]
@@ -88,6 +137,11 @@ pub struct StoredDelta {
     #[serde(default)]
     values: Vec<(Scope, String, Option<Value>)>,
 }
+
+/// The name of the run in the bundle of a commit.
+pub(in crate::agent) const RUN: &str = "run";
+/// What the names of calls begin with there, so that none is that of the run.
+pub(in crate::agent) const CALL: &str = "call/";
 
 /// What a run has once and for all, or as long as one version of the library goes on with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,8 +151,6 @@ pub(in crate::agent) struct Head {
     base: usize,
     /// What the thread keeps when the run, or this process, takes it up.
     thread_values: Values,
-    run_under: WrittenUnder,
-    calls_under: WrittenUnder,
 }
 
 impl Head {
@@ -107,17 +159,8 @@ impl Head {
             thread: state.thread.id.to_string(),
             base: state.base,
             thread_values: state.thread.values.clone(),
-            run_under: WrittenUnder::graph(AnyRun::GRAPH),
-            calls_under: WrittenUnder::graph(AnyToolCall::GRAPH),
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UnsealedCall {
-    executions: u32,
-    snapshot: UnsealedSnapshot,
 }
 
 /// A stored run while the commits that made it are added up.
@@ -126,7 +169,10 @@ pub(in crate::agent) struct Fold(Option<(Head, StoredRun)>);
 
 impl Fold {
     /// Adds what the next commit stored.
-    pub(in crate::agent) fn add(&mut self, delta: StoredDelta) -> Result<(), StateError> {
+    pub(in crate::agent) fn add(&mut self, bundle: Bundle) -> Result<(), StateError> {
+        let unreadable = |error| StateError::Machine { path: "content".to_owned(), error };
+        let delta: StoredDelta = bundle.content().map_err(unreadable)?;
+        let mut machines = bundle.into_machines();
         let expected = self.0.as_ref().map_or(1, |(_, stored)| stored.version + 1);
         let lacks = |what: &str| StateError::Contradiction {
             path: what.to_owned(),
@@ -139,41 +185,24 @@ impl Fold {
         let before = self.0.take();
         let (head_before, stored) = before.map_or((None, None), |(head, stored)| (Some(head), Some(stored)));
         let head = delta.head.clone().or(head_before).ok_or_else(|| lacks("head"))?;
-        let run = delta.run.clone().map(|run| run.under(&head.run_under));
+        let run = machines.remove(RUN);
         let mut stored = match (stored, run) {
             (Some(stored), Some(run)) => StoredRun { run, ..stored },
             (Some(stored), None) => stored,
             (None, Some(run)) => StoredRun::empty(&head, run),
             (None, None) => return Err(lacks("__run")),
         };
-        stored.add(&head, delta)?;
+        stored.add(delta, machines)?;
         self.0 = Some((head, stored));
         Ok(())
     }
 
-    /// The stored run, sealed.
+    /// The stored run.
     ///
     /// # Errors
     /// [`StateError::Nothing`] when nothing was added.
     pub(in crate::agent) fn into_stored(self) -> Result<StoredRun, StateError> {
-        let (_, mut stored) = self.0.ok_or(StateError::Nothing)?;
-        stored.reseal();
-        Ok(stored)
-    }
-}
-
-impl StoredDelta {
-    /// Reads what a [`Delta`](super::super::Delta) wrote.
-    ///
-    /// # Errors
-    /// [`StateError::Syntax`], with line and column.
-    pub fn from_json(bytes: &[u8]) -> Result<StoredDelta, StateError> {
-        serde_json::from_slice(bytes).map_err(|e| syntax(&e))
-    }
-
-    /// The number of the commit, from 1.
-    pub fn version(&self) -> u64 {
-        self.version
+        self.0.map(|(_, stored)| stored).ok_or(StateError::Nothing)
     }
 }
 
@@ -186,7 +215,7 @@ fn syntax(error: &serde_json::Error) -> StateError {
     StateError::Syntax {
         line: error.line(),
         column: error.column(),
-        message: crate::snapshot::without_place(error),
+        message: crate::json::without_place(error),
     }
 }
 
@@ -201,7 +230,7 @@ impl StoredRun {
             let snapshot = Snapshot::of(call.machine.get()).map_err(StateError::Unwritable)?;
             calls.insert(call.name.to_string(), StoredCall { executions: call.executions, snapshot });
         }
-        let mut stored = StoredRun {
+        Ok(StoredRun {
             run: Snapshot::of(state.run.get()).map_err(StateError::Unwritable)?,
             calls,
             suspended: suspended(state),
@@ -216,10 +245,22 @@ impl StoredRun {
             events: state.events + state.following,
             version: state.commits,
             counters: state.counters.clone(),
-            digest: String::new(),
-        };
-        stored.digest = stored.content_digest();
-        Ok(stored)
+            digest: None,
+        })
+    }
+
+    /// Puts a run together from the bundles of its commits ([`Delta::bundle`](super::super::Delta::bundle)), in their order.
+    ///
+    /// # Errors
+    /// [`StateError`] when there is none, when one cannot be read, or when it is not the next one.
+    pub fn from_bundles(
+        bundles: impl IntoIterator<Item = Result<Bundle, RestoreError>>,
+    ) -> Result<StoredRun, StateError> {
+        let mut commits = Fold::default();
+        for bundle in bundles {
+            commits.add(bundle.map_err(|error| StateError::Machine { path: "commit".to_owned(), error })?)?;
+        }
+        commits.into_stored()
     }
 
     fn empty(head: &Head, run: Snapshot) -> Self {
@@ -238,11 +279,11 @@ impl StoredRun {
             events: 0,
             version: 0,
             counters: StopCounters::new(0),
-            digest: String::new(),
+            digest: None,
         }
     }
 
-    fn add(&mut self, head: &Head, delta: StoredDelta) -> Result<(), StateError> {
+    fn add(&mut self, delta: StoredDelta, machines: BTreeMap<String, Snapshot>) -> Result<(), StateError> {
         self.version = delta.version;
         self.steps = delta.steps.unwrap_or(self.steps);
         if let Some(offer) = delta.offer {
@@ -256,8 +297,12 @@ impl StoredRun {
         self.messages.extend(delta.messages);
         self.decisions.extend(delta.decisions);
         self.values.store(delta.values).map_err(StateError::Value)?;
-        for (name, UnsealedCall { executions, snapshot }) in delta.calls {
-            let snapshot = snapshot.under(&head.calls_under);
+        for (name, snapshot) in machines {
+            let name = name.strip_prefix(CALL).unwrap_or(&name).to_owned();
+            let Some(executions) = delta.executions.get(&name).copied() else {
+                let what = format!("commit {} does not say how often it was executed", delta.version);
+                return Err(StateError::Contradiction { path: format!("__tool_call_states.{name}"), what });
+            };
             match suspension_of(&name, &snapshot)? {
                 Some(suspension) => {
                     self.suspended.insert(name.clone(), suspension);
@@ -316,28 +361,42 @@ impl StoredRun {
                 .is_some_and(|stored| stored.snapshot.record().get("id") == Some(&call.into()))
     }
 
-    /// Seals the content as it stands: for a person who changed a stored file and answers for it.
+    /// Accepts the content as it stands: for a person who changed a stored file and answers for it.
+    #[cfg(feature = "repair")]
     pub fn reseal(&mut self) {
         self.run.reseal();
         for call in self.calls.values_mut() {
             call.snapshot.reseal();
         }
-        self.digest = self.content_digest();
+        self.digest = None;
     }
 
-    /// Seals the whole, and leaves the seals of its machines as they are.
-    #[cfg(feature = "store")]
-    pub(super) fn seal_whole(&mut self) {
-        self.digest = self.content_digest();
-    }
-
-    fn content_digest(&self) -> String {
-        let mut value = serde_json::to_value(self)
-            .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"));
-        if let Value::Object(fields) = &mut value {
-            fields.remove("digest");
+    fn written(&self) -> Written<'_> {
+        Written {
+            run: &self.run,
+            calls: &self.calls,
+            suspended: &self.suspended,
+            decisions: &self.decisions,
+            thread: &self.thread,
+            base: self.base,
+            messages: &self.messages,
+            values: &self.values,
+            steps: self.steps,
+            offer: &self.offer,
+            flows: self.flows,
+            events: self.events,
+            version: self.version,
+            counters: &self.counters,
         }
-        digest(&[&value])
+    }
+
+    fn content(&self) -> Value {
+        serde_json::to_value(self.written())
+            .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"))
+    }
+
+    fn digest_text(&self) -> Cow<'_, str> {
+        self.digest.as_deref().map_or_else(|| digest(&self.content()).into(), Cow::Borrowed)
     }
 
     /// Brings the run back as types.
@@ -354,9 +413,11 @@ impl StoredRun {
     /// # Errors
     /// As [`restore`](StoredRun::restore).
     pub fn restore_with(&self, of_run: &[Migration], of_calls: &[Migration]) -> Result<RunState, StateError> {
-        let expected = self.content_digest();
-        if self.digest != expected {
-            let error = RestoreError::Digest { got: self.digest.clone(), expected };
+        if let Some(got) = &self.digest
+            && let expected = digest(&self.content())
+            && *got != expected
+        {
+            let error = RestoreError::Digest { got: got.clone(), expected };
             return Err(StateError::Machine { path: "digest".to_owned(), error });
         }
         let machine = |path: String| move |error| StateError::Machine { path, error };

@@ -4,9 +4,7 @@ use std::fmt;
 
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
-use crate::snapshot::digest;
 use crate::turn::CallRequest;
 
 /// The first half of a SHA-256 of tool and arguments, whatever the order of the arguments' keys. As JSON it is 32
@@ -16,7 +14,7 @@ pub(super) struct CallDigest(u128);
 
 impl CallDigest {
     pub(super) fn of(call: &CallRequest) -> Self {
-        let text = digest(&[&Value::from(call.tool.as_str()), &call.arguments]);
+        let text = call.digest();
         let digits = text.strip_prefix("sha256:").and_then(|digits| digits.get(..32));
         let number = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
         CallDigest(number.unwrap_or_else(|| unreachable!("a digest is 64 hexadecimal digits")))

@@ -14,6 +14,7 @@ pub use flatten_error::FlattenError;
 pub use json::JsonError;
 
 use super::model::Diagram;
+use crate::kernel::Fingerprint;
 
 /// A state of a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -171,6 +172,27 @@ impl StateGraph {
         bare.initial.iter_mut().chain(&mut bare.terminal).for_each(|mark| mark.line = None);
         bare.warnings.clear();
         bare
+    }
+
+    /// The fingerprint that a lifecycle of this graph has, for migrations of its snapshots.
+    ///
+    /// ```
+    /// use runstate::diagram::{StateGraph, parse};
+    /// use runstate::kernel::Fingerprint;
+    ///
+    /// let text = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> [*]";
+    /// let graph = StateGraph::from_diagram(&parse(text).unwrap(), "x").unwrap();
+    /// assert_eq!(graph.fingerprint(), Fingerprint::of_diagram(&format!("```mermaid\n{text}\n```\n")));
+    /// ```
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        let is_initial = |name: &str| self.initial.iter().any(|mark| mark.state == name);
+        let states = self.states.iter().map(|state| {
+            let name = state.name.as_str();
+            (name, is_initial(name), self.is_terminal(name))
+        });
+        let edges = self.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str()));
+        Fingerprint::of_shape(states, edges)
     }
 
     /// Position of each state by name.

@@ -24,6 +24,8 @@ pub(super) enum Statement {
 pub(super) struct Range(usize, usize);
 
 impl Range {
+    pub(super) const EMPTY: Range = Range(0, 0);
+
     pub(super) const fn is_empty(self) -> bool {
         self.0 == self.1
     }

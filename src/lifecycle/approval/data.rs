@@ -108,7 +108,6 @@ impl Rejection {
 /// Who or what rejected an approval (B4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
 pub enum RejectionCause {
     /// A person said no; the run is rolled back.
     Person {

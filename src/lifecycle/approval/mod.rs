@@ -32,9 +32,9 @@ mod error;
 mod id;
 mod states;
 
+use super::record::record;
 use crate::kernel::{Enter, Guard, Observer, Record};
 use crate::lifecycle;
-use serde::{Deserialize, Serialize};
 
 use crate::governed_run::RunId;
 
@@ -86,16 +86,16 @@ lifecycle! {
     Aborted       --> [*];
 }
 
-/// What all states of an approval share: what is asked, and for which run.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ApprovalRecord {
-    id: ApprovalId,
-    run_id: RunId,
-    request: Request,
-    requested_at: u64,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyApproval:
+    /// What all states of an approval share: what is asked, and for which run.
+    pub struct ApprovalRecord {
+        id: ApprovalId,
+        run_id: RunId,
+        request: Request,
+        requested_at: u64,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 impl ApprovalRecord {

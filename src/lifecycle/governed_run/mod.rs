@@ -39,7 +39,6 @@
 
 mod answer;
 mod audit;
-pub(crate) mod calendar;
 mod error;
 mod events;
 mod moves;
@@ -53,6 +52,7 @@ mod timeout;
 
 use crate::approval::ApprovalId;
 use crate::lifecycle;
+use crate::snapshot::{RestoreError, Stored, rehydrate};
 
 pub use answer::{AnswerError, RejectedRun, Unanswered};
 pub use audit::{AuditNotPassed, AuditPass, Objection, Opinion, Reviewers, ReviewersError, Verdict};
@@ -195,5 +195,41 @@ impl GovernedRun<Auditing> {
     /// [`AuditNotPassed`] with all that speaks against it; see [`AuditPass::new`].
     pub fn pass(&self, verdicts: Vec<Verdict>) -> Result<AuditPass, AuditNotPassed> {
         AuditPass::new(self.state().reviewers(), verdicts)
+    }
+}
+
+impl AnyGovernedRun {
+    /// Reads a run from the parts of RUN_STATE.json: its state, what all states share, and the data of the state.
+    ///
+    /// The file has no checksum (the document gives it none, and other tools write it), so its bytes are trusted input. All of
+    /// it is checked as a snapshot is: the history is a way through the graph, no field is unknown, and the run would
+    /// write the same parts again.
+    ///
+    /// ```
+    /// use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus};
+    /// use serde_json::json;
+    ///
+    /// let record = json!({
+    ///     "run_id": "RUN-PROJECT-20260131-120000", "created_at": 0, "updated_at": 0,
+    ///     "state_history": [], "approvals_granted": [],
+    /// });
+    /// let run = AnyGovernedRun::from_run_state(GovernedRunStatus::Init, record.clone(), json!({"entered_at": 0}))?;
+    /// assert_eq!(run.status(), GovernedRunStatus::Init);
+    ///
+    /// let lacks_a_plan = AnyGovernedRun::from_run_state(GovernedRunStatus::Executing, record, json!({"entered_at": 0}));
+    /// assert!(lacks_a_plan.is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RestoreError::Shape`], naming the part.
+    pub fn from_run_state(
+        status: GovernedRunStatus,
+        record: serde_json::Value,
+        state: serde_json::Value,
+    ) -> Result<Self, RestoreError> {
+        use crate::kernel::Persist;
+        let (version, fingerprint) = (Self::GRAPH.version, Self::GRAPH.fingerprint().to_string());
+        rehydrate(Stored { version, fingerprint, status: status.name().to_owned(), record, state })
     }
 }

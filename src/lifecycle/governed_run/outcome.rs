@@ -87,7 +87,6 @@ impl fmt::Display for HaltReason {
 /// What led to ROLLED_BACK. The state that was left tells it, so no caller can say otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
 pub enum RollBackCause {
     /// A tool failed; none is named when the failure was between tools.
     ToolFailed {

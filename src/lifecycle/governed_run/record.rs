@@ -1,15 +1,16 @@
 //! What all states of a governed run share.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{ApprovalId, GovernedRunStatus, RunId, TimeLimits};
-use crate::kernel::{Observer, Record, Status};
+use super::super::record::of_its_own;
+use super::{AnyGovernedRun, ApprovalId, GovernedRunStatus, RunId, TimeLimits};
+use crate::kernel::{Graph, Observer, ReadRecord, Record, Rehydration, Status};
 
 /// What all states of a governed run share (document 001, "RUN_STATE.json Schema").
 ///
 /// The time of entry of the present state is not here but in the state, so that there is one truth.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct RunRecord {
     run_id: RunId,
     created_at: u64,
@@ -119,6 +120,23 @@ impl Record for RunRecord {
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)
     }
+
+    /// A new run has no history, whatever was done to the record before.
+    fn created(&mut self, _: &'static Graph) {
+        self.updated_at = self.created_at;
+        self.state_history.clear();
+        self.approvals_granted.clear();
+    }
+}
+
+impl ReadRecord for RunRecord {
+    fn read_record<'de, D: Deserializer<'de>>(
+        permit: Rehydration<Self>,
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        of_its_own::<AnyGovernedRun, Self, D::Error>(&permit)?;
+        Stored::deserialize(deserializer)?.checked().map_err(D::Error::custom)
+    }
 }
 
 #[derive(Deserialize)]
@@ -133,11 +151,10 @@ struct Stored {
     limits: TimeLimits,
 }
 
-impl TryFrom<Stored> for RunRecord {
-    type Error = String;
-
-    /// A history is a way through the graph, without a gap in time.
-    fn try_from(stored: Stored) -> Result<Self, String> {
+impl Stored {
+    /// The record, if its history is a way through the graph, without a gap in time.
+    fn checked(self) -> Result<RunRecord, String> {
+        let stored = self;
         let graph = GovernedRunStatus::graph();
         let mut left: Option<&Visit> = None;
         for (i, visit) in stored.state_history.iter().enumerate() {

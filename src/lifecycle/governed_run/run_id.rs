@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
+use crate::calendar::{DAY_MS, UNIX_DAY, civil_from_days, days_before, days_in};
 
 const PREFIX: &str = "RUN-";
 /// `-YYYYMMDD-hhmmss`

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
+use super::super::nonce::Nonce;
 use super::proofs::{Drained, GateOf, NothingReplayed, Replayed};
 use super::states::CommitReplay;
 use super::{DrainDecisionChannel, GateRecord, NoDecision, ResumeToolCall};
@@ -39,6 +40,8 @@ use crate::kernel::Observer;
 #[must_use = "the run flow waits at its gate until it is drained"]
 pub struct Gate {
     of: GateOf,
+    /// Tells it from other openings of the same gate.
+    nonce: Nonce,
     /// How many passes were given out.
     passes: u64,
     /// How many of them are under way.
@@ -61,7 +64,7 @@ impl Gate {
     /// A gate of an activation, opened for the first time, or again: then it can be gone through, but never be drained.
     pub(in crate::lifecycle) fn of_flow(flow: u64, gate: u64, opening: u32) -> Self {
         let of = GateOf { flow, gate };
-        Gate { of, passes: 0, out: 0, looks_before: 0, replayed: false, opening }
+        Gate { of, nonce: Nonce::default(), passes: 0, out: 0, looks_before: 0, replayed: false, opening }
     }
 
     /// The number of the gate.
@@ -86,7 +89,7 @@ impl Gate {
             self.looks_before = self.passes;
         }
         self.out += 1;
-        ResumeToolCall::new(GateRecord::given_out(self.of, self.passes, self.opening).observed(observer))
+        ResumeToolCall::new(GateRecord::given_out(self.of, self.passes, self.nonce).observed(observer))
     }
 
     /// Takes a pass back that came to its end. What it replayed is committed with the rest of the gate.
@@ -137,7 +140,7 @@ impl Gate {
         Ok(if self.replayed {
             // After all passes, so that the commit that one of them made by itself is not taken for it.
             let due = Due::of_gate(Trigger::ToolResultsCommitted, self.of.gate, self.passes + 1);
-            Drained::Replayed(Replayed { of: self.of, due: due.within(self.of.flow) })
+            Drained::Replayed(Replayed { of: self.of, due: due.within(self.nonce.number()) })
         } else {
             Drained::Nothing(NothingReplayed(self.of))
         })
@@ -159,10 +162,10 @@ impl Gate {
     }
 
     fn gave_out(&self, pass: &GateRecord) -> Result<(), NotDrained> {
-        if pass.of() != self.of {
+        if pass.gate != self.of.gate {
             return Err(NotDrained::OtherGate { got: pass.gate, expected: self.of.gate });
         }
-        if pass.opening != self.opening || pass.pass > self.passes || self.out == 0 {
+        if pass.nonce.number() != self.nonce.number() || pass.pass > self.passes || self.out == 0 {
             return Err(NotDrained::NotGivenOut { gate: pass.gate, pass: pass.pass });
         }
         Ok(())

@@ -43,7 +43,7 @@ impl Error for NotSettled {}
 impl Guard<PersistResumeDecision, Persist> for Replay {
     type Error = WrongReceipt;
     fn check(from: &PersistResumeDecision, event: &Persist, gate: &GateRecord) -> Result<(), WrongReceipt> {
-        from.due.within(gate.flow).is_met_by(&event.receipt)
+        from.due.within(gate.nonce.number()).is_met_by(&event.receipt)
     }
 }
 

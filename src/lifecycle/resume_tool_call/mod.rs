@@ -12,9 +12,9 @@ mod guards;
 mod proofs;
 mod states;
 
-use serde::{Deserialize, Serialize};
-
 use super::checkpoint::WrongReceipt;
+use super::nonce::Nonce;
+use super::record::record;
 use crate::kernel::{Observer, Record};
 use crate::lifecycle;
 
@@ -105,40 +105,46 @@ lifecycle! {
     NoDecision             --> [*];
 }
 
-/// What all states of a pass share.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GateRecord {
-    #[serde(default, skip_serializing_if = "is_of_no_flow")]
-    flow: u64,
-    gate: u64,
-    pass: u64,
-    /// By which opening of its gate it was given out; one by itself, or one that comes from storage, by none.
-    #[serde(skip)]
-    opening: u32,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyResumeToolCall:
+    /// What all states of a pass share.
+    pub struct GateRecord {
+        gate: u64,
+        pass: u64,
+        /// The flow of its gate.
+        #[serde(skip, default = "Nonce::none")]
+        flow: Nonce,
+        /// The gate that gave it out. A pass by itself, or one that comes from storage, has a number of its own.
+        #[serde(skip)]
+        nonce: Nonce,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 impl GateRecord {
     /// The record of a first pass by itself. The passes of a gate that is to be drained come from [`Gate::pass`].
     pub fn new(gate: u64) -> Self {
-        Self::given_out(GateOf { flow: 0, gate }, 1, 0)
+        Self::given_out(GateOf { flow: 0, gate }, 1, Nonce::default())
     }
 
-    fn given_out(of: GateOf, pass: u64, opening: u32) -> Self {
-        GateRecord { flow: of.flow, gate: of.gate, pass, opening, observer: Observer::default() }
-    }
-
-    /// Which gate of which activation it is.
-    fn of(&self) -> GateOf {
-        GateOf { flow: self.flow, gate: self.gate }
+    fn given_out(of: GateOf, pass: u64, nonce: Nonce) -> Self {
+        GateRecord { flow: Nonce::of(of.flow), gate: of.gate, pass, nonce, observer: Observer::default() }
     }
 
     /// The same, with someone told of each transition.
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
+        self
+    }
+
+    /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
+    /// machines by one list of events. Only the feature `repair` has it.
+    #[cfg(feature = "repair")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn assuming(mut self, id: super::run_flow::FlowId) -> Self {
+        self.nonce = Nonce::of(id.0);
         self
     }
 
@@ -153,9 +159,13 @@ impl GateRecord {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_of_no_flow(flow: &u64) -> bool {
-    *flow == 0
+#[cfg(feature = "repair")]
+impl AnyResumeToolCall {
+    /// As [`GateRecord::assuming`].
+    #[doc(hidden)]
+    pub fn assume(&mut self, id: super::run_flow::FlowId) {
+        self.record_mut().nonce = Nonce::of(id.0);
+    }
 }
 
 impl Record for GateRecord {

@@ -13,11 +13,11 @@ impl ResumeToolCall<CommitReplay> {
     /// The commit of this pass alone, where it is not committed with the rest of its gate.
     pub fn due(&self) -> Due {
         let record = self.record();
-        Due::of_gate(Trigger::ToolResultsCommitted, record.gate, record.pass).within(record.flow)
+        Due::of_gate(Trigger::ToolResultsCommitted, record.gate, record.pass).within(record.nonce.number())
     }
 }
 
-/// Which gate of which activation a proof is of.
+/// Which gate of which flow a proof is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lifecycle) struct GateOf {
     pub(in crate::lifecycle) flow: u64,

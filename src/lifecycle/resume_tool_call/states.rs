@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::checkpoint::{Due, stored};
 use super::super::decision::{Decision, Suspension};
 use super::super::tool_call::ToolCallStatus;
-use super::super::tool_execution::Started;
+use super::super::tool_execution::StartPermit;
 use super::{Execute, ResumeToolCall};
 
 /// A call, as it is named in traces, and the decision on it.
@@ -100,7 +100,7 @@ impl ResumeToolCall<PersistResumeDecision> {
 
     /// The commit that makes the decision durable.
     pub fn due(&self) -> Due {
-        self.state().due.within(self.record().flow)
+        self.state().due.within(self.record().nonce.number())
     }
 
     /// The decision.
@@ -110,11 +110,11 @@ impl ResumeToolCall<PersistResumeDecision> {
 }
 
 impl ResumeToolCall<ReplayResume> {
-    /// Executes the call, whose tool must not run twice: with the durable decision it is durable that the call goes on, so
-    /// that a crash leaves it in doubt.
-    pub fn execute_once(self) -> (ResumeToolCall<ExecuteReplayedTool>, Started) {
-        let started = Started::of(self.call().to_owned());
-        (self.execute(Execute), started)
+    /// Executes the call, whose tool must not run twice: the commit of the decision says that the call goes on, so that a crash
+    /// leaves it in doubt. The permit is for one execution.
+    pub fn execute_once(self) -> (ResumeToolCall<ExecuteReplayedTool>, StartPermit) {
+        let permit = StartPermit::of(self.call().to_owned(), self.record().flow.number());
+        (self.execute(Execute), permit)
     }
 }
 

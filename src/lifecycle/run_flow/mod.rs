@@ -12,12 +12,12 @@ mod starting;
 mod states;
 mod steps;
 
-use serde::{Deserialize, Serialize};
-
 use super::checkpoint::{Due, Trigger};
+use super::nonce::Nonce;
+use super::record::record;
 use super::run::{Run, Running};
 use super::termination::FinalReason;
-use crate::kernel::{Observer, Record, identity};
+use crate::kernel::{Graph, Observer, Record};
 use crate::lifecycle;
 
 pub use events::*;
@@ -166,20 +166,29 @@ lifecycle! {
     CommitFinished  --> [*];
 }
 
-/// What all states of an activation share.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlowRecord {
-    run: String,
-    activation: u32,
-    step: u32,
-    gates: u64,
-    commits: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stopping: Option<FinalReason>,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyRunFlow:
+    /// What all states of an activation share.
+    pub struct FlowRecord {
+        run: String,
+        activation: u32,
+        step: u32,
+        gates: u64,
+        commits: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopping: Option<FinalReason>,
+        #[serde(skip)]
+        nonce: Nonce,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
+
+/// One flow in memory: no other flow of this process has the same id, also none of a run of the same name.
+///
+/// An [`ExecutionRecord`](super::tool_execution::ExecutionRecord::of) takes it. It is never stored: a flow that comes back
+/// from storage is another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FlowId(pub(in crate::lifecycle) u64);
 
 impl FlowRecord {
     /// The record of an activation of a run that is `Running`, and of no other.
@@ -193,6 +202,7 @@ impl FlowRecord {
             gates: 0,
             commits: 0,
             stopping: None,
+            nonce: Nonce::default(),
             observer: Observer::default(),
         }
     }
@@ -201,6 +211,16 @@ impl FlowRecord {
     #[must_use]
     pub fn observed(mut self, observer: Observer) -> Self {
         self.observer = observer;
+        self
+    }
+
+    /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
+    /// machines by one list of events. Only the feature `repair` has it.
+    #[cfg(feature = "repair")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn assuming(mut self, id: FlowId) -> Self {
+        self.nonce = Nonce::of(id.0);
         self
     }
 
@@ -224,9 +244,14 @@ impl FlowRecord {
         self.stopping.as_ref()
     }
 
-    /// Tells this activation from others, so that their receipts and proofs are not taken for its own.
+    /// The flow itself, for executions that belong to it.
+    pub fn flow_id(&self) -> FlowId {
+        FlowId(self.nonce.number())
+    }
+
+    /// Tells this flow from all others, so that their receipts and proofs are not taken for its own.
     fn identity(&self) -> u64 {
-        identity(&self.run, self.activation)
+        self.nonce.number()
     }
 
     fn next_due(&mut self, trigger: Trigger) -> Due {
@@ -240,9 +265,23 @@ impl FlowRecord {
     }
 }
 
+#[cfg(feature = "repair")]
+impl AnyRunFlow {
+    /// As [`FlowRecord::assuming`].
+    #[doc(hidden)]
+    pub fn assume(&mut self, id: FlowId) {
+        self.record_mut().nonce = Nonce::of(id.0);
+    }
+}
+
 impl Record for FlowRecord {
     #[inline]
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)
+    }
+
+    /// A new activation owes its first commit, whatever was done to the record before.
+    fn created(&mut self, _: &'static Graph) {
+        (self.gates, self.commits, self.stopping) = (0, 0, None);
     }
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::result_large_err, reason = "a refusal hands what was refused back by value")]
 
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
-use super::super::tool_execution::Started;
+use super::super::tool_execution::{BeforeToolExecute, Started, ToolExecution};
 use super::RunFlow;
 use super::states::{LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall, ToolRound};
 
@@ -14,7 +14,7 @@ use super::states::{LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall, Too
 /// use runstate::tool_execution::{Allow, BeforeToolExecute, ToolExecution};
 ///
 /// fn execute(flow: &mut RunFlow<ToolRound>, gate: ToolExecution<BeforeToolExecute>) {
-///     let starting = flow.calls_started([gate.record().call()]);
+///     let starting = flow.calls_started([&gate]);
 ///     let receipt = without_committer(starting.due());
 ///     let [started] = starting.committed(receipt).unwrap().try_into().unwrap();
 ///     let open = gate.allow(Allow::once(started)).unwrap();
@@ -26,6 +26,7 @@ use super::states::{LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall, Too
 pub struct Starting {
     due: Due,
     calls: Vec<String>,
+    started: Vec<Started>,
 }
 
 impl Starting {
@@ -45,7 +46,7 @@ impl Starting {
     /// [`WrongReceipt`], with the calls, when it is for another commit.
     pub fn committed(self, receipt: Receipt) -> Result<Vec<Started>, (Self, WrongReceipt)> {
         match self.due.is_met_by(&receipt) {
-            Ok(()) => Ok(self.calls.into_iter().map(Started::of).collect()),
+            Ok(()) => Ok(self.started),
             Err(wrong) => Err((self, wrong)),
         }
     }
@@ -54,12 +55,23 @@ impl Starting {
 macro_rules! starting {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// Begins calls, as they are named in traces, whose tools must not run twice: a commit is due before they
-            /// execute. Several that are to execute at once can share it.
-            pub fn calls_started(&mut self, calls: impl IntoIterator<Item = impl Into<String>>) -> Starting {
-                let due = self.record_mut().next_due(Trigger::CallsStarted);
-                let due = due.within(self.record().identity());
-                Starting { due, calls: calls.into_iter().map(Into::into).collect() }
+            /// Begins executions whose tools must not run twice: a commit is due before they go on. Several that are to
+            /// execute at once can share it.
+            ///
+            /// The proofs fit these executions and no others, and only those that belong to
+            /// [this flow](crate::tool_execution::ExecutionRecord::of).
+            pub fn calls_started<'a>(
+                &mut self,
+                executions: impl IntoIterator<Item = &'a ToolExecution<BeforeToolExecute>>,
+            ) -> Starting {
+                let flow = self.record().identity();
+                let due = self.record_mut().next_due(Trigger::CallsStarted).within(flow);
+                let started = executions.into_iter().map(|execution| {
+                    let record = execution.record();
+                    Started::of(record.call().to_owned(), record, flow)
+                });
+                let started: Vec<Started> = started.collect();
+                Starting { due, calls: started.iter().map(|started| started.call().to_owned()).collect(), started }
             }
         }
     )+ };

@@ -15,6 +15,7 @@ use super::states::{
     ToolRound,
 };
 use super::{FlowRecord, Infer, LoopTop, RunFlow, StepPrepare};
+use crate::kernel::Retired;
 
 macro_rules! owing {
     ($($State:ident),+) => { $(
@@ -318,7 +319,7 @@ impl RunFlow<CommitFinished> {
     pub fn committed(
         self,
         receipt: &Receipt,
-    ) -> Result<(FlowRecord, TerminationReason), (Self, WrongReceipt)> {
+    ) -> Result<(Retired<FlowRecord>, TerminationReason), (Self, WrongReceipt)> {
         match self.due().is_met_by(receipt) {
             Ok(()) => {
                 let (record, state) = self.into_parts();

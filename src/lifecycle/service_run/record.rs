@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::super::record::record;
+use super::AnyServiceRun;
 use crate::kernel::{Observer, Record};
 
-/// What all states of a service run share: what is wanted, and what the user has said so far.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServiceRunRecord {
-    run_id: String,
-    intent: String,
-    user_inputs: BTreeMap<String, Value>,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyServiceRun:
+    /// What all states of a service run share: what is wanted, and what the user has said so far.
+    pub struct ServiceRunRecord {
+        run_id: String,
+        intent: String,
+        user_inputs: BTreeMap<String, Value>,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 impl ServiceRunRecord {

@@ -36,7 +36,8 @@ mod states;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Guard, Observer, Record, Rejected};
+use super::record::record;
+use crate::kernel::{Graph, Guard, Observer, Record, Rejected};
 use crate::lifecycle;
 
 pub use attempt::Attempt;
@@ -89,15 +90,15 @@ lifecycle! {
     Errored     --> [*];
 }
 
-/// What all states of a session share.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SessionRecord {
-    stream_id: String,
-    fallbacks: u32,
-    retries: Retries,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyStreamSession:
+    /// What all states of a session share.
+    pub struct SessionRecord {
+        stream_id: String,
+        fallbacks: u32,
+        retries: Retries,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 /// How many retries a session has spent (C10): what a driver holds against its budgets.
@@ -149,6 +150,11 @@ impl Record for SessionRecord {
     #[inline]
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)
+    }
+
+    /// A new session has not tried anything again, whatever was done to the record before.
+    fn created(&mut self, _: &'static Graph) {
+        self.retries = Retries::default();
     }
 }
 

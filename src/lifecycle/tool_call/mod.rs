@@ -10,7 +10,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::kernel::{Observer, Record};
+use super::record::record;
+use crate::kernel::{Graph, Observer, Record};
 use crate::lifecycle;
 
 pub use entries::WrongDecision;
@@ -74,18 +75,18 @@ lifecycle! {
     Cancelled --> [*];
 }
 
-/// What all states of a call share.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallRecord {
-    id: String,
-    tool: String,
-    arguments: Value,
-    key: CallKey,
-    attempts: u32,
-    suspensions: u32,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyToolCall:
+    /// What all states of a call share.
+    pub struct CallRecord {
+        id: String,
+        tool: String,
+        arguments: Value,
+        key: CallKey,
+        attempts: u32,
+        suspensions: u32,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 /// Where a call stands in its run. The id that the model gives may come back in a later step, its key does not.
@@ -167,5 +168,27 @@ impl Record for CallRecord {
     #[inline]
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)
+    }
+
+    /// A new call was never started, whatever was done to the record before.
+    fn created(&mut self, _: &'static Graph) {
+        (self.attempts, self.suspensions) = (0, 0);
+    }
+
+    fn check_stored(&self, status: &'static str) -> Result<(), String> {
+        let CallRecord { attempts, suspensions, .. } = self;
+        let fits = match status.parse() {
+            Ok(ToolCallStatus::New) => (*attempts, *suspensions) == (0, 0),
+            Ok(ToolCallStatus::Running) => *attempts > 0,
+            Ok(ToolCallStatus::Suspended | ToolCallStatus::Resuming) => *suspensions > 0,
+            Ok(ToolCallStatus::Succeeded | ToolCallStatus::Failed | ToolCallStatus::Cancelled) => {
+                *attempts > 0 || *suspensions > 0
+            }
+            Err(_) => true,
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(format!("no call in {status} has {attempts} attempts and {suspensions} suspensions"))
     }
 }

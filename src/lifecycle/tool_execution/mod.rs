@@ -6,13 +6,14 @@ mod reading;
 mod started;
 mod states;
 
-use serde::{Deserialize, Serialize};
-
+use super::nonce::Nonce;
+use super::record::record;
+use super::run_flow::FlowId;
 use crate::kernel::{Observer, Record};
 use crate::lifecycle;
 
 pub use events::{Allow, Block, Fail, Reject, Succeed, Suspend};
-pub use started::{Effect, NotStarted, Started};
+pub use started::{Effect, NotStarted, StartPermit, Started};
 pub use states::{AfterToolExecute, Blocked, ExecuteTool, Failed, Succeeded, Suspended, ToolCallOutcome};
 
 lifecycle! {
@@ -69,23 +70,36 @@ lifecycle! {
     AfterToolExecute  --> [*];
 }
 
-/// What all states of an execution share.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExecutionRecord {
-    call: String,
-    tool: String,
-    #[serde(default, skip_serializing_if = "Effect::is_once")]
-    effect: Effect,
-    #[serde(skip)]
-    observer: Observer,
+record! { AnyToolExecution:
+    /// What all states of an execution share.
+    pub struct ExecutionRecord {
+        call: String,
+        tool: String,
+        #[serde(default, skip_serializing_if = "Effect::is_once")]
+        effect: Effect,
+        /// The flow that it belongs to.
+        #[serde(skip, default = "Nonce::none")]
+        flow: Nonce,
+        #[serde(skip)]
+        nonce: Nonce,
+        #[serde(skip)]
+        observer: Observer,
+    }
 }
 
 impl ExecutionRecord {
-    /// The record of an execution of the call, as it is named in traces, by a tool that must not run twice.
+    /// The record of an execution of the call, as it is named in traces, by a tool that must not run twice. It belongs to no
+    /// flow: see [`of`](Self::of).
     pub fn new(call: impl Into<String>, tool: impl Into<String>) -> Self {
-        let (effect, observer) = Default::default();
-        ExecutionRecord { call: call.into(), tool: tool.into(), effect, observer }
+        let (effect, nonce, observer) = Default::default();
+        ExecutionRecord { call: call.into(), tool: tool.into(), effect, flow: Nonce::none(), nonce, observer }
+    }
+
+    /// The same, of that flow. A proof that a call was begun fits only an execution of the flow that made the commit.
+    #[must_use]
+    pub fn of(mut self, flow: FlowId) -> Self {
+        self.flow = Nonce::of(flow.0);
+        self
     }
 
     /// The same, with what executing the tool again does.
@@ -102,6 +116,16 @@ impl ExecutionRecord {
         self
     }
 
+    /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
+    /// machines by one list of events. Only the feature `repair` has it.
+    #[cfg(feature = "repair")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn assuming(mut self, id: FlowId) -> Self {
+        (self.nonce, self.flow) = (Nonce::of(id.0), Nonce::of(id.0));
+        self
+    }
+
     /// The call, as it is named in traces.
     pub fn call(&self) -> &str {
         &self.call
@@ -115,6 +139,16 @@ impl ExecutionRecord {
     /// What executing the tool again does.
     pub fn effect(&self) -> Effect {
         self.effect
+    }
+}
+
+#[cfg(feature = "repair")]
+impl AnyToolExecution {
+    /// As [`ExecutionRecord::assuming`].
+    #[doc(hidden)]
+    pub fn assume(&mut self, id: FlowId) {
+        let record = self.record_mut();
+        (record.nonce, record.flow) = (Nonce::of(id.0), Nonce::of(id.0));
     }
 }
 

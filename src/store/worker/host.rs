@@ -88,6 +88,7 @@ impl Job {
     /// # use std::time::Duration;
     /// # use runstate::agent::answer::{FinishReason, ModelEvent};
     /// # use runstate::agent::{Agent, InferenceRequest, Model, ModelStream, async_trait};
+    /// use runstate::kernel::Fingerprint;
     /// use runstate::run::RunStatus;
     /// use runstate::snapshot::Migration;
     /// # use runstate::snapshot::Snapshot;
@@ -98,19 +99,14 @@ impl Job {
     /// # use serde_json::Value;
     ///
     /// /// In version 0 a run said `because` where it says `cause` now.
-    /// const SAYS_CAUSE: Migration = Migration {
-    ///     name: "2026-11 a run says its cause",
-    ///     from_version: 0,
-    ///     from_fingerprint: "00000000deadbeef",
-    ///     run: |mut stored| {
-    ///         if stored.status == "Running" {
-    ///             stored.state = json!({ "cause": stored.state["because"] });
-    ///         }
-    ///         stored.version = 1;
-    ///         stored.fingerprint = "345d88c2b544d155".to_owned();
-    ///         Ok(stored)
-    ///     },
-    /// };
+    /// const BEFORE: Fingerprint = Fingerprint::from_hex("00000000deadbeef");
+    /// const SAYS_CAUSE: Migration = Migration::step("2026-11 a run says its cause", 0, BEFORE, |mut stored| {
+    ///     if stored.status == "Running" {
+    ///         stored.state = json!({ "cause": stored.state["because"] });
+    ///     }
+    ///     stored.version = 1;
+    ///     Ok(stored)
+    /// });
     ///
     /// # struct Polite;
     /// # impl Model for Polite {

@@ -110,17 +110,15 @@ impl Lifecycle {
 
 impl Observe for Counts {
     fn created(&self, _: u32, graph: &'static Graph) {
-        if let Some(lifecycle) = self.lifecycles.iter().find(|lifecycle| lifecycle.graph.name == graph.name) {
+        if let Some(lifecycle) = self.lifecycles.iter().find(|lifecycle| lifecycle.graph == graph) {
             lifecycle.created.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn moved(&self, _: u32, edge: &'static Edge) {
-        let lifecycle = self.lifecycles.iter().find(|lifecycle| lifecycle.graph.name == edge.lifecycle);
+    fn moved(&self, _: u32, graph: &'static Graph, edge: &'static Edge) {
+        let lifecycle = self.lifecycles.iter().find(|lifecycle| lifecycle.graph == graph);
         let count = lifecycle.and_then(|lifecycle| {
-            // A state has one way out by an event.
-            let is_same = |known: &Edge| known.from_index == edge.from_index && known.event == edge.event;
-            let place = lifecycle.graph.edges.iter().position(is_same)?;
+            let place = lifecycle.graph.edges.iter().position(|known| core::ptr::eq(known, edge))?;
             lifecycle.taken.get(place)
         });
         if let Some(count) = count {

@@ -168,7 +168,7 @@ pub(super) async fn approvals_say_what_is_asked(bench: &dyn Bench) {
     let state = played.state();
     let pending = state.pending();
     assert_eq!(one.suspension, *pending[0].suspension, "what it waits for");
-    assert_eq!(one.args_digest, crate::snapshot::digest(&[&arguments]), "the digest of its arguments");
+    assert_eq!(one.args_digest, crate::decision::digest(&arguments), "the digest of its arguments");
 }
 
 pub(super) async fn a_decided_call_waits_no_more(bench: &dyn Bench) {

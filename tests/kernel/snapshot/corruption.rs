@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use runstate::kernel::Machine;
+use runstate::kernel::ReadRecord;
 use runstate::snapshot::{RestoreError, Snapshot};
 use runstate::tool_call::AnyToolCall;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::door::{AnyDoor, doors};
@@ -16,7 +16,7 @@ use super::resealed;
 /// bytes say.
 fn check<M: Machine>(stored: &Snapshot, bytes: &[u8])
 where
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let Ok(mut read) = Snapshot::from_json(bytes) else { return };
     if let Ok(machine) = read.restore::<M>() {
@@ -30,7 +30,7 @@ where
 
 fn all_bit_flips<M: Machine>(stored: &Snapshot) -> usize
 where
-    M::Record: Serialize + DeserializeOwned,
+    M::Record: Serialize + ReadRecord,
 {
     let mut bytes = stored.to_json().into_bytes();
     for at in 0..bytes.len() {

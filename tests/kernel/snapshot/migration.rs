@@ -1,51 +1,37 @@
 //! From older versions to this one, by name, or not at all.
 
-use runstate::kernel::Persist;
+use runstate::kernel::Fingerprint;
 use runstate::snapshot::{Migration, RestoreError, Snapshot, Stored};
 use serde_json::json;
 
 use super::super::door::{AnyDoor, DoorStatus, doors};
 use super::{assert_text, resealed};
 
-const OLD: &str = "00000000000000a1";
-const MIDDLE: &str = "00000000000000a2";
-
-fn current() -> String {
-    format!("{:016x}", AnyDoor::GRAPH.fingerprint())
-}
+const OLD: Fingerprint = Fingerprint::from_hex("00000000000000a1");
+const MIDDLE: Fingerprint = Fingerprint::from_hex("00000000000000a2");
 
 /// A door as version 1 stored it: the status was called `Bolted`, the key a text.
 fn version_1() -> Snapshot {
     resealed(&Snapshot::of(&doors(7)[2]).unwrap(), |json| {
         json["version"] = 1.into();
-        json["fingerprint"] = OLD.into();
+        json["fingerprint"] = OLD.to_string().into();
         json["status"] = "Bolted".into();
         json["record"] = json!({"key": "7"});
     })
 }
 
-const KEYS_ARE_NUMBERS: Migration = Migration {
-    name: "keys are numbers",
-    from_version: 1,
-    from_fingerprint: OLD,
-    run: |mut stored| {
-        let key = stored.record["key"].as_str().ok_or("the record has no key")?;
-        stored.record["key"] = key.parse::<u32>().map_err(|e| format!("key {key:?}: {e}"))?.into();
-        Ok(Stored { version: 2, fingerprint: MIDDLE.to_owned(), ..stored })
-    },
-};
+const KEYS_ARE_NUMBERS: Migration = Migration::step("keys are numbers", 1, OLD, |mut stored| {
+    let key = stored.record["key"].as_str().ok_or("the record has no key")?;
+    stored.record["key"] = key.parse::<u32>().map_err(|e| format!("key {key:?}: {e}"))?.into();
+    Ok(Stored { version: 2, ..stored })
+});
 
-const BOLTED_IS_LOCKED_UP: Migration = Migration {
-    name: "bolted is locked up",
-    from_version: 2,
-    from_fingerprint: MIDDLE,
-    run: |mut stored| {
-        if stored.status == "Bolted" {
-            stored.status = "LOCKED_UP".to_owned();
-        }
-        Ok(Stored { version: 3, fingerprint: current(), ..stored })
-    },
-};
+const BOLTED_IS_LOCKED_UP: Migration = Migration::step("bolted is locked up", 2, MIDDLE, |mut stored| {
+    if stored.status == "Bolted" {
+        stored.status = "LOCKED_UP".to_owned();
+    }
+    Ok(Stored { version: 3, ..stored })
+});
 
 #[test]
 fn migrations_follow_one_another_whatever_their_order() {
@@ -81,7 +67,7 @@ fn a_migration_that_fails_says_why() {
 
 #[test]
 fn a_migration_that_does_not_raise_the_version_is_stopped() {
-    let idle = Migration { run: Ok, ..KEYS_ARE_NUMBERS };
+    let idle = Migration::step("idle", 1, OLD, Ok);
     let error = version_1().restore_with::<AnyDoor>(&[idle]).unwrap_err();
     assert!(matches!(error, RestoreError::Migration { .. }));
     assert_text("migration_does_not_raise", error);
@@ -89,14 +75,14 @@ fn a_migration_that_does_not_raise_the_version_is_stopped() {
 
 #[test]
 fn a_migration_that_goes_too_far_is_refused() {
-    let far = Migration { run: |stored| Ok(Stored { version: 9, ..stored }), ..KEYS_ARE_NUMBERS };
+    let far = Migration::step("far", 1, OLD, |stored| Ok(Stored { version: 9, ..stored }));
     let error = version_1().restore_with::<AnyDoor>(&[far]).unwrap_err();
     assert_eq!(error, RestoreError::Version { lifecycle: "door", got: 9, expected: 3 });
 }
 
 #[test]
 fn a_migration_does_not_run_on_another_graph_than_it_reads() {
-    let stored = resealed(&version_1(), |json| json["fingerprint"] = MIDDLE.into());
+    let stored = resealed(&version_1(), |json| json["fingerprint"] = MIDDLE.to_string().into());
     let error = stored.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
     assert!(matches!(error, RestoreError::Fingerprint { .. }));
     assert_text("migration_from_another_graph", error);
@@ -104,10 +90,8 @@ fn a_migration_does_not_run_on_another_graph_than_it_reads() {
 
 #[test]
 fn a_migration_must_lead_to_this_graph() {
-    let astray = Migration {
-        run: |stored| Ok(Stored { version: 3, fingerprint: "00000000000000a3".to_owned(), ..stored }),
-        ..KEYS_ARE_NUMBERS
-    };
+    let astray = Migration::step("astray", 1, OLD, |stored| Ok(Stored { version: 3, ..stored }))
+        .to(Fingerprint::from_hex("00000000000000a3"));
     let error = version_1().restore_with::<AnyDoor>(&[astray]).unwrap_err();
     assert!(matches!(error, RestoreError::Fingerprint { .. }));
     assert_text("migration_to_another_graph", error);
@@ -115,10 +99,7 @@ fn a_migration_must_lead_to_this_graph() {
 
 #[test]
 fn a_migrated_snapshot_is_checked_like_any_other() {
-    let unfinished = Migration {
-        run: |stored| Ok(Stored { version: 3, fingerprint: current(), ..stored }),
-        ..KEYS_ARE_NUMBERS
-    };
+    let unfinished = Migration::step("unfinished", 1, OLD, |stored| Ok(Stored { version: 3, ..stored }));
     let error = version_1().restore_with::<AnyDoor>(&[unfinished]).unwrap_err();
     assert!(matches!(error, RestoreError::Status(_)));
 }

@@ -1,9 +1,9 @@
 //! What is stored is what comes back.
 
+use runstate::kernel::ReadRecord;
 use runstate::kernel::{Machine, Persist};
 use runstate::snapshot::Snapshot;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::super::door::{AnyDoor, Close, Door, House, doors};
@@ -11,7 +11,7 @@ use super::calls::calls;
 
 fn comes_back<M: Machine>(live: &M) -> M
 where
-    M::Record: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug,
+    M::Record: Serialize + ReadRecord + PartialEq + std::fmt::Debug,
 {
     let stored = Snapshot::of(live).unwrap();
     let read = Snapshot::from_json(stored.to_json().as_bytes()).unwrap();
@@ -45,8 +45,8 @@ fn a_typed_machine_is_stored_as_its_any_machine_is() {
     let typed = Door::new(House::new(7)).close(Close);
     let stored = Snapshot::of(&typed).unwrap();
     assert_eq!(stored, Snapshot::of(&AnyDoor::from(typed)).unwrap());
-    assert_eq!((stored.lifecycle(), stored.version(), stored.status()), ("door", 3, "Shut"));
-    assert_eq!(stored.fingerprint(), format!("{:016x}", AnyDoor::GRAPH.fingerprint()));
+    assert_eq!((stored.lifecycle(), stored.version(), stored.status()), ("runstate/door", 3, "Shut"));
+    assert_eq!(stored.fingerprint(), AnyDoor::GRAPH.fingerprint().to_string());
     assert_eq!((&stored.record()["key"], stored.state()), (&Value::from(7), &Value::Null));
 }
 

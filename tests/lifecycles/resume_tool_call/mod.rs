@@ -226,9 +226,10 @@ fn a_decision_is_replayed_as_it_says() {
 /// The durable decision is also the proof that the call goes on, for a tool that must not run twice.
 #[test]
 fn a_replay_is_begun_once() {
-    let (pass, started) = durable(DecisionAction::Resume).approve(Approve).unwrap().execute_once();
-    assert_eq!((pass.call(), started.call()), ("call_1", "call_1"));
+    let (pass, permit) = durable(DecisionAction::Resume).approve(Approve).unwrap().execute_once();
     let gate = ToolExecution::new(ExecutionRecord::new("call_1", "delete_file"));
+    let started = permit.start(&gate);
+    assert_eq!((pass.call(), started.call()), ("call_1", "call_1"));
     assert!(gate.allow(Allow::once(started)).is_ok());
     assert_eq!(pass.settle(Settle::new(ToolCallStatus::Failed)).unwrap().call(), "call_1");
 }

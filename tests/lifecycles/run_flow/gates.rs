@@ -82,7 +82,7 @@ fn a_pass_of_another_activation_does_not_rejoin() {
         let _executing = gate.pass(Observer::default());
         let foreign = look(&mut other);
         let (_, error) = gate.rejoin(foreign).unwrap_err();
-        assert_eq!(error.to_string(), "the pass is of a gate 1 of another activation");
+        assert_eq!(error.to_string(), "pass 1 through gate 1 was not given out by this gate");
     }
 }
 

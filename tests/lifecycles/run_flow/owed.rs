@@ -9,7 +9,7 @@ use runstate::run::{Resume, Run, RunRecord, Wait};
 use runstate::run_flow::*;
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::tool_call::ToolCallStatus;
-use runstate::tool_execution::Started;
+use runstate::tool_execution::{Allow, ExecutionRecord, Started, ToolExecution};
 
 use super::super::stored;
 use super::reach::{self, nothing_replayed, one_replayed, outcome, receipt, waiting};
@@ -84,11 +84,12 @@ fn what_another_activation_proved_proves_nothing() {
         refuses(
             reach::commit_user().into(),
             Commit::new(receipt(due)),
-            "the receipt is for commit 1 (UserMessage) of another activation, where commit 1 (UserMessage) is due",
+            "the receipt is for commit 1 (UserMessage) of another flow or gate, where commit 1 (UserMessage) is due",
         );
         let why = "the proof is of a gate of another activation";
         let gate = || {
             let other = RunFlow::new(FlowRecord::new(&run, 4)).begin(Begin);
+            let due = other.due();
             other.commit(Commit::new(receipt(due))).unwrap().gate()
         };
         refuses(reach::resume_replay0().into(), SkipReplay::new(nothing_replayed(gate())), why);
@@ -196,7 +197,10 @@ fn a_pending_stop_passes_its_gate_undrained() {
 #[test]
 fn a_round_can_owe_a_commit_before_it_executes() {
     let mut flow = reach::tool_round();
-    let starting = flow.calls_started(["call_1", "call_2"]);
+    let executions = ["call_1", "call_2"].map(|call| {
+        ToolExecution::new(ExecutionRecord::new(call, "delete_file").of(flow.record().flow_id()))
+    });
+    let starting = flow.calls_started(&executions);
     assert_eq!((starting.due().trigger(), starting.due().number()), (Trigger::CallsStarted, 3));
     let wrong = receipt(reach::commit_user().due());
     let (starting, error) = starting.committed(wrong).unwrap_err();
@@ -208,6 +212,9 @@ fn a_round_can_owe_a_commit_before_it_executes() {
     let right = receipt(starting.due());
     let started = starting.committed(right).unwrap();
     assert_eq!(started.iter().map(Started::call).collect::<Vec<_>>(), ["call_1", "call_2"]);
+    for (execution, started) in executions.into_iter().zip(started) {
+        assert!(execution.allow(Allow::once(started)).is_ok());
+    }
     // The results of the round are the commit after it.
     assert_eq!(flow.complete(Complete::new(reach::outcomes())).unwrap().due().number(), 4);
 }

@@ -12,6 +12,8 @@ use runstate::tool_call::ToolCallStatus;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
 
+use crate::proof::flow_id;
+
 pub(super) fn receipt(due: Due) -> Receipt {
     without_committer(due)
 }
@@ -65,7 +67,8 @@ pub(super) fn waiting() -> Vec<String> {
 
 pub(super) fn run_start() -> RunFlow<RunStart> {
     // Earlier activations took four steps.
-    RunFlow::new(FlowRecord::new(&Run::new(RunRecord::new("r1")), 4))
+    // All of them are taken for one flow, since the tests mix them.
+    RunFlow::new(FlowRecord::new(&Run::new(RunRecord::new("r1")), 4).assuming(flow_id()))
 }
 
 pub(super) fn commit_user() -> RunFlow<CommitUser> {

@@ -14,8 +14,8 @@ pub fn told(recorder: &Recorder, graph: &'static Graph, edge: &'static Edge) {
 
 #[cfg(illegal)]
 pub fn told_by_an_observer(recorder: &Recorder, graph: &'static Graph, edge: &'static Edge) {
-    recorder.observer("call_1").created(graph);
-    recorder.observer("call_1").moved(edge);
+    recorder.observer("call_1").created(&(), graph);
+    recorder.observer("call_1").moved(&(), graph, 0);
 }
 
 #[cfg(illegal)]

@@ -3,8 +3,13 @@ use runstate::run_flow::{RunFlow, Starting, ToolRound};
 use runstate::tool_execution::{Allow, BeforeToolExecute, Started, ToolExecution};
 
 #[cfg(illegal)]
-pub fn not_committed(flow: &mut RunFlow<ToolRound>) -> Allow {
-    Allow::once(flow.calls_started(["call_1"]))
+pub fn not_committed(flow: &mut RunFlow<ToolRound>, gate: &ToolExecution<BeforeToolExecute>) -> Allow {
+    Allow::once(flow.calls_started([gate]))
+}
+
+#[cfg(illegal)]
+pub fn by_name(flow: &mut RunFlow<ToolRound>) -> Starting {
+    flow.calls_started(["call_1"])
 }
 
 #[cfg(illegal)]
@@ -24,8 +29,12 @@ pub fn twice(first: ToolExecution<BeforeToolExecute>, second: ToolExecution<Befo
 }
 
 #[cfg(not(illegal))]
-pub fn committed(flow: &mut RunFlow<ToolRound>, receipt: Receipt) -> Vec<Allow> {
-    let starting: Starting = flow.calls_started(["call_1", "call_2"]);
+pub fn committed(
+    flow: &mut RunFlow<ToolRound>,
+    gates: &[ToolExecution<BeforeToolExecute>],
+    receipt: Receipt,
+) -> Vec<Allow> {
+    let starting: Starting = flow.calls_started(gates);
     let started: Vec<Started> = starting.committed(receipt).expect("the receipt is for this commit");
     started.into_iter().map(Allow::once).collect()
 }

@@ -1,4 +1,5 @@
 use runstate::governed_run::{GovernedRun, Completed, RunRecord};
+use runstate::kernel::Retired;
 
 #[cfg(illegal)]
 pub fn on<E>(run: fn() -> GovernedRun<Completed>, event: fn() -> E) {
@@ -15,9 +16,9 @@ pub fn on<E>(run: fn() -> GovernedRun<Completed>, event: fn() -> E) {
 
 /// All that is left is to look at it.
 #[cfg(not(illegal))]
-pub fn over(run: GovernedRun<Completed>) -> (RunRecord, Completed) {
+pub fn over(run: GovernedRun<Completed>) -> (Retired<RunRecord>, Completed) {
     run.into_parts()
 }
 
 #[cfg(illegal)]
-pub fn over(_: RunRecord) {}
+pub fn over(_: Retired<RunRecord>) {}

@@ -1,4 +1,5 @@
 use runstate::governed_run::{GovernedRun, HaltedUnsafe, RunRecord};
+use runstate::kernel::Retired;
 
 #[cfg(illegal)]
 pub fn on<E>(run: fn() -> GovernedRun<HaltedUnsafe>, event: fn() -> E) {
@@ -15,9 +16,9 @@ pub fn on<E>(run: fn() -> GovernedRun<HaltedUnsafe>, event: fn() -> E) {
 
 /// All that is left is to look at it.
 #[cfg(not(illegal))]
-pub fn over(run: GovernedRun<HaltedUnsafe>) -> (RunRecord, HaltedUnsafe) {
+pub fn over(run: GovernedRun<HaltedUnsafe>) -> (Retired<RunRecord>, HaltedUnsafe) {
     run.into_parts()
 }
 
 #[cfg(illegal)]
-pub fn over(_: RunRecord) {}
+pub fn over(_: Retired<RunRecord>) {}

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Exit {
                         "name": graph.name,
                         "about": graph.doc,
                         "version": graph.version,
-                        "fingerprint": format!("{:016x}", graph.fingerprint()),
+                        "fingerprint": graph.fingerprint().to_string(),
                         "states": graph.states.len(),
                         "edges": graph.edges.len(),
                         "initial": graph.initial().name,

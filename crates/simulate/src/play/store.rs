@@ -97,11 +97,14 @@ impl Store {
         }
     }
 
-    fn learn(&mut self, delta: &Value) {
+    /// Takes in what a bundle says: the JSON behind its checksum.
+    fn learn(&mut self, bundle: &Value) {
+        let (machines, delta) = (&bundle["machines"], &bundle["content"]);
         let mut calls = (*self.durable.calls).clone();
-        for (name, call) in delta["__tool_call_states"].as_object().into_iter().flatten() {
-            let status = call["snapshot"]["status"].as_str().unwrap_or_default();
-            calls.insert(name.clone(), status.to_owned());
+        for (name, call) in machines.as_object().into_iter().flatten() {
+            let Some(name) = name.strip_prefix("call/") else { continue };
+            let status = call["status"].as_str().unwrap_or_default();
+            calls.insert(name.to_owned(), status.to_owned());
         }
         let mut decisions = (*self.durable.decisions).clone();
         for decision in delta["__resume_decisions"].as_object().into_iter().flatten().map(|(_, it)| it) {
@@ -112,7 +115,7 @@ impl Store {
         }
         self.durable = Durable {
             // What did not change is not in it.
-            run: delta["__run"]["status"].as_str().unwrap_or(&self.durable.run).to_owned(),
+            run: machines["run"]["status"].as_str().unwrap_or(&self.durable.run).to_owned(),
             calls: Arc::new(calls),
             decisions: Arc::new(decisions),
             messages: self.durable.messages + delta["messages"].as_array().map_or(0, Vec::len),
@@ -173,7 +176,9 @@ impl StateCommitter for Store {
             return Err(CommitError::new("no room on the disk"));
         }
         self.memory.commit(due, delta).await?;
-        let value = serde_json::to_value(delta).map_err(CommitError::new)?;
+        let bundle = delta.bundle().map_err(CommitError::new)?;
+        let json = bundle.iter().position(|byte| *byte == b'{').map_or(&[][..], |start| &bundle[start..]);
+        let value = serde_json::from_slice(json).map_err(CommitError::new)?;
         self.learn(&value);
         self.kept = kept;
         self.behind = false;

@@ -1,0 +1,199 @@
+//! The number of a graph's shape.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::graph::Graph;
+
+/// A number for the shape of a graph: its states, edges, initial and terminal marks.
+///
+/// Names of the lifecycle and of events, order and docs do not count: none of them changes what a stored machine means.
+/// As text it has 16 hexadecimal digits.
+///
+/// ```
+/// use runstate::kernel::{Fingerprint, Persist};
+/// use runstate::tool_call::AnyToolCall;
+///
+/// // From a diagram that was in use earlier, kept beside the current one:
+/// const OLD: Fingerprint = Fingerprint::of_diagram("
+/// ```mermaid
+/// stateDiagram-v2
+///     [*] --> New
+///     New --> Done : finish
+///     Done --> [*]
+/// ```
+/// ");
+/// assert_ne!(OLD, AnyToolCall::GRAPH.fingerprint());
+///
+/// // From text, as `runstate diagram --fingerprint` prints it:
+/// assert_eq!(OLD.to_string().parse(), Ok(OLD));
+/// assert_eq!("x".parse::<Fingerprint>().unwrap_err().to_string(), "\"x\" is no fingerprint: expected 16 hexadecimal digits");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    pub(super) const fn of_graph(graph: &Graph) -> Self {
+        let mut sum = Sum::new();
+        let mut i = 0;
+        while i < graph.states.len() {
+            let state = &graph.states[i];
+            sum = sum.state(state.name.as_bytes(), state.initial, state.terminal);
+            i += 1;
+        }
+        i = 0;
+        while i < graph.edges.len() {
+            let edge = &graph.edges[i];
+            sum = sum.edge(edge.from.as_bytes(), edge.to.as_bytes());
+            i += 1;
+        }
+        sum.fingerprint()
+    }
+
+    /// The fingerprint of a shape: each state with its name, is it initial, is it terminal; each edge with the names of the
+    /// states that it leaves and enters.
+    pub fn of_shape<'a>(
+        states: impl IntoIterator<Item = (&'a str, bool, bool)>,
+        edges: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut sum = Sum::new();
+        for (name, initial, terminal) in states {
+            sum = sum.state(name.as_bytes(), initial, terminal);
+        }
+        for (from, to) in edges {
+            sum = sum.edge(from.as_bytes(), to.as_bytes());
+        }
+        sum.fingerprint()
+    }
+
+    /// The fingerprint of the same shape, where this one was computed by version 0.1.0 for a lifecycle of that name.
+    #[cfg(feature = "snapshot")]
+    pub(crate) const fn without_name(self, name: &str) -> Self {
+        Fingerprint(self.0.wrapping_sub(hash(HASH_START, name.as_bytes())).wrapping_add(HASH_START))
+    }
+
+    /// The fingerprint that this text names, for constants: `runstate diagram --fingerprint` prints it.
+    ///
+    /// # Panics
+    /// When the text is not 16 lower-case hexadecimal digits; in a constant that is a compile error.
+    #[track_caller]
+    pub const fn from_hex(text: &str) -> Self {
+        match number(text) {
+            Some(number) => Fingerprint(number),
+            None => panic!("a fingerprint has 16 lower-case hexadecimal digits"),
+        }
+    }
+
+    /// The fingerprint of the graph that a Mermaid block shows, in the form that `lifecycle!` reads: Markdown with one block.
+    ///
+    /// In a constant it costs nothing at run time: `Fingerprint::of_diagram(include_str!("order-2026-11.md"))`.
+    ///
+    /// # Panics
+    /// When the text has no such block or a second one, and for Mermaid that `lifecycle!` refuses: with the line.
+    #[track_caller]
+    pub const fn of_diagram(text: &str) -> Self {
+        super::witness::fingerprint(text, "the diagram")
+    }
+}
+
+/// A fingerprint while it is added up.
+#[derive(Clone, Copy)]
+pub(super) struct Sum(u64);
+
+impl Sum {
+    pub(super) const fn new() -> Self {
+        Sum(HASH_START)
+    }
+
+    pub(super) const fn state(self, name: &[u8], initial: bool, terminal: bool) -> Self {
+        let marked = hash_byte(hash(HASH_START, name), (initial as u8) << 1 | terminal as u8);
+        Sum(self.0.wrapping_add(scatter(marked)))
+    }
+
+    pub(super) const fn edge(self, from: &[u8], to: &[u8]) -> Self {
+        let pair = hash(hash_byte(hash(HASH_START, from), 0xff), to);
+        Sum(self.0.wrapping_add(scatter(pair)))
+    }
+
+    pub(super) const fn fingerprint(self) -> Fingerprint {
+        Fingerprint(self.0)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// A text that is no fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoFingerprint(String);
+
+impl fmt::Display for NoFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no fingerprint: expected 16 hexadecimal digits", self.0)
+    }
+}
+
+impl core::error::Error for NoFingerprint {}
+
+impl FromStr for Fingerprint {
+    type Err = NoFingerprint;
+
+    fn from_str(text: &str) -> Result<Self, NoFingerprint> {
+        let is_digits =
+            text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let number = if is_digits { u64::from_str_radix(text, 16).ok() } else { None };
+        number.map(Fingerprint).ok_or_else(|| NoFingerprint(text.chars().take(40).collect()))
+    }
+}
+
+const fn number(text: &str) -> Option<u64> {
+    let bytes = text.as_bytes();
+    if bytes.len() != 16 {
+        return None;
+    }
+    let (mut number, mut i) = (0, 0);
+    while i < 16 {
+        let digit = match bytes[i] {
+            digit @ b'0'..=b'9' => digit - b'0',
+            digit @ b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        number = number << 4 | digit as u64;
+        i += 1;
+    }
+    Some(number)
+}
+
+// FNV-1a, for lack of a hash in `const fn`; it names a shape, it guards nothing.
+const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+const fn hash_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
+const fn hash(mut state: u64, bytes: &[u8]) -> u64 {
+    let mut i = 0;
+    while i < bytes.len() {
+        state = hash_byte(state, bytes[i]);
+        i += 1;
+    }
+    state
+}
+
+/// Spreads a hash over all bits before it is summed, so that sums of different sets differ.
+const fn scatter(mut h: u64) -> u64 {
+    h ^= h >> 32;
+    h = h.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    h ^= h >> 32;
+    h = h.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    h ^ (h >> 32)
+}

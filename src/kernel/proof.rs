@@ -1,0 +1,142 @@
+//! Proofs of origin: values that only the code of one `lifecycle!` definition can make.
+//!
+//! A definition owns a private witness type. Its proofs are made from a value of that type, and no function or constant
+//! gives such a value away. A foreign implementation of a kernel trait can copy a graph; it cannot make a proof that fits.
+
+use core::any::TypeId;
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::graph::{Edge, Graph};
+use super::machine::{Accepts, Persist};
+
+/// The identity of a witness type, read at run time: `TypeId` cannot be compared while compiling.
+#[derive(Clone, Copy)]
+pub(super) struct Witness(fn() -> TypeId);
+
+impl Witness {
+    pub(super) const fn of<W: 'static>() -> Self {
+        Witness(TypeId::of::<W>)
+    }
+
+    #[inline]
+    pub(super) fn id(self) -> TypeId {
+        (self.0)()
+    }
+}
+
+impl PartialEq for Witness {
+    fn eq(&self, other: &Witness) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Witness {}
+
+/// The same for each: an address says nothing.
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Witness")
+    }
+}
+
+/// Proof that `M` is a machine of the graph that it names, in [`Persist::PROOF`].
+///
+/// `lifecycle!` makes it. The proof of one type cannot stand for another type.
+pub struct Proof<M> {
+    witness: Witness,
+    machine: PhantomData<fn() -> M>,
+}
+
+impl<M> Proof<M> {
+    #[doc(hidden)]
+    pub const fn new<W: 'static>(_: &W) -> Self {
+        Proof { witness: Witness::of::<W>(), machine: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for Proof<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proof(..)")
+    }
+}
+
+/// The witness of the lifecycle that made the proof of `P`; none when the graph that `P` names is of another lifecycle.
+#[cfg(feature = "snapshot")]
+pub(crate) fn proven_witness<P: Persist>() -> Option<TypeId> {
+    let witness = P::PROOF.witness.id();
+    P::GRAPH.has_witness(witness).then_some(witness)
+}
+
+/// Proof that an [`Accepts`] mark was made with its transition.
+pub struct Mark<M, E> {
+    witness: Witness,
+    edge: usize,
+    of: PhantomData<fn() -> (M, E)>,
+}
+
+impl<M, E> Mark<M, E> {
+    #[doc(hidden)]
+    pub const fn new<W: 'static>(_: &W, edge: usize) -> Self {
+        Mark { witness: Witness::of::<W>(), edge, of: PhantomData }
+    }
+}
+
+impl<M, E> fmt::Debug for Mark<M, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Mark(..)")
+    }
+}
+
+/// The edge that a machine `M` takes by the event `E`; none when the mark was not made by the machine's own definition.
+///
+/// The bound `M: Accepts<E>` alone proves nothing: a foreign crate can implement [`Accepts`] for an event of its own. This
+/// function compares the mark with the graph.
+///
+/// ```
+/// use runstate::kernel::{Accepts, Mark, accepted_edge};
+/// use runstate::tool_call::{New, Running, Start, ToolCall};
+///
+/// let edge = accepted_edge::<ToolCall<New>, Start>().expect("the definition made this mark");
+/// assert_eq!(edge.to_string(), "New --> Running : start");
+///
+/// // A mark of one's own is told apart.
+/// struct Teleport;
+/// impl Accepts<Teleport> for ToolCall<New> {
+///     type Next = Running;
+///     const MARK: Mark<Self, Teleport> = Mark::new(&(), 0);
+/// }
+/// assert!(accepted_edge::<ToolCall<New>, Teleport>().is_none());
+/// ```
+pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
+    let graph: &'static Graph = M::GRAPH;
+    let proofs = [M::PROOF.witness.id(), M::MARK.witness.id()];
+    let edge = graph.edges.get(M::MARK.edge)?;
+    proofs.iter().all(|witness| graph.has_witness(*witness) && edge.has_witness(*witness)).then_some(edge)
+}
+
+/// The permit to bring a `T`, a machine or a record, back from storage.
+///
+/// Only this crate's readers of stored data make one, and each is for one type: an implementation of
+/// [`Machine`](super::Machine) of one's own is handed a permit for itself.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Rehydration<T> {
+    /// The lifecycle of the machine that comes back.
+    #[cfg(feature = "snapshot")]
+    witness: TypeId,
+    of: PhantomData<fn() -> T>,
+}
+
+#[cfg(feature = "snapshot")]
+impl<T> Rehydration<T> {
+    pub(crate) fn permit(witness: TypeId) -> Self {
+        Rehydration { witness, of: PhantomData }
+    }
+
+    /// Is it for a machine of that graph?
+    #[cfg(feature = "lifecycles")]
+    pub(crate) fn is_of(&self, graph: &Graph) -> bool {
+        graph.has_witness(self.witness)
+    }
+}

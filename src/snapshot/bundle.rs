@@ -1,0 +1,374 @@
+//! Many machines and what belongs to them, under one checksum.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{RestoreError, Seal, Snapshot, SnapshotError, unproven};
+use crate::json::without_place;
+use crate::kernel::{Graph, Persist, Status, proven_witness};
+
+/// Bytes of the checksum before the JSON: 64 hexadecimal digits and a space.
+const CHECKSUM: usize = 65;
+
+/// Machines and what belongs to them, read from text under one checksum, or from a [`BundleLog`].
+///
+/// A driver that stores many machines at each commit writes them together: one checksum over the text, the graphs told once, no
+/// detour over JSON values. The text is the checksum, a space and one line of JSON.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::snapshot::{Bundle, Graphs};
+/// use runstate::tool_call::{AnyToolCall, CallRecord, Start};
+///
+/// let graphs = [AnyToolCall::GRAPH];
+/// let call = AnyToolCall::new(CallRecord::new("call_1", "read_file", Default::default()));
+/// let first = Bundle::write(&graphs, true, &"a round begins", |machines| machines.add("call_1", &call))?;
+/// let call = call.apply(Start.into()).unwrap();
+/// let second = Bundle::write(&graphs, false, &"a call begins", |machines| machines.add("call_1", &call))?;
+///
+/// // Bundles of one log are read in their order: the first one tells the graphs.
+/// let mut graphs = Graphs::default();
+/// Bundle::read(&first, &mut graphs)?;
+/// let bundle = Bundle::read(&second, &mut graphs)?;
+/// assert_eq!(bundle.content::<String>()?, "a call begins");
+/// let call: AnyToolCall = bundle.machine("call_1").unwrap().restore()?;
+/// assert_eq!(call.status().name(), "Running");
+///
+/// // A changed byte is noticed.
+/// let forged = String::from_utf8(second)?.replace("read_file", "drop_table");
+/// assert!(Bundle::read(forged.as_bytes(), &mut graphs).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Bundle {
+    machines: BTreeMap<String, Snapshot>,
+    content: Value,
+}
+
+/// The graphs that the bundles of a log were written under, as far as they were read.
+#[derive(Debug, Clone, Default)]
+pub struct Graphs(Vec<Under>);
+
+/// One graph: the identity of its lifecycle, its schema version, its fingerprint.
+#[derive(Debug, Clone, Deserialize)]
+struct Under(String, u32, String);
+
+/// The form of a bundle in JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    graphs: Option<Vec<Under>>,
+    machines: BTreeMap<String, Member>,
+    content: Value,
+}
+
+/// A machine in a bundle; `of` is the place of its graph.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Member {
+    of: usize,
+    status: String,
+    record: Value,
+    state: Value,
+}
+
+impl Bundle {
+    /// Writes machines, and content that belongs to them, under one checksum.
+    ///
+    /// `machines` adds the machines, each of one of the `graphs`. `tells` says whether the bundle lists the graphs: the first
+    /// one of a log does, and the first one of each process that goes on with it.
+    ///
+    /// # Errors
+    /// [`SnapshotError`], when a machine or the content has no form in JSON, when a machine is not of its lifecycle
+    /// ([`SnapshotError::Unproven`]), or when two have one name.
+    pub fn write<T: Serialize + ?Sized>(
+        graphs: &[&'static Graph],
+        tells: bool,
+        content: &T,
+        machines: impl FnOnce(&mut Machines<'_>) -> Result<(), SnapshotError>,
+    ) -> Result<Vec<u8>, SnapshotError> {
+        let mut bytes = vec![b' '; CHECKSUM];
+        write(&mut bytes, graphs, tells, content, machines)?;
+        let checksum = checksum(&bytes[CHECKSUM..]);
+        bytes[..CHECKSUM - 1].copy_from_slice(checksum.as_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads a bundle. `graphs` are those that earlier bundles of the log told; what this one tells takes their place.
+    ///
+    /// # Errors
+    /// [`RestoreError::Bundle`] when the checksum does not fit, when the text is no bundle, or when it names a graph that was
+    /// not told. `graphs` are as they were then.
+    pub fn read(bytes: &[u8], graphs: &mut Graphs) -> Result<Bundle, RestoreError> {
+        let Some((got, json)) = bytes.split_at_checked(CHECKSUM) else {
+            return Err(bundle("it is too short for a commit"));
+        };
+        let (expected, got) = (checksum(json) + " ", String::from_utf8_lossy(got));
+        if expected != got {
+            return Err(bundle(format!("its digest is {got:?}, its content's is {expected:?}")));
+        }
+        Self::vouched(json, graphs, |_| Seal::Vouched)
+    }
+
+    /// Reads JSON that was verified, or that no other code could change. `seal` gives the seal of machines of a graph.
+    fn vouched(
+        json: &[u8],
+        graphs: &mut Graphs,
+        seal: impl Fn(usize) -> Seal,
+    ) -> Result<Bundle, RestoreError> {
+        let written: Written = serde_json::from_slice(json).map_err(|error| {
+            let (column, message) = (error.column(), without_place(&error));
+            bundle(format!("column {column}: {message}"))
+        })?;
+        let told = written.graphs.map(Graphs);
+        let known = told.as_ref().unwrap_or(graphs);
+        let mut machines = BTreeMap::new();
+        for (name, Member { of, status, record, state }) in written.machines {
+            let Some(Under(lifecycle, version, fingerprint)) = known.0.get(of).cloned() else {
+                return Err(bundle(format!(
+                    "the machine {name:?} is of graph {of}, which an earlier bundle of the log told; that bundle is missing"
+                )));
+            };
+            let seal = seal(of);
+            let machine = Snapshot { lifecycle, version, fingerprint, status, record, state, seal };
+            machines.insert(name, machine);
+        }
+        if let Some(told) = told {
+            *graphs = told;
+        }
+        Ok(Bundle { machines, content: written.content })
+    }
+
+    /// The machine of that name.
+    pub fn machine(&self, name: &str) -> Option<&Snapshot> {
+        self.machines.get(name)
+    }
+
+    /// The machines, by name.
+    pub fn machines(&self) -> impl Iterator<Item = (&str, &Snapshot)> {
+        self.machines.iter().map(|(name, machine)| (name.as_str(), machine))
+    }
+
+    /// The machines by name, by value.
+    pub fn into_machines(self) -> BTreeMap<String, Snapshot> {
+        self.machines
+    }
+
+    /// What belongs to the machines.
+    ///
+    /// # Errors
+    /// [`RestoreError::Bundle`] when it is not of that type.
+    pub fn content<T: DeserializeOwned>(&self) -> Result<T, RestoreError> {
+        T::deserialize(&self.content).map_err(|error| bundle(without_place(&error)))
+    }
+}
+
+fn bundle(message: impl Into<String>) -> RestoreError {
+    RestoreError::Bundle { message: message.into() }
+}
+
+fn checksum(json: &[u8]) -> String {
+    let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
+    Sha256::digest(json).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Takes the machines of a bundle while it is written.
+#[derive(Debug)]
+pub struct Machines<'a> {
+    out: &'a mut Vec<u8>,
+    graphs: &'a [&'static Graph],
+    /// Where each name stands in `out`.
+    names: Vec<(usize, usize)>,
+}
+
+impl Machines<'_> {
+    /// Adds a machine, typed or dynamic, under a name of its own.
+    ///
+    /// # Errors
+    /// As [`Bundle::write`].
+    pub fn add<P: Persist>(&mut self, name: &str, machine: &P) -> Result<(), SnapshotError>
+    where
+        P::Record: Serialize,
+    {
+        if proven_witness::<P>().is_none() {
+            return Err(unproven::<P>());
+        }
+        let refused =
+            |message: &str| SnapshotError::Bundle { name: name.to_owned(), message: message.to_owned() };
+        let Some(of) = self.graphs.iter().position(|graph| *graph == P::GRAPH) else {
+            return Err(refused("its graph is not one of the bundle's"));
+        };
+        let failed = |error: serde_json::Error| refused(&error.to_string());
+        if !self.names.is_empty() {
+            self.out.push(b',');
+        }
+        let from = self.out.len();
+        serde_json::to_writer(&mut *self.out, name).map_err(failed)?;
+        let to = self.out.len();
+        if self.names.iter().any(|(a, b)| self.out[*a..*b] == self.out[from..to]) {
+            return Err(refused("the bundle has one of that name"));
+        }
+        self.names.push((from, to));
+        self.out.push(b':');
+        let from = self.out.len();
+        serde_json::to_writer(&mut *self.out, &Borrowed { of, machine }).map_err(failed)?;
+        // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close its own
+        // object and begin a forged one. Ours cannot.
+        if !crate::documented_graphs().contains(&P::GRAPH) {
+            serde_json::from_slice::<IgnoredAny>(&self.out[from..]).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// A machine of a bundle, as it is written.
+struct Borrowed<'a, P> {
+    of: usize,
+    machine: &'a P,
+}
+
+impl<P: Persist> Serialize for Borrowed<'_, P>
+where
+    P::Record: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("of", &self.of)?;
+        map.serialize_entry("status", self.machine.status().name())?;
+        map.serialize_entry("record", self.machine.record())?;
+        map.serialize_entry("state", &State(self.machine))?;
+        map.end()
+    }
+}
+
+struct State<'a, P>(&'a P);
+
+impl<P: Persist> Serialize for State<'_, P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize_state(serializer)
+    }
+}
+
+fn write<T: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    graphs: &[&'static Graph],
+    tells: bool,
+    content: &T,
+    machines: impl FnOnce(&mut Machines<'_>) -> Result<(), SnapshotError>,
+) -> Result<(), SnapshotError> {
+    // Each field is written even where it is empty, so that a second one, from raw text in the content, is a duplicate.
+    out.extend_from_slice(b"{\"graphs\":");
+    if tells {
+        out.push(b'[');
+        for (i, graph) in graphs.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let identity = Value::from(graph.identity().to_string());
+            let (version, fingerprint) = (graph.version, graph.fingerprint());
+            write!(out, "{comma}[{identity},{version},\"{fingerprint}\"]")
+                .unwrap_or_else(|_| unreachable!("writing to memory does not fail"));
+        }
+        out.push(b']');
+    } else {
+        out.extend_from_slice(b"null");
+    }
+    out.extend_from_slice(b",\"machines\":{");
+    machines(&mut Machines { out, graphs, names: Vec::new() })?;
+    out.extend_from_slice(b"},\"content\":");
+    serde_json::to_writer(&mut *out, content)
+        .map_err(|error| SnapshotError::Bundle { name: "content".to_owned(), message: error.to_string() })?;
+    out.push(b'}');
+    Ok(())
+}
+
+/// Bundles that stay in memory, one behind another, as the bytes that a disk would have.
+///
+/// They have no checksum: no code but this type's can change them.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::run::{AnyRun, RunRecord};
+/// use runstate::snapshot::BundleLog;
+///
+/// let mut log = BundleLog::default();
+/// let run = AnyRun::new(RunRecord::new("r1"));
+/// log.append(&[AnyRun::GRAPH], true, &(), |machines| machines.add("run", &run))?;
+/// assert_eq!(log.len(), 1);
+/// let bundle = log.read().next().unwrap()?;
+/// assert_eq!(bundle.machine("run").unwrap().status(), "Running");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct BundleLog {
+    bytes: Vec<u8>,
+    /// Where each bundle ends.
+    ends: Vec<usize>,
+    /// The graphs of all of them, in their order.
+    graphs: Vec<&'static Graph>,
+}
+
+impl BundleLog {
+    /// Appends a bundle; the arguments are those of [`Bundle::write`]. All bundles of a log have the same graphs.
+    ///
+    /// # Errors
+    /// As [`Bundle::write`]; and [`SnapshotError::Bundle`] when the graphs are others than before. The log is as it was then.
+    pub fn append<T: Serialize + ?Sized>(
+        &mut self,
+        graphs: &[&'static Graph],
+        tells: bool,
+        content: &T,
+        machines: impl FnOnce(&mut Machines<'_>) -> Result<(), SnapshotError>,
+    ) -> Result<(), SnapshotError> {
+        if self.is_empty() {
+            self.graphs = graphs.to_vec();
+        } else if self.graphs != graphs {
+            let message = "the log has other graphs".to_owned();
+            return Err(SnapshotError::Bundle { name: "graphs".to_owned(), message });
+        }
+        let before = self.bytes.len();
+        let outcome = write(&mut self.bytes, graphs, tells, content, machines);
+        match outcome {
+            Ok(()) => self.ends.push(self.bytes.len()),
+            Err(_) => self.bytes.truncate(before),
+        }
+        outcome
+    }
+
+    /// Reads the bundles in their order.
+    pub fn read(&self) -> impl Iterator<Item = Result<Bundle, RestoreError>> {
+        let (mut from, mut graphs) = (0, Graphs::default());
+        self.ends.iter().map(move |to| {
+            let json = &self.bytes[from..*to];
+            from = *to;
+            let seal =
+                |of: usize| self.graphs.get(of).map_or(Seal::Vouched, |graph| Seal::Taken(graph.witness()));
+            Bundle::vouched(json, &mut graphs, seal)
+        })
+    }
+
+    /// How many bundles there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many bytes they have.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl std::fmt::Debug for BundleLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BundleLog({} bundles, {} bytes)", self.len(), self.size())
+    }
+}

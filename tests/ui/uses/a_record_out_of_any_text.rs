@@ -1,0 +1,24 @@
+use runstate::governed_run::RunRecord as GovernedRecord;
+use runstate::resume_tool_call::GateRecord;
+use runstate::run::RunRecord;
+use runstate::run_flow::FlowRecord;
+use runstate::tool_call::CallRecord;
+use runstate::tool_execution::ExecutionRecord;
+use serde::de::DeserializeOwned;
+
+pub const fn read<T: DeserializeOwned>() {}
+
+#[cfg(illegal)]
+pub const RECORDS: () = {
+    read::<RunRecord>();
+    read::<FlowRecord>();
+    read::<CallRecord>();
+    read::<GateRecord>();
+    read::<ExecutionRecord>();
+    read::<GovernedRecord>();
+};
+
+#[cfg(not(illegal))]
+pub const TEXT: fn() = read::<String>;
+
+pub type Records = (RunRecord, FlowRecord, CallRecord, GateRecord, ExecutionRecord, GovernedRecord);
