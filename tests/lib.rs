@@ -5,6 +5,7 @@ mod agent;
 mod agent_parts;
 mod compile_fail;
 mod files;
+mod forgery;
 mod governed;
 mod kernel;
 

@@ -1,0 +1,147 @@
+//! Machines in a state that they did not reach.
+
+use runstate::kernel::{Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration};
+use runstate::run::{Run, RunRecord};
+use runstate::run_flow::{AnyRunFlow, FlowRecord};
+use runstate::snapshot::{Bundle, BundleLog, RestoreError, Snapshot, SnapshotError};
+use runstate::tool_call::{AnyToolCall, CallRecord, ToolCallEvent, ToolCallStatus};
+use serde::{Deserializer, Serializer};
+
+use super::{thief, twin};
+use crate::kernel::door::{AnyDoor, Close, Door, House};
+
+fn new_call() -> CallRecord {
+    CallRecord::new("pay_1", "pay", Default::default())
+}
+
+/// A machine by hand that names the graph of tool calls and says of itself what it likes.
+#[derive(Debug)]
+struct Liar(CallRecord);
+
+impl Persist for Liar {
+    type Record = CallRecord;
+    type Status = ToolCallStatus;
+    const GRAPH: &'static Graph = AnyToolCall::GRAPH;
+    const PROOF: Proof<Self> = Proof::new(&());
+
+    fn status(&self) -> ToolCallStatus {
+        ToolCallStatus::Succeeded
+    }
+    fn record(&self) -> &CallRecord {
+        &self.0
+    }
+    fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl Machine for Liar {
+    type Event = ToolCallEvent;
+
+    fn create(record: CallRecord) -> Self {
+        Liar(record)
+    }
+    fn apply(self, _: ToolCallEvent) -> Result<Self, Refused<Self>> {
+        Ok(self)
+    }
+    fn check<'a>(&'a self, _: &'a ToolCallEvent) -> Result<(), Refusal<'a, Self>> {
+        Ok(())
+    }
+    fn observe(&mut self, _: Observer) {}
+    /// The permit is for this type: `AnyToolCall::rehydrate` does not take it.
+    fn rehydrate<'de, D: Deserializer<'de>>(
+        _: Rehydration<Self>,
+        _: ToolCallStatus,
+        record: CallRecord,
+        _: D,
+    ) -> Result<Self, D::Error> {
+        Ok(Liar(record))
+    }
+}
+
+const UNPROVEN: &str = "Liar is no machine of runstate/tool_call: only a type that the `lifecycle!` of runstate/tool_call \
+                        generated is stored under that identity";
+
+#[test]
+fn no_snapshot_is_taken_of_a_machine_by_hand_that_names_the_graph_of_another() {
+    let error = Snapshot::of(&Liar(new_call())).unwrap_err();
+    assert!(matches!(error, SnapshotError::Unproven { .. }));
+    assert!(error.to_string().ends_with(UNPROVEN), "{error}");
+
+    let call: AnyToolCall = Snapshot::of(&AnyToolCall::new(new_call())).unwrap().restore().unwrap();
+    assert_eq!(call.status(), ToolCallStatus::New);
+}
+
+#[test]
+fn nor_is_it_added_to_a_bundle() {
+    let graphs = [AnyToolCall::GRAPH];
+    let lie = Bundle::write(&graphs, true, &(), |machines| machines.add("pay_1", &Liar(new_call())));
+    assert!(lie.unwrap_err().to_string().ends_with(UNPROVEN));
+    let mut log = BundleLog::default();
+    assert!(log.append(&graphs, true, &(), |machines| machines.add("pay_1", &Liar(new_call()))).is_err());
+    assert!(log.is_empty());
+
+    let call = AnyToolCall::new(new_call());
+    assert!(Bundle::write(&graphs, true, &(), |machines| machines.add("pay_1", &call)).is_ok());
+}
+
+#[test]
+fn nor_does_it_come_back_as_a_machine_of_that_lifecycle() {
+    let stored = Snapshot::of(&AnyToolCall::new(new_call())).unwrap();
+    for stored in [&stored, &Snapshot::from_json(stored.to_json().as_bytes()).unwrap()] {
+        let error = stored.restore::<Liar>().unwrap_err();
+        assert!(matches!(error, RestoreError::OtherLifecycle { .. }), "{error}");
+        assert!(stored.restore::<AnyToolCall>().is_ok());
+    }
+}
+
+/// A lifecycle of one's own keeps the record of a documented one, to take it out in an `Enter`.
+#[test]
+fn the_record_of_a_documented_lifecycle_is_read_for_that_lifecycle_alone() {
+    let run = Run::new(RunRecord::new("r1"));
+    let thief = thief::AnyThief::new(FlowRecord::new(&run, 0));
+    let text = Snapshot::of(&thief).unwrap().to_json();
+    let error = Snapshot::from_json(text.as_bytes()).unwrap().restore::<thief::AnyThief>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the record is not that of a machine in Idle: it is read for machines of runstate/run_flow alone"
+    );
+    let flow = AnyRunFlow::new(FlowRecord::new(&run, 0));
+    assert!(Snapshot::of(&flow).unwrap().restore::<AnyRunFlow>().is_ok());
+}
+
+#[test]
+fn a_snapshot_in_memory_comes_back_into_the_lifecycle_that_it_was_taken_of() {
+    let paid = twin::AnyDoor::new(twin::House::new(7)).apply(twin::Close.into()).unwrap();
+    let locked = paid.apply(twin::Lock.into()).unwrap();
+    let taken = Snapshot::of(&locked).unwrap();
+    assert_eq!((taken.lifecycle(), taken.status()), ("runstate/door", "LOCKED_UP"));
+    let error = taken.restore::<AnyDoor>().unwrap_err();
+    assert!(matches!(error, RestoreError::OtherLifecycle { .. }), "{error}");
+
+    let door: AnyDoor = Door::new(House::new(7)).close(Close).into();
+    let door: AnyDoor = Snapshot::of(&door).unwrap().restore().unwrap();
+    assert_eq!(door.status().name(), "Shut");
+}
+
+#[test]
+fn neither_does_a_bundle_make_one_lifecycle_of_two() {
+    let door = twin::AnyDoor::new(twin::House::new(7));
+    let error =
+        Bundle::write(&[AnyDoor::GRAPH], true, &(), |machines| machines.add("door", &door)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the machine \"door\" cannot be bundled: its graph is not one of the bundle's"
+    );
+
+    let mut log = BundleLog::default();
+    log.append(&[twin::AnyDoor::GRAPH], true, &(), |machines| machines.add("door", &door)).unwrap();
+    assert!(
+        log.append(&[AnyDoor::GRAPH], true, &(), |_| Ok(())).is_err(),
+        "a log has the graphs it began with"
+    );
+    let bundle = log.read().next().unwrap().unwrap();
+    let error = bundle.machine("door").unwrap().restore::<AnyDoor>().unwrap_err();
+    assert!(matches!(error, RestoreError::OtherLifecycle { .. }), "{error}");
+    assert!(bundle.machine("door").unwrap().restore::<twin::AnyDoor>().is_ok());
+}
