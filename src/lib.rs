@@ -78,3 +78,8 @@ fn documented_graphs() -> &'static [&'static kernel::Graph] {
 #[cfg(all(doctest, feature = "lifecycles"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So do the examples of the page on migrations.
+#[cfg(all(doctest, feature = "lifecycles"))]
+#[doc = include_str!("../docs/migrations.md")]
+struct Migrations;

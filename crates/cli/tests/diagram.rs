@@ -34,6 +34,21 @@ stateDiagram-v2
 ";
 
 #[test]
+fn a_fingerprint_is_that_of_the_code() {
+    let session = Session::new();
+    let all = session.run(&["diagram", "--fingerprint"]);
+    let lines: Vec<&str> = all.stdout.lines().collect();
+    let of = |graph: &runstate::kernel::Graph| format!("{} {}", graph.fingerprint(), graph.name);
+    assert_eq!(lines, runstate::lifecycles().iter().map(|graph| of(graph)).collect::<Vec<_>>());
+
+    session.write("shop.md", SHOP);
+    let one = session.run(&["diagram", "shop.md#Check-out", "--fingerprint"]);
+    assert!(one.stdout.trim_end().parse::<runstate::kernel::Fingerprint>().is_ok(), "{}", one.shown());
+    // Two ways to show one diagram contradict each other.
+    assert_eq!(session.run(&["diagram", "run", "--fingerprint", "--format", "dot"]).code, Some(2));
+}
+
+#[test]
 fn built_in_diagrams_are_those_of_the_documentation() {
     let session = Session::new();
     assert_shown("diagram_tool_call", &session.run(&["diagram", "tool_call"]).shown());

@@ -18,6 +18,7 @@ Examples:
   runstate diagram tool_call
   runstate diagram docs/design.md#checkout --format json
   runstate diagram run --format dot | dot -Tsvg > run.svg
+  runstate diagram docs/order-2026-11.md --fingerprint
 
 Exit codes:
   0  shown, with warnings or without
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// How to show it
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
+    /// Print the fingerprint under which snapshots of the lifecycle are stored, for a migration; of several, with their names
+    #[arg(long, conflicts_with = "format")]
+    fingerprint: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -46,6 +50,17 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         None => diagrams::builtin()?,
         Some(what) => vec![diagrams::load(what)?],
     };
+    if args.fingerprint {
+        for diagram in &diagrams {
+            let fingerprint = diagram.graph()?.fingerprint();
+            match diagrams.len() {
+                1 => out.line(&fingerprint.to_string()),
+                _ => out.line(&format!("{fingerprint} {}", diagram.name)),
+            }
+        }
+        diagrams.iter().flat_map(Loaded::warnings).for_each(|warning| complain(&warning));
+        return Ok(Exit::Good);
+    }
     match (args.format, diagrams.as_slice()) {
         (Format::Mermaid, [one]) => out.line(one.source().trim_end()),
         (Format::Mermaid, several) => {
