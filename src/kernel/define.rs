@@ -109,7 +109,8 @@ macro_rules! __lifecycle {
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
             const EDGE_TYPES: &[&str] = &[ $( $( ::core::stringify!($Via), )? )+ ];
             const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
-            const EDGES: &[$crate::kernel::Edge] = &[ $( $( $crate::kernel::build::edge(
+            // A static: what is told of an edge is found by its address, and a constant has several.
+            static THE_EDGES: [$crate::kernel::Edge; EDGE_TYPES.len()] = [ $( $( $crate::kernel::build::edge(
                 &__Witness(()),
                 ::core::stringify!($module),
                 (NAMES[$St::$From as usize], $St::$From as usize),
@@ -117,7 +118,7 @@ macro_rules! __lifecycle {
                 (NAMES[$St::$To as usize], $St::$To as usize),
             ), )? )+ ];
             const EVENTS: &[&str] =
-                &$crate::kernel::check::method_names(EDGES, EDGE_TYPES, [ $( ::core::stringify!($E) ),+ ]);
+                &$crate::kernel::check::method_names(&THE_EDGES, EDGE_TYPES, [ $( ::core::stringify!($E) ),+ ]);
             const STATES: &[$crate::kernel::StateInfo] = &[ $( $crate::kernel::build::state(
                 NAMES[$St::$S as usize],
                 $crate::kernel::build::doc(::core::concat!($($sdoc, "\n"),*)),
@@ -136,7 +137,7 @@ macro_rules! __lifecycle {
                 $version,
                 STATES,
                 EVENTS,
-                EDGES,
+                &THE_EDGES,
             );
             static THE_GRAPH: $crate::kernel::Graph = GRAPH;
 

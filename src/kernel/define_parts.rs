@@ -72,8 +72,9 @@ macro_rules! __lifecycle_move {
             #[doc = ::core::concat!("`", ::core::stringify!($From), " --> ", ::core::stringify!($To), "` by [`", ::core::stringify!($Via), "`].")]
             #[inline]
             pub fn $m(self, event: $Via) -> $M<$To> {
-                const EDGE: usize =
-                    $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m));
+                // A constant, so that a move looks nothing up.
+                const EDGE: &$crate::kernel::Edge = &THE_EDGES
+                    [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
                 $crate::kernel::build::moved(&mut record, &__Witness(()), &THE_GRAPH, EDGE);
@@ -84,7 +85,7 @@ macro_rules! __lifecycle_move {
             type Next = $To;
             const MARK: $crate::kernel::Mark<Self, $Via> = $crate::kernel::Mark::new(
                 &__Witness(()),
-                $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m)),
+                $crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m)),
             );
         }
 
@@ -110,8 +111,9 @@ macro_rules! __lifecycle_move {
                 self,
                 event: $Via,
             ) -> ::core::result::Result<$M<$To>, $crate::kernel::Rejected<$M<$From>, $Via, $Fault>> {
-                const EDGE: usize =
-                    $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m));
+                // A constant, so that a move looks nothing up.
+                const EDGE: &$crate::kernel::Edge = &THE_EDGES
+                    [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 if let ::core::result::Result::Err(error) =
                     <$To as $crate::kernel::Guard<$From, $Via>>::check(&self.state, &event, &self.record)
                 {
@@ -127,7 +129,7 @@ macro_rules! __lifecycle_move {
             type Next = $To;
             const MARK: $crate::kernel::Mark<Self, $Via> = $crate::kernel::Mark::new(
                 &__Witness(()),
-                $crate::kernel::build::place(EDGES, $St::$From as usize, ::core::stringify!($m)),
+                $crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m)),
             );
         }
     };

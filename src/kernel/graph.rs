@@ -210,10 +210,15 @@ pub mod build {
         }
     }
 
-    /// A machine took the edge of that place: tells its record, and the observer in it.
+    /// A machine took that edge: tells its record, and the observer in it.
     #[inline]
-    pub fn moved<R: Record, W: 'static>(record: &mut R, witness: &W, graph: &'static Graph, edge: usize) {
-        record.moved(&graph.edges[edge]);
+    pub fn moved<R: Record, W: 'static>(
+        record: &mut R,
+        witness: &W,
+        graph: &'static Graph,
+        edge: &'static Edge,
+    ) {
+        record.moved(edge);
         if let Some(observer) = record.observer() {
             observer.moved(witness, graph, edge);
         }

@@ -45,10 +45,9 @@ impl Observer {
 
     /// Passes a transition on.
     #[inline]
-    pub(super) fn moved<W: 'static>(&self, _: &W, graph: &'static Graph, edge: usize) {
+    pub(super) fn moved<W: 'static>(&self, _: &W, graph: &'static Graph, edge: &'static Edge) {
         if let Some(told) = &self.told
             && graph.has_witness(TypeId::of::<W>())
-            && let Some(edge) = graph.edges.get(edge)
             && edge.has_witness(TypeId::of::<W>())
         {
             told.moved(self.instance, graph, edge);

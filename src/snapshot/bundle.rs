@@ -1,6 +1,7 @@
 //! Many machines and what belongs to them, under one checksum.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Write;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -183,8 +184,9 @@ fn checksum(json: &[u8]) -> String {
 pub struct Machines<'a> {
     out: &'a mut Vec<u8>,
     graphs: &'a [&'static Graph],
-    /// Where each name stands in `out`.
-    names: Vec<(usize, usize)>,
+    /// Where each name stands in `out`. Most bundles have one machine, and need no list.
+    first: Option<(usize, usize)>,
+    more: Vec<(usize, usize)>,
 }
 
 impl Machines<'_> {
@@ -192,7 +194,7 @@ impl Machines<'_> {
     ///
     /// # Errors
     /// As [`Bundle::write`].
-    pub fn add<P: Persist>(&mut self, name: &str, machine: &P) -> Result<(), SnapshotError>
+    pub fn add<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
     where
         P::Record: Serialize,
     {
@@ -200,21 +202,24 @@ impl Machines<'_> {
             return Err(unproven::<P>());
         }
         let refused =
-            |message: &str| SnapshotError::Bundle { name: name.to_owned(), message: message.to_owned() };
+            |message: &str| SnapshotError::Bundle { name: name.to_string(), message: message.to_owned() };
         let Some(of) = self.graphs.iter().position(|graph| *graph == P::GRAPH) else {
             return Err(refused("its graph is not one of the bundle's"));
         };
         let failed = |error: serde_json::Error| refused(&error.to_string());
-        if !self.names.is_empty() {
+        if self.first.is_some() {
             self.out.push(b',');
         }
         let from = self.out.len();
-        serde_json::to_writer(&mut *self.out, name).map_err(failed)?;
+        serde_json::to_writer(&mut *self.out, &Shown(&name)).map_err(failed)?;
         let to = self.out.len();
-        if self.names.iter().any(|(a, b)| self.out[*a..*b] == self.out[from..to]) {
+        if self.first.iter().chain(&self.more).any(|(a, b)| self.out[*a..*b] == self.out[from..to]) {
             return Err(refused("the bundle has one of that name"));
         }
-        self.names.push((from, to));
+        match self.first {
+            None => self.first = Some((from, to)),
+            Some(_) => self.more.push((from, to)),
+        }
         self.out.push(b':');
         let from = self.out.len();
         serde_json::to_writer(&mut *self.out, &Borrowed { of, machine }).map_err(failed)?;
@@ -224,6 +229,15 @@ impl Machines<'_> {
             serde_json::from_slice::<IgnoredAny>(&self.out[from..]).map_err(failed)?;
         }
         Ok(())
+    }
+}
+
+/// A text that is written as it is made, without a copy.
+struct Shown<'a, T>(&'a T);
+
+impl<T: fmt::Display> Serialize for Shown<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self.0)
     }
 }
 
@@ -278,7 +292,7 @@ fn write<T: Serialize + ?Sized>(
         out.extend_from_slice(b"null");
     }
     out.extend_from_slice(b",\"machines\":{");
-    machines(&mut Machines { out, graphs, names: Vec::new() })?;
+    machines(&mut Machines { out, graphs, first: None, more: Vec::new() })?;
     out.extend_from_slice(b"},\"content\":");
     serde_json::to_writer(&mut *out, content)
         .map_err(|error| SnapshotError::Bundle { name: "content".to_owned(), message: error.to_string() })?;
@@ -367,8 +381,8 @@ impl BundleLog {
     }
 }
 
-impl std::fmt::Debug for BundleLog {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for BundleLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BundleLog({} bundles, {} bytes)", self.len(), self.size())
     }
 }

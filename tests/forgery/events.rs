@@ -61,7 +61,7 @@ fn the_edges_of_another_graph_are_not_told() {
     drop(ToolCall::new(watched(&recorder)).start(Start));
     lines(&recorder);
     for graph in [&BORROWED, AnyToolCall::GRAPH] {
-        for edge in 0..graph.edges.len() {
+        for edge in graph.edges {
             build::moved(&mut record, &(), graph, edge);
         }
     }
@@ -74,7 +74,7 @@ fn a_graph_by_hand_does_not_speak_under_the_name_of_a_documented_lifecycle() {
     let recorder = Recorder::new("r1");
     let mut record = watched(&recorder);
     build::created(&mut record, &(), &TELEPORT);
-    build::moved(&mut record, &(), &TELEPORT, 0);
+    build::moved(&mut record, &(), &TELEPORT, &TELEPORT.edges[0]);
     assert_eq!(
         lines(&recorder),
         ["runstate/tool_call! pay_1: create to New", "runstate/tool_call! pay_1: teleport to Succeeded"]
@@ -96,7 +96,7 @@ fn the_observer_of_another_machine_tells_of_no_transition_of_that_one() {
     let recorder = Recorder::new("r1");
     let mut call = watched(&recorder);
     let observer = call.observer().cloned().unwrap();
-    build::moved(&mut Spy(observer), &(), AnyToolCall::GRAPH, 0);
+    build::moved(&mut Spy(observer), &(), AnyToolCall::GRAPH, &AnyToolCall::GRAPH.edges[0]);
     assert_eq!(lines(&recorder), [""; 0]);
 }
 

@@ -98,11 +98,8 @@ impl<'a> Delta<'a> {
         if self.state.run_changed {
             machines.add(RUN, self.state.run.get())?;
         }
-        let mut name = String::new();
         for call in self.state.calls.changed() {
-            name.clear();
-            name.extend([CALL, &*call.name]);
-            machines.add(&name, call.machine.get())?;
+            machines.add(format_args!("{CALL}{}", call.name), call.machine.get())?;
         }
         Ok(())
     }
