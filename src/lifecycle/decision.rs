@@ -174,6 +174,9 @@ pub struct Decision {
     pub args_digest: Option<String>,
     /// When, in milliseconds on the run's clock.
     pub decided_at_ms: u64,
+    /// The tag that a keyed store gave it; none outside of such a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
 }
 
 impl Decision {
@@ -194,6 +197,7 @@ impl Decision {
             actor: None,
             args_digest: None,
             decided_at_ms: 0,
+            tag: None,
         }
     }
 }

@@ -16,6 +16,7 @@
 mod bundle;
 mod canonical;
 mod error;
+mod key;
 mod migration;
 
 use std::any::TypeId;
@@ -27,6 +28,7 @@ use serde_json::Value;
 pub use bundle::{Bundle, BundleLog, Graphs, Machines};
 pub(crate) use canonical::digest;
 pub use error::{Part, RestoreError, SnapshotError};
+pub use key::{KeyError, Keyring, NoKeyring};
 pub use migration::{Migration, Stored};
 
 use crate::json::{nests_deeper, shortened, without_place};

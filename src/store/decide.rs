@@ -1,6 +1,7 @@
 //! Decisions on calls of runs that some other process may drive.
 
 use super::error::StoreError;
+use super::keyed::{key_of, wants_key};
 use super::lapse::lapse;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
@@ -45,6 +46,9 @@ pub async fn decide(
         (Some(other), [first, ..]) => return Ok(Reply::Invalid(several(first, &other))),
         (None, _) => return settled(store, incoming).await,
     };
+    if let Some(key) = key_of(&approval.arguments) {
+        return Err(wants_key(&approval.run, key));
+    }
     match judge(&approval, incoming, now_ms, schemas) {
         Ok(()) => {}
         Err(Reply::Expired) => return expired(store, &approval, now_ms).await,
@@ -157,5 +161,6 @@ fn decision(approval: Approval, incoming: &Incoming, now_ms: u64) -> Decision {
         actor: incoming.actor.clone(),
         args_digest: Some(approval.args_digest),
         decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
+        tag: None,
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::error::StoreError;
+use super::keyed::{key_of, key_of_text, wants_key};
 use super::query::RunInfo;
 use crate::agent::keys::Scope;
 use crate::agent::{RunParts, StoredRun};
@@ -45,12 +46,28 @@ pub struct Parts {
     pub values: Vec<(Scope, String, String)>,
 }
 
+impl Parts {
+    /// Checks that the rows have no tags: those of a run that is stored under a key are read through [`Keyed`](super::Keyed).
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`], with the name of the key.
+    pub fn untagged(&self) -> Result<(), StoreError> {
+        let of_run = || self.run.as_ref().and_then(|(run, _)| key_of_text(run));
+        match key_of(&self.spec).map(str::to_owned).or_else(of_run) {
+            Some(key) => Err(wants_key(&self.info.id, &key)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Loaded {
     /// Puts a run together from its parts.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`], naming the part that cannot be read.
+    /// [`StoreError::Unusable`], naming the part that cannot be read, and for a run that is stored under a key: its store is to
+    /// be read through [`Keyed`](super::Keyed).
     pub fn from_parts(parts: Parts) -> Result<Loaded, StoreError> {
+        parts.untagged()?;
         let stored = parts.run.as_ref().map(|(run, core)| {
             StoredRun::from_parts(RunParts {
                 version: parts.info.version,

@@ -19,6 +19,7 @@ mod decide;
 mod error;
 mod file;
 mod keep;
+mod keyed;
 mod lapse;
 mod lease;
 mod load;
@@ -44,6 +45,7 @@ pub use decide::{Posted, decide};
 pub use error::StoreError;
 pub use file::FileStore;
 pub use keep::{Term, keep};
+pub use keyed::Keyed;
 pub use lapse::{lapse, lapse_due, lapse_run};
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
@@ -140,11 +142,19 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// [`StoreError::Taken`] when there is a run of that id.
     async fn create(&self, run: &NewRun) -> Result<(), StoreError>;
 
-    /// All there is of a run, as the last commit left it.
+    /// The rows of a run, as the last commit left them.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError>;
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError>;
+
+    /// The run that its rows make, as the last commit left it.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`]; [`StoreError::Unusable`] when a row cannot be read.
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        Loaded::from_parts(self.parts(run).await?)
+    }
 
     /// Takes a run in hand: the one that is named, or the one that has waited longest of those that can go on.
     ///

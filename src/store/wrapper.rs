@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo,
-    RunQuery, RunStore, StoreError, Timer, TraceRow,
+    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Loaded, Mail, NewRun, Parts, Posted, Release,
+    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
 };
 use crate::decision::Decision;
 
@@ -77,6 +77,11 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     /// As [`RunStore::create`].
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         self.inner().create(run).await
+    }
+
+    /// As [`RunStore::parts`].
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
+        self.inner().parts(run).await
     }
 
     /// As [`RunStore::load`].
@@ -159,6 +164,10 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
 impl<W: Wrapper> RunStore for W {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         Wrapper::create(self, run).await
+    }
+
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
+        Wrapper::parts(self, run).await
     }
 
     async fn load(&self, run: &str) -> Result<Loaded, StoreError> {

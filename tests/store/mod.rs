@@ -2,6 +2,7 @@
 
 mod broken;
 mod file;
+mod keyed;
 mod lapses;
 mod memory;
 mod taped;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
+    Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo, RunQuery,
     RunStore, StoreError, Timer, TraceRow,
 };
 
@@ -114,9 +114,9 @@ impl RunStore for SqliteStore {
         self.writer.ask(move |conn| write::runs::create(conn, &run)).await
     }
 
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         let run = run.to_owned();
-        self.readers.read(move |conn| read::load::load(conn, &run)).await
+        self.readers.read(move |conn| read::load::parts(conn, &run)).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {

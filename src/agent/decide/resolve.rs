@@ -105,6 +105,7 @@ impl RunState {
             actor: incoming.actor.clone(),
             args_digest: Some(digest(self.asked_arguments(call))),
             decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
+            tag: None,
         };
         Accepted { call, decision }
     }

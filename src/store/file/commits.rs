@@ -8,7 +8,7 @@ use super::super::commit::{Commit, TraceRow};
 use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::Lease;
-use super::super::load::{Loaded, Parts};
+use super::super::load::Parts;
 use super::layout::Place;
 use super::problem::{damaged, failed, unsynced};
 use super::rows::{CallLine, MessageLine, lines, number, raw, trace_lines};
@@ -193,8 +193,8 @@ impl OpenRun<'_> {
         Ok(Posted::Accepted)
     }
 
-    /// All there is of the run.
-    pub(super) fn load(&self) -> Result<Loaded, StoreError> {
+    /// The rows of the run.
+    pub(super) fn parts(&self) -> Result<Parts, StoreError> {
         let (disk, place, state) = (self.disk, &self.place, &self.state);
         let path = place.spec();
         let spec = disk.read(&path, u64::MAX).map_err(failed(&path))?;
@@ -213,7 +213,7 @@ impl OpenRun<'_> {
         let values = state.run_values.iter().map(value(Scope::Run));
         let values = values.chain(state.thread_values.iter().map(value(Scope::Thread)));
         let run = state.run.as_ref().zip(state.core.as_ref());
-        Loaded::from_parts(Parts {
+        Ok(Parts {
             info: state.info(),
             spec,
             traced: state.traced,

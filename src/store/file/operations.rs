@@ -8,7 +8,7 @@ use super::super::commit::{Commit, TraceRow};
 use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release};
-use super::super::load::Loaded;
+use super::super::load::Parts;
 use super::super::query::{Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::super::{Mail, NewRun, RunStore};
 use super::FileStore;
@@ -24,8 +24,8 @@ impl RunStore for FileStore {
         Ok(())
     }
 
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        self.read(run, |run| run.load()).await
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
+        self.read(run, |run| run.parts()).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {

@@ -12,7 +12,7 @@ use super::commit::{Commit, TraceRow, Waits};
 use super::decide::Posted;
 use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
-use super::load::Loaded;
+use super::load::Parts;
 use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
 use super::{Mail, NewRun, RunStore};
@@ -91,9 +91,8 @@ impl RunStore for MemoryStore {
         Ok(())
     }
 
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
-        let parts = self.with(run, |kept| Ok(kept.parts()))?;
-        Loaded::from_parts(parts)
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
+        self.with(run, |kept| Ok(kept.parts()))
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {

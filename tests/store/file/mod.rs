@@ -26,7 +26,7 @@ use runstate::files::SimDisk;
 use runstate::store::{FileStore, RunStore};
 use runstate::testing::store::Bench;
 
-use folder::Folder;
+pub(super) use folder::Folder;
 
 /// A store whose lock many want: on a slow disk one may have to wait for long.
 fn patient(folder: &Path) -> FileStore {

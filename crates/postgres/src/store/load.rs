@@ -2,7 +2,7 @@
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
-use runstate::store::{Holder, Loaded, Parts, RunInfo, StoreError};
+use runstate::store::{Holder, Parts, RunInfo, StoreError};
 use tokio_postgres::Row;
 
 use super::no_run;
@@ -11,12 +11,12 @@ use crate::error::{damaged, of_client};
 use crate::pool::Connections;
 use crate::text::{Key, nat, untext};
 
-pub(super) async fn load(connections: &Connections, sql: &Sql, run: &str) -> Result<Loaded, StoreError> {
+pub(super) async fn load(connections: &Connections, sql: &Sql, run: &str) -> Result<Parts, StoreError> {
     let tables = connections.moment(&sql.load, &[&Key::of(run).key]).await?;
     let [runs, messages, calls, decisions, values, traced] = <[Vec<Row>; 6]>::try_from(tables)
         .map_err(|tables| damaged(format_args!("{} tables", tables.len())))?;
     let Some(row) = runs.first() else { return Err(no_run(run)) };
-    parts(row, &messages, &calls, &decisions, &values, &traced).and_then(Loaded::from_parts)
+    parts(row, &messages, &calls, &decisions, &values, &traced)
 }
 
 fn parts(

@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, Posted, Release, RunInfo, RunQuery,
+    Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo, RunQuery,
     RunStore, StoreError, Timer, TraceRow,
 };
 use tokio::sync::RwLock;
@@ -123,7 +123,7 @@ impl RunStore for PostgresStore {
         Ok(())
     }
 
-    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         load::load(&self.connections, &self.sql, run).await
     }
 

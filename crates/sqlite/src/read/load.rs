@@ -2,7 +2,7 @@
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
-use runstate::store::{Loaded, Mail, Parts, StoreError, TraceRow};
+use runstate::store::{Mail, Parts, StoreError, TraceRow};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::error::Outcome;
 use crate::number::{column, limit, narrow, number};
 use crate::write::leases::no_run;
 
-pub(crate) fn load(conn: &Connection, run: &str) -> Outcome<Loaded> {
+pub(crate) fn parts(conn: &Connection, run: &str) -> Outcome<Parts> {
     let info = runs::one(conn, run)?.ok_or_else(|| no_run(run))?;
     let own = own(conn, run)?;
     let mut traced = conn.prepare_cached("SELECT max(seq) FROM trace WHERE run = ?1")?;
@@ -20,7 +20,7 @@ pub(crate) fn load(conn: &Connection, run: &str) -> Outcome<Loaded> {
     if own.machine.is_none() && info.version > 0 {
         return Err(unreadable(format!("runs.snapshot or runs.core of the run {run:?} is not there")).into());
     }
-    let parts = Parts {
+    Ok(Parts {
         info,
         spec: own.spec,
         traced: traced.map_or(0, number),
@@ -33,8 +33,7 @@ pub(crate) fn load(conn: &Connection, run: &str) -> Outcome<Loaded> {
             row.get(0)
         })?,
         values: values(conn, run)?,
-    };
-    Ok(Loaded::from_parts(parts)?)
+    })
 }
 
 struct Own {

@@ -1,0 +1,204 @@
+//! Keys: what is stored with a tag that only a holder of the key can make.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// Secrets that tag stored data: HMAC-SHA-256 under a key of a name.
+///
+/// A checksum holds off damage; an attacker that writes the storage computes it anew. A tag holds off the attacker as well, as
+/// long as the key is not in the same storage. The first key makes tags, and each key checks them: so a key is replaced by
+/// a new first line, and the old line is removed once nothing is left under it.
+///
+/// The tag is of a text *in its place*: the same text under another place has another tag. What a tag does not hold off is an
+/// older text of the same place that is put back; the place should name the version.
+///
+/// As text a keyring has a line for each key, its name and at least 64 hexadecimal digits; lines that begin with `#` are
+/// comments:
+///
+/// ```text
+/// # openssl rand -hex 32
+/// 2026-11 8f1c…
+/// 2026-05 07aa…
+/// ```
+///
+/// ```
+/// use runstate::snapshot::{KeyError, Keyring};
+///
+/// let keys: Keyring = format!("k1 {}", "ab".repeat(32)).parse()?;
+/// let tag = keys.tag(&["run", "r1", "7"], b"{}");
+/// assert_eq!(keys.check(&["run", "r1", "7"], b"{}", &tag), Ok(()));
+///
+/// // Another text, or the same one in another place, does not fit.
+/// assert_eq!(keys.check(&["run", "r1", "7"], b"[]", &tag), Err(KeyError::Changed));
+/// assert_eq!(keys.check(&["run", "r2", "7"], b"{}", &tag), Err(KeyError::Changed));
+///
+/// // The key is replaced: tags of the old one are still good.
+/// let newer: Keyring = format!("k2 {}\nk1 {}", "cd".repeat(32), "ab".repeat(32)).parse()?;
+/// assert_eq!(newer.check(&["run", "r1", "7"], b"{}", &tag), Ok(()));
+/// assert!(newer.tag(&["run", "r1", "7"], b"{}").starts_with("k2:"));
+/// # Ok::<(), runstate::snapshot::NoKeyring>(())
+/// ```
+#[derive(Clone)]
+pub struct Keyring {
+    /// The first one makes tags.
+    keys: Vec<Key>,
+}
+
+#[derive(Clone)]
+struct Key {
+    name: String,
+    mac: Hmac<Sha256>,
+}
+
+/// The least bytes of a secret: as many as a tag has.
+const LEAST: usize = 32;
+
+impl Keyring {
+    /// The tag of a text in its place, as `NAME:` and 64 hexadecimal digits.
+    pub fn tag(&self, place: &[&str], text: &[u8]) -> String {
+        let Some(key) = self.keys.first() else { unreachable!("a keyring has a key") };
+        let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
+        let mut tag = format!("{}:", key.name);
+        for byte in key.mac_of(place, text).finalize().into_bytes() {
+            tag.extend([digit(byte >> 4), digit(byte & 15)]);
+        }
+        tag
+    }
+
+    /// Checks that a tag is of this text in this place. The comparison takes the same time wherever the two differ.
+    ///
+    /// # Errors
+    /// [`KeyError::Unknown`] for a tag of a key that the keyring lacks; [`KeyError::Changed`] for one that does not fit.
+    pub fn check(&self, place: &[&str], text: &[u8], tag: &str) -> Result<(), KeyError> {
+        let (name, digits) = tag.split_once(':').ok_or(KeyError::Changed)?;
+        let Some(key) = self.keys.iter().find(|key| key.name == name) else {
+            return Err(KeyError::Unknown { got: name.to_owned(), known: self.names() });
+        };
+        let expected = bytes(digits).ok_or(KeyError::Changed)?;
+        key.mac_of(place, text).verify_slice(&expected).map_err(|_| KeyError::Changed)
+    }
+
+    /// The names of the keys, the one that makes tags first.
+    pub fn names(&self) -> Vec<String> {
+        self.keys.iter().map(|key| key.name.clone()).collect()
+    }
+}
+
+impl Key {
+    /// Each part is preceded by its length, so that no two places give the same bytes.
+    fn mac_of(&self, place: &[&str], text: &[u8]) -> Hmac<Sha256> {
+        let mut mac = self.mac.clone();
+        let parts = place.iter().map(|part| part.as_bytes()).chain([text]);
+        for part in [b"runstate".as_slice()].into_iter().chain(parts) {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keyring({:?})", self.names())
+    }
+}
+
+impl FromStr for Keyring {
+    type Err = NoKeyring;
+
+    fn from_str(text: &str) -> Result<Self, NoKeyring> {
+        let mut keys: Vec<Key> = Vec::new();
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let wrong = |why: &str| NoKeyring { line: number, why: why.to_owned() };
+            let (name, secret) = line.split_once(char::is_whitespace).ok_or_else(|| {
+                wrong("expected the name of a key, a space and its secret in hexadecimal digits")
+            })?;
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            if name.len() > 64 || !name.chars().all(is_name) {
+                return Err(wrong("the name of a key has letters, digits, '-', '_' and '.', 64 at most"));
+            }
+            if keys.iter().any(|key| key.name == name) {
+                return Err(wrong("a key of that name stands above"));
+            }
+            let secret = bytes(secret.trim())
+                .filter(|secret| secret.len() >= LEAST)
+                .ok_or_else(|| wrong("the secret is not 64 hexadecimal digits or more, an even number"))?;
+            let mac = Hmac::new_from_slice(&secret).map_err(|_| wrong("the secret has a bad length"))?;
+            keys.push(Key { name: name.to_owned(), mac });
+        }
+        if keys.is_empty() {
+            return Err(NoKeyring { line: 1, why: "there is no key".to_owned() });
+        }
+        Ok(Keyring { keys })
+    }
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        digits.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+/// Why stored data is not taken as written by a holder of the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// It has no tag.
+    Untagged,
+    /// Its tag is of a key that the keyring lacks.
+    Unknown {
+        /// The name of that key.
+        got: String,
+        /// The names of the keys there are.
+        known: Vec<String>,
+    },
+    /// Its tag does not fit: the text was changed, or moved to another place.
+    Changed,
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyError::Untagged => f.write_str("it has no tag, and a keyed store takes nothing without"),
+            KeyError::Unknown { got, known } => {
+                write!(f, "its tag is of the key {got:?}, and the keyring has {}", known.join(", "))
+            }
+            KeyError::Changed => f.write_str(
+                "its tag does not fit: it was changed without the key, or moved here from elsewhere",
+            ),
+        }
+    }
+}
+
+impl Error for KeyError {}
+
+/// A text that is no keyring. The message has no part of a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoKeyring {
+    line: usize,
+    why: String,
+}
+
+impl NoKeyring {
+    /// The line, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for NoKeyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl Error for NoKeyring {}

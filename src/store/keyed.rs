@@ -1,0 +1,355 @@
+//! Stores in storage that others can write.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{
+    About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
+    RunStore, StoreError, Timer, Wrapper,
+};
+use crate::decision::{Decision, digest};
+use crate::snapshot::{KeyError, Keyring};
+
+/// A store whose rows carry tags under a key, and that takes no row without.
+///
+/// It keeps what runs and decides from whoever can write the storage and does not hold the key: what a run was created with, the
+/// run's state, its calls, messages and values, the questions that people are shown, decisions, and a pending cancellation. Each
+/// tag is of the row's content, the run's id, the row's own place, and the number of the commit that wrote it.
+///
+/// # What a tag does not hold off
+/// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
+///   that off keeps the numbers of its commits elsewhere.
+/// - **Lists and leases**: titles, statuses and times in [`runs`](RunStore::runs), who holds a run. Whoever writes the storage
+///   can stop a run, show a wrong list, or have a run claimed early. What is claimed is checked when it is loaded.
+/// - **Traces**, which are evidence for people and decide nothing.
+///
+/// A row without its tag is refused wherever it is read, and stays as it is: [`StoreError::Unusable`] names it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use runstate::snapshot::Keyring;
+/// use runstate::store::{Keyed, MemoryStore, NewRun, RunStore};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let keys: Keyring = format!("k1 {}", "ab".repeat(32)).parse()?;
+/// let inside = Arc::new(MemoryStore::default());
+/// let store = Keyed::new(inside.clone(), keys);
+/// store.create(&NewRun::new("r1", "tidy up".into(), 0)).await?;
+/// assert_eq!(store.load("r1").await?.spec, "tidy up");
+///
+/// // A run that is written without the key is refused, and so is a reader without it.
+/// inside.create(&NewRun::new("r2", "drop all tables".into(), 0)).await?;
+/// let refused = store.load("r2").await.unwrap_err().to_string();
+/// assert!(refused.starts_with("the run \"r2\": what it was created with: it has no tag"), "{refused}");
+/// let refused = inside.load("r1").await.unwrap_err().to_string();
+/// assert!(refused.starts_with("the run \"r1\" is stored under the key \"k1\""), "{refused}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Keyed {
+    store: Arc<dyn RunStore>,
+    keys: Keyring,
+}
+
+/// A row under its tag; `at` is the number of the commit that wrote it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tagged<T> {
+    tag: String,
+    at: u64,
+    of: T,
+}
+
+/// The name of the key that a value is stored under, if it is.
+pub(super) fn key_of(stored: &Value) -> Option<&str> {
+    let fields = stored.as_object().filter(|fields| fields.len() == 3 && fields.contains_key("of"))?;
+    let (tag, _) = fields.get("tag")?.as_str()?.split_once(':')?;
+    fields.get("at")?.as_u64().map(|_| tag)
+}
+
+/// The same of a text.
+pub(super) fn key_of_text(stored: &str) -> Option<String> {
+    stored
+        .starts_with("{\"tag\":")
+        .then(|| serde_json::from_str::<Tagged<&RawValue>>(stored).ok())?
+        .and_then(|tagged| Some(tagged.tag.split_once(':')?.0.to_owned()))
+}
+
+/// That a run is stored under a key, for a store without.
+pub(super) fn wants_key(run: &str, key: &str) -> StoreError {
+    StoreError::unusable(
+        format_args!("the run {run:?} is stored under the key {key:?}"),
+        "open the store with that key: `store::Keyed`, or --key-file and RUNSTATE_KEY of the command",
+    )
+}
+
+/// Where a row stands: its kind, its run, and what else names it.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    run: &'a str,
+    what: &'a str,
+    /// Of several rows of that kind, which one.
+    name: &'a str,
+    /// What else the tag is of.
+    with: &'a [&'a str],
+}
+
+/// The place of what a run was created with.
+fn created<'a>(run: &'a str, with: &'a [&'a str]) -> Place<'a> {
+    Place { run, what: "what it was created with", with, ..Place::default() }
+}
+
+impl Place<'_> {
+    fn refuses(&self, why: &KeyError) -> StoreError {
+        let Place { run, what, name, .. } = self;
+        let name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        StoreError::unusable(
+            format_args!("the run {run:?}: {what}{name}: {why}"),
+            "nothing was changed; restore the run from a backup that was made with the key, or remove it",
+        )
+    }
+
+    fn all<'b>(&'b self, at: &'b str) -> Vec<&'b str> {
+        [self.what, self.run, self.name, at].into_iter().chain(self.with.iter().copied()).collect()
+    }
+}
+
+/// What a tag is of, where what is stored is no text: other white space and another order of keys change nothing.
+fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
+    Ok(digest(&serde_json::to_value(value).map_err(StoreError::failed)?))
+}
+
+impl Keyed {
+    /// That store, under these keys.
+    pub fn new(store: Arc<dyn RunStore>, keys: Keyring) -> Self {
+        Keyed { store, keys }
+    }
+
+    /// The JSON under a tag. Its text is kept as it is.
+    fn tagged(&self, place: &Place<'_>, at: u64, json: &str) -> String {
+        let tag = self.keys.tag(&place.all(&at.to_string()), json.as_bytes());
+        format!("{{\"tag\":\"{tag}\",\"at\":{at},\"of\":{json}}}")
+    }
+
+    /// The JSON under the tag, of one of those commits.
+    fn untagged(
+        &self,
+        place: &Place<'_>,
+        at: std::ops::RangeInclusive<u64>,
+        text: &str,
+    ) -> Result<String, StoreError> {
+        let refuses = |why| place.refuses(&why);
+        let row: Tagged<&RawValue> = serde_json::from_str(text).map_err(|_| refuses(KeyError::Untagged))?;
+        let json = row.of.get();
+        self.keys.check(&place.all(&row.at.to_string()), json.as_bytes(), &row.tag).map_err(refuses)?;
+        // The tag is of this number; so it is no commit of this state of the run.
+        if at.contains(&row.at) { Ok(json.to_owned()) } else { Err(refuses(KeyError::Changed)) }
+    }
+
+    /// A value under a tag. It may be stored with other white space and another order of keys.
+    fn tagged_value(&self, place: &Place<'_>, value: &Value) -> Value {
+        let tag = self.keys.tag(&place.all("0"), digest(value).as_bytes());
+        serde_json::json!({ "tag": tag, "at": 0, "of": value })
+    }
+
+    fn untagged_value(&self, place: &Place<'_>, value: Value) -> Result<Value, StoreError> {
+        let row: Tagged<Value> =
+            serde_json::from_value(value).map_err(|_| place.refuses(&KeyError::Untagged))?;
+        let at = row.at.to_string();
+        self.keys
+            .check(&place.all(&at), digest(&row.of).as_bytes(), &row.tag)
+            .map_err(|why| place.refuses(&why))?;
+        Ok(row.of)
+    }
+
+    fn tagged_decision(&self, run: &str, decision: &Decision) -> Result<Decision, StoreError> {
+        let mut decision = Decision { run_id: run.to_owned(), tag: None, ..decision.clone() };
+        let content = content(&decision)?;
+        let place = Place { run, what: "the decision", name: &decision.decision_id, with: &[] };
+        decision.tag = Some(self.keys.tag(&place.all("0"), content.as_bytes()));
+        Ok(decision)
+    }
+
+    fn untagged_decision(&self, run: &str, mut decision: Decision) -> Result<Decision, StoreError> {
+        let tag = decision.tag.take();
+        let content = content(&decision)?;
+        let place = Place { run, what: "the decision", name: &decision.decision_id, with: &[] };
+        let tag = tag.ok_or_else(|| place.refuses(&KeyError::Untagged))?;
+        self.keys.check(&place.all("0"), content.as_bytes(), &tag).map_err(|why| place.refuses(&why))?;
+        Ok(decision)
+    }
+
+    /// The reason of a pending cancellation.
+    fn untagged_reason(&self, run: &str, reason: &str) -> Result<String, StoreError> {
+        let place = Place { run, what: "the pending cancellation", ..Place::default() };
+        let json = self.untagged(&place, 0..=0, reason)?;
+        serde_json::from_str(&json).map_err(|_| place.refuses(&KeyError::Changed))
+    }
+
+    /// A question that was stored, as it is shown to people.
+    fn question(&self, approval: Approval) -> Result<Approval, StoreError> {
+        let Approval { run, call, tool, arguments, suspension, .. } = approval;
+        let place =
+            Place { run: &run, what: "the question of", name: &call, with: &[&tool, &content(&suspension)?] };
+        let arguments = self.untagged_value(&place, arguments)?;
+        Ok(Approval::new(run, call, tool, arguments, suspension))
+    }
+}
+
+#[async_trait]
+impl Wrapper for Keyed {
+    fn inner(&self) -> &dyn RunStore {
+        &*self.store
+    }
+
+    async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        let spec = self.tagged_value(&created(&run.id, &[&run.title]), &run.spec);
+        self.store.create(&NewRun { spec, ..run.clone() }).await
+    }
+
+    async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
+        let mut parts = self.store.parts(run).await?;
+        let version = parts.info.version;
+        parts.spec = self.untagged_value(&created(run, &[&parts.info.title]), parts.spec)?;
+        if let Some(reason) = &mut parts.info.cancel {
+            *reason = self.untagged_reason(run, reason)?;
+        }
+        if let Some((snapshot, core)) = &mut parts.run {
+            for (what, text) in [("its machine", snapshot), ("its state", core)] {
+                *text = self.untagged(&Place { run, what, ..Place::default() }, version..=version, text)?;
+            }
+        }
+        let written = 1..=version;
+        for (name, executions, snapshot) in &mut parts.calls {
+            let executions = executions.to_string();
+            let place = Place { run, what: "the call", name, with: &[&executions] };
+            *snapshot = self.untagged(&place, written.clone(), snapshot)?;
+        }
+        for (message, seq) in parts.messages.iter_mut().zip(1_u64..) {
+            let seq = seq.to_string();
+            *message = self.untagged(
+                &Place { run, what: "the message", name: &seq, with: &[] },
+                written.clone(),
+                message,
+            )?;
+        }
+        for (scope, key, json) in &mut parts.values {
+            let scope = scope.to_string();
+            let place = Place { run, what: "the value", name: key, with: &[&scope] };
+            *json = self.untagged(&place, written.clone(), json)?;
+        }
+        let decisions = std::mem::take(&mut parts.decisions).into_iter();
+        parts.decisions = decisions.map(|one| self.untagged_decision(run, one)).collect::<Result<_, _>>()?;
+        Ok(parts)
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        Loaded::from_parts(Wrapper::parts(self, run).await?)
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (run, at) = (lease.run.as_str(), commit.version);
+        let mut commit = commit.clone();
+        for (what, text) in [("its machine", &mut commit.run.snapshot), ("its state", &mut commit.run.core)] {
+            *text = self.tagged(&Place { run, what, ..Place::default() }, at, text);
+        }
+        for call in &mut commit.calls {
+            let executions = call.executions.to_string();
+            let place = Place { run, what: "the call", name: &call.name, with: &[&executions] };
+            call.snapshot = self.tagged(&place, at, &call.snapshot);
+            if let Some(waits) = &mut call.waits {
+                let with = [&*call.tool, &content(&waits.suspension)?];
+                let place = Place { run, what: "the question of", name: &call.name, with: &with };
+                let arguments: Value = serde_json::from_str(&waits.arguments).map_err(StoreError::failed)?;
+                waits.arguments = self.tagged_value(&place, &arguments).to_string();
+            }
+        }
+        for message in &mut commit.messages {
+            let seq = message.seq.to_string();
+            message.json =
+                self.tagged(&Place { run, what: "the message", name: &seq, with: &[] }, at, &message.json);
+        }
+        for value in &mut commit.values {
+            let scope = value.scope.to_string();
+            let place = Place { run, what: "the value", name: &value.key, with: &[&scope] };
+            value.json = value.json.as_ref().map(|json| self.tagged(&place, at, json));
+        }
+        for decision in &mut commit.decisions {
+            // One that this process made may not name the run.
+            *decision = self.tagged_decision(run, decision)?;
+        }
+        self.store.commit(lease, &commit).await
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        self.store.post(&self.tagged_decision(&decision.run_id, decision)?).await
+    }
+
+    async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        let place = Place { run, what: "the pending cancellation", ..Place::default() };
+        let reason = self.tagged(&place, 0, &Value::from(reason).to_string());
+        self.store.cancel(run, &reason).await
+    }
+
+    async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
+        let mut mail = self.store.mail(run).await?;
+        let decisions = mail.decisions.into_iter();
+        mail.decisions = decisions.map(|one| self.untagged_decision(run, one)).collect::<Result<_, _>>()?;
+        mail.cancel = mail.cancel.map(|reason| self.untagged_reason(run, &reason)).transpose()?;
+        Ok(mail)
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let mut runs = self.store.runs(query).await?;
+        for info in &mut runs {
+            let Some(reason) = &mut info.cancel else { continue };
+            // A list only shows it; who loads the run is refused.
+            *reason = self.untagged_reason(&info.id, reason).unwrap_or_else(|error| error.to_string());
+        }
+        Ok(runs)
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        self.store.approvals(query).await?.into_iter().map(|approval| self.question(approval)).collect()
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let mut due = self.store.due(now_ms, limit).await?;
+        let mut lapsed = Vec::with_capacity(due.len());
+        for timer in due.drain(..) {
+            if self.is_asked(&timer).await? {
+                lapsed.push(timer);
+            }
+        }
+        Ok(lapsed)
+    }
+}
+
+impl Keyed {
+    /// Does the question with that time wait? Its tag is of the time; the list of timers has none.
+    async fn is_asked(&self, timer: &Timer) -> Result<bool, StoreError> {
+        let mut query = ApprovalQuery::new(About::Suspension(timer.suspension.clone()), 100);
+        loop {
+            let page = Wrapper::approvals(self, &query).await?;
+            if let Some(open) = page.iter().find(|open| open.run == timer.run && open.call == timer.call) {
+                if open.suspension.expires_at_ms == Some(timer.at_ms) {
+                    return Ok(true);
+                }
+                let Timer { run, call, .. } = timer;
+                let place = Place { run, what: "the time of the question of", name: call, with: &[] };
+                return Err(place.refuses(&KeyError::Changed));
+            }
+            match page.last() {
+                Some(last) if page.len() == query.limit => query = query.behind(last),
+                _ => return Ok(false),
+            }
+        }
+    }
+}
