@@ -1,5 +1,7 @@
 //! Small helpers for JSON that snapshots and drivers share.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 /// Checks whether the value nests deeper than `than` levels. It is looked at no deeper than that.
@@ -28,4 +30,19 @@ pub(crate) fn shortened(mut message: String) -> String {
         message.push('…');
     }
     message
+}
+
+/// The bytes as hexadecimal digits, two of each.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Does `serde_json` keep the text of a number as it is, by a feature that another crate turned on? A number can be made of any
+/// text then.
+pub(crate) fn numbers_keep_their_text() -> bool {
+    static KEEPS: LazyLock<bool> = LazyLock::new(|| {
+        serde_json::from_str::<Value>("1.00").is_ok_and(|number| *number.to_string() == *"1.00")
+    });
+    *KEEPS
 }

@@ -103,7 +103,7 @@ fn apply(c: &mut Criterion) {
         struct Counter(std::sync::atomic::AtomicU64);
         impl runstate::kernel::Observe for Counter {
             fn created(&self, _: u32, _: &'static runstate::kernel::Graph) {}
-            fn moved(&self, _: u32, _: &'static runstate::kernel::Edge) {
+            fn moved(&self, _: u32, _: &'static runstate::kernel::Graph, _: &'static runstate::kernel::Edge) {
                 self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
         }

@@ -25,15 +25,15 @@ pub const fn graph(graph: &Graph, edge_types: &[&str], types: &[&str]) {
 /// Refuses an identity in the name of this package from another one.
 ///
 /// # Panics
-/// While compiling, when the identity begins with `runstate/` and the package is another, or when it is empty.
+/// While compiling, when the identity begins with `runstate/` and the package is another, or when it has no slash.
 #[doc(hidden)]
 #[track_caller]
 pub const fn identity(name: &str, given: &[&str], package: Option<&str>) {
     const OURS: &[u8] = b"runstate/";
     let [given, ..] = given else { return };
     let at = Message::new().text(name).text(": the identity '").text(given);
-    if given.is_empty() {
-        at.text("' is empty").fail();
+    if !has_slash(given.as_bytes()) {
+        at.text("' has no '/': write the name of your package, a slash and a name that never changes").fail();
     }
     let is_our_package = match package {
         Some(package) => equal(package, "runstate"),
@@ -45,6 +45,17 @@ pub const fn identity(name: &str, given: &[&str], package: Option<&str>) {
     {
         at.text("' is of the package runstate; begin it with the name of your own").fail();
     }
+}
+
+const fn has_slash(text: &[u8]) -> bool {
+    let mut i = 0;
+    while i < text.len() {
+        if text[i] == b'/' {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 #[track_caller]

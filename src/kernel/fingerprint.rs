@@ -27,7 +27,7 @@ use super::graph::Graph;
 ///
 /// // From text, as `runstate diagram --fingerprint` prints it:
 /// assert_eq!(OLD.to_string().parse(), Ok(OLD));
-/// assert_eq!("x".parse::<Fingerprint>().unwrap_err().to_string(), "\"x\" is no fingerprint: expected 16 hexadecimal digits");
+/// assert_eq!("x".parse::<Fingerprint>().unwrap_err().to_string(), "\"x\" is no fingerprint: expected 16 hexadecimal digits, in lower case");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u64);
@@ -51,7 +51,7 @@ impl Fingerprint {
     }
 
     /// The fingerprint of a shape: each state with its name, is it initial, is it terminal; each edge with the names of the
-    /// states that it leaves and enters.
+    /// states that it leaves and enters. Two edges between the same states count twice.
     pub fn of_shape<'a>(
         states: impl IntoIterator<Item = (&'a str, bool, bool)>,
         edges: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -138,7 +138,7 @@ pub struct NoFingerprint(String);
 
 impl fmt::Display for NoFingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no fingerprint: expected 16 hexadecimal digits", self.0)
+        write!(f, "{:?} is no fingerprint: expected 16 hexadecimal digits, in lower case", self.0)
     }
 }
 
@@ -148,10 +148,7 @@ impl FromStr for Fingerprint {
     type Err = NoFingerprint;
 
     fn from_str(text: &str) -> Result<Self, NoFingerprint> {
-        let is_digits =
-            text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let number = if is_digits { u64::from_str_radix(text, 16).ok() } else { None };
-        number.map(Fingerprint).ok_or_else(|| NoFingerprint(text.chars().take(40).collect()))
+        number(text).map(Fingerprint).ok_or_else(|| NoFingerprint(text.chars().take(40).collect()))
     }
 }
 

@@ -123,15 +123,23 @@ pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
 #[derive(Debug)]
 pub struct Rehydration<T> {
     /// The lifecycle of the machine that comes back.
-    #[cfg(feature = "snapshot")]
+    #[cfg(feature = "lifecycles")]
     witness: TypeId,
     of: PhantomData<fn() -> T>,
 }
 
 #[cfg(feature = "snapshot")]
 impl<T> Rehydration<T> {
+    #[cfg_attr(
+        not(feature = "lifecycles"),
+        expect(unused_variables, reason = "only their records ask for it")
+    )]
     pub(crate) fn permit(witness: TypeId) -> Self {
-        Rehydration { witness, of: PhantomData }
+        Rehydration {
+            #[cfg(feature = "lifecycles")]
+            witness,
+            of: PhantomData,
+        }
     }
 
     /// Is it for a machine of that graph?

@@ -13,7 +13,8 @@ use super::refused::Refused;
 /// machine out, moves it on and puts it back in one call, with no await between. Await on a borrow from
 /// [`get`](Slot::get), then move synchronously: a future that is dropped half way leaves the slot as it was.
 ///
-/// A panic in a guard leaves the machine in the slot. A panic in an [`Enter`](super::Enter), in a hook of the record, in an
+/// A guard is asked before the machine is taken out, and once more by the transition: it gives the same answer to the same
+/// question. Its panic leaves the machine in the slot. A panic in an [`Enter`](super::Enter), in a hook of the record, in an
 /// observer or in a closure of [`step`](Slot::step) loses it: the code that panicked owned it.
 /// [`try_get`](Slot::try_get) then gives [`Lost`].
 ///
@@ -86,7 +87,11 @@ impl Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Lost { lifecycle, status } = self;
-        write!(f, "the {lifecycle} that was in state {status} is lost: a transition from there panicked")
+        write!(
+            f,
+            "the {lifecycle} that was in state {status} is lost: a transition from there panicked; restore it from its last \
+             snapshot"
+        )
     }
 }
 

@@ -62,10 +62,14 @@ pub(super) const fn fingerprint(text: &str, file: &str) -> Fingerprint {
         };
     }
     reader.no_second_block();
-    let mut i = 0;
+    let (mut i, mut begins) = (0, false);
     while i < shown.states {
+        begins |= shown.initial[i];
         shown.sum = shown.sum.state(reader.bytes(shown.names[i]), shown.initial[i], shown.ends[i]);
         i += 1;
+    }
+    if !begins {
+        reader.at_file().text("no state has the mark [*] of a beginning").fail();
     }
     shown.sum.fingerprint()
 }
@@ -82,6 +86,9 @@ struct Shown {
 impl Shown {
     #[track_caller]
     const fn see(mut self, reader: &Reader<'_>, t: Transition) -> Self {
+        if (t.from.is_empty() || t.to.is_empty()) && !t.label.is_empty() {
+            reader.unsupported("; a mark [*] has no event, so no label");
+        }
         match (t.from.is_empty(), t.to.is_empty()) {
             (true, true) => reader.at_line().text("the diagram goes from [*] to [*]").fail(),
             (true, false) => {

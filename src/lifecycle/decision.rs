@@ -176,7 +176,7 @@ pub struct Decision {
     pub decided_at_ms: u64,
     /// The tag that a keyed store gave it; none outside of such a store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tag: Option<String>,
+    pub tag: Option<Box<str>>,
 }
 
 impl Decision {

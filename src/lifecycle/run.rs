@@ -91,6 +91,14 @@ impl Record for RunRecord {
     fn created(&mut self, _: &'static Graph) {
         self.activations = 1;
     }
+
+    fn check_stored(&self, _: &'static str) -> Result<(), String> {
+        if self.activations > 0 {
+            Ok(())
+        } else {
+            Err("a run has had one activation or more, got 0".to_owned())
+        }
+    }
 }
 
 /// An activation is executing, for this cause.

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{RestoreError, Seal, Snapshot, SnapshotError, unproven};
-use crate::json::without_place;
-use crate::kernel::{Graph, Persist, Status, proven_witness};
+use super::{RestoreError, Seal, Snapshot, SnapshotError, is_documented, sealable};
+use crate::json::{hex, numbers_keep_their_text, without_place};
+use crate::kernel::{Graph, Persist, Status};
 
 /// Bytes of the checksum before the JSON: 64 hexadecimal digits and a space.
 const CHECKSUM: usize = 65;
@@ -56,15 +56,41 @@ pub struct Bundle {
 #[derive(Debug, Clone, Default)]
 pub struct Graphs(Vec<Under>);
 
+impl Graphs {
+    /// The graph that an earlier bundle told in that place, of the documented lifecycle of that name.
+    fn before(&self, place: usize, name: &str) -> Result<Under, RestoreError> {
+        let identity = crate::documented_graphs().iter().find(|graph| graph.name == name);
+        let identity = identity.map(|graph| graph.identity().to_string());
+        match self.0.get(place) {
+            Some(told) if Some(&told.0) == identity.as_ref() || told.0 == name => Ok(told.clone()),
+            Some(told) => Err(bundle(format!(
+                "its graph {place} is {name}, and an earlier bundle told {} in that place: it belongs to another log",
+                told.0
+            ))),
+            None => Err(bundle(format!(
+                "its graph {place} is {name}, as an earlier bundle of the log told it; that bundle is missing"
+            ))),
+        }
+    }
+}
+
 /// One graph: the identity of its lifecycle, its schema version, its fingerprint.
 #[derive(Debug, Clone, Deserialize)]
 struct Under(String, u32, String);
+
+/// A graph as a bundle names it: told, or by the name of a documented lifecycle that an earlier bundle told in that place.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Named {
+    Told(Under),
+    Before(String),
+}
 
 /// The form of a bundle in JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    graphs: Option<Vec<Under>>,
+    graphs: Vec<Named>,
     machines: BTreeMap<String, Member>,
     content: Value,
 }
@@ -108,13 +134,22 @@ impl Bundle {
     /// not told. `graphs` are as they were then.
     pub fn read(bytes: &[u8], graphs: &mut Graphs) -> Result<Bundle, RestoreError> {
         let Some((got, json)) = bytes.split_at_checked(CHECKSUM) else {
-            return Err(bundle("it is too short for a commit"));
+            return Err(bundle("this is no bundle: it has no checksum before its JSON"));
         };
         let (expected, got) = (checksum(json) + " ", String::from_utf8_lossy(got));
         if expected != got {
-            return Err(bundle(format!("its digest is {got:?}, its content's is {expected:?}")));
+            let (expected, got) = (expected.trim_end(), got.trim_end());
+            return Err(bundle(format!(
+                "it was changed after it was written: its content has the checksum {expected}, it says {got:?}"
+            )));
         }
         Self::vouched(json, graphs, |_| Seal::Vouched)
+    }
+
+    /// Does the checksum fit what follows it? A bundle of a later version may be whole and yet not be read.
+    pub fn is_whole(bytes: &[u8]) -> bool {
+        let parts = bytes.split_at_checked(CHECKSUM);
+        parts.is_some_and(|(got, json)| got.strip_suffix(b" ") == Some(checksum(json).as_bytes()))
     }
 
     /// Reads JSON that was verified, or that no other code could change. `seal` gives the seal of machines of a graph.
@@ -127,22 +162,26 @@ impl Bundle {
             let (column, message) = (error.column(), without_place(&error));
             bundle(format!("column {column}: {message}"))
         })?;
-        let told = written.graphs.map(Graphs);
-        let known = told.as_ref().unwrap_or(graphs);
+        let mut known = Vec::with_capacity(written.graphs.len());
+        for (named, place) in written.graphs.into_iter().zip(0..) {
+            known.push(match named {
+                Named::Told(told) => told,
+                Named::Before(name) => graphs.before(place, &name)?,
+            });
+        }
         let mut machines = BTreeMap::new();
         for (name, Member { of, status, record, state }) in written.machines {
-            let Some(Under(lifecycle, version, fingerprint)) = known.0.get(of).cloned() else {
+            let Some(Under(lifecycle, version, fingerprint)) = known.get(of).cloned() else {
                 return Err(bundle(format!(
-                    "the machine {name:?} is of graph {of}, which an earlier bundle of the log told; that bundle is missing"
+                    "the machine {name:?} is of graph {of}, and the bundle names {}",
+                    known.len()
                 )));
             };
             let seal = seal(of);
             let machine = Snapshot { lifecycle, version, fingerprint, status, record, state, seal };
             machines.insert(name, machine);
         }
-        if let Some(told) = told {
-            *graphs = told;
-        }
+        graphs.0 = known;
         Ok(Bundle { machines, content: written.content })
     }
 
@@ -175,8 +214,7 @@ fn bundle(message: impl Into<String>) -> RestoreError {
 }
 
 fn checksum(json: &[u8]) -> String {
-    let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
-    Sha256::digest(json).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    hex(&Sha256::digest(json))
 }
 
 /// Takes the machines of a bundle while it is written.
@@ -187,20 +225,32 @@ pub struct Machines<'a> {
     /// Where each name stands in `out`. Most bundles have one machine, and need no list.
     first: Option<(usize, usize)>,
     more: Vec<(usize, usize)>,
+    /// Why the last one was not added. Its bytes may stand in `out`, so the bundle fails with it.
+    failed: Option<SnapshotError>,
 }
 
 impl Machines<'_> {
     /// Adds a machine, typed or dynamic, under a name of its own.
     ///
     /// # Errors
-    /// As [`Bundle::write`].
+    /// As [`Bundle::write`], which then fails as well.
     pub fn add<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
     where
         P::Record: Serialize,
     {
-        if proven_witness::<P>().is_none() {
-            return Err(unproven::<P>());
+        let added = self.write(name, machine);
+        if let Err(error) = &added {
+            self.failed = Some(error.clone());
         }
+        added
+    }
+
+    fn write<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
+    where
+        P::Record: Serialize,
+    {
+        let is_documented = is_documented(P::GRAPH);
+        sealable::<P>()?;
         let refused =
             |message: &str| SnapshotError::Bundle { name: name.to_string(), message: message.to_owned() };
         let Some(of) = self.graphs.iter().position(|graph| *graph == P::GRAPH) else {
@@ -224,8 +274,8 @@ impl Machines<'_> {
         let from = self.out.len();
         serde_json::to_writer(&mut *self.out, &Borrowed { of, machine }).map_err(failed)?;
         // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close its own
-        // object and begin a forged one. Ours cannot.
-        if !crate::documented_graphs().contains(&P::GRAPH) {
+        // object and begin a forged one. A record of ours can where numbers keep their text.
+        if !is_documented || numbers_keep_their_text() {
             serde_json::from_slice::<IgnoredAny>(&self.out[from..]).map_err(failed)?;
         }
         Ok(())
@@ -278,21 +328,28 @@ fn write<T: Serialize + ?Sized>(
 ) -> Result<(), SnapshotError> {
     // Each field is written even where it is empty, so that a second one, from raw text in the content, is a duplicate.
     out.extend_from_slice(b"{\"graphs\":");
-    if tells {
-        out.push(b'[');
-        for (i, graph) in graphs.iter().enumerate() {
-            let comma = if i > 0 { "," } else { "" };
-            let identity = Value::from(graph.identity().to_string());
-            let (version, fingerprint) = (graph.version, graph.fingerprint());
-            write!(out, "{comma}[{identity},{version},\"{fingerprint}\"]")
-                .unwrap_or_else(|_| unreachable!("writing to memory does not fail"));
+    out.push(b'[');
+    for (i, graph) in graphs.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
         }
-        out.push(b']');
-    } else {
-        out.extend_from_slice(b"null");
+        let written = match is_documented(graph) && !tells {
+            // The name says which of the told graphs it is, so that no bundle is read with the graphs of another log.
+            true => write!(out, "\"{}\"", graph.name),
+            false => {
+                let identity = Value::from(graph.identity().to_string());
+                write!(out, "[{identity},{},\"{}\"]", graph.version, graph.fingerprint())
+            }
+        };
+        written.unwrap_or_else(|_| unreachable!("writing to memory does not fail"));
     }
+    out.push(b']');
     out.extend_from_slice(b",\"machines\":{");
-    machines(&mut Machines { out, graphs, first: None, more: Vec::new() })?;
+    let mut added = Machines { out, graphs, first: None, more: Vec::new(), failed: None };
+    machines(&mut added)?;
+    if let Some(failed) = added.failed {
+        return Err(failed);
+    }
     out.extend_from_slice(b"},\"content\":");
     serde_json::to_writer(&mut *out, content)
         .map_err(|error| SnapshotError::Bundle { name: "content".to_owned(), message: error.to_string() })?;
@@ -344,7 +401,9 @@ impl BundleLog {
             let message = "the log has other graphs".to_owned();
             return Err(SnapshotError::Bundle { name: "graphs".to_owned(), message });
         }
-        let before = self.bytes.len();
+        // What a panic in an earlier call has left goes.
+        let before = self.ends.last().copied().unwrap_or(0);
+        self.bytes.truncate(before);
         let outcome = write(&mut self.bytes, graphs, tells, content, machines);
         match outcome {
             Ok(()) => self.ends.push(self.bytes.len()),
@@ -359,8 +418,10 @@ impl BundleLog {
         self.ends.iter().map(move |to| {
             let json = &self.bytes[from..*to];
             from = *to;
+            // A place that the log has no graph for is refused before its seal counts.
+            let none = || Seal::Read(String::new());
             let seal =
-                |of: usize| self.graphs.get(of).map_or(Seal::Vouched, |graph| Seal::Taken(graph.witness()));
+                |of: usize| self.graphs.get(of).map_or_else(none, |graph| Seal::Taken(graph.witness()));
             Bundle::vouched(json, &mut graphs, seal)
         })
     }

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::json::{hex, numbers_keep_their_text};
+
 /// The digest of the values, as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn digest(values: &[&Value]) -> String {
     let mut bytes = Vec::with_capacity(512);
@@ -10,12 +12,7 @@ pub(crate) fn digest(values: &[&Value]) -> String {
         write(value, &mut bytes);
         bytes.push(b'\n');
     }
-    let mut text = String::from("sha256:");
-    for byte in Sha256::digest(&bytes) {
-        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('?'));
-        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('?'));
-    }
-    text
+    format!("sha256:{}", hex(&Sha256::digest(&bytes)))
 }
 
 /// Compact JSON with sorted keys. A feature of `serde_json` that another crate turns on may keep the order of insertion,
@@ -51,6 +48,17 @@ fn write(value: &Value, out: &mut Vec<u8>) {
 }
 
 fn write_leaf(leaf: &Value, out: &mut Vec<u8>) {
+    if let Value::Number(number) = leaf
+        && numbers_keep_their_text()
+    {
+        // What is no number is written as a text: no line of the digest ends within it.
+        let text = number.to_string();
+        let is_number =
+            text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+        if !is_number {
+            return write_leaf(&Value::from(text), out);
+        }
+    }
     // Writing to memory does not fail, and a leaf has no keys that could.
     serde_json::to_writer(out, leaf).unwrap_or_else(|_| unreachable!("a JSON leaf is JSON"));
 }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::json::hex;
+
 /// Secrets that tag stored data: HMAC-SHA-256 under a key of a name.
 ///
 /// A checksum holds off damage; an attacker that writes the storage computes it anew. A tag holds off the attacker as well, as
@@ -61,12 +63,7 @@ impl Keyring {
     /// The tag of a text in its place, as `NAME:` and 64 hexadecimal digits.
     pub fn tag(&self, place: &[&str], text: &[u8]) -> String {
         let Some(key) = self.keys.first() else { unreachable!("a keyring has a key") };
-        let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
-        let mut tag = format!("{}:", key.name);
-        for byte in key.mac_of(place, text).finalize().into_bytes() {
-            tag.extend([digit(byte >> 4), digit(byte & 15)]);
-        }
-        tag
+        format!("{}:{}", key.name, hex(&key.mac_of(place, text).finalize().into_bytes()))
     }
 
     /// Checks that a tag is of this text in this place. The comparison takes the same time wherever the two differ.

@@ -147,7 +147,7 @@ pub(super) fn migrate(
             return Ok(stored);
         }
         let step = at.filter(|_| stored.version <= graph.version).and_then(|at| {
-            left.iter().position(|migration| migration.starts_at(&stored, at)).map(|i| left.swap_remove(i))
+            left.iter().position(|migration| migration.starts_at(&stored, at)).map(|i| left.remove(i))
         });
         let Some(step) = step else {
             return Err(stuck(stored, graph, migrations));

@@ -33,7 +33,8 @@ pub use migration::{Migration, Stored};
 
 use crate::json::{nests_deeper, shortened, without_place};
 use crate::kernel::{
-    Fingerprint, Machine, Persist, ReadRecord, Record, Rehydration, Status, proven_witness, status_from_name,
+    Fingerprint, Graph, Machine, Persist, ReadRecord, Record, Rehydration, Status, proven_witness,
+    status_from_name,
 };
 
 /// The most levels of a record or a state. A reader of JSON takes 127; some are left for what a snapshot is stored in.
@@ -144,7 +145,7 @@ impl Snapshot {
     where
         P::Record: Serialize,
     {
-        let Some(witness) = proven_witness::<P>() else { return Err(unproven::<P>()) };
+        let witness = sealable::<P>()?;
         let (record, state) = written(machine)?;
         Ok(Snapshot {
             lifecycle: P::GRAPH.identity().to_string(),
@@ -291,11 +292,24 @@ fn other_lifecycle<M: Persist>(got: &str) -> RestoreError {
     RestoreError::OtherLifecycle { got: got.to_owned(), expected: M::GRAPH.identity().to_string() }
 }
 
-fn unproven<P: Persist>() -> SnapshotError {
-    SnapshotError::Unproven {
+/// The witness of a machine's lifecycle, if the machine may be stored under the identity of its graph: it is one of that graph,
+/// and a graph with the identity of a documented lifecycle is that one.
+fn sealable<P: Persist>() -> Result<TypeId, SnapshotError> {
+    let witness = proven_witness::<P>().filter(|_| {
+        is_documented(P::GRAPH) || {
+            let identity = P::GRAPH.identity().to_string();
+            let name = identity.strip_prefix("runstate/").unwrap_or(&identity);
+            crate::documented_graphs().iter().all(|graph| graph.name != name)
+        }
+    });
+    witness.ok_or_else(|| SnapshotError::Unproven {
         machine: std::any::type_name::<P>(),
         lifecycle: P::GRAPH.identity().to_string(),
-    }
+    })
+}
+
+fn is_documented(graph: &Graph) -> bool {
+    crate::documented_graphs().iter().any(|known| std::ptr::eq(*known, graph))
 }
 
 /// Record and state of a machine, as JSON.

@@ -173,7 +173,7 @@ impl Keyed {
         let mut decision = Decision { run_id: run.to_owned(), tag: None, ..decision.clone() };
         let content = content(&decision)?;
         let place = Place { run, what: "the decision", name: &decision.decision_id, with: &[] };
-        decision.tag = Some(self.keys.tag(&place.all("0"), content.as_bytes()));
+        decision.tag = Some(self.keys.tag(&place.all("0"), content.as_bytes()).into());
         Ok(decision)
     }
 

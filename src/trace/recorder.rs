@@ -18,8 +18,9 @@ type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// Remembers the transitions of the machines that carry one of its observers, in the order in which they happened.
 ///
-/// Only the code that `lifecycle!` generated writes to it: there is no way to add an event by hand. A lifecycle of the name of
-/// another one, such as a second `tool_call`, is written as `package/tool_call!`. Clones share one memory.
+/// Only a machine writes an event of its lifecycle: there is no way to add one by hand to a lifecycle of another crate. Of two
+/// lifecycles of one name the second is written as `package/name!`, and a documented lifecycle is always the first. Clones
+/// share one memory.
 ///
 /// What was recorded stays until it is [taken](Recorder::take), [drained](Recorder::drain) or
 /// [written](Recorder::write_to). Within the capacity a transition takes no lock and no allocation; beyond it nothing is

@@ -178,8 +178,8 @@ async fn a_line_that_is_damaged_is_refused_with_its_number_and_nothing_is_remove
         let line = twice[damaged].clone();
         twice.insert(damaged, line);
         for (lines, at, said) in [
-            (flipped, number, "its digest is "),
-            (short, number, "it is too short for a commit"),
+            (flipped, number, "its content has the checksum "),
+            (short, number, "this is no bundle: it has no checksum"),
             // The first line tells the graphs of all.
             (gone, number, if damaged == 0 { "that bundle is missing" } else { "where commit" }),
             (twice, number + 1, "where commit"),

@@ -1,6 +1,7 @@
 //! Machines in a state that they did not reach.
 
-use runstate::kernel::{Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration};
+use runstate::agent::{RunState, StoredRun};
+use runstate::kernel::{Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration, build};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, FlowRecord};
 use runstate::snapshot::{Bundle, BundleLog, RestoreError, Snapshot, SnapshotError};
@@ -144,4 +145,61 @@ fn neither_does_a_bundle_make_one_lifecycle_of_two() {
     let error = bundle.machine("door").unwrap().restore::<AnyDoor>().unwrap_err();
     assert!(matches!(error, RestoreError::OtherLifecycle { .. }), "{error}");
     assert!(bundle.machine("door").unwrap().restore::<twin::AnyDoor>().is_ok());
+}
+
+/// A graph by hand, under the identity of a documented lifecycle or under the name that version 0.1.0 stored.
+#[derive(Debug)]
+struct Impostor<const BARE: bool>(twin::House);
+
+const fn impostor(identity: &'static [&'static str]) -> Graph {
+    let names = build::Names { name: "mine", package: None, identity };
+    build::graph(&Own, &names, "", 1, AnyToolCall::GRAPH.states, AnyToolCall::GRAPH.events, &[])
+}
+
+struct Own;
+
+static FULL: Graph = impostor(&["runstate/tool_call"]);
+static BARE: Graph = impostor(&["tool_call"]);
+
+impl<const IS_BARE: bool> Persist for Impostor<IS_BARE> {
+    type Record = twin::House;
+    type Status = ToolCallStatus;
+    const GRAPH: &'static Graph = if IS_BARE { &BARE } else { &FULL };
+    const PROOF: Proof<Self> = Proof::new(&Own);
+
+    fn status(&self) -> ToolCallStatus {
+        ToolCallStatus::Succeeded
+    }
+    fn record(&self) -> &twin::House {
+        &self.0
+    }
+    fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+#[test]
+fn the_identity_of_a_documented_lifecycle_is_stored_for_that_lifecycle_alone() {
+    let full = Snapshot::of(&Impostor::<false>(twin::House::new(1))).unwrap_err();
+    let bare = Snapshot::of(&Impostor::<true>(twin::House::new(1))).unwrap_err();
+    for error in [full, bare] {
+        assert!(matches!(error, SnapshotError::Unproven { .. }), "{error}");
+    }
+    let machine = Impostor::<true>(twin::House::new(1));
+    assert!(Bundle::write(&[&BARE], true, &(), |machines| machines.add("x", &machine)).is_err());
+}
+
+/// The digest that a decision names is public, and is no checksum of anything.
+#[test]
+fn a_digest_of_arguments_is_no_checksum_of_a_run() {
+    let stored = StoredRun::of(&RunState::new("r1")).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&stored.to_json()).unwrap();
+    json.as_object_mut().unwrap().remove("digest");
+    json["version"] = 99.into();
+    let digest = runstate::decision::digest(&json);
+    json["digest"] = digest.into();
+    let forged = StoredRun::from_json(json.to_string().as_bytes()).unwrap();
+    let error = forged.restore().unwrap_err().to_string();
+    assert!(error.contains("changed after it was sealed"), "{error}");
+    assert!(stored.restore().is_ok());
 }

@@ -1,14 +1,16 @@
 //! Receipts, starts and gates of one flow, used in another one, also in one of a run of the same id.
 
 use runstate::checkpoint::{Due, Receipt, without_committer};
-use runstate::kernel::{Observer, Persist, Record};
+use runstate::kernel::{Enter, Observer};
 use runstate::resume_tool_call::{Drained, FindNothing, Gate, NothingReplayed};
-use runstate::run::{AnyRun, Run, RunRecord};
+use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
 use runstate::snapshot::{RestoreError, Snapshot};
+use runstate::termination::FinalReason;
 use runstate::tool_call::{AnyToolCall, CallRecord, Start, Succeed};
 use runstate::tool_execution::{Allow, BeforeToolExecute, ExecutionRecord, Started, ToolExecution};
 use runstate::turn::{CallRequest, Turn};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 /// A flow of its own, each time of a run `r1`.
@@ -92,6 +94,28 @@ fn a_gate_of_one_flow_opens_no_other() {
 }
 
 #[test]
+fn a_proof_of_a_gate_is_of_its_last_opening() {
+    let mut flow = at_the_gate();
+    let before = nothing(flow.gate());
+    // A second opening: what goes through it is not in the proof.
+    let _again = flow.gate();
+    let rejected = flow.skip_replay(SkipReplay::new(before)).unwrap_err();
+    assert_eq!(
+        rejected.error.to_string(),
+        "gate 1 was opened again, and no proof has what passed the later opening: open a gate once"
+    );
+
+    let mut flow = at_the_gate();
+    let gate = flow.gate();
+    let mut flow = flow.skip_replay(SkipReplay::new(nothing(gate))).unwrap().open_gate(OpenGate);
+    flow.request_stop(FinalReason::BEHAVIOR_REQUESTED);
+    let unopened = flow.pass_to_stop().unwrap();
+    let _opened = flow.gate();
+    let rejected = flow.pass(Pass::new(unopened)).unwrap_err();
+    assert_eq!(rejected.error.to_string(), "gate 2 was opened: drain it to pass it");
+}
+
+#[test]
 fn a_start_that_a_throw_away_flow_gave_begins_no_execution() {
     let (mut flow, mut other) = (round(), round());
     let gate = execution(&flow);
@@ -130,20 +154,41 @@ fn an_execution_of_no_flow_is_not_begun_by_a_commit() {
     assert!(stray.allow(Allow::once(proof)).unwrap_err().error.to_string().contains("another flow"));
 }
 
-/// Each hook may be called by hand. A machine that is made of the record afterwards is as new as any other.
+fn state<S: DeserializeOwned>(json: serde_json::Value) -> S {
+    serde_json::from_value(json).unwrap()
+}
+
+/// A state can be read from text, and its entry can be called by hand. A machine that is made of the record afterwards is as new
+/// as any other.
 #[test]
 fn a_record_does_not_age_by_hand() {
+    use runstate::{run, service_run, tool_call};
     let mut record = RunRecord::new("r1");
-    for edge in AnyRun::GRAPH.edges.iter().cycle().take(77) {
-        record.moved(edge);
+    for _ in 0..76 {
+        let waiting: run::Waiting = state(json!({ "calls": ["pay_1"] }));
+        let _running =
+            <run::Running as Enter<_, _>>::enter(waiting, run::Resume::user_message(), &mut record);
     }
+    assert_eq!(record.activations(), 77);
     assert_eq!(Run::new(record).record().activations(), 1);
 
     let mut record = CallRecord::new("pay_1", "pay", json!({}));
-    for edge in AnyToolCall::GRAPH.edges.iter().cycle().take(77) {
-        record.moved(edge);
-    }
+    let _running =
+        <tool_call::Running as Enter<_, _>>::enter(state::<tool_call::New>(json!(null)), Start, &mut record);
+    assert_eq!(record.attempts(), 1);
     assert_eq!(AnyToolCall::new(record).record().attempts(), 0);
+
+    let mut record = FlowRecord::new(&Run::new(RunRecord::new("r1")), 0);
+    let _gate = <ResumeToolCall as Enter<_, _>>::enter(state::<LoopTop>(json!(null)), OpenGate, &mut record);
+    assert_eq!(RunFlow::new(record).begin(Begin).due().number(), 1);
+
+    let mut record = service_run::ServiceRunRecord::new("r1", "build");
+    let paused: service_run::Paused = state(
+        json!({ "pass": 1, "reason": { "final_status": "NEEDS_INPUT", "questions": ["which chain?"] } }),
+    );
+    let answers = service_run::Resume::with_answers([("chain", json!("base"))]);
+    let _running = <service_run::Running as Enter<_, _>>::enter(paused, answers, &mut record);
+    assert!(service_run::ServiceRun::new(record).record().user_inputs().is_empty());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use runstate::kernel::{Edge, Enter, Graph, Guard, Observe, Observer, Record, Slot};
 use runstate::lifecycle;
@@ -24,6 +25,7 @@ lifecycle! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Place {
     Guard,
+    GuardAgain,
     Enter,
     Hook,
     Observer,
@@ -33,6 +35,8 @@ enum Place {
 #[derive(Debug, Serialize, Deserialize)]
 struct Wire {
     panics: Place,
+    #[serde(skip)]
+    asked: AtomicU32,
     #[serde(skip)]
     observer: Observer,
 }
@@ -64,6 +68,8 @@ impl Guard<Whole, Light> for Burning {
     type Error = Wet;
     fn check(_: &Whole, _: &Light, wire: &Wire) -> Result<(), Wet> {
         assert!(wire.panics != Place::Guard, "in the guard");
+        let asked = wire.asked.fetch_add(1, Ordering::Relaxed);
+        assert!(wire.panics != Place::GuardAgain || asked == 0, "in the guard, again");
         Ok(())
     }
 }
@@ -85,7 +91,8 @@ impl Observe for Panics {
 }
 
 fn slot(panics: Place) -> Slot<AnyFuse> {
-    let mut slot = Slot::new(AnyFuse::new(Wire { panics, observer: Observer::default() }));
+    let mut slot =
+        Slot::new(AnyFuse::new(Wire { panics, asked: AtomicU32::new(0), observer: Observer::default() }));
     if panics == Place::Observer {
         slot.get_mut().observe(Observer::new(Arc::new(Panics), 0));
     }
@@ -127,6 +134,14 @@ fn any_later_panic_leaves_a_loss_that_has_a_type() {
             assert_eq!(said.downcast_ref::<String>().unwrap(), &lost.to_string());
         }
     }
+}
+
+/// A guard is to give one answer to one question. One that does not costs the machine, and the loss has a type.
+#[test]
+fn a_guard_that_panics_when_the_transition_asks_it_again_loses_the_machine() {
+    let mut slot = slot(Place::GuardAgain);
+    assert_eq!(light(&mut slot).as_deref(), Some("in the guard, again"));
+    assert_eq!(slot.try_get().unwrap_err().status(), "Whole");
 }
 
 #[test]

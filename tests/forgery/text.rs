@@ -1,8 +1,11 @@
 //! Text that a foreign `Serialize` writes raw, to close its own object and begin one of another name.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use runstate::kernel::{Persist, Record};
 use runstate::lifecycle;
-use runstate::snapshot::{Bundle, BundleLog, Graphs, Snapshot};
+use runstate::run::AnyRun;
+use runstate::snapshot::{Bundle, BundleLog, Graphs, Machines, Snapshot};
 use runstate::tool_call::{AnyToolCall, CallRecord};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
@@ -53,6 +56,83 @@ fn raw_text_of_a_record_adds_no_machine_to_a_bundle() {
 }
 
 #[test]
+fn a_failure_that_the_caller_drops_fails_the_bundle() {
+    let slip = AnySlip::new(Note(BREAKOUT.to_owned()));
+    let drops = |machines: &mut Machines<'_>| {
+        machines.add("slip", &slip).unwrap_err();
+        Ok(())
+    };
+    assert!(Bundle::write(&GRAPHS, true, &(), drops).is_err());
+    let mut log = BundleLog::default();
+    assert!(log.append(&GRAPHS, true, &(), drops).is_err());
+    assert!(log.is_empty() && log.size() == 0);
+    // As an honest mistake, too.
+    let call = AnyToolCall::new(CallRecord::new("c", "t", Default::default()));
+    let twice = Bundle::write(&GRAPHS, true, &(), |machines| {
+        machines.add("c", &call)?;
+        machines.add("c", &call).unwrap_err();
+        Ok(())
+    });
+    assert_eq!(
+        twice.unwrap_err().to_string(),
+        "the machine \"c\" cannot be bundled: the bundle has one of that name"
+    );
+}
+
+/// What it writes before it panics stays for the next one to complete, unless the log forgets it.
+struct Bomb;
+
+impl Serialize for Bomb {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("half way")
+    }
+}
+
+#[test]
+fn a_panic_half_way_leaves_nothing_in_a_log() {
+    let call = AnyToolCall::new(CallRecord::new("c", "t", Default::default()));
+    let mut log = BundleLog::default();
+    let add = |machines: &mut Machines<'_>| machines.add("c", &call);
+    assert!(catch_unwind(AssertUnwindSafe(|| log.append(&GRAPHS, true, &Bomb, add))).is_err());
+    log.append(&GRAPHS, true, &"whole", add).unwrap();
+    let bundles: Vec<Bundle> = log.read().map(Result::unwrap).collect();
+    assert_eq!(bundles.len(), 1);
+    assert_eq!(bundles[0].content::<String>().unwrap(), "whole");
+}
+
+#[test]
+fn the_graphs_of_one_log_do_not_read_a_bundle_of_another() {
+    let slip = AnySlip::new(Note("{}".to_owned()));
+    let call = AnyToolCall::new(CallRecord::new("c", "t", Default::default()));
+    let told = Bundle::write(&[AnyToolCall::GRAPH], true, &(), |_| Ok(())).unwrap();
+    let of_runs = Bundle::write(&[AnyRun::GRAPH], true, &(), |_| Ok(())).unwrap();
+    // A lifecycle of one's own is told each time.
+    let own = Bundle::write(&[AnySlip::GRAPH], false, &(), |machines| machines.add("x", &slip)).unwrap();
+    let mut graphs = Graphs::default();
+    Bundle::read(&told, &mut graphs).unwrap();
+    let own = Bundle::read(&own, &mut graphs.clone()).unwrap();
+    assert_eq!(own.machine("x").unwrap().lifecycle(), "runstate/slip");
+    // A documented one is told by its name.
+    let later =
+        Bundle::write(&[AnyToolCall::GRAPH], false, &(), |machines| machines.add("c", &call)).unwrap();
+    assert!(
+        Bundle::read(&later, &mut graphs).unwrap().machine("c").unwrap().restore::<AnyToolCall>().is_ok()
+    );
+    let mut others = Graphs::default();
+    let error = Bundle::read(&later, &mut others).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "its graph 0 is tool_call, as an earlier bundle of the log told it; that bundle is missing"
+    );
+    Bundle::read(&of_runs, &mut others).unwrap();
+    let error = Bundle::read(&later, &mut others).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "its graph 0 is tool_call, and an earlier bundle told runstate/run in that place: it belongs to another log"
+    );
+}
+
+#[test]
 fn raw_text_of_the_content_adds_no_machine_to_a_bundle() {
     for raw in [
         r#"null,"machines":{"pay_1":{"of":1,"status":"Succeeded","record":{},"state":{}}}"#,
@@ -63,7 +143,7 @@ fn raw_text_of_the_content_adds_no_machine_to_a_bundle() {
     ] {
         let content = Note(raw.to_owned());
         let call = AnyToolCall::new(CallRecord::new("c", "t", Default::default()));
-        let add = |machines: &mut runstate::snapshot::Machines<'_>| machines.add("c", &call);
+        let add = |machines: &mut Machines<'_>| machines.add("c", &call);
         let mut log = BundleLog::default();
         let read = log.append(&GRAPHS, true, &content, add).map(|()| log.read().next().unwrap().is_ok());
         assert!(!matches!(read, Ok(true)), "{raw} was taken");
@@ -77,12 +157,11 @@ fn raw_text_of_the_content_adds_no_machine_to_a_bundle() {
 }
 
 #[test]
-fn raw_text_of_a_record_is_refused_by_a_snapshot_or_read_as_a_record() {
+fn raw_text_that_is_no_record_is_refused_by_a_snapshot() {
     let slip = AnySlip::new(Note(BREAKOUT.to_owned()));
-    match Snapshot::of(&slip) {
-        Err(_) => {}
-        Ok(taken) => {
-            assert_eq!(taken.lifecycle(), "runstate/slip", "what was written is a record and no more")
-        }
-    }
+    // A value takes no raw text: the record that is written is the text, as a text or as an object of that name.
+    let taken = Snapshot::of(&slip);
+    assert!(taken.is_err(), "{taken:?}");
+    let whole = AnySlip::new(Note("{\"text\": 1}".to_owned()));
+    assert_eq!(Snapshot::of(&whole).unwrap().record()["text"], 1);
 }

@@ -122,7 +122,8 @@ fn a_slot_that_lost_its_machine_to_a_panic_says_so() {
     let said = catch_unwind(AssertUnwindSafe(|| slot.get().status())).unwrap_err();
     assert_eq!(
         said.downcast_ref::<String>().unwrap(),
-        "the door that was in state Open is lost: a transition from there panicked"
+        "the door that was in state Open is lost: a transition from there panicked; restore it from its last \
+         snapshot"
     );
 }
 

@@ -264,13 +264,17 @@ fn fold(path: &Path, bytes: &[u8]) -> Result<(StoredRun, usize), FileError> {
         let Some(text) = line.strip_suffix(b"\n") else {
             // A crash tore it, and who waited for it was never told that it is there; unless what tore is the end of a whole line.
             let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
-            if Bundle::read(but_its_end, &mut graphs.clone()).is_ok() {
+            if Bundle::is_whole(but_its_end) {
                 return Err(at(damage("its end is damaged, and all before that is whole", true)));
             }
             break;
         };
-        let bundle = Bundle::read(text, &mut graphs)
-            .map_err(|what| at(damage(&what.to_string(), whole + line.len() == bytes.len())))?;
+        let is_last = whole + line.len() == bytes.len();
+        let bundle = Bundle::read(text, &mut graphs).map_err(|what| match Bundle::is_whole(text) {
+            // It is as it was written, by a program of another version perhaps.
+            true => at(format!("{what}; read the file with the program that wrote it")),
+            false => at(damage(&what.to_string(), is_last)),
+        })?;
         commits.add(bundle).map_err(|error| at(error.to_string()))?;
         whole += line.len();
     }

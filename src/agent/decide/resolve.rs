@@ -28,6 +28,7 @@ pub(in crate::agent) enum Judging {
 
 /// What to do with a decision.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
 pub(in crate::agent) enum Resolved {
     /// It is the answer.
     Accept(Accepted),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::super::history::Message;
 use super::super::keys::{KeyState, Scope, Values};
@@ -14,6 +15,7 @@ use super::error::StateError;
 use super::sound::{check, suspended};
 use super::{Call, Offer, RunState};
 use crate::decision::{Decision, Suspension, digest};
+use crate::json::hex;
 use crate::kernel::Persist;
 use crate::run::AnyRun;
 use crate::snapshot::{Bundle, Migration, RestoreError, Snapshot};
@@ -396,7 +398,7 @@ impl StoredRun {
     }
 
     fn digest_text(&self) -> Cow<'_, str> {
-        self.digest.as_deref().map_or_else(|| digest(&self.content()).into(), Cow::Borrowed)
+        self.digest.as_deref().map_or_else(|| digest_of(&self.content()).into(), Cow::Borrowed)
     }
 
     /// Brings the run back as types.
@@ -414,7 +416,7 @@ impl StoredRun {
     /// As [`restore`](StoredRun::restore).
     pub fn restore_with(&self, of_run: &[Migration], of_calls: &[Migration]) -> Result<RunState, StateError> {
         if let Some(got) = &self.digest
-            && let expected = digest(&self.content())
+            && let expected = digest_of(&self.content())
             && *got != expected
         {
             let error = RestoreError::Digest { got: got.clone(), expected };
@@ -459,4 +461,12 @@ pub(super) fn suspension_of(name: &str, call: &Snapshot) -> Result<Option<Suspen
 
 fn is_of_another_version(call: &Snapshot) -> bool {
     call.version() != AnyToolCall::GRAPH.version
+}
+
+/// The digest of a stored run. No function that is public computes it for another content.
+fn digest_of(content: &Value) -> String {
+    let mut sum = Sha256::new();
+    sum.update("runstate stored run\n");
+    sum.update(digest(content));
+    format!("sha256:{}", hex(&sum.finalize()))
 }

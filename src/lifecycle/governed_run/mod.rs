@@ -202,8 +202,8 @@ impl AnyGovernedRun {
     /// Reads a run from the parts of RUN_STATE.json: its state, what all states share, and the data of the state.
     ///
     /// The file has no checksum (the document gives it none, and other tools write it), so its bytes are trusted input. All of
-    /// it is checked as a snapshot is: the history is a way through the graph, no field is unknown, and the run would
-    /// write the same parts again.
+    /// it is checked as a snapshot is: the history is a way through the graph to this state, without a gap in time, no field is
+    /// unknown, and the run would write the same parts again. It has no checksum: the file is trusted input.
     ///
     /// ```
     /// use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus};
@@ -229,7 +229,15 @@ impl AnyGovernedRun {
         state: serde_json::Value,
     ) -> Result<Self, RestoreError> {
         use crate::kernel::Persist;
+        let entered_at = state["entered_at"].as_u64();
         let (version, fingerprint) = (Self::GRAPH.version, Self::GRAPH.fingerprint().to_string());
-        rehydrate(Stored { version, fingerprint, status: status.name().to_owned(), record, state })
+        let stored = Stored { version, fingerprint, status: status.name().to_owned(), record, state };
+        let run: Self = rehydrate(stored)?;
+        let since = run.record().history().last().map_or(run.record().created_at(), |last| last.exited_at);
+        if entered_at == Some(since) {
+            return Ok(run);
+        }
+        let message = format!("entered_at is {entered_at:?}, and the history ends at {since}");
+        Err(RestoreError::Shape { status: status.name(), part: crate::snapshot::Part::State, message })
     }
 }

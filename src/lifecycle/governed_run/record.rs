@@ -127,6 +127,23 @@ impl Record for RunRecord {
         self.state_history.clear();
         self.approvals_granted.clear();
     }
+
+    /// The last state of the history leads to the present one.
+    fn check_stored(&self, status: &'static str) -> Result<(), String> {
+        let Some(last) = self.state_history.last() else {
+            let is_first = status == GovernedRunStatus::Init.name();
+            return if is_first {
+                Ok(())
+            } else {
+                Err(format!("no history leads to {status}: a run begins in INIT"))
+            };
+        };
+        let graph = GovernedRunStatus::graph();
+        if graph.edges.iter().any(|edge| edge.from == last.state.name() && edge.to == status) {
+            return Ok(());
+        }
+        Err(format!("there is no way to {status} from {}, the last state of the history", last.state))
+    }
 }
 
 impl ReadRecord for RunRecord {

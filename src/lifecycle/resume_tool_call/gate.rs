@@ -50,8 +50,6 @@ pub struct Gate {
     /// look.
     looks_before: u64,
     replayed: bool,
-    /// The how-manieth it is for its place. A later one than the first does not know what went through that.
-    opening: u32,
 }
 
 impl Gate {
@@ -63,8 +61,8 @@ impl Gate {
 
     /// A gate of an activation, opened for the first time, or again: then it can be gone through, but never be drained.
     pub(in crate::lifecycle) fn of_flow(flow: u64, gate: u64, opening: u32) -> Self {
-        let of = GateOf { flow, gate };
-        Gate { of, nonce: Nonce::default(), passes: 0, out: 0, looks_before: 0, replayed: false, opening }
+        let of = GateOf { flow, gate, opening };
+        Gate { of, nonce: Nonce::default(), passes: 0, out: 0, looks_before: 0, replayed: false }
     }
 
     /// The number of the gate.
@@ -149,7 +147,7 @@ impl Gate {
     fn is_drained_by(&self, last: &GateRecord) -> Result<(), NotDrained> {
         self.gave_out(last)?;
         let gate = self.of.gate;
-        if self.opening > 1 {
+        if self.of.opening > 1 {
             return Err(NotDrained::OpenedBefore { gate });
         }
         if self.out > 1 {

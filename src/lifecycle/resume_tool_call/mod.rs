@@ -124,7 +124,7 @@ record! { AnyResumeToolCall:
 impl GateRecord {
     /// The record of a first pass by itself. The passes of a gate that is to be drained come from [`Gate::pass`].
     pub fn new(gate: u64) -> Self {
-        Self::given_out(GateOf { flow: 0, gate }, 1, Nonce::default())
+        Self::given_out(GateOf { flow: 0, gate, opening: 1 }, 1, Nonce::default())
     }
 
     fn given_out(of: GateOf, pass: u64, nonce: Nonce) -> Self {

@@ -22,6 +22,8 @@ impl ResumeToolCall<CommitReplay> {
 pub(in crate::lifecycle) struct GateOf {
     pub(in crate::lifecycle) flow: u64,
     pub(in crate::lifecycle) gate: u64,
+    /// The number of its opening, from 1; 0 where it was passed unopened. A proof of an earlier opening proves nothing.
+    pub(in crate::lifecycle) opening: u32,
 }
 
 /// A gate whose last pass found nothing.

@@ -35,6 +35,11 @@ pub enum Unmet {
         /// The number of the gate.
         gate: u64,
     },
+    /// The gate of that number was opened a second time after the proof's opening.
+    OpenedAgain {
+        /// The number of the gate.
+        gate: u64,
+    },
     /// No call was named that waits.
     NothingWaits,
     /// The answer has no calls.
@@ -61,6 +66,12 @@ impl fmt::Display for Unmet {
             }
             Unmet::OtherActivation => f.write_str("the proof is of a gate of another activation"),
             Unmet::GateOpened { gate } => write!(f, "gate {gate} was opened: drain it to pass it"),
+            Unmet::OpenedAgain { gate } => {
+                write!(
+                    f,
+                    "gate {gate} was opened again, and no proof has what passed the later opening: open a gate once"
+                )
+            }
             Unmet::NothingWaits => f.write_str("no call was named that waits"),
             Unmet::NoCalls => f.write_str("the model's answer has no calls: it is finished, not executed"),
             Unmet::HasCalls => f.write_str("the model's answer has calls: they are executed before the end"),
@@ -77,10 +88,13 @@ fn proven(flow: &FlowRecord, due: Due, receipt: &Receipt) -> Result<(), Unmet> {
     due.within(flow.identity()).is_met_by(receipt).map_err(Unmet::Receipt)
 }
 
-fn passed(flow: &FlowRecord, expected: u64, got: GateOf) -> Result<(), Unmet> {
+/// `openings` is how often the activation opened the gate: what went through a later opening is not in the proof.
+fn passed(flow: &FlowRecord, (expected, openings): (u64, u32), got: GateOf) -> Result<(), Unmet> {
     match got {
         GateOf { gate, .. } if gate != expected => Err(Unmet::Gate { got: gate, expected }),
         GateOf { flow: other, .. } if other != flow.identity() => Err(Unmet::OtherActivation),
+        GateOf { opening: 0, gate, .. } if openings > 0 => Err(Unmet::GateOpened { gate }),
+        GateOf { opening, gate, .. } if opening < openings => Err(Unmet::OpenedAgain { gate }),
         GateOf { .. } => Ok(()),
     }
 }
@@ -105,14 +119,14 @@ macro_rules! guards {
 
 guards! {
     ResumeReplay0: CommitUser, |from, event: Commit, flow| proven(flow, from.due, &event.receipt);
-    CommitReplay0: ResumeReplay0, |from, event: Replay, flow| passed(flow, from.gate, event.drained.of());
-    LoopTop: ResumeReplay0, |from, event: SkipReplay, flow| passed(flow, from.gate, event.nothing.0);
+    CommitReplay0: ResumeReplay0, |from, event: Replay, flow| passed(flow, (from.gate, from.openings), event.drained.of());
+    LoopTop: ResumeReplay0, |from, event: SkipReplay, flow| passed(flow, (from.gate, from.openings), event.nothing.0);
     LoopTop: CommitReplay0, |from, event: Commit, flow| proven(flow, from.due, &event.receipt);
     Suspended: CommitReplay0, |from, event: Stay, flow| {
         some_wait(&event.calls)?;
         proven(flow, from.due, &event.receipt)
     };
-    StepPrepare: ResumeToolCall, |from, event: Pass, flow| passed(flow, from.gate, event.gate.0);
+    StepPrepare: ResumeToolCall, |from, event: Pass, flow| passed(flow, (from.gate, from.openings), event.gate.0);
     LlmCall: StepPrepare, |_, _event: Infer, flow| match &flow.stopping {
         Some(reason) => Err(Unmet::Stopping(reason.clone())),
         None => Ok(()),
@@ -134,9 +148,9 @@ guards! {
     ResumeAfterTool: CommitTool, |from, event: Commit, flow| proven(flow, from.due, &event.receipt);
     Suspended: ResumeAfterTool, |from, event: Park, flow| {
         some_wait(&event.calls)?;
-        passed(flow, from.gate, event.gate.0)
+        passed(flow, (from.gate, from.openings), event.gate.0)
     };
-    LoopTop: ResumeAfterTool, |from, event: Next, flow| passed(flow, from.gate, event.gate.0);
+    LoopTop: ResumeAfterTool, |from, event: Next, flow| passed(flow, (from.gate, from.openings), event.gate.0);
 }
 
 fn complete(round: &ToolRound, event: &Complete) -> Result<(), Unmet> {

@@ -32,8 +32,8 @@ owing!(CommitUser, CommitReplay0, CommitAssistant, CommitTool, CommitFinished);
 macro_rules! gated {
     ($($State:ident),+) => { $(
         impl RunFlow<$State> {
-            /// Opens the gate that the activation stands at. The first opening alone can be drained: a later one does not
-            /// know what went through that.
+            /// Opens the gate that the activation stands at. It is opened once: a later opening cannot be drained, and with it
+            /// no proof of the first one is taken any more, so that the activation can only fail.
             pub fn gate(&mut self) -> Gate {
                 let state = self.state_mut();
                 state.openings = state.openings.saturating_add(1);
@@ -69,7 +69,7 @@ impl RunFlow<ResumeToolCall> {
         if openings > 0 {
             return Err(Unmet::GateOpened { gate });
         }
-        Ok(GatePassed(GateOf { flow: self.record().identity(), gate }))
+        Ok(GatePassed(GateOf { flow: self.record().identity(), gate, opening: openings }))
     }
 }
 

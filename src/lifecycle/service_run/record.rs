@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::record::record;
 use super::AnyServiceRun;
-use crate::kernel::{Observer, Record};
+use crate::kernel::{Graph, Observer, Record};
 
 record! { AnyServiceRun:
     /// What all states of a service run share: what is wanted, and what the user has said so far.
@@ -63,5 +63,10 @@ impl Record for ServiceRunRecord {
     #[inline]
     fn observer(&mut self) -> Option<&mut Observer> {
         Some(&mut self.observer)
+    }
+
+    /// A new run has no answers, whatever was done to the record before.
+    fn created(&mut self, _: &'static Graph) {
+        self.user_inputs.clear();
     }
 }

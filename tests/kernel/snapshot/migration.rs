@@ -111,3 +111,59 @@ fn a_broken_seal_is_not_migrated() {
     let error = broken.restore_with::<AnyDoor>(&[KEYS_ARE_NUMBERS, BOLTED_IS_LOCKED_UP]).unwrap_err();
     assert!(matches!(error, RestoreError::Digest { .. }));
 }
+
+/// The door before it could be taken out, and before it could be locked.
+const NO_WAY_OUT: Fingerprint = Fingerprint::of_diagram(
+    "```mermaid\nstateDiagram-v2\n[*] --> Open\nOpen --> Shut : close\nShut --> Open : push\nShut --> LOCKED_UP : lock\n\
+     LOCKED_UP --> Shut : unlock\n```\n",
+);
+const NO_LOCK: Fingerprint = Fingerprint::of_diagram(
+    "```mermaid\nstateDiagram-v2\n[*] --> Open\nOpen --> Shut : close\nShut --> Open : push\n```\n",
+);
+
+fn under(fingerprint: Fingerprint) -> Snapshot {
+    resealed(&Snapshot::of(&doors(7)[1]).unwrap(), |json| {
+        json["fingerprint"] = fingerprint.to_string().into()
+    })
+}
+
+#[test]
+fn a_graph_that_only_grew_strands_no_snapshot() {
+    let grew = [Migration::only_grew(NO_WAY_OUT), Migration::only_grew(NO_LOCK)];
+    for earlier in [NO_WAY_OUT, NO_LOCK] {
+        let error = under(earlier).restore::<AnyDoor>().unwrap_err();
+        assert!(matches!(error, RestoreError::Fingerprint { .. }), "{error}");
+        let door: AnyDoor = under(earlier).restore_with(&grew).unwrap();
+        assert_eq!((door.status(), door.record().key), (DoorStatus::Shut, 7));
+    }
+    // Another graph than those that were registered is none of them.
+    assert!(under(NO_LOCK).restore_with::<AnyDoor>(&grew[..1]).is_err());
+}
+
+#[test]
+fn a_graph_that_grew_may_grow_again_and_change_its_form_afterwards() {
+    const TO_VERSION_3: Migration =
+        Migration::step("keys are numbers", 2, NO_WAY_OUT, |stored| Ok(Stored { version: 3, ..stored }));
+    let migrations = [Migration::only_grew(NO_LOCK).to(NO_WAY_OUT), TO_VERSION_3];
+    let stored = resealed(&under(NO_LOCK), |json| json["version"] = 2.into());
+    let door: AnyDoor = stored.restore_with(&migrations).unwrap();
+    assert_eq!(door.status(), DoorStatus::Shut);
+}
+
+#[test]
+fn a_state_that_was_taken_away_all_the_same_is_refused() {
+    let stored = resealed(&under(NO_LOCK), |json| json["status"] = "Ajar".into());
+    let error = stored.restore_with::<AnyDoor>(&[Migration::only_grew(NO_LOCK)]).unwrap_err();
+    assert!(matches!(error, RestoreError::Status(_)), "{error}");
+}
+
+/// As version 0.1.0 stored it: the name alone, and in the fingerprint as well.
+#[test]
+fn a_snapshot_of_the_first_version_is_read() {
+    let stored = resealed(&Snapshot::of(&doors(7)[1]).unwrap(), |json| {
+        json["lifecycle"] = "door".into();
+        json["fingerprint"] = "1d75c1d240685062".into();
+    });
+    let door: AnyDoor = stored.restore().unwrap();
+    assert_eq!(Snapshot::of(&door).unwrap().lifecycle(), "runstate/door");
+}

@@ -38,7 +38,7 @@ fn several_calls_are_replayed_through_one_gate() {
 
 /// Who opens a gate twice has two half truths: what went through the first the second does not know.
 #[test]
-fn only_the_first_opening_of_a_gate_proves_it() {
+fn a_gate_that_was_opened_again_is_passed_by_no_proof() {
     let mut flow = reach::resume_after_tool();
     let (mut first, mut second) = (flow.gate(), flow.gate());
     let executing = first.pass(Observer::default());
@@ -54,7 +54,11 @@ fn only_the_first_opening_of_a_gate_proves_it() {
     first.rejoin(replayed(executing)).unwrap();
     let last = look(&mut first);
     let gate = passed(first.drained(last).unwrap());
-    assert!(flow.next(Next::new(gate)).is_ok());
+    let rejected = flow.next(Next::new(gate)).unwrap_err();
+    assert_eq!(
+        rejected.error.to_string(),
+        "gate 3 was opened again, and no proof has what passed the later opening: open a gate once"
+    );
 }
 
 /// The process that opened a gate may be gone with all its passes; the next one opens it anew.

@@ -8,8 +8,8 @@ pub fn accepted(mut stored: Snapshot) -> Snapshot {
 }
 
 #[cfg(illegal)]
-pub fn built(record: serde::de::IgnoredAny) -> Snapshot {
-    Snapshot { lifecycle: "runstate/tool_call".to_owned(), record, ..todo!() }
+pub fn built(stored: Snapshot) -> Snapshot {
+    Snapshot { lifecycle: "runstate/tool_call".to_owned(), ..stored }
 }
 
 #[cfg(not(illegal))]

@@ -3,7 +3,7 @@ use runstate::tool_call::AnyToolCall;
 
 #[cfg(illegal)]
 pub fn literal() -> Rehydration<AnyToolCall> {
-    Rehydration(std::marker::PhantomData)
+    Rehydration { of: std::marker::PhantomData }
 }
 
 #[cfg(illegal)]
