@@ -1,7 +1,7 @@
 //! What brings runs that older versions of this program have parked to this one.
 //!
-//! A change of a lifecycle's graph wants a new version of it and a step here, from the version and fingerprint that are in
-//! the stores of users. Without a step such runs are refused, and `tests/formats.rs` fails. So far there is one version.
+//! A change of a lifecycle's graph needs `Migration::only_grew` here if it only adds, else a new version and a step, from the
+//! fingerprint that is in the stores of users. Without a step such runs are refused, and `tests/formats.rs` fails. So far there is one version.
 
 use runstate::snapshot::Migration;
 

@@ -12,6 +12,7 @@ mod folders;
 mod formats;
 mod governed;
 mod help;
+mod keyed;
 mod lapses;
 mod list;
 #[cfg(unix)]

@@ -45,6 +45,7 @@ impl Session {
             .env_remove("RUST_BACKTRACE")
             .env_remove("COLUMNS")
             .env_remove("RUNSTATE_STORE")
+            .env_remove("RUNSTATE_KEY")
             .env("USER", "tester")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

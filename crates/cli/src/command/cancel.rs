@@ -40,6 +40,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let Args { run, reason, place, .. } = args;
     let opened = place.open(Missing::Refuse)?;
+    // A wish without a tag would be noted, and would stop the run that it is for.
+    opened.ask(async {
+        match opened.store.parts(run).await {
+            Ok(parts) => parts.untagged(),
+            Err(_) => Ok(()),
+        }
+    })?;
     let is_noted = opened.change(opened.store.cancel(run, reason))?;
     let info = match run::load(&opened, run) {
         Ok(loaded) => Some(loaded.info),

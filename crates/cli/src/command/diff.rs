@@ -149,8 +149,8 @@ fn graph(source: &Text) -> Result<StateGraph, Failure> {
 }
 
 /// What follows from changes that need a migration.
-const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: it wants a new version, and a \
-                       registered migration from the old one";
+const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: register `Migration::only_grew` \
+                       if states or transitions were only added, else raise the version and register a step";
 
 fn graphs(old: &StateGraph, new: &StateGraph, args: &Args, out: &mut Output) -> Exit {
     let changes = diff(old, new);

@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use runstate::store::{Damage, RunStore, StoreError};
+use runstate::snapshot::Keyring;
+use runstate::store::{Damage, Keyed, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::again::Again;
@@ -29,10 +30,14 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    pub(super) fn open(url: StoreUrl, again: Again) -> Result<Self, Failure> {
+    pub(super) fn open(url: StoreUrl, keys: Option<Keyring>, again: Again) -> Result<Self, Failure> {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
         let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &again, &error))?;
+        let store = match keys {
+            Some(keys) => Arc::new(Keyed::new(store, keys)),
+            None => store,
+        };
         Ok(Opened { store, url, again, runtime, told: Mutex::default() })
     }
 

@@ -12,6 +12,8 @@ mod waits;
 
 use std::path::PathBuf;
 
+use runstate::snapshot::Keyring;
+
 use crate::failure::Failure;
 use crate::runs;
 use url::{Given, StoreUrl};
@@ -35,6 +37,11 @@ pub(crate) struct StoreArgs {
     /// Where the folders are that tools work in, one for each run [default: runstate/runs in the user's data folder]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
+    /// File with the keys that protect stored runs against other writers of the storage: a line has a name and 64 hexadecimal
+    /// digits (`openssl rand -hex 32`). The first key is for writing, each key for reading [default: the text of RUNSTATE_KEY,
+    /// with `;` between lines; without either, runs have a checksum only]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
 }
 
 /// Is a store made where there is none?
@@ -60,10 +67,28 @@ impl StoreArgs {
     /// # Errors
     /// One that is named in no way that is known, that cannot be opened, and that is not there where it must be.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
+        let keys = self.keys()?;
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?, self.to_repeat()),
+            _ => Opened::open(self.url()?, keys, self.to_repeat()),
         }
+    }
+
+    /// The keys, if runs are stored under some. A message has no part of a secret.
+    fn keys(&self) -> Result<Option<Keyring>, Failure> {
+        const HELP: &str = "a line has the name of a key, a space and 64 hexadecimal digits: \
+                            `echo \"k1 $(openssl rand -hex 32)\" > runstate.key`";
+        if let Some(path) = &self.key_file {
+            let text = std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
+            let keys = text
+                .parse()
+                .map_err(|why| Failure::new(format!("{}: {why}", path.display())).with_help(HELP));
+            return keys.map(Some);
+        }
+        let Some(text) = std::env::var_os("RUNSTATE_KEY") else { return Ok(None) };
+        let text = text.to_str().unwrap_or_default().replace(';', "\n");
+        let keys = text.parse().map_err(|why| Failure::new(format!("RUNSTATE_KEY: {why}")).with_help(HELP));
+        keys.map(Some)
     }
 
     /// That the store is not there, if it is not.
@@ -90,13 +115,16 @@ impl StoreArgs {
 
     /// What else is to be said on the command line so that this store is meant.
     pub(crate) fn to_repeat(&self) -> Again {
-        let dir =
-            self.state_dir.as_ref().map(|dir| format!(" --state-dir {}", quoted(&dir.to_string_lossy())));
+        let named = |flag: &str, path: &Option<PathBuf>| {
+            path.as_ref()
+                .map_or_else(String::new, |path| format!(" {flag} {}", quoted(&path.to_string_lossy())))
+        };
+        let more = named("--state-dir", &self.state_dir) + &named("--key-file", &self.key_file);
         let from_env: Option<StoreUrl> =
             std::env::var("RUNSTATE_STORE").ok().and_then(|url| url.parse().ok());
         let store = self.store.as_ref().and_then(|given| given.url().ok());
         let store = store.filter(|url| from_env.as_ref() != Some(*url));
-        Again::new(store, &dir.unwrap_or_default())
+        Again::new(store, &more)
     }
 }
 

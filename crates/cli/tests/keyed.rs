@@ -1,0 +1,77 @@
+//! Key files and `RUNSTATE_KEY`: what is wrong with them is told, and no secret is.
+
+use crate::session::Session;
+use crate::stores;
+
+const SECRET: &str = "abababababababababababababababababababababababababababababababab";
+
+#[test]
+fn what_is_no_keyring_is_told_with_its_line() {
+    let session = Session::new();
+    for (text, why) in [
+        (String::new(), "line 1: there is no key"),
+        ("# nothing\n".to_owned(), "line 1: there is no key"),
+        (SECRET.to_owned(), "line 1: expected the name of a key, a space and its secret"),
+        (format!("k1 {}", &SECRET[2..]), "line 1: the secret is not 64 hexadecimal digits or more"),
+        (format!("k1 {SECRET}x"), "line 1: the secret is not 64 hexadecimal digits or more"),
+        (format!("# one\nk1 {SECRET}\nk1 {SECRET}"), "line 3: a key of that name stands above"),
+        (format!("k:1 {SECRET}"), "line 1: the name of a key has letters, digits"),
+    ] {
+        session.write("keys", &text);
+        let by_file = session.run(&["runs", "--key-file", "keys", "--state-dir", "runs"]);
+        let by_env =
+            session.command(&["runs", "--state-dir", "runs"]).env("RUNSTATE_KEY", &text).output().unwrap();
+        let by_env = session.said(&["runs"], &by_env);
+        for (said, of) in [(by_file, "keys: "), (by_env, "RUNSTATE_KEY: ")] {
+            assert_eq!(said.code, Some(2), "{}", said.shown());
+            assert!(said.stderr.contains(&format!("{of}{why}")), "{}", said.shown());
+            assert!(!said.shown().contains("abab"), "a secret is shown: {}", said.shown());
+        }
+    }
+    let missing = session.run(&["runs", "--key-file", "nowhere", "--state-dir", "runs"]);
+    assert!(missing.stderr.contains("nowhere"), "{}", missing.shown());
+    assert_eq!(missing.code, Some(2));
+}
+
+/// A person with the file of the store and without the key.
+#[test]
+fn a_row_that_is_changed_in_the_file_is_refused() {
+    let session = Session::new();
+    session.write("keys", format!("k1 {SECRET}")).write(
+        "pay.yaml",
+        "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay, arguments: {amount: 10}}]\n  - text: paid\n",
+    );
+    let say = |args: &[&str]| session.run(&[args, &["--key-file", "keys", "--state-dir", "runs"]].concat());
+    assert_eq!(say(&["run", "pay.yaml"]).code, Some(3));
+    let db = stores::open(&session, "runs/runs.db");
+    let change = |sql: &str| db.execute_batch(sql).unwrap();
+
+    change("UPDATE calls SET arguments = replace(arguments, '10', '99')");
+    let shown = say(&["approvals"]);
+    assert!(shown.stderr.contains("the question of \"p\": its tag does not fit"), "{}", shown.shown());
+    assert_eq!(say(&["approve", "p"]).code, Some(2));
+    change("UPDATE calls SET arguments = replace(arguments, '99', '10')");
+
+    change("UPDATE runs SET core = replace(core, '\"steps\":1', '\"steps\":0')");
+    let resumed = say(&["show", "pay-1"]);
+    assert!(
+        resumed.stderr.contains("its tag does not fit") || resumed.stdout.contains("its tag does not fit"),
+        "{}",
+        resumed.shown()
+    );
+    change("UPDATE runs SET core = replace(core, '\"steps\":0', '\"steps\":1')");
+
+    // A decision, written as the store itself writes one, but for its tag.
+    change(
+        "INSERT INTO decisions (run, suspension, decision, call, action, decided_at_ms, taken, json) \
+         SELECT run, suspension, 'd1', name, 'resume', 0, 0, \
+                json_object('decision_id', 'd1', 'run_id', run, 'call', name, 'suspension_id', suspension, 'action', 'resume', 'decided_at_ms', 0) \
+         FROM calls; UPDATE runs SET mail = 1;",
+    );
+    let resumed = say(&["resume", "pay-1"]);
+    assert!(resumed.stderr.contains("the decision \"d1\": it has no tag"), "{}", resumed.shown());
+    change("DELETE FROM decisions; UPDATE runs SET mail = 0;");
+
+    assert_eq!(say(&["approve", "p"]).code, Some(0));
+    assert_eq!(say(&["resume", "pay-1"]).code, Some(0));
+}
