@@ -10,7 +10,7 @@ use super::graph::Graph;
 /// Names of the lifecycle and of events, order and docs do not count: none of them changes what a stored machine means.
 /// As text it has 16 hexadecimal digits.
 ///
-/// ```
+/// ````
 /// use runstate::kernel::{Fingerprint, Persist};
 /// use runstate::tool_call::AnyToolCall;
 ///
@@ -28,7 +28,7 @@ use super::graph::Graph;
 /// // From text, as `runstate diagram --fingerprint` prints it:
 /// assert_eq!(OLD.to_string().parse(), Ok(OLD));
 /// assert_eq!("x".parse::<Fingerprint>().unwrap_err().to_string(), "\"x\" is no fingerprint: expected 16 hexadecimal digits, in lower case");
-/// ```
+/// ````
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u64);
 

@@ -63,7 +63,7 @@ enum Held<M: Machine> {
 /// let _ = catch_unwind(AssertUnwindSafe(|| slot.step(|_call| -> (AnyToolCall, ()) { panic!("a bug") })));
 /// assert_eq!(
 ///     slot.try_get().unwrap_err().to_string(),
-///     "the tool_call that was in state New is lost: a transition from there panicked",
+///     "the tool_call that was in state New is lost: a transition from there panicked; restore it from its last snapshot",
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

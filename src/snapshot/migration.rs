@@ -26,7 +26,7 @@ pub struct Stored {
 /// Two kinds of change need none: a label or a doc comment, and a name that `identity` keeps stable. `docs/migrations.md`
 /// tells, step by step, how a lifecycle changes whose snapshots are in production.
 ///
-/// ```
+/// ````
 /// use runstate::kernel::Fingerprint;
 /// use runstate::snapshot::Migration;
 ///
@@ -51,7 +51,7 @@ pub struct Stored {
 ///     Ok(stored)
 /// });
 /// assert_eq!((GREW.name(), RENAMED.name()), ("only grew", "2026-11 tool names are lower case"));
-/// ```
+/// ````
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
     name: &'static str,

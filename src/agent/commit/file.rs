@@ -56,7 +56,7 @@ use crate::snapshot::{Bundle, Graphs};
 /// assert!(file.cut_off() > 0 && stored.version() == 2);
 /// std::fs::write(&path, whole.replace("natural_end", "cancelled"))?;
 /// let error = FileCommitter::open(&path).unwrap_err();
-/// assert!(error.to_string().contains("line 3: its digest is"), "{error}");
+/// assert!(error.to_string().contains("line 3: it was changed after it was written"), "{error}");
 /// # drop(file);
 /// # std::fs::remove_file(&path)?;
 /// # Ok(())

@@ -33,9 +33,9 @@ pub use memory::MemoryCommitter;
 ///     }
 /// }
 ///
-/// /// Keeps each commit as a line of JSON, as long as there is room.
+/// /// Keeps each commit as a line of text, as long as there is room.
 /// struct Lines {
-///     lines: Vec<String>,
+///     lines: Vec<Vec<u8>>,
 ///     most: usize,
 /// }
 ///
@@ -45,7 +45,7 @@ pub use memory::MemoryCommitter;
 ///         if self.lines.len() == self.most {
 ///             return Err(CommitError::new(format!("no room for {}", due.trigger())));
 ///         }
-///         self.lines.push(serde_json::to_string(delta).map_err(CommitError::new)?);
+///         self.lines.push(delta.bundle().map_err(CommitError::new)?);
 ///         Ok(())
 ///     }
 /// }
