@@ -1,0 +1,222 @@
+//! Many machines under one checksum, with the content that belongs to them.
+
+mod log;
+mod write;
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{RestoreError, Seal, Snapshot, SnapshotError};
+use crate::json::{hex, without_place};
+use crate::kernel::Graph;
+
+pub use log::BundleLog;
+pub use write::Machines;
+use write::write;
+
+/// Bytes of the checksum before the JSON: 64 hexadecimal digits and a space.
+const CHECKSUM: usize = 65;
+
+/// Machines and their content, read from text under one checksum, or from a [`BundleLog`].
+///
+/// A driver that stores many machines at each commit writes them together: one checksum over the text, the graphs told once, no
+/// detour over JSON values. The text is the checksum, a space and one line of JSON.
+///
+/// ```
+/// use runstate::kernel::Persist;
+/// use runstate::snapshot::{Bundle, Graphs};
+/// use runstate::tool_call::{AnyToolCall, CallRecord, Start};
+///
+/// let graphs = [AnyToolCall::GRAPH];
+/// let call = AnyToolCall::new(CallRecord::new("call_1", "read_file", Default::default()));
+/// let first = Bundle::write(&graphs, true, &"a round begins", |machines| machines.add("call_1", &call))?;
+/// let call = call.apply(Start.into()).unwrap();
+/// let second = Bundle::write(&graphs, false, &"a call begins", |machines| machines.add("call_1", &call))?;
+///
+/// // Bundles of one log are read in their order: the first one tells the graphs.
+/// let mut graphs = Graphs::default();
+/// Bundle::read(&first, &mut graphs)?;
+/// let bundle = Bundle::read(&second, &mut graphs)?;
+/// assert_eq!(bundle.content::<String>()?, "a call begins");
+/// let call: AnyToolCall = bundle.machine("call_1").unwrap().restore()?;
+/// assert_eq!(call.status().name(), "Running");
+///
+/// // A changed byte is noticed.
+/// let forged = String::from_utf8(second)?.replace("read_file", "drop_table");
+/// assert!(Bundle::read(forged.as_bytes(), &mut graphs).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Bundle {
+    machines: BTreeMap<String, Snapshot>,
+    content: Value,
+}
+
+/// The graphs that the bundles of a log were written under, as far as they were read.
+#[derive(Debug, Clone, Default)]
+pub struct Graphs(Vec<Under>);
+
+impl Graphs {
+    /// The graph that an earlier bundle told in that place, of the documented lifecycle of that name.
+    fn before(&self, place: usize, name: &str) -> Result<Under, RestoreError> {
+        let identity = crate::documented_graphs().iter().find(|graph| graph.name == name);
+        let identity = identity.map(|graph| graph.identity().to_string());
+        match self.0.get(place) {
+            Some(told) if Some(&told.0) == identity.as_ref() || told.0 == name => Ok(told.clone()),
+            Some(told) => Err(bundle(format!(
+                "its graph {place} is {name}, and an earlier bundle told {} in that place: it belongs to another log",
+                told.0
+            ))),
+            None => Err(bundle(format!(
+                "its graph {place} is {name}, as an earlier bundle of the log told it; that bundle is missing"
+            ))),
+        }
+    }
+}
+
+/// One graph: the identity of its lifecycle, its schema version, its fingerprint.
+#[derive(Debug, Clone, Deserialize)]
+struct Under(String, u32, String);
+
+/// A graph as a bundle names it: told, or by the name of a documented lifecycle that an earlier bundle told in that place.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Named {
+    Told(Under),
+    Before(String),
+}
+
+/// The form of a bundle in JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    graphs: Vec<Named>,
+    machines: BTreeMap<String, Member>,
+    content: Value,
+}
+
+/// A machine in a bundle; `of` is the place of its graph.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Member {
+    of: usize,
+    status: String,
+    record: Value,
+    state: Value,
+}
+
+impl Bundle {
+    /// Writes machines, and content that belongs to them, under one checksum.
+    ///
+    /// `machines` adds the machines, each of one of the `graphs`. `tells` says whether the bundle lists the graphs: the first
+    /// one of a log does, and the first one of each process that goes on with it.
+    ///
+    /// # Errors
+    /// [`SnapshotError`], when a machine or the content has no form in JSON, when a machine is not of its lifecycle
+    /// ([`SnapshotError::Unproven`]), or when two have one name.
+    pub fn write<T: Serialize + ?Sized>(
+        graphs: &[&'static Graph],
+        tells: bool,
+        content: &T,
+        machines: impl FnOnce(&mut Machines<'_>) -> Result<(), SnapshotError>,
+    ) -> Result<Vec<u8>, SnapshotError> {
+        let mut bytes = vec![b' '; CHECKSUM];
+        write(&mut bytes, graphs, tells, content, machines)?;
+        let checksum = checksum(&bytes[CHECKSUM..]);
+        bytes[..CHECKSUM - 1].copy_from_slice(checksum.as_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads a bundle. `graphs` are those of the earlier bundles of the log; those of this bundle take their place.
+    ///
+    /// # Errors
+    /// [`RestoreError::Bundle`] when the checksum does not fit, when the text is no bundle, or when it names a graph that was
+    /// not told. `graphs` are as they were then.
+    pub fn read(bytes: &[u8], graphs: &mut Graphs) -> Result<Bundle, RestoreError> {
+        let Some((got, json)) = bytes.split_at_checked(CHECKSUM) else {
+            return Err(bundle("this is no bundle: it has no checksum before its JSON"));
+        };
+        let (expected, got) = (checksum(json) + " ", String::from_utf8_lossy(got));
+        if expected != got {
+            let (expected, got) = (expected.trim_end(), got.trim_end());
+            return Err(bundle(format!(
+                "it was changed after it was written: its content has the checksum {expected}, it says {got:?}"
+            )));
+        }
+        Self::vouched(json, graphs, |_| Seal::Vouched)
+    }
+
+    /// Does the checksum fit the rest? A bundle of a later version may be whole and yet not be read.
+    pub fn is_whole(bytes: &[u8]) -> bool {
+        let parts = bytes.split_at_checked(CHECKSUM);
+        parts.is_some_and(|(got, json)| got.strip_suffix(b" ") == Some(checksum(json).as_bytes()))
+    }
+
+    /// Reads JSON that was verified, or that no other code could change. `seal` gives the seal of machines of a graph.
+    fn vouched(
+        json: &[u8],
+        graphs: &mut Graphs,
+        seal: impl Fn(usize) -> Seal,
+    ) -> Result<Bundle, RestoreError> {
+        let written: Written = serde_json::from_slice(json).map_err(|error| {
+            let (column, message) = (error.column(), without_place(&error));
+            bundle(format!("column {column}: {message}"))
+        })?;
+        let mut known = Vec::with_capacity(written.graphs.len());
+        for (named, place) in written.graphs.into_iter().zip(0..) {
+            known.push(match named {
+                Named::Told(told) => told,
+                Named::Before(name) => graphs.before(place, &name)?,
+            });
+        }
+        let mut machines = BTreeMap::new();
+        for (name, Member { of, status, record, state }) in written.machines {
+            let Some(Under(lifecycle, version, fingerprint)) = known.get(of).cloned() else {
+                return Err(bundle(format!(
+                    "the machine {name:?} is of graph {of}, and the bundle names {}",
+                    known.len()
+                )));
+            };
+            let seal = seal(of);
+            let machine = Snapshot { lifecycle, version, fingerprint, status, record, state, seal };
+            machines.insert(name, machine);
+        }
+        graphs.0 = known;
+        Ok(Bundle { machines, content: written.content })
+    }
+
+    /// The machine of that name.
+    pub fn machine(&self, name: &str) -> Option<&Snapshot> {
+        self.machines.get(name)
+    }
+
+    /// The machines, by name.
+    pub fn machines(&self) -> impl Iterator<Item = (&str, &Snapshot)> {
+        self.machines.iter().map(|(name, machine)| (name.as_str(), machine))
+    }
+
+    /// The machines by name, by value.
+    pub fn into_machines(self) -> BTreeMap<String, Snapshot> {
+        self.machines
+    }
+
+    /// The content that belongs to the machines.
+    ///
+    /// # Errors
+    /// [`RestoreError::Bundle`] when it is not of that type.
+    pub fn content<T: DeserializeOwned>(&self) -> Result<T, RestoreError> {
+        T::deserialize(&self.content).map_err(|error| bundle(without_place(&error)))
+    }
+}
+
+fn bundle(message: impl Into<String>) -> RestoreError {
+    RestoreError::Bundle { message: message.into() }
+}
+
+fn checksum(json: &[u8]) -> String {
+    hex(&Sha256::digest(json))
+}

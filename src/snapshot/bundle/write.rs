@@ -1,0 +1,154 @@
+//! The text of a bundle.
+
+use std::fmt;
+use std::io::Write;
+
+use serde::de::IgnoredAny;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::super::{SnapshotError, is_documented, sealable};
+use crate::json::numbers_keep_their_text;
+use crate::kernel::{Graph, Persist, Status};
+
+/// Takes the machines of a bundle while it is written.
+#[derive(Debug)]
+pub struct Machines<'a> {
+    out: &'a mut Vec<u8>,
+    graphs: &'a [&'static Graph],
+    /// Where each name stands in `out`. Most bundles have one machine, and need no list.
+    first: Option<(usize, usize)>,
+    more: Vec<(usize, usize)>,
+    /// Why the last one was not added. Its bytes may stand in `out`, so the bundle fails with it.
+    failed: Option<SnapshotError>,
+}
+
+impl Machines<'_> {
+    /// Adds a machine, typed or dynamic, under a name of its own.
+    ///
+    /// # Errors
+    /// As [`Bundle::write`], which then fails as well.
+    pub fn add<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
+    where
+        P::Record: Serialize,
+    {
+        let added = self.write(name, machine);
+        if let Err(error) = &added {
+            self.failed = Some(error.clone());
+        }
+        added
+    }
+
+    fn write<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
+    where
+        P::Record: Serialize,
+    {
+        let is_documented = is_documented(P::GRAPH);
+        sealable::<P>()?;
+        let refused =
+            |message: &str| SnapshotError::Bundle { name: name.to_string(), message: message.to_owned() };
+        let Some(of) = self.graphs.iter().position(|graph| *graph == P::GRAPH) else {
+            return Err(refused("its graph is not one of the bundle's"));
+        };
+        let failed = |error: serde_json::Error| refused(&error.to_string());
+        if self.first.is_some() {
+            self.out.push(b',');
+        }
+        let from = self.out.len();
+        serde_json::to_writer(&mut *self.out, &Shown(&name)).map_err(failed)?;
+        let to = self.out.len();
+        if self.first.iter().chain(&self.more).any(|(a, b)| self.out[*a..*b] == self.out[from..to]) {
+            return Err(refused("the bundle has one of that name"));
+        }
+        match self.first {
+            None => self.first = Some((from, to)),
+            Some(_) => self.more.push((from, to)),
+        }
+        self.out.push(b':');
+        let from = self.out.len();
+        serde_json::to_writer(&mut *self.out, &Borrowed { of, machine }).map_err(failed)?;
+        // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close its own
+        // object and begin a forged one. A record of ours can where numbers keep their text.
+        if !is_documented || numbers_keep_their_text() {
+            serde_json::from_slice::<IgnoredAny>(&self.out[from..]).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// A text that is written as it is made, without a copy.
+struct Shown<'a, T>(&'a T);
+
+impl<T: fmt::Display> Serialize for Shown<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self.0)
+    }
+}
+
+/// A machine of a bundle, as it is written.
+struct Borrowed<'a, P> {
+    of: usize,
+    machine: &'a P,
+}
+
+impl<P: Persist> Serialize for Borrowed<'_, P>
+where
+    P::Record: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("of", &self.of)?;
+        map.serialize_entry("status", self.machine.status().name())?;
+        map.serialize_entry("record", self.machine.record())?;
+        map.serialize_entry("state", &State(self.machine))?;
+        map.end()
+    }
+}
+
+struct State<'a, P>(&'a P);
+
+impl<P: Persist> Serialize for State<'_, P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize_state(serializer)
+    }
+}
+
+/// Appends the JSON of a bundle. After an error part of it may stand in `out`.
+pub(super) fn write<T: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    graphs: &[&'static Graph],
+    tells: bool,
+    content: &T,
+    machines: impl FnOnce(&mut Machines<'_>) -> Result<(), SnapshotError>,
+) -> Result<(), SnapshotError> {
+    // Each field is written even where it is empty, so that a second one, from raw text in the content, is a duplicate.
+    out.extend_from_slice(b"{\"graphs\":");
+    out.push(b'[');
+    for (i, graph) in graphs.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        let written = match is_documented(graph) && !tells {
+            // The name says which of the told graphs it is, so that no bundle is read with the graphs of another log.
+            true => write!(out, "\"{}\"", graph.name),
+            false => {
+                let identity = Value::from(graph.identity().to_string());
+                write!(out, "[{identity},{},\"{}\"]", graph.version, graph.fingerprint())
+            }
+        };
+        written.unwrap_or_else(|_| unreachable!("writing to memory does not fail"));
+    }
+    out.push(b']');
+    out.extend_from_slice(b",\"machines\":{");
+    let mut added = Machines { out, graphs, first: None, more: Vec::new(), failed: None };
+    machines(&mut added)?;
+    if let Some(failed) = added.failed {
+        return Err(failed);
+    }
+    out.extend_from_slice(b"},\"content\":");
+    serde_json::to_writer(&mut *out, content)
+        .map_err(|error| SnapshotError::Bundle { name: "content".to_owned(), message: error.to_string() })?;
+    out.push(b'}');
+    Ok(())
+}
