@@ -4,6 +4,7 @@ mod calls;
 mod counts;
 mod decided;
 mod error;
+mod fold;
 mod moves;
 mod offer;
 #[cfg(feature = "store")]
@@ -31,13 +32,13 @@ pub(super) use calls::{Call, Calls};
 pub(super) use counts::Counts;
 pub(super) use decided::Decided;
 pub use error::StateError;
+pub(super) use fold::{CALL, Fold, Head, RUN};
 pub(super) use offer::Offer;
 #[cfg(feature = "store")]
 pub(crate) use parts::{Core, RunParts};
 pub use pending::Pending;
 use round::Round;
 pub use stored::StoredRun;
-pub(super) use stored::{CALL, Fold, Head, RUN};
 
 /// A run with its thread, its calls and the decisions that were made: all that an activation reads and changes.
 ///
