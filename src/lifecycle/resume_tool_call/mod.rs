@@ -139,8 +139,8 @@ impl GateRecord {
     }
 
     /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
-    /// machines by one list of events. Only the feature `repair` has it.
-    #[cfg(feature = "repair")]
+    /// machines by one list of events. Only the features `repair` and `testing` together have it.
+    #[cfg(all(feature = "repair", feature = "testing"))]
     #[doc(hidden)]
     #[must_use]
     pub fn assuming(mut self, id: super::run_flow::FlowId) -> Self {
@@ -159,7 +159,7 @@ impl GateRecord {
     }
 }
 
-#[cfg(feature = "repair")]
+#[cfg(all(feature = "repair", feature = "testing"))]
 impl AnyResumeToolCall {
     /// As [`GateRecord::assuming`].
     #[doc(hidden)]

@@ -215,8 +215,8 @@ impl FlowRecord {
     }
 
     /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
-    /// machines by one list of events. Only the feature `repair` has it.
-    #[cfg(feature = "repair")]
+    /// machines by one list of events. Only the features `repair` and `testing` together have it.
+    #[cfg(all(feature = "repair", feature = "testing"))]
     #[doc(hidden)]
     #[must_use]
     pub fn assuming(mut self, id: FlowId) -> Self {
@@ -265,7 +265,7 @@ impl FlowRecord {
     }
 }
 
-#[cfg(feature = "repair")]
+#[cfg(all(feature = "repair", feature = "testing"))]
 impl AnyRunFlow {
     /// As [`FlowRecord::assuming`].
     #[doc(hidden)]
@@ -280,7 +280,7 @@ impl Record for FlowRecord {
         Some(&mut self.observer)
     }
 
-    /// A new activation owes its first commit, whatever was done to the record before.
+    /// A new activation owes its first commit.
     fn created(&mut self, _: &'static Graph) {
         (self.gates, self.commits, self.stopping) = (0, 0, None);
     }

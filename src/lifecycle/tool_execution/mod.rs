@@ -117,8 +117,8 @@ impl ExecutionRecord {
     }
 
     /// Takes the id of another flow, so that events that were made for that one fit: for property tests that drive two
-    /// machines by one list of events. Only the feature `repair` has it.
-    #[cfg(feature = "repair")]
+    /// machines by one list of events. Only the features `repair` and `testing` together have it.
+    #[cfg(all(feature = "repair", feature = "testing"))]
     #[doc(hidden)]
     #[must_use]
     pub fn assuming(mut self, id: FlowId) -> Self {
@@ -142,7 +142,7 @@ impl ExecutionRecord {
     }
 }
 
-#[cfg(feature = "repair")]
+#[cfg(all(feature = "repair", feature = "testing"))]
 impl AnyToolExecution {
     /// As [`ExecutionRecord::assuming`].
     #[doc(hidden)]
