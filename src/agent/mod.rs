@@ -57,7 +57,9 @@ pub use async_trait::async_trait;
 pub use tokio_util::sync::CancellationToken;
 
 pub use crate::tool_execution::Effect;
-pub use commit::{CommitError, Delta, FileCommitter, FileError, MemoryCommitter, StateCommitter, read_run};
+pub use commit::{
+    CommitError, Delta, FileCommitter, FileError, MemoryCommitter, RunFile, StateCommitter, read_run,
+};
 pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
 #[cfg(feature = "store")]

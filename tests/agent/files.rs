@@ -4,16 +4,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use runstate::agent::{FileCommitter, FileError, Input, Io, Outcome, RunState, read_run, run_loop};
+use runstate::agent::{FileCommitter, FileError, Input, Io, Outcome, RunFile, RunState, read_run, run_loop};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 
+use super::keyed_files::keys;
 use super::parts::{World, history, statuses};
 use super::polls::dropped_after;
 
 /// A folder that is gone with the test.
-pub struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
     pub fn new() -> Self {
@@ -35,18 +36,27 @@ impl Drop for Folder {
     }
 }
 
-async fn drive(world: &mut World, state: &mut RunState, file: &mut FileCommitter, input: Input) -> Outcome {
+pub async fn drive(
+    world: &mut World,
+    state: &mut RunState,
+    file: &mut FileCommitter,
+    input: Input,
+) -> Outcome {
     let agent = world.agent();
     let io = Io::new().inbox(&mut world.inbox).committer(file).watch(&world.recorder);
     run_loop(&agent, state, input, io).await.unwrap()
 }
 
-/// A run that waits, in a file.
+/// A run that waits, in the file of the folder.
 async fn waiting(folder: &Folder) -> (World, RunState) {
+    waiting_in(folder.run().into()).await
+}
+
+/// A run that waits, in that file.
+pub async fn waiting_in(at: RunFile) -> (World, RunState) {
     let mut world = World::new(&[&[("a", "write"), ("b", "note")]]);
     let mut state = world.state();
-    let mut file = FileCommitter::create(folder.run()).unwrap();
-    assert_eq!(file.path(), folder.run());
+    let mut file = FileCommitter::create(at).unwrap();
     let outcome = drive(&mut world, &mut state, &mut file, Input::message("tidy up")).await;
     assert_eq!(outcome.waiting, ["a"]);
     (world, state)
@@ -199,11 +209,13 @@ async fn a_line_that_is_damaged_is_refused_with_its_number_and_nothing_is_remove
 #[tokio::test]
 async fn a_loop_that_is_dropped_in_a_commit_goes_on_with_its_file() {
     // A disk is slow, and the loop is dropped while it writes: the line is written all the same.
-    for polls in 1..40 {
+    for (polls, key) in (1..40).flat_map(|polls| [(polls, None), (polls, Some(keys("k1")))]) {
         let folder = Folder::new();
+        let at = RunFile::from(folder.run());
+        let at = key.map_or(at.clone(), |key| at.keyed(key));
         let mut world = World::new(&[&[("a", "note"), ("b", "read")]]);
         let mut state = world.state();
-        let mut file = FileCommitter::create(folder.run()).unwrap();
+        let mut file = FileCommitter::create(at.clone()).unwrap();
         let dropped = {
             let agent = world.agent();
             let io = Io::new().committer(&mut file);
@@ -220,7 +232,7 @@ async fn a_loop_that_is_dropped_in_a_commit_goes_on_with_its_file() {
             );
         }
         drop(file);
-        let restored = read_run(folder.run()).map(|stored| stored.restore().unwrap());
+        let restored = read_run(at).map(|stored| stored.restore().unwrap());
         let restored = restored.unwrap_or_else(|error| panic!("dropped after {polls} polls: {error}"));
         assert_eq!((history(&restored), statuses(&restored)), (history(&state), statuses(&state)));
         // Where the commit of its start was cut off, it did not execute, and nobody knows.

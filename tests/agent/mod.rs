@@ -13,6 +13,7 @@ mod ends;
 mod failures;
 mod files;
 mod ids;
+mod keyed_files;
 mod leftovers;
 mod messages;
 mod modes;

@@ -89,7 +89,7 @@ impl<'a> Delta<'a> {
         Bundle::write(&GRAPHS, self.is_first(), &Content(self), |machines| self.add_to(machines))
     }
 
-    /// Is it the first one of this process? It tells once what never changes.
+    /// Is it the first one of this process? The first one has the parts that never change.
     fn is_first(&self) -> bool {
         self.state.saved.is_none()
     }
@@ -144,8 +144,8 @@ impl fmt::Debug for Delta<'_> {
     }
 }
 
-/// What a delta has beside its machines. What is empty is left out, and what never changes is written once by each process
-/// that goes on with the run: most deltas are one answer or one result.
+/// The content of a delta, beside its machines. An empty field is left out. A field that never changes is written once by each
+/// process that goes on with the run: most deltas are one answer or one result.
 struct Content<'a>(&'a Delta<'a>);
 
 impl Serialize for Content<'_> {

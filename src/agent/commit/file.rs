@@ -1,25 +1,24 @@
 //! Commits in a file, one line of JSON each.
 
-use std::error::Error;
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
-use super::super::state::{Fold, StateError, StoredRun};
+use super::super::state::StoredRun;
+use super::run_file::{Content, FileError, RunFile};
 use super::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::Due;
-use crate::snapshot::{Bundle, Graphs};
 
 /// Appends each commit to a file, as a line of JSON behind its SHA-256, and syncs it. A step costs the same however long the
 /// file is.
 ///
-/// Writing and syncing happen on a thread of its own, so that a slow disk stops no other run.
+/// Writing and syncing happen on a thread of its own, so that a slow disk stops no other run. [`RunFile::keyed`] protects the
+/// file against other writers.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -64,13 +63,15 @@ use crate::snapshot::{Bundle, Graphs};
 /// ```
 #[derive(Debug)]
 pub struct FileCommitter {
-    path: PathBuf,
+    file: RunFile,
     lines: Option<mpsc::Sender<Line>>,
     writer: Option<JoinHandle<()>>,
     /// The number of the last commit that is known to be in the file.
     version: u64,
     /// Was the one behind it given to the writer, and its loop dropped before it said more? It may be in the file.
     is_unsure: bool,
+    /// The tag of that commit, and of the one behind it; empty without keys.
+    tags: [String; 2],
     /// Bytes that were removed when the file was opened.
     cut_off: usize,
 }
@@ -99,12 +100,12 @@ impl FileCommitter {
     ///
     /// # Errors
     /// [`FileError::Io`] when the file is there, or cannot be made.
-    pub fn create(path: impl Into<PathBuf>) -> Result<Self, FileError> {
-        let path = path.into();
-        let at = |error| FileError::Io { path: path.clone(), error };
-        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(at)?;
-        sync_folder(&path).map_err(at)?;
-        Self::start(path, file, 0)
+    pub fn create(file: impl Into<RunFile>) -> Result<Self, FileError> {
+        let file = file.into();
+        let at = |error| file.io(error);
+        let opened = OpenOptions::new().append(true).create_new(true).open(&file.path).map_err(at)?;
+        sync_folder(&file.path).map_err(at)?;
+        Self::start(file, opened)
     }
 
     /// Goes on with the file of a run, and says what it holds. A last line that a crash cut off, so that it does not end, is
@@ -113,28 +114,28 @@ impl FileCommitter {
     /// # Errors
     /// [`FileError`] when the file cannot be read, is that of no run, or is damaged: a line that ends, the last one too, may be a
     /// commit that was made. Nothing is removed then.
-    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, StoredRun), FileError> {
-        let path = path.into();
-        let at = |error| FileError::Io { path: path.clone(), error };
-        let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(at)?;
+    pub fn open(file: impl Into<RunFile>) -> Result<(Self, StoredRun), FileError> {
+        let file = file.into();
+        let at = |error| file.io(error);
+        let mut opened = OpenOptions::new().read(true).write(true).open(&file.path).map_err(at)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(at)?;
-        let (stored, whole) = fold(&path, &bytes)?;
+        opened.read_to_end(&mut bytes).map_err(at)?;
+        let Content { stored, whole, tag } = file.fold(&bytes)?;
         if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(at)?;
-            file.sync_all().map_err(at)?;
+            opened.set_len(whole as u64).map_err(at)?;
+            opened.sync_all().map_err(at)?;
         }
-        file.seek(SeekFrom::Start(whole as u64)).map_err(at)?;
-        let version = stored.version();
-        let mut committer = Self::start(path, file, version)?;
+        opened.seek(SeekFrom::Start(whole as u64)).map_err(at)?;
+        let mut committer = Self::start(file, opened)?;
+        (committer.version, committer.tags[0]) = (stored.version(), tag);
         committer.cut_off = bytes.len() - whole;
         Ok((committer, stored))
     }
 
-    fn start(path: PathBuf, mut file: File, version: u64) -> Result<Self, FileError> {
+    fn start(file: RunFile, mut opened: File) -> Result<Self, FileError> {
         let (lines, incoming) = mpsc::channel::<Line>();
-        let end = file.stream_position().map_err(|error| FileError::Io { path: path.clone(), error })?;
-        let mut written = Written { file, end, last: None, stuck: None };
+        let end = opened.stream_position().map_err(|error| file.io(error))?;
+        let mut written = Written { file: opened, end, last: None, stuck: None };
         let writer = thread::Builder::new().name("runstate-commit".to_owned()).spawn(move || {
             for line in incoming {
                 let outcome = written.add(&line);
@@ -145,9 +146,10 @@ impl FileCommitter {
         match writer {
             Ok(writer) => {
                 let (lines, writer) = (Some(lines), Some(writer));
-                Ok(FileCommitter { path, lines, writer, version, is_unsure: false, cut_off: 0 })
+                let tags = Default::default();
+                Ok(FileCommitter { file, lines, writer, version: 0, is_unsure: false, tags, cut_off: 0 })
             }
-            Err(error) => Err(FileError::Io { path, error }),
+            Err(error) => Err(file.io(error)),
         }
     }
 
@@ -155,20 +157,27 @@ impl FileCommitter {
     fn replaces(&mut self, version: u64) -> Result<bool, CommitError> {
         if self.is_unsure && version == self.version + 2 {
             // The run was read anew, and that commit was there.
-            (self.version, self.is_unsure) = (self.version + 1, false);
+            self.is_unsure = false;
+            self.advance();
         }
         if version == self.version + 1 {
             return Ok(self.is_unsure);
         }
-        let (path, next) = (self.path.display(), self.version + 1);
+        let (path, next) = (self.path().display(), self.version + 1);
         Err(CommitError::new(format!(
             "{path}: it is commit {version} where commit {next} is the next, so another writer was here; read the run anew"
         )))
     }
 
+    /// The commit behind the last one is known to be in the file.
+    fn advance(&mut self) {
+        self.version += 1;
+        self.tags[0] = std::mem::take(&mut self.tags[1]);
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.file.path
     }
 
     /// How many bytes of a last line that a crash had cut off were removed when the file was opened; 0 where it was whole.
@@ -226,11 +235,11 @@ impl Drop for FileCommitter {
 impl StateCommitter for FileCommitter {
     async fn commit(&mut self, _: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
         let replaces = self.replaces(delta.version())?;
-        let mut bytes = delta.bundle().map_err(CommitError::new)?;
-        bytes.push(b'\n');
+        let (bytes, tag) = self.file.line(delta.bundle().map_err(CommitError::new)?, &self.tags[0]);
+        self.tags[1] = tag;
         let (done, written) = oneshot::channel();
         let line = Line { bytes, replaces, done };
-        let stopped = format!("the writer of {} has stopped", self.path.display());
+        let stopped = format!("the writer of {} has stopped", self.path().display());
         let Some(Ok(())) = self.lines.as_ref().map(|lines| lines.send(line)) else {
             return Err(CommitError::new(stopped));
         };
@@ -238,105 +247,14 @@ impl StateCommitter for FileCommitter {
         self.is_unsure = true;
         let written = written.await.map_err(|_| CommitError::new(stopped))?;
         self.is_unsure = false;
-        written.map_err(|error| CommitError::new(format!("{}: {error}", self.path.display())))?;
-        self.version += 1;
+        written.map_err(|error| CommitError::new(format!("{}: {error}", self.path().display())))?;
+        self.advance();
         Ok(())
     }
-}
-
-/// Reads the run that a file holds, and changes nothing. A last line that does not end is left out, as
-/// [`open`](FileCommitter::open) does.
-///
-/// # Errors
-/// [`FileError`] when the file cannot be read, is that of no run, or is damaged.
-pub fn read_run(path: impl Into<PathBuf>) -> Result<StoredRun, FileError> {
-    let path = path.into();
-    let bytes = std::fs::read(&path).map_err(|error| FileError::Io { path: path.clone(), error })?;
-    fold(&path, &bytes).map(|(stored, _)| stored)
-}
-
-/// The run that the lines hold, and how many bytes are whole lines.
-fn fold(path: &Path, bytes: &[u8]) -> Result<(StoredRun, usize), FileError> {
-    let (mut commits, mut graphs) = (Fold::default(), Graphs::default());
-    let mut whole = 0;
-    for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
-        let at = |what: String| FileError::Damaged { path: path.to_owned(), line: number, what };
-        let Some(text) = line.strip_suffix(b"\n") else {
-            // A crash tore it, and who waited for it was never told that it is there; unless what tore is the end of a whole line.
-            let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
-            if Bundle::is_whole(but_its_end) {
-                return Err(at(damage("its end is damaged, and all before that is whole", true)));
-            }
-            break;
-        };
-        let is_last = whole + line.len() == bytes.len();
-        let bundle = Bundle::read(text, &mut graphs).map_err(|what| match Bundle::is_whole(text) {
-            // It is as it was written, by a program of another version perhaps.
-            true => at(format!("{what}; read the file with the program that wrote it")),
-            false => at(damage(&what.to_string(), is_last)),
-        })?;
-        commits.add(bundle).map_err(|error| at(error.to_string()))?;
-        whole += line.len();
-    }
-    let damaged =
-        |error: StateError| FileError::Damaged { path: path.to_owned(), line: 1, what: error.to_string() };
-    let stored = commits.into_stored().map_err(damaged)?;
-    Ok((stored, whole))
-}
-
-/// What is wrong with a line, and what to do about it.
-fn damage(what: &str, is_last: bool) -> String {
-    let advice = if is_last {
-        "it may be a commit that was made, or the machine may have failed while it was written: put the line back from a copy of \
-         the file, or remove it to go on from the commit before it"
-    } else {
-        "put the file back from a copy"
-    };
-    format!("{what}; {advice}")
 }
 
 /// A new file is durable once its folder is.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-}
-
-/// Why the file of a run could not be used.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum FileError {
-    /// The system refused.
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// How.
-        error: io::Error,
-    },
-    /// A line is no commit, or does not fit those before it.
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        what: String,
-    },
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FileError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            FileError::Damaged { path, line, what } => write!(f, "{}, line {line}: {what}", path.display()),
-        }
-    }
-}
-
-impl Error for FileError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            FileError::Io { error, .. } => Some(error),
-            FileError::Damaged { .. } => None,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 mod delta;
 mod file;
 mod memory;
+mod run_file;
 
 use std::error::Error;
 use std::fmt;
@@ -12,8 +13,9 @@ use async_trait::async_trait;
 use crate::checkpoint::Due;
 
 pub use delta::Delta;
-pub use file::{FileCommitter, FileError, read_run};
+pub use file::FileCommitter;
 pub use memory::MemoryCommitter;
+pub use run_file::{FileError, RunFile, read_run};
 
 /// Where a run's state is made durable. It is optional: without one, state lives in memory.
 ///

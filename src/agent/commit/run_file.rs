@@ -1,0 +1,218 @@
+//! The file of a run: its lines, and the tags before them.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::super::state::{Fold, StateError, StoredRun};
+use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
+
+/// The path of the file of a run, and the keys that protect the file. Any path is a `RunFile` without keys.
+///
+/// Without keys a line of the file has a checksum, which holds off damage alone. With keys a line has a tag before it
+/// ([`Keyring`]), which covers the line and the tag of the line before: a line that is changed, left out, put in or moved is
+/// refused, and so is a line without a tag. A tag does not hold off a shorter file: lines that are missing at the end, or an
+/// older copy.
+///
+/// ```
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{
+///     Agent, FileCommitter, InferenceRequest, Input, Io, Model, ModelStream, RunFile, RunState, read_run, run_loop,
+/// };
+///
+/// # struct Brief;
+/// # impl Model for Brief {
+/// #     fn infer(&self, _: InferenceRequest) -> ModelStream<'_> {
+/// #         Box::pin(futures_util::stream::iter([ModelEvent::Finish(FinishReason::Stop)]))
+/// #     }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = std::env::temp_dir().join(format!("runstate-keyed-{}.jsonl", std::process::id()));
+/// # std::fs::remove_file(&path).ok();
+/// # let agent = Agent::builder(Brief).build()?;
+/// let keyed = RunFile::from(&path).keyed(format!("k1 {}", "ab".repeat(32)).parse()?);
+/// let mut file = FileCommitter::create(keyed.clone())?;
+/// run_loop(&agent, &mut RunState::new("r1"), Input::message("hi"), Io::new().committer(&mut file)).await?;
+/// drop(file);
+/// assert_eq!(read_run(keyed.clone())?.status(), "Done");
+///
+/// // A reader without the key is refused, and so is a line without a tag.
+/// let refused = read_run(&path).unwrap_err().to_string();
+/// assert!(refused.contains("line 1: it is stored under the key \"k1\""), "{refused}");
+/// let text = std::fs::read_to_string(&path)?;
+/// std::fs::write(&path, text.replacen("k1:", "", 1))?;
+/// let refused = read_run(keyed).unwrap_err().to_string();
+/// assert!(refused.contains("line 1: it has no tag"), "{refused}");
+/// # std::fs::remove_file(&path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RunFile {
+    pub(super) path: PathBuf,
+    pub(super) keys: Option<Keyring>,
+}
+
+impl RunFile {
+    /// The same file, under these keys.
+    #[must_use]
+    pub fn keyed(self, keys: Keyring) -> Self {
+        RunFile { keys: Some(keys), ..self }
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for RunFile {
+    fn from(path: P) -> Self {
+        RunFile { path: path.into(), keys: None }
+    }
+}
+
+/// Reads the run that a file holds, and changes nothing. A last line that does not end is left out, as
+/// [`FileCommitter::open`](super::FileCommitter::open) does.
+///
+/// # Errors
+/// [`FileError`] when the file cannot be read, is that of no run, or is damaged.
+pub fn read_run(file: impl Into<RunFile>) -> Result<StoredRun, FileError> {
+    let file = file.into();
+    let bytes = std::fs::read(&file.path).map_err(|error| file.io(error))?;
+    file.fold(&bytes).map(|content| content.stored)
+}
+
+/// What the lines of a file hold.
+pub(super) struct Content {
+    pub(super) stored: StoredRun,
+    /// How many bytes are whole lines.
+    pub(super) whole: usize,
+    /// The tag of the last one of these; empty without keys.
+    pub(super) tag: String,
+}
+
+impl RunFile {
+    pub(super) fn io(&self, error: io::Error) -> FileError {
+        FileError::Io { path: self.path.clone(), error }
+    }
+
+    /// The line of a bundle, behind the line with the tag `before`; and its own tag.
+    pub(super) fn line(&self, mut bundle: Vec<u8>, before: &str) -> (Vec<u8>, String) {
+        let tag = self.keys.as_ref().map(|keys| keys.tag(&["commit", before], &bundle));
+        bundle.push(b'\n');
+        match tag {
+            Some(tag) => ([tag.as_bytes(), b" ", &bundle].concat(), tag),
+            None => (bundle, String::new()),
+        }
+    }
+
+    /// The bundle in a line, which has no line feed, and the line's tag.
+    ///
+    /// # Errors
+    /// A tag that does not fit, is missing, or was not expected.
+    fn bundle<'l>(&self, line: &'l [u8], before: &str) -> Result<(&'l [u8], &'l str), String> {
+        let (tag, bundle) = tag_of(line).map_or(("", line), |tag| (tag, &line[tag.len() + 1..]));
+        match &self.keys {
+            Some(_) if tag.is_empty() => Err(KeyError::Untagged.to_string()),
+            Some(keys) => keys.check(&["commit", before], bundle, tag).map_err(|why| why.to_string()),
+            None => match tag.split_once(':') {
+                Some((key, _)) => {
+                    Err(format!("it is stored under the key {key:?}; read it with `RunFile::keyed`"))
+                }
+                None => Ok(()),
+            },
+        }?;
+        Ok((bundle, tag))
+    }
+
+    /// Reads the lines of the file.
+    pub(super) fn fold(&self, bytes: &[u8]) -> Result<Content, FileError> {
+        let (mut commits, mut graphs) = (Fold::default(), Graphs::default());
+        let (mut whole, mut before) = (0, "");
+        for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+            let at = |what: String| FileError::Damaged { path: self.path.clone(), line: number, what };
+            let Some(text) = line.strip_suffix(b"\n") else {
+                // A crash tore it, and its loop was never told that it is there; unless only the end of a whole line is torn.
+                let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
+                let bundle = tag_of(line).map_or(0, |tag| tag.len() + 1);
+                if but_its_end.get(bundle..).is_some_and(Bundle::is_whole) {
+                    return Err(at(damage("its end is damaged, and all before that is whole", true)));
+                }
+                break;
+            };
+            let (bundle, tag) = self.bundle(text, before).map_err(at)?;
+            let is_last = whole + line.len() == bytes.len();
+            let bundle =
+                Bundle::read(bundle, &mut graphs).map_err(|what| match Bundle::is_whole(bundle) {
+                    // It is as it was written, by a program of another version perhaps.
+                    true => at(format!("{what}; read the file with the program that wrote it")),
+                    false => at(damage(&what.to_string(), is_last)),
+                })?;
+            commits.add(bundle).map_err(|error| at(error.to_string()))?;
+            whole += line.len();
+            before = tag;
+        }
+        let damaged = |error: StateError| FileError::Damaged {
+            path: self.path.clone(),
+            line: 1,
+            what: error.to_string(),
+        };
+        let stored = commits.into_stored().map_err(damaged)?;
+        Ok(Content { stored, whole, tag: before.to_owned() })
+    }
+}
+
+/// The tag before a bundle: the name of a key, a colon and 64 hexadecimal digits. A bundle begins without a colon.
+fn tag_of(line: &[u8]) -> Option<&str> {
+    let end = line.iter().take(130).position(|byte| *byte == b' ')?;
+    std::str::from_utf8(&line[..end]).ok().filter(|tag| tag.contains(':'))
+}
+
+/// What is wrong with a line, and what to do about it.
+fn damage(what: &str, is_last: bool) -> String {
+    let advice = if is_last {
+        "it may be a commit that was made, or the machine may have failed while it was written: put the line back from a copy of \
+         the file, or remove it to go on from the commit before it"
+    } else {
+        "put the file back from a copy"
+    };
+    format!("{what}; {advice}")
+}
+
+/// Why the file of a run could not be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The system refused.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// How.
+        error: io::Error,
+    },
+    /// A line is no commit, or does not fit those before it.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            FileError::Damaged { path, line, what } => write!(f, "{}, line {line}: {what}", path.display()),
+        }
+    }
+}
+
+impl Error for FileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            FileError::Io { error, .. } => Some(error),
+            FileError::Damaged { .. } => None,
+        }
+    }
+}
