@@ -200,7 +200,7 @@ fn recovery(root: &Path) {
     }
     let by = "`serde_json` into values, a line at a time";
     row("recovery of a run with a ledger of 100,000 lines", median(ours), by, median(theirs), "");
-    let verified = timed(|| assert!(verify_ledger(ledger.as_bytes()).is_ok()));
+    let verified = timed(|| assert!(verify_ledger(ledger.as_bytes(), None).is_ok()));
     println!("| `verify_ledger` of 100,000 lines, unchained | {verified:.2?} | | | |");
     let checked = timed(|| {
         let report = check_log(ledger.as_bytes(), None, |_| ()).expect("it is in memory");

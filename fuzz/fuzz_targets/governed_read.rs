@@ -118,7 +118,7 @@ fuzz_target!(|data: &[u8]| {
         }
         2 => {
             log(data);
-            if let Err(fault) = verify_ledger(data) {
+            if let Err(fault) = verify_ledger(data, None) {
                 assert!(fault.line >= 1 && !fault.to_string().is_empty());
             }
             taken_up(&WAITING.fork(), &folders.ledger(), data, drives);

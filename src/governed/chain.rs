@@ -1,4 +1,5 @@
-//! The ledger's chain: each line has the digest of the one before and its own, so that a changed line is found.
+//! The ledger's chain: each line has the digest of the one before and its own, so that a changed line is found. Under a key
+//! each digest is a tag.
 
 use std::error::Error;
 use std::fmt;
@@ -7,6 +8,8 @@ use std::io::{self, BufRead};
 use sha2::{Digest, Sha256};
 
 use super::lines::Line;
+use crate::json::hex;
+use crate::snapshot::{KeyError, Keyring};
 
 const DIGITS: usize = 64;
 const OWN: &str = ",\"hash\":\"";
@@ -15,39 +18,75 @@ const PREVIOUS: &str = ",\"prev\":\"";
 /// What the first line of a chain follows.
 pub(super) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// A line, chained to the one with the digest `previous`; and its own digest.
-pub(super) fn chained(line: &str, previous: &str) -> (String, String) {
-    let body = format!("{}{PREVIOUS}{previous}\"", line.strip_suffix('}').unwrap_or(line));
-    let own = hex(body.as_bytes());
-    (format!("{body}{OWN}{own}\"}}"), own)
+/// How the lines of a ledger are held together.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Chain<'a> {
+    /// Not at all, unless there is a chain already.
+    Loose,
+    /// By digests.
+    Digests,
+    /// By tags under a key.
+    Keyed(&'a Keyring),
 }
 
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(DIGITS);
-    for byte in Sha256::digest(bytes) {
-        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('?'));
-        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('?'));
+impl<'a> Chain<'a> {
+    pub(super) fn keys(self) -> Option<&'a Keyring> {
+        match self {
+            Chain::Keyed(keys) => Some(keys),
+            Chain::Loose | Chain::Digests => None,
+        }
     }
-    text
+
+    /// A line, chained to the one with the digest `previous`; and its own digest.
+    pub(super) fn link(self, line: &str, previous: &str) -> (String, String) {
+        let body = format!("{}{PREVIOUS}{previous}\"", line.strip_suffix('}').unwrap_or(line));
+        let own = self.keys().map_or_else(|| digest(&body), |keys| keys.tag(PLACE, body.as_bytes()));
+        (format!("{body}{OWN}{own}\"}}"), own)
+    }
+
+    /// The digest that a new line follows, of a line that is there. Without a key it is not checked.
+    ///
+    /// # Errors
+    /// A key without a line under it, or a line under a key that is not there.
+    pub(super) fn followed(self, line: &[u8]) -> Result<Option<&str>, LedgerFaultKind> {
+        let linked = linked(line);
+        held_by_key(linked, self.keys())?;
+        Ok(linked.map(|(_, digest)| digest))
+    }
+}
+
+/// The place of a ledger's tags. Each tag is of the line before too, so that it names the place in the ledger.
+const PLACE: &[&str] = &["ledger"];
+
+fn digest(body: &str) -> String {
+    hex(&Sha256::digest(body))
 }
 
 /// A line's part that its digest is over, and the digest; none when it has none.
-fn own(line: &[u8]) -> Option<(&[u8], &str)> {
-    let tail = OWN.len() + DIGITS + 2;
-    let (body, tail) = line.split_at_checked(line.len().checked_sub(tail)?)?;
-    let digest = tail.strip_prefix(OWN.as_bytes())?.strip_suffix(b"\"}")?;
-    Some((body, std::str::from_utf8(digest).ok()?))
+fn linked(line: &[u8]) -> Option<(&str, &str)> {
+    // A text in JSON has no quotation mark of its own, so that these are the last fields.
+    let (body, digest) = std::str::from_utf8(line).ok()?.strip_suffix("\"}")?.rsplit_once(OWN)?;
+    let digits = digest.rsplit_once(':').map_or(digest, |(_, digits)| digits);
+    (digits.len() == DIGITS).then_some((body, digest))
 }
 
-fn previous(body: &[u8]) -> Option<&str> {
-    let (_, tail) = body.split_at_checked(body.len().checked_sub(PREVIOUS.len() + DIGITS + 1)?)?;
-    let digest = tail.strip_prefix(PREVIOUS.as_bytes())?.strip_suffix(b"\"")?;
-    std::str::from_utf8(digest).ok()
+fn previous(body: &str) -> Option<&str> {
+    body.strip_suffix('"')?.rsplit_once(PREVIOUS).map(|(_, digest)| digest)
 }
 
-/// The digest that a line ends with, if it is chained: unchecked, for the line to follow it.
-pub(super) fn digest_of(line: &[u8]) -> Option<String> {
-    own(line).map(|(_, digest)| digest.to_owned())
+/// Checks a line under the key. One without is taken where there is no key.
+fn held_by_key(linked: Option<(&str, &str)>, keys: Option<&Keyring>) -> Result<(), LedgerFaultKind> {
+    let key = linked.and_then(|(_, digest)| digest.split_once(':'));
+    match (keys, linked) {
+        (None, _) => match key {
+            Some((key, _)) => Err(LedgerFaultKind::WantsKey { key: key.to_owned() }),
+            None => Ok(()),
+        },
+        (Some(keys), Some((body, tag))) if key.is_some() => {
+            keys.check(PLACE, body.as_bytes(), tag).map_err(LedgerFaultKind::Key)
+        }
+        (Some(_), _) => Err(LedgerFaultKind::Key(KeyError::Untagged)),
+    }
 }
 
 /// What a sound ledger holds.
@@ -88,12 +127,18 @@ pub enum LedgerFaultKind {
     Changed,
     /// It does not follow the line before: one was changed, taken out or put in between.
     Unlinked,
+    /// It is under a key, and the ledger was read without.
+    WantsKey {
+        /// The name of the key.
+        key: String,
+    },
+    /// A holder of the keys did not write it.
+    Key(KeyError),
 }
 
-impl fmt::Display for LedgerFault {
+impl fmt::Display for LedgerFaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
-        match &self.why {
+        match self {
             LedgerFaultKind::Io(error) => write!(f, "it cannot be read: {error}"),
             LedgerFaultKind::TooLong => write!(f, "it is longer than {MOST_LINE} bytes"),
             LedgerFaultKind::Torn => f.write_str("it ends without a line feed; its end is missing"),
@@ -103,7 +148,20 @@ impl fmt::Display for LedgerFault {
             LedgerFaultKind::Unlinked => {
                 f.write_str("it does not follow the line before; a line was changed, taken out or put in")
             }
+            LedgerFaultKind::WantsKey { key } => {
+                write!(
+                    f,
+                    "it is stored under the key {key:?}; give the key: `Governor::keyed`, or --key-file"
+                )
+            }
+            LedgerFaultKind::Key(error) => error.fmt(f),
         }
+    }
+}
+
+impl fmt::Display for LedgerFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
     }
 }
 
@@ -111,6 +169,7 @@ impl Error for LedgerFault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.why {
             LedgerFaultKind::Io(error) => Some(error),
+            LedgerFaultKind::Key(error) => Some(error),
             _ => None,
         }
     }
@@ -125,19 +184,27 @@ pub(super) const MOST_LINE: u64 = 1 << 20;
 /// A chain shows changes, not that the end is missing: for that the ledger is held against the runs, by
 /// [`Governor::resume`](super::Governor::resume).
 ///
+/// With `keys` each line must be under one of them ([`Governor::keyed`](super::Governor::keyed)): a writer of the file without
+/// the key can cut lines off the end, and nothing else. Without `keys` a chain holds off damage alone.
+///
 /// ```
 /// use runstate::governed::verify_ledger;
 ///
 /// let ledger = b"{\"run\":\"RUN-A-20260131-120000\"}\nnot an event\n";
-/// let fault = verify_ledger(&ledger[..]).unwrap_err();
+/// let fault = verify_ledger(&ledger[..], None).unwrap_err();
 /// assert_eq!(fault.line, 2);
+///
+/// let keys = format!("k1 {}", "ab".repeat(32)).parse()?;
+/// let fault = verify_ledger(&ledger[..], Some(&keys)).unwrap_err();
+/// assert_eq!(fault.to_string(), "line 1: it has no tag, and a keyed store takes nothing without");
+/// # Ok::<(), runstate::snapshot::NoKeyring>(())
 /// ```
 ///
 /// # Errors
 /// [`LedgerFault`] with the first line that is not as it should be.
-pub fn verify_ledger(mut ledger: impl BufRead) -> Result<LedgerReport, LedgerFault> {
+pub fn verify_ledger(mut ledger: impl BufRead, keys: Option<&Keyring>) -> Result<LedgerReport, LedgerFault> {
     let mut report = LedgerReport::default();
-    let mut digest: Option<String> = None;
+    let mut before: Option<String> = None;
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -154,17 +221,19 @@ pub fn verify_ledger(mut ledger: impl BufRead) -> Result<LedgerReport, LedgerFau
         }
         report.lines = number;
         Line::read(&line).map_err(|why| fault(LedgerFaultKind::Garbage(why)))?;
-        match (own(&line), &digest) {
+        let linked = linked(&line);
+        held_by_key(linked, keys).map_err(fault)?;
+        match (linked, &before) {
             (None, Some(_)) => return Err(fault(LedgerFaultKind::Unchained)),
             (None, None) => {}
-            (Some((body, said)), before) => {
-                if hex(body) != said {
+            (Some((body, said)), last) => {
+                if keys.is_none() && digest(body) != said {
                     return Err(fault(LedgerFaultKind::Changed));
                 }
-                if previous(body) != Some(before.as_deref().unwrap_or(NOTHING)) {
+                if previous(body) != Some(last.as_deref().unwrap_or(NOTHING)) {
                     return Err(fault(LedgerFaultKind::Unlinked));
                 }
-                digest = Some(said.to_owned());
+                before = Some(said.to_owned());
                 report.chained += 1;
             }
         }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use super::notes::Notes;
 use super::when::When;
 use crate::approval::ApprovalId;
+use crate::decision::digest;
 use crate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+use crate::snapshot::{KeyError, Keyring};
 
 /// The most bytes of a RUN_STATE.json that are read.
 pub(super) const MOST_BYTES: u64 = 16 << 20;
@@ -54,6 +56,9 @@ pub(super) struct Extension {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<TimeLimits>,
     pub(super) notes: Notes,
+    /// The tag of all the rest, where there is a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tag: Option<String>,
 }
 
 /// The version of [`Extension`] that is read and written.
@@ -87,6 +92,45 @@ impl Document {
             let message: String = crate::json::without_place(&error).chars().take(300).collect();
             format!("line {line}, column {column}: {message}")
         })
+    }
+
+    /// The same, with its tag.
+    pub(super) fn tagged(mut self, keys: &Keyring) -> Self {
+        let tag = self.under(|place, text| keys.tag(place, text));
+        if let Some(ours) = &mut self.runstate {
+            ours.tag = Some(tag);
+        }
+        self
+    }
+
+    /// The same without its tag, which is checked.
+    ///
+    /// # Errors
+    /// A tag that does not fit or is missing, where there are keys; a tag, where there are none.
+    pub(super) fn untagged(mut self, keys: Option<&Keyring>) -> Result<Self, String> {
+        let tag = self.runstate.as_mut().and_then(|ours| ours.tag.take());
+        let why = match (tag, keys) {
+            (None, None) => return Ok(self),
+            (Some(tag), Some(keys)) => match self.under(|place, text| keys.check(place, text, &tag)) {
+                Ok(()) => return Ok(self),
+                Err(why) => why,
+            },
+            (None, Some(_)) => KeyError::Untagged,
+            (Some(tag), None) => {
+                let key = tag.split_once(':').map_or("", |(key, _)| key);
+                return Err(format!(
+                    "it is stored under the key {key:?}; give the key: `Governor::keyed`, or --key-file"
+                ));
+            }
+        };
+        Err(format!("{why}; restore it from a backup that was made with the key"))
+    }
+
+    /// The place of a tag, and its text: the content, whatever the white space and the order of keys.
+    fn under<T>(&self, tag: impl FnOnce(&[&str], &[u8]) -> T) -> T {
+        let content = serde_json::to_value(self).unwrap_or_else(|_| unreachable!("a document is JSON"));
+        let version = self.state_history.len().to_string();
+        tag(&["governed run", self.run_id.as_str(), &version], digest(&content).as_bytes())
     }
 
     /// The file's text.

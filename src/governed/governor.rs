@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::chain::Chain;
 use super::document::Document;
 use super::drive::{asked_about_plan, pending};
 use super::error::GovernedError;
@@ -17,6 +18,7 @@ use crate::clock::Clock;
 use crate::files::Disk;
 use crate::governed_run::{AnyGovernedRun, GovernedRun, Reviewers, RunId, RunRecord};
 use crate::kernel::Observer;
+use crate::snapshot::Keyring;
 
 pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 
@@ -34,6 +36,7 @@ pub struct Governor {
     pub(super) rules: Rules,
     pub(super) reviewers: Reviewers,
     observers: Box<Observers>,
+    keys: Option<Keyring>,
 }
 
 impl fmt::Debug for Governor {
@@ -75,7 +78,7 @@ impl Governor {
             }
         }
         let observers = Box::new(|_: &RunId, _: &str| Observer::default());
-        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers })
+        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, keys: None })
     }
 
     /// The same, with someone told of each transition of its runs and of their approvals, as it is taken: `observers` gives an
@@ -153,6 +156,88 @@ impl Governor {
         Governor { observers: Box::new(observers), ..self }
     }
 
+    /// The same, for files that others can write: RUN_STATE.json with all that it holds (the history, the plan, reports,
+    /// approvals) and the lines of the ledger carry tags under these keys, and neither is taken without.
+    ///
+    /// Each tag of a state is of the run's id and of the number of its transitions; each tag of a line is of the line before.
+    ///
+    /// # Limits
+    /// - **An older version that is put back**, and lines that are cut off the end of the ledger. A ledger that lacks lines of a
+    ///   run is completed when the run is resumed.
+    /// - **Records of approvals** in `PENDING/`, `APPROVED/` and `REJECTED/` are copies for people. A decision is held against
+    ///   RUN_STATE.json; a copy that differs is written anew.
+    /// - **RUN_LOG.jsonl, FINAL_REPORT.md** and the folders that tools work in have no tag.
+    /// - A ledger is under keys from its first line on: one that has lines without a tag is refused. Move it aside first.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use runstate::clock::TokioClock;
+    /// # use runstate::files::RealDisk;
+    /// # use runstate::governed::*;
+    /// # use runstate::governed_run::{Opinion, RunId};
+    /// # struct Nothing;
+    /// # #[async_trait::async_trait]
+    /// # impl Planner for Nothing {
+    /// #     async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
+    /// #         Ok(ProposedPlan::default())
+    /// #     }
+    /// # }
+    /// # #[async_trait::async_trait]
+    /// # impl Verifier for Nothing {
+    /// #     async fn verify(&self, _: &RunView<'_>) -> Result<Vec<String>, PartError> {
+    /// #         Ok(vec!["nothing was done".to_owned()])
+    /// #     }
+    /// # }
+    /// # #[async_trait::async_trait]
+    /// # impl Auditor for Nothing {
+    /// #     fn name(&self) -> &str {
+    /// #         "quality"
+    /// #     }
+    /// #     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
+    /// #         Ok((Opinion::Pass, "nothing to object to".to_owned()))
+    /// #     }
+    /// # }
+    /// # #[async_trait::async_trait]
+    /// # impl Rollback for Nothing {
+    /// #     async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # fn parts() -> Parts {
+    /// #     Parts {
+    /// #         planner: Box::new(Nothing), plan_approval: Box::new(AutoApproved), tools: vec![],
+    /// #         verifier: Box::new(Nothing), auditors: vec![Box::new(Nothing)], rollback: Box::new(Nothing),
+    /// #     }
+    /// # }
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// # let folder = std::env::temp_dir().join(format!("runstate-governor-keyed-{}", std::process::id()));
+    /// # let folders = Folders::new(&folder);
+    /// # let governor = || {
+    /// #     let clock = Arc::new(TokioClock::starting_at(1_769_860_800_000));
+    /// #     Governor::new(Arc::new(RealDisk), Folders::new(&folder), clock, parts(), Rules::default())
+    /// # };
+    /// let keyed = governor()?.keyed(format!("k1 {}", "ab".repeat(32)).parse()?);
+    /// let run = keyed.start("HELLO").await?.run;
+    ///
+    /// // A governor without the key is refused, and so is a state that was edited.
+    /// let refused = governor()?.status(&run).await.unwrap_err().to_string();
+    /// assert!(refused.contains("it is stored under the key \"k1\""), "{refused}");
+    /// let path = folders.state(&run);
+    /// let edited = std::fs::read_to_string(&path)?.replace("nothing was done", "all was done");
+    /// std::fs::write(&path, edited)?;
+    /// let refused = keyed.status(&run).await.unwrap_err().to_string();
+    /// assert!(refused.contains("its tag does not fit"), "{refused}");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn keyed(self, keys: Keyring) -> Self {
+        Governor { keys: Some(keys), ..self }
+    }
+
     pub(super) fn now(&self) -> u64 {
         self.clock.now_ms()
     }
@@ -165,7 +250,11 @@ impl Governor {
         Place {
             disk: self.disk.as_ref(),
             folders: &self.folders,
-            chained: self.rules.chained,
+            chain: match &self.keys {
+                Some(keys) => Chain::Keyed(keys),
+                None if self.rules.chained => Chain::Digests,
+                None => Chain::Loose,
+            },
             observers: &*self.observers,
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::chain::{self, MOST_LINE, chained};
+use super::chain::{Chain, MOST_LINE, NOTHING};
 use super::lines::{Line, Transition};
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
@@ -63,6 +63,13 @@ impl<'a> Lines<'a> {
 
     /// The last line, without its line feed. What follows the last line feed was torn by a crash, and is cut first.
     fn last(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let (last, end) = self.find_last()?;
+        self.cut(end)?;
+        Ok(last)
+    }
+
+    /// The last line, without its line feed, and where it ends.
+    fn find_last(&mut self) -> io::Result<(Option<Vec<u8>>, u64)> {
         // Most lines are short; the second look is for one that is as long as a line may be.
         for most in [4096, 2 * MOST_LINE] {
             let start = self.length.saturating_sub(most);
@@ -71,12 +78,11 @@ impl<'a> Lines<'a> {
             let begin = end.and_then(|end| tail[..end].iter().rposition(|byte| *byte == b'\n'));
             match (end, begin) {
                 (Some(end), begin) if begin.is_some() || start == 0 => {
-                    self.cut(start + end as u64 + 1)?;
-                    return Ok(Some(tail[begin.map_or(0, |at| at + 1)..end].to_vec()));
+                    let last = tail[begin.map_or(0, |at| at + 1)..end].to_vec();
+                    return Ok((Some(last), start + end as u64 + 1));
                 }
                 (None, _) if start == 0 => {
-                    self.cut(0)?;
-                    return Ok(None);
+                    return Ok((None, 0));
                 }
                 _ => {}
             }
@@ -123,17 +129,27 @@ impl<'a> Lines<'a> {
         Ok(self.length - rest.len() as u64)
     }
 
-    /// How many of the run's transitions the file tells of, and where its last whole line ends.
+    /// How many of the run's transitions the file tells of, and where its last whole line ends. The lines of a ledger have a
+    /// `chain`.
     ///
     /// # Errors
-    /// A line that is no event; one of this run that tells of another transition than RUN_STATE.json, or of one more.
-    fn told(&mut self, run: &RunId, all: &[Transition]) -> Result<(usize, u64), LogError> {
+    /// A line that is no event; one of this run that tells of another transition than RUN_STATE.json, or of one more, or that a
+    /// holder of the key did not write.
+    fn told(
+        &mut self,
+        run: &RunId,
+        all: &[Transition],
+        chain: Option<Chain<'_>>,
+    ) -> Result<(usize, u64), LogError> {
         let mut told = 0;
         let end = self.each(|_, line| {
             let read = match Line::read(line)? {
                 Some(read) if read.run.as_deref() == Some(run.as_str()) => read,
                 _ => return Ok(()),
             };
+            if let Some(chain) = chain {
+                chain.followed(line).map_err(|why| why.to_string())?;
+            }
             match all.get(told) {
                 Some(expected) => read.tells(expected)?,
                 None => {
@@ -159,30 +175,49 @@ pub(super) fn ledger(
     path: &Path,
     run: &RunId,
     transition: &Transition,
-    is_chained: bool,
+    chain: Chain<'_>,
 ) -> io::Result<()> {
     let mut lines = Lines::open(disk, path, true)?;
-    write_chained(&mut lines, [transition.line(run, false)], is_chained)
+    write_chained(&mut lines, [transition.line(run, false)], chain)
+}
+
+/// Fails where no line can be appended to the ledger: it is under other keys, or under none.
+pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
+    let mut file = match disk.open(path, Open::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file?,
+    };
+    let length = file.len()?;
+    let (last, _) = Lines { disk, path, file, length }.find_last()?;
+    last.map_or(Ok(()), |last| followed(chain, &last).map(drop))
+}
+
+fn followed(chain: Chain<'_>, last: &[u8]) -> io::Result<Option<String>> {
+    let followed = chain.followed(last).map(|digest| digest.map(str::to_owned));
+    followed.map_err(|why| {
+        let help = "move the ledger aside to begin a new one";
+        io::Error::new(io::ErrorKind::InvalidData, format!("its last line: {why}; {help}"))
+    })
 }
 
 fn write_chained(
     lines: &mut Lines<'_>,
     new: impl IntoIterator<Item = String>,
-    is_chained: bool,
+    chain: Chain<'_>,
 ) -> io::Result<()> {
     let last = lines.last()?;
-    let before = last.as_deref().and_then(chain::digest_of);
     // Once there is a chain it is not broken, whatever is configured.
-    let mut digest = match before {
-        Some(digest) => Some(digest),
-        None if is_chained => Some(chain::NOTHING.to_owned()),
-        None => None,
+    let before = last.map_or(Ok(None), |last| followed(chain, &last))?;
+    let mut digest = match (before, chain) {
+        (Some(digest), _) => Some(digest),
+        (None, Chain::Digests | Chain::Keyed(_)) => Some(NOTHING.to_owned()),
+        (None, Chain::Loose) => None,
     };
     let mut text = String::new();
     for line in new {
         match &mut digest {
             Some(digest) => {
-                let (line, own) = chained(&line, digest);
+                let (line, own) = chain.link(&line, digest);
                 text.push_str(&line);
                 *digest = own;
             }
@@ -201,7 +236,7 @@ pub(super) fn mend_log(
     all: &[Transition],
 ) -> Result<Mended, LogError> {
     let mut lines = Lines::open(disk, path, false)?;
-    let (told, end) = lines.told(run, all)?;
+    let (told, end) = lines.told(run, all, None)?;
     let cut = lines.cut(end)?;
     let missing = &all[told..];
     let text: String = missing.iter().map(|missing| missing.line(run, true) + "\n").collect();
@@ -217,25 +252,31 @@ pub(super) fn mend_ledger(
     path: &Path,
     run: &RunId,
     all: &[Transition],
-    is_chained: bool,
+    chain: Chain<'_>,
 ) -> Result<Mended, LogError> {
     let mut lines = Lines::open(disk, path, true)?;
-    let (told, end) = lines.told(run, all)?;
+    let (told, end) = lines.told(run, all, Some(chain))?;
     let cut = lines.cut(end)?;
     let missing = &all[told..];
     if !missing.is_empty() {
-        write_chained(&mut lines, missing.iter().map(|missing| missing.line(run, true)), is_chained)?;
+        write_chained(&mut lines, missing.iter().map(|missing| missing.line(run, true)), chain)?;
     }
     Ok(Mended { appended: missing.len(), cut })
 }
 
 /// How many of the run's transitions a file tells of. It is only read; a file that is not there tells of none.
-pub(super) fn told(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transition]) -> Result<usize, LogError> {
+pub(super) fn told(
+    disk: &dyn Disk,
+    path: &Path,
+    run: &RunId,
+    all: &[Transition],
+    chain: Option<Chain<'_>>,
+) -> Result<usize, LogError> {
     let mut file = match disk.open(path, Open::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         file => file?,
     };
     let length = file.len()?;
-    let (told, _) = Lines { disk, path, file, length }.told(run, all)?;
+    let (told, _) = Lines { disk, path, file, length }.told(run, all, chain)?;
     Ok(told)
 }

@@ -44,7 +44,7 @@ type Result<T> = std::result::Result<T, GovernedError>;
 impl OpenRun<'_> {
     /// Brings the files in line with the state. Doing it again does nothing.
     pub(super) fn mend(&mut self, document: &Document) -> Result<Repairs> {
-        let Place { disk, folders, chained, .. } = self.place;
+        let Place { disk, folders, chain, .. } = self.place;
         let all = transitions(document);
         let (log, ledger) = (folders.log(&self.id), folders.ledger());
         // Both are read before anything is written, so that damage is reported and nothing is overwritten.
@@ -53,14 +53,15 @@ impl OpenRun<'_> {
             LogError::Damaged(why) => GovernedError::damaged(path, why),
         };
         folders.make(disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
-        let told = logs::told(disk, &log, &self.id, &all).map_err(|error| refused(&log, error))?;
-        logs::told(disk, &ledger, &self.id, &all).map_err(|error| refused(&ledger, error))?;
+        let told = logs::told(disk, &log, &self.id, &all, None).map_err(|error| refused(&log, error))?;
+        logs::told(disk, &ledger, &self.id, &all, Some(chain)).map_err(|error| refused(&ledger, error))?;
+        logs::can_follow(disk, &ledger, chain).map_err(|error| refused(&ledger, error.into()))?;
         let mut repairs = Repairs { approvals: self.mend_approvals(document)?, ..Repairs::default() };
         let Mended { appended, cut } =
             logs::mend_log(disk, &log, &self.id, &all).map_err(|error| refused(&log, error))?;
         (repairs.log_lines, repairs.cut_bytes) = (appended, cut);
         debug_assert_eq!(appended, all.len() - told, "nobody else writes the log of a run in hand");
-        let Mended { appended, cut } = logs::mend_ledger(disk, &ledger, &self.id, &all, chained)
+        let Mended { appended, cut } = logs::mend_ledger(disk, &ledger, &self.id, &all, chain)
             .map_err(|error| refused(&ledger, error))?;
         (repairs.ledger_lines, repairs.cut_bytes) = (appended, repairs.cut_bytes + cut);
         repairs.report = self.report(document)?;
@@ -83,7 +84,7 @@ impl OpenRun<'_> {
     fn mend_approvals(&mut self, document: &Document) -> Result<usize> {
         let mut mended = 0;
         for id in &document.approvals_pending {
-            // Another tool's file does not hold the approval itself.
+            // Another tool's file does not hold the approval itself. Under a key there is no such file.
             if self.notes.approval(id).is_none()
                 && let Some(adopted) = self.adopted(id)?
             {

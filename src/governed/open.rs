@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::chain::Chain;
 use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
 use super::faults::faults;
@@ -25,7 +26,8 @@ pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;
 pub(super) struct Place<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) folders: &'a Folders,
-    pub(super) chained: bool,
+    /// How the ledger is held together; with keys the state of each run is under them too.
+    pub(super) chain: Chain<'a>,
     pub(super) observers: &'a Observers,
 }
 
@@ -54,6 +56,9 @@ impl<'a> Place<'a> {
     /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
     pub(super) fn claim(self, mut id: RunId) -> Result<RunId> {
         self.folders.make(self.disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
+        // Before there is a run, so that a ledger under other keys leaves none behind.
+        let ledger = self.folders.ledger();
+        logs::can_follow(self.disk, &ledger, self.chain).map_err(GovernedError::io(&ledger))?;
         loop {
             let folder = self.folders.run(&id);
             match self.disk.create_folder(&folder) {
@@ -105,7 +110,9 @@ impl<'a> Place<'a> {
             }
             read => read.map_err(GovernedError::io(&path))?,
         };
-        let document = Document::read(&bytes).map_err(|fault| GovernedError::damaged(&path, fault))?;
+        let document = Document::read(&bytes)
+            .and_then(|document| document.untagged(self.chain.keys()))
+            .map_err(|fault| GovernedError::damaged(&path, fault))?;
         if document.run_id != *id {
             let fault = format!("run_id is {}, its folder is that of {id}", document.run_id);
             return Err(GovernedError::damaged(&path, fault));
@@ -184,11 +191,11 @@ impl OpenRun<'_> {
     {
         let document = typed::document(run, &self.notes, &self.foreign);
         self.write(&document)?;
-        let Place { disk, folders, chained, .. } = self.place;
+        let Place { disk, folders, chain, .. } = self.place;
         if let Some(last) = transitions(&document).last() {
             let (log, ledger) = (folders.log(&self.id), folders.ledger());
             logs::log(disk, &log, &self.id, last).map_err(GovernedError::io(&log))?;
-            logs::ledger(disk, &ledger, &self.id, last, chained).map_err(GovernedError::io(&ledger))?;
+            logs::ledger(disk, &ledger, &self.id, last, chain).map_err(GovernedError::io(&ledger))?;
         }
         self.report(&document)?;
         Ok(document)
@@ -200,7 +207,11 @@ impl OpenRun<'_> {
             self.write_record(&snapshot, was)?;
         }
         let path = folders.state(&self.id);
-        replace(disk, &path, &document.text()).map_err(GovernedError::io(&path))
+        let text = match self.place.chain.keys() {
+            Some(keys) => document.clone().tagged(keys).text(),
+            None => document.text(),
+        };
+        replace(disk, &path, &text).map_err(GovernedError::io(&path))
     }
 
     /// Writes the record of an approval into the folder it belongs into now.

@@ -53,7 +53,8 @@ pub struct Rules {
     pub limits: TimeLimits,
     /// How long a rollback may take, in milliseconds: 10 minutes unless told. One that takes longer is incomplete.
     pub rollback_ms: u64,
-    /// Are the lines of the ledger chained by their digests? Yes, unless told.
+    /// Are the lines of the ledger chained by their digests? Yes, unless told; under keys
+    /// ([`Governor::keyed`](super::Governor::keyed)) always.
     pub chained: bool,
 }
 

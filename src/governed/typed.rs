@@ -87,6 +87,7 @@ fn written(
             state,
             limits: (limits != Default::default()).then_some(limits),
             notes: notes.clone(),
+            tag: None,
         }),
         further: foreign.further.clone(),
     }

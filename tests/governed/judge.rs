@@ -62,7 +62,7 @@ pub(crate) async fn judge(world: &World, run: &RunId) {
     let ledger = world.file(folders().ledger());
     let of_run: Vec<Value> = lines(&ledger).into_iter().filter(|line| line["run"] == run.as_str()).collect();
     assert_eq!(told(&of_run), expected, "RUN_LEDGER.jsonl");
-    verify_ledger(ledger.as_bytes()).unwrap();
+    verify_ledger(ledger.as_bytes(), world.keys.as_ref()).unwrap();
     let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH]);
     let checked = check_jsonl(JsonlReader::new(log.as_bytes()), &book).unwrap();
     assert_eq!(checked.verdict, Verdict::Conforms, "{}", checked.summary());

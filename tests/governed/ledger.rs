@@ -23,11 +23,11 @@ async fn of_three_runs() -> String {
 async fn names_the_first_line_that_was_changed() {
     let ledger = of_three_runs().await;
     let lines: Vec<&str> = ledger.lines().collect();
-    let sound = verify_ledger(ledger.as_bytes()).unwrap();
+    let sound = verify_ledger(ledger.as_bytes(), None).unwrap();
     assert_eq!((sound.lines, sound.chained), (18, 18));
     let fault = |lines: &[String]| {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        verify_ledger(text.as_bytes()).map_err(|fault| fault.line)
+        verify_ledger(text.as_bytes(), None).map_err(|fault| fault.line)
     };
     let owned = || lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     for at in 0..lines.len() {
@@ -69,11 +69,11 @@ async fn says_what_is_wrong_with_a_line() {
     ];
     let mut said = String::new();
     for (name, ledger) in cases {
-        let fault = verify_ledger(ledger.as_bytes()).unwrap_err();
+        let fault = verify_ledger(ledger.as_bytes(), None).unwrap_err();
         said.push_str(&format!("{name}: {fault}\n"));
     }
     assert_told("ledger_faults", &said);
-    assert_eq!(verify_ledger(&b""[..]).unwrap(), LedgerReport::default());
+    assert_eq!(verify_ledger(&b""[..], None).unwrap(), LedgerReport::default());
 }
 
 /// Without a chain lines are as they are; a chain that was begun is never broken.
@@ -84,7 +84,7 @@ async fn goes_on_with_the_chain_that_it_has() {
     for chained in [false, true, false] {
         world.rules.chained = chained;
         world.governor().start("PROJECT").await.unwrap();
-        let report = verify_ledger(world.file(folders().ledger()).as_bytes()).unwrap();
+        let report = verify_ledger(world.file(folders().ledger()).as_bytes(), None).unwrap();
         counts.push((report.lines, report.chained));
     }
     assert_eq!(counts, [(6, 0), (12, 6), (18, 12)]);
@@ -98,7 +98,7 @@ async fn a_torn_line_of_another_run_is_cut_by_the_next_writer() {
     let ledger = world.file(folders().ledger());
     replace(&world.disk, &folders().ledger(), &ledger.as_bytes()[..ledger.len() - 7]).unwrap();
     let second = world.governor().start("PROJECT").await.unwrap().run;
-    verify_ledger(world.file(folders().ledger()).as_bytes()).unwrap();
+    verify_ledger(world.file(folders().ledger()).as_bytes(), None).unwrap();
     assert_eq!(world.governor().resume(&first).await.unwrap().repairs.ledger_lines, 1);
     for run in [first, second] {
         judge(&world, &run).await;
@@ -135,7 +135,7 @@ fn is_written_by_many_threads_at_once() {
     runs.dedup();
     assert_eq!(runs.len(), 24);
     let ledger = std::fs::read_to_string(Folders::new(&folder).ledger()).unwrap();
-    let report = verify_ledger(ledger.as_bytes()).unwrap();
+    let report = verify_ledger(ledger.as_bytes(), None).unwrap();
     assert_eq!((report.lines, report.chained), (24 * 6, 24 * 6));
     for run in runs {
         assert_eq!(ledger.matches(&format!("\"instance\":\"{run}\"")).count(), 6);

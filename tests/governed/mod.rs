@@ -5,6 +5,7 @@ mod crashes;
 mod foreign;
 mod hostile;
 mod judge;
+mod keyed;
 mod ledger;
 mod limits;
 mod observed;

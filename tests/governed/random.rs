@@ -6,6 +6,7 @@ use runstate::approval::Risk;
 use runstate::files::{Crash, Survives};
 
 use super::judge::judge;
+use super::keyed::keys;
 use super::world::{Answer, Reply, Script, Tool, World};
 
 fn reply() -> impl Strategy<Value = Reply> {
@@ -54,20 +55,29 @@ fn script() -> impl Strategy<Value = Script> {
         answers,
         any::<[bool; 3]>(),
         prop::bool::weighted(0.25),
+        any::<bool>(),
     )
-        .prop_map(move |(tools, plan_risk, plans, verify, audit, rollback, answers, auto, plan_asks)| {
-            Script {
-                plan_asks,
-                auto: names.into_iter().zip(auto).filter(|(_, auto)| *auto).map(|(name, _)| name).collect(),
-                tools,
-                plan_risk,
-                plans,
-                verify,
-                audits: vec![("security", audit), ("quality", vec![Reply::Pass])],
-                rollback,
-                answers,
-            }
-        })
+        .prop_map(
+            move |(tools, plan_risk, plans, verify, audit, rollback, answers, auto, plan_asks, keyed)| {
+                Script {
+                    plan_asks,
+                    auto: names
+                        .into_iter()
+                        .zip(auto)
+                        .filter(|(_, auto)| *auto)
+                        .map(|(name, _)| name)
+                        .collect(),
+                    tools,
+                    plan_risk,
+                    plans,
+                    verify,
+                    audits: vec![("security", audit), ("quality", vec![Reply::Pass])],
+                    rollback,
+                    answers,
+                    keys: keyed.then(|| keys("k1")),
+                }
+            },
+        )
 }
 
 #[derive(Debug, Clone)]

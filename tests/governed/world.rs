@@ -9,6 +9,7 @@ use runstate::clock::{Clock, TokioClock};
 use runstate::files::{Disk, SimDisk, Survives};
 use runstate::governed::*;
 use runstate::governed_run::{GovernedRunStatus, Opinion, RunId};
+use runstate::snapshot::Keyring;
 
 /// 31 January 2026, 12:00:00 UTC.
 pub(crate) const T: u64 = 1_769_860_800_000;
@@ -75,6 +76,7 @@ pub(crate) struct Script {
     pub(crate) rollback: Vec<Reply>,
     /// By number of the approval, from 1; the last one goes on for ever.
     pub(crate) answers: Vec<Answer>,
+    pub(crate) keys: Option<Keyring>,
 }
 
 impl Default for Script {
@@ -89,6 +91,7 @@ impl Default for Script {
             audits: vec![("security", vec![Reply::Pass]), ("quality", vec![Reply::Pass])],
             rollback: vec![Reply::Pass],
             answers: vec![Answer::Approve],
+            keys: None,
         }
     }
 }
@@ -116,6 +119,7 @@ pub(crate) struct World {
     pub(crate) outside: Shared,
     pub(crate) script: Script,
     pub(crate) rules: Rules,
+    pub(crate) keys: Option<Keyring>,
     /// What survives a crash.
     pub(crate) survives: Survives,
     pub(crate) crashes: usize,
@@ -266,6 +270,7 @@ impl World {
             disk: SimDisk::new(),
             clock: Arc::new(TokioClock::starting_at(T)),
             outside: Arc::new(Mutex::new(outside)),
+            keys: script.keys.clone(),
             script,
             rules,
             survives: Survives::Nothing,
@@ -314,7 +319,12 @@ impl World {
 
     pub(crate) fn governor_of(&self, parts: Parts) -> Governor {
         let clock: Arc<dyn Clock> = self.clock.clone();
-        Governor::new(Arc::new(self.disk.clone()), folders(), clock, parts, self.rules.clone()).unwrap()
+        let disk = Arc::new(self.disk.clone());
+        let governor = Governor::new(disk, folders(), clock, parts, self.rules.clone()).unwrap();
+        match &self.keys {
+            Some(keys) => governor.keyed(keys.clone()),
+            None => governor,
+        }
     }
 
     pub(crate) fn now(&self) -> u64 {
