@@ -7,7 +7,7 @@ use super::graph::Graph;
 
 /// A number for the shape of a graph: its states, edges, initial and terminal marks.
 ///
-/// Names of the lifecycle and of events, order and docs do not count: none of them changes what a stored machine means.
+/// Names of the lifecycle and of events, order and docs do not count: none of them changes the meaning of a stored machine.
 /// As text it has 16 hexadecimal digits.
 ///
 /// ````

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that no other value of this process has. It is never stored: what comes from storage gets a new one.
+/// A number that no other value of this process has. It is never stored: a value from storage gets a new one.
 ///
 /// It is no part of a record's value, so two nonces are equal to `==`; [`number`](Nonce::number) tells them apart.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Records that are written by anybody and read by readers of stored machines alone.
+//! Records that readers of stored machines alone can read.
 
 /// Defines the record of a documented lifecycle. It has no `Deserialize`, and it is read for a machine of that lifecycle
 /// alone: a record that any text could make would begin a machine in the middle of a life.

@@ -87,7 +87,7 @@ impl Record for RunRecord {
         Some(&mut self.observer)
     }
 
-    /// A new run is in its first activation, whatever was done to the record before.
+    /// A new run is in its first activation.
     fn created(&mut self, _: &'static Graph) {
         self.activations = 1;
     }

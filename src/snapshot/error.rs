@@ -110,7 +110,7 @@ pub enum RestoreError {
         /// The identity of the lifecycle that was asked for.
         expected: String,
     },
-    /// It was taken in this process of a machine of another lifecycle, whatever name that lifecycle has.
+    /// It was taken in this process of a machine of another lifecycle, under a name that may be the same.
     OtherLifecycle {
         /// The identity it has.
         got: String,

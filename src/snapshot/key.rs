@@ -1,4 +1,4 @@
-//! Keys: what is stored with a tag that only a holder of the key can make.
+//! Keys: tags that only a holder of the key can make.
 
 use std::error::Error;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::json::hex;
 /// long as the key is not in the same storage. The first key makes tags, and each key checks them: so a key is replaced by
 /// a new first line, and the old line is removed once nothing is left under it.
 ///
-/// The tag is of a text *in its place*: the same text under another place has another tag. What a tag does not hold off is an
-/// older text of the same place that is put back; the place should name the version.
+/// The tag is of a text *in its place*: the same text under another place has another tag. A tag does not hold off an
+/// older text of the same place that is put back: the place should name the version.
 ///
 /// As text a keyring has a line for each key, its name and at least 64 hexadecimal digits; lines that begin with `#` are
 /// comments:

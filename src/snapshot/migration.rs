@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::RestoreError;
 use crate::kernel::{Fingerprint, Graph};
 
-/// What a migration reads and writes: a snapshot without its checksum.
+/// The input and the output of a migration: a snapshot without its checksum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// The schema version; a migration written by hand must raise it.
@@ -40,7 +40,7 @@ pub struct Stored {
 /// ```
 /// ");
 ///
-/// // A transition was added: what was stored before is still what it was.
+/// // A transition was added: earlier snapshots keep their meaning.
 /// const GREW: Migration = Migration::only_grew(FIRST);
 ///
 /// // The form of the record changed, so the version went up.
@@ -99,7 +99,7 @@ impl Migration {
         self
     }
 
-    /// What it does, for messages.
+    /// Its name, for messages.
     pub const fn name(&self) -> &'static str {
         self.name
     }

@@ -4,8 +4,8 @@
 //! and the state's data; a checksum covers them all. Reading is parsing: nothing is assumed, and nothing is repaired in
 //! silence. The checksum is over the *content*: white space and the order of keys may change on the way through a database.
 //!
-//! # What the checksum holds off
-//! Damage, an edit by hand, a row of another machine. It does not hold off an attacker: SHA-256 has no secret, so that a
+//! # The checksum
+//! It holds off damage, an edit by hand, a row of another machine. It does not hold off an attacker: SHA-256 has no secret, so that a
 //! program that writes the storage can compute it. Bytes under a plain checksum are trusted input.
 //!
 //! Inside a process no such bytes are needed, and none are made for a forger: a snapshot is taken only of a machine that
@@ -70,7 +70,7 @@ pub struct Snapshot {
     seal: Seal,
 }
 
-/// What stands for the content of a snapshot.
+/// The warrant for the content of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 enum Seal {
     /// The digest that was read with it, to be compared.

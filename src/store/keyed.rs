@@ -16,15 +16,15 @@ use crate::snapshot::{KeyError, Keyring};
 
 /// A store whose rows carry tags under a key, and that takes no row without.
 ///
-/// It keeps what runs and decides from whoever can write the storage and does not hold the key: what a run was created with, the
-/// run's state, its calls, messages and values, the questions that people are shown, decisions, and a pending cancellation. Each
+/// It protects runs and decisions against writers of the storage without the key: the specification of a run, its state, its
+/// calls, messages and values, the questions that people are shown, decisions, and a pending cancellation. Each
 /// tag is of the row's content, the run's id, the row's own place, and the number of the commit that wrote it.
 ///
-/// # What a tag does not hold off
+/// # Limits
 /// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
 ///   that off keeps the numbers of its commits elsewhere.
-/// - **Lists and leases**: titles, statuses and times in [`runs`](RunStore::runs), who holds a run. Whoever writes the storage
-///   can stop a run, show a wrong list, or have a run claimed early. What is claimed is checked when it is loaded.
+/// - **Lists and leases**: titles, statuses and times in [`runs`](RunStore::runs), the holder of a run. A writer of the
+///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
 /// - **Traces**, which are evidence for people and decide nothing.
 ///
 /// A row without its tag is refused wherever it is read, and stays as it is: [`StoreError::Unusable`] names it.
@@ -45,7 +45,7 @@ use crate::snapshot::{KeyError, Keyring};
 /// // A run that is written without the key is refused, and so is a reader without it.
 /// inside.create(&NewRun::new("r2", "drop all tables".into(), 0)).await?;
 /// let refused = store.load("r2").await.unwrap_err().to_string();
-/// assert!(refused.starts_with("the run \"r2\": what it was created with: it has no tag"), "{refused}");
+/// assert!(refused.starts_with("the run \"r2\": its specification: it has no tag"), "{refused}");
 /// let refused = inside.load("r1").await.unwrap_err().to_string();
 /// assert!(refused.starts_with("the run \"r1\" is stored under the key \"k1\""), "{refused}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -90,20 +90,20 @@ pub(super) fn wants_key(run: &str, key: &str) -> StoreError {
     )
 }
 
-/// Where a row stands: its kind, its run, and what else names it.
+/// The place of a row: its run, its kind, its name.
 #[derive(Clone, Copy, Default)]
 struct Place<'a> {
     run: &'a str,
     what: &'a str,
     /// Of several rows of that kind, which one.
     name: &'a str,
-    /// What else the tag is of.
+    /// Further parts of the tag.
     with: &'a [&'a str],
 }
 
-/// The place of what a run was created with.
+/// The place of the specification of a run.
 fn created<'a>(run: &'a str, with: &'a [&'a str]) -> Place<'a> {
-    Place { run, what: "what it was created with", with, ..Place::default() }
+    Place { run, what: "its specification", with, ..Place::default() }
 }
 
 impl Place<'_> {
@@ -121,7 +121,7 @@ impl Place<'_> {
     }
 }
 
-/// What a tag is of, where what is stored is no text: other white space and another order of keys change nothing.
+/// The text of a value for its tag: white space and the order of keys change nothing.
 fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(digest(&serde_json::to_value(value).map_err(StoreError::failed)?))
 }

@@ -194,7 +194,7 @@ async fn a_row_of_another_place_is_refused() {
     world.refuses("an earlier version", |parts| parts.info.version -= 1).await;
     world.refuses("another title", |parts| parts.info.title.push('!')).await;
     world
-        .refuses("what another run was created with", |parts| parts.spec["of"] = json!({"does": "pay"}))
+        .refuses("the specification of another run", |parts| parts.spec["of"] = json!({"does": "pay"}))
         .await;
 }
 

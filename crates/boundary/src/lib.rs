@@ -1,7 +1,7 @@
 //! The drivers and stores of `runstate`, compiled as a crate of their own.
 //!
-//! A name of the kernel, of snapshots, of a lifecycle or of traces that is not public does not resolve here. There is nothing
-//! else in this crate: what compiles in it could be published without the rest.
+//! A name of the kernel, of snapshots, of a lifecycle or of traces that is not public does not resolve here. The crate has no
+//! code of its own: each module in it could be published apart.
 #![allow(
     dead_code,
     unused_imports,

@@ -121,7 +121,7 @@ impl Record for RunRecord {
         Some(&mut self.observer)
     }
 
-    /// A new run has no history, whatever was done to the record before.
+    /// A new run has no history.
     fn created(&mut self, _: &'static Graph) {
         self.updated_at = self.created_at;
         self.state_history.clear();

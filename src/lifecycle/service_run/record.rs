@@ -65,7 +65,7 @@ impl Record for ServiceRunRecord {
         Some(&mut self.observer)
     }
 
-    /// A new run has no answers, whatever was done to the record before.
+    /// A new run has no answers.
     fn created(&mut self, _: &'static Graph) {
         self.user_inputs.clear();
     }

@@ -152,7 +152,7 @@ impl Record for SessionRecord {
         Some(&mut self.observer)
     }
 
-    /// A new session has not tried anything again, whatever was done to the record before.
+    /// A new session has not tried anything again.
     fn created(&mut self, _: &'static Graph) {
         self.retries = Retries::default();
     }

@@ -170,7 +170,7 @@ impl Record for CallRecord {
         Some(&mut self.observer)
     }
 
-    /// A new call was never started, whatever was done to the record before.
+    /// A new call was never started.
     fn created(&mut self, _: &'static Graph) {
         (self.attempts, self.suspensions) = (0, 0);
     }

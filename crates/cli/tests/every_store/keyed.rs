@@ -90,7 +90,7 @@ fn a_run_without_a_key_is_refused_where_there_is_one(place: &dyn Fn() -> Place) 
     place.does(&["run", "--detach", "pay.yaml"], 0);
     let keys = [key("k1", "ab")];
     let refused = with(&place, &keys, &["resume", "pay-1"], 2);
-    assert!(refused.stderr.contains("what it was created with: it has no tag"), "{}", refused.shown());
+    assert!(refused.stderr.contains("its specification: it has no tag"), "{}", refused.shown());
     // A decision that is slipped in stops the run, and approves nothing.
     place.does(&["worker", "--once"], 0);
     with(&place, &keys, &["approve", "p"], 2);
