@@ -13,6 +13,7 @@ mod failure;
 mod governed;
 mod host;
 mod input;
+mod keys;
 mod machine;
 mod migrations;
 mod output;

@@ -9,14 +9,15 @@ use runstate::governed::{
     AutoApproved, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner, ProposedPlan,
 };
 use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+use runstate::snapshot::{KeyError, Keyring};
 use serde::{Deserialize, Serialize};
 
-use super::Place;
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::CommandTool;
 use super::snapshot::{FolderRollback, Snapshot};
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Text};
+use crate::keys::VARIABLE;
 use crate::output::printable;
 use crate::scenario::from_yaml;
 
@@ -153,12 +154,43 @@ pub(crate) struct PlanFile {
 /// # Errors
 /// A file that cannot be read, is no YAML or does not say a plan, with the place; a plan that could not be executed.
 pub(crate) fn read(path: &str) -> Result<PlanFile, Failure> {
-    let source = input::read_text(path, LIMIT)?;
-    let plan: Plan = from_yaml(&source)?;
-    plan.check().map_err(|fault| Failure::new(format!("{}: {fault}", source.name)))?;
+    let plan = parsed(&input::read_text(path, LIMIT)?)?;
     let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
     Ok(PlanFile { plan, base })
 }
+
+fn parsed(source: &Text) -> Result<Plan, Failure> {
+    let plan: Plan = from_yaml(source)?;
+    plan.check().map_err(|fault| Failure::new(format!("{}: {fault}", source.name)))?;
+    Ok(plan)
+}
+
+/// Reads the plan that is kept with a run.
+///
+/// # Errors
+/// As [`read`]; and a plan that a holder of the keys did not write.
+pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
+    let source = input::read_text(&path.to_string_lossy(), LIMIT)?;
+    let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
+    let why = match (tagged, keys) {
+        (None, None) => None,
+        (None, Some(_)) => Some(KeyError::Untagged.to_string()),
+        (Some((tag, plan)), Some(keys)) => {
+            keys.check(&["plan", run.as_str()], plan.as_bytes(), tag).err().map(|why| why.to_string())
+        }
+        (Some((tag, _)), None) => {
+            let key = tag.split_once(':').map_or("", |(key, _)| key);
+            Some(format!("it is stored under the key {key:?}; give the key by --key-file or {VARIABLE}"))
+        }
+    };
+    match why {
+        Some(why) => Err(Failure::new(format!("{}: {why}", source.name))),
+        None => parsed(&source),
+    }
+}
+
+/// A stored plan begins with its tag, where there is a key; to YAML it is a comment.
+const TAG: &str = "# tag ";
 
 impl PlanFile {
     /// The folder that the plan names.
@@ -178,11 +210,15 @@ impl PlanFile {
     ///
     /// # Errors
     /// A folder whose name is no text.
-    pub(super) fn stored(&self, work: &Path) -> Result<String, Failure> {
+    pub(super) fn stored(&self, work: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<String, Failure> {
         let plan = Plan { folder: work.to_path_buf(), ..self.plan.clone() };
         // JSON is YAML.
-        serde_json::to_string_pretty(&plan)
-            .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))
+        let text = serde_json::to_string_pretty(&plan)
+            .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
+        Ok(match keys {
+            Some(keys) => format!("{TAG}{}\n{text}", keys.tag(&["plan", run.as_str()], text.as_bytes())),
+            None => text,
+        })
     }
 }
 
@@ -257,11 +293,15 @@ impl Plan {
         })
     }
 
-    pub(super) fn parts(self, place: &Place) -> Parts {
-        let snapshot = Snapshot::new(place.run.join("snapshot"), self.folder.clone(), self.ignore.clone());
+    pub(super) fn parts(self, place: &Path) -> Parts {
+        let snapshot = Snapshot::new(place.join("snapshot"), self.folder.clone(), self.ignore.clone());
         let tools = self.tools.iter().map(|spec| {
-            Box::new(CommandTool::new(spec.clone(), self.folder.clone(), place.run.clone(), snapshot.clone()))
-                as Box<dyn GovernedTool>
+            Box::new(CommandTool::new(
+                spec.clone(),
+                self.folder.clone(),
+                place.to_path_buf(),
+                snapshot.clone(),
+            )) as Box<dyn GovernedTool>
         });
         let auditors = self.audit.iter().map(|audit| {
             let command = audit.command();
@@ -269,7 +309,7 @@ impl Plan {
                 audit.reviewer.clone(),
                 command,
                 self.folder.clone(),
-                place.run.clone(),
+                place.to_path_buf(),
             )) as Box<dyn runstate::governed::Auditor>
         });
         let plan_approval: Box<dyn PlanApproval> = match self.plan_approval {
@@ -285,7 +325,7 @@ impl Plan {
             verifier: Box::new(CommandVerifier::new(
                 self.verify.clone(),
                 self.folder.clone(),
-                place.run.clone(),
+                place.to_path_buf(),
             )),
             plan_approval,
             rollback: Box::new(FolderRollback(snapshot.clone())),

@@ -47,7 +47,10 @@ impl Drop for Group {
 /// That it cannot be started.
 pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path) -> io::Result<Ended> {
     let (program, arguments) = command.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut child = spawn(Command::new(program).args(arguments).current_dir(work.join(&command.folder)))?;
+    let mut command_line = Command::new(program);
+    command_line.args(arguments).current_dir(work.join(&command.folder));
+    // A tool that has the key could write the files of its own run.
+    let mut child = spawn(command_line.env_remove(crate::keys::VARIABLE))?;
     leftover::note(run, child.id());
     let reaped = Arc::new(Mutex::new(false));
     let group = Group { pid: child.id(), reaped: Arc::clone(&reaped) };

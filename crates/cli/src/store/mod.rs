@@ -12,10 +12,8 @@ mod waits;
 
 use std::path::PathBuf;
 
-use runstate::snapshot::Keyring;
-
 use crate::failure::Failure;
-use crate::runs;
+use crate::{keys, runs};
 use url::{Given, StoreUrl};
 
 pub(crate) use again::Again;
@@ -67,28 +65,11 @@ impl StoreArgs {
     /// # Errors
     /// One that is named in no way that is known, that cannot be opened, and that is not there where it must be.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
-        let keys = self.keys()?;
+        let keys = keys::read(self.key_file.as_deref())?;
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
             _ => Opened::open(self.url()?, keys, self.to_repeat()),
         }
-    }
-
-    /// The keys, if runs are stored under some. A message has no part of a secret.
-    fn keys(&self) -> Result<Option<Keyring>, Failure> {
-        const HELP: &str = "a line has the name of a key, a space and 64 hexadecimal digits: \
-                            `echo \"k1 $(openssl rand -hex 32)\" > runstate.key`";
-        if let Some(path) = &self.key_file {
-            let text = std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
-            let keys = text
-                .parse()
-                .map_err(|why| Failure::new(format!("{}: {why}", path.display())).with_help(HELP));
-            return keys.map(Some);
-        }
-        let Some(text) = std::env::var_os("RUNSTATE_KEY") else { return Ok(None) };
-        let text = text.to_str().unwrap_or_default().replace(';', "\n");
-        let keys = text.parse().map_err(|why| Failure::new(format!("RUNSTATE_KEY: {why}")).with_help(HELP));
-        keys.map(Some)
     }
 
     /// That the store is not there, if it is not.

@@ -1,6 +1,7 @@
 //! Governed runs with real commands, several processes, and kills.
 
 mod checks;
+mod keyed;
 mod kills;
 mod ledger;
 mod life;

@@ -1,14 +1,12 @@
 //! `runstate governed approve`, `reject`, `escalate`: a person's answer, from whichever process.
 
-use std::path::Path;
-
 use runstate::approval::ApprovalId;
 use runstate::governed_run::RunId;
 
 use super::runtime;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed;
+use crate::governed::{self, Runs};
 use crate::output::Output;
 
 /// Answer a question of a run
@@ -53,9 +51,9 @@ pub(super) fn whoever() -> String {
     name.unwrap_or_default()
 }
 
-pub(super) fn approve(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
-    let governor = governed::governor(state_dir, &run)?;
+    let governor = runs.governor(&run)?;
     runtime()?
         .block_on(governor.approve(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
@@ -63,9 +61,9 @@ pub(super) fn approve(args: &Args, state_dir: &Path, out: &mut Output) -> Result
     Ok(Exit::Good)
 }
 
-pub(super) fn reject(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
-    let governor = governed::governor(state_dir, &run)?;
+    let governor = runs.governor(&run)?;
     let status = runtime()?
         .block_on(governor.reject(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
@@ -76,9 +74,9 @@ pub(super) fn reject(args: &Args, state_dir: &Path, out: &mut Output) -> Result<
     Ok(Exit::Good)
 }
 
-pub(super) fn escalate(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn escalate(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
-    let governor = governed::governor(state_dir, &run)?;
+    let governor = runs.governor(&run)?;
     let status = runtime()?
         .block_on(governor.escalate(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;

@@ -1,6 +1,5 @@
 //! `runstate governed run` and `recover`.
 
-use std::path::Path;
 use std::time::Duration;
 
 use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, RunStatus, Waits};
@@ -10,9 +9,8 @@ use serde_json::json;
 use super::{ask, runtime};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed;
+use crate::governed::{self, Runs};
 use crate::output::{Output, complain, printable};
-use crate::store::quoted;
 
 /// Run the plan of a file
 #[derive(Debug, clap::Args)]
@@ -54,38 +52,22 @@ struct How {
     json: bool,
 }
 
-/// Drives a run of a plan. `place` is the folder of runs as it was given, for the commands that are shown.
-pub(super) fn run(
-    args: &RunArgs,
-    state_dir: &Path,
-    place: Option<&Path>,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
+/// Drives a run of a plan.
+pub(super) fn run(args: &RunArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let file = governed::read(&args.plan)?;
-    let run = governed::create(state_dir, &file)?;
+    let run = runs.create(&file)?;
     complain(&format!("run {run}"));
-    drive(&run, &args.how, state_dir, place, out)
+    drive(&run, &args.how, runs, out)
 }
 
-pub(super) fn recover(
-    args: &RecoverArgs,
-    state_dir: &Path,
-    place: Option<&Path>,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
-    drive(&args.run, &args.how, state_dir, place, out)
+pub(super) fn recover(args: &RecoverArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+    drive(&args.run, &args.how, runs, out)
 }
 
-fn drive(
-    run: &RunId,
-    how: &How,
-    state_dir: &Path,
-    place: Option<&Path>,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
-    let governor = governed::governor(state_dir, run)?;
+fn drive(run: &RunId, how: &How, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+    let governor = runs.governor(run)?;
     let (progressed, status) = runtime()?.block_on(async {
-        let progressed = live(&governor, run, how, state_dir).await?;
+        let progressed = live(&governor, run, how, runs).await?;
         let status = governor.status(run).await.map_err(governed::refused)?;
         Ok::<_, Failure>((progressed, status))
     })?;
@@ -95,15 +77,15 @@ fn drive(
         _ => Exit::Waiting,
     };
     if how.json {
-        out.json(&told(&progressed, &status, exit, state_dir));
+        out.json(&told(&progressed, &status, exit, runs));
     } else {
-        text(&progressed, &status, state_dir, place, out);
+        text(&progressed, &status, runs, out);
     }
     Ok(exit)
 }
 
 /// Drives as far as the run goes, asking or waiting on the way.
-async fn live(governor: &Governor, run: &RunId, how: &How, state_dir: &Path) -> Result<Progressed, Failure> {
+async fn live(governor: &Governor, run: &RunId, how: &How, runs: &Runs) -> Result<Progressed, Failure> {
     loop {
         // Under the run's lock nobody drives it, so what a tool left running is nobody's.
         let progressed = match governor.waits(run).await {
@@ -113,7 +95,7 @@ async fn live(governor: &Governor, run: &RunId, how: &How, state_dir: &Path) -> 
             }
             Err(error) => return Err(governed::refused(error)),
             Ok(_) => {
-                if let Some(done) = governed::end_leftover(state_dir, run) {
+                if let Some(done) = runs.end_leftover(run) {
                     complain(&printable(&done));
                 }
                 governor.resume(run).await.map_err(governed::refused)?
@@ -181,13 +163,7 @@ fn question(pending: &PendingApproval) -> String {
     }
 }
 
-fn text(
-    progressed: &Progressed,
-    status: &RunStatus,
-    state_dir: &Path,
-    place: Option<&Path>,
-    out: &mut Output,
-) {
+fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Output) {
     let repairs = &progressed.repairs;
     if !repairs.is_empty() {
         out.line(&format!(
@@ -209,14 +185,12 @@ fn text(
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
             out.line("to answer it, from here or from another terminal, and to go on then:");
-            let place = place
-                .map(|place| format!(" --state-dir {}", quoted(&place.to_string_lossy())))
-                .unwrap_or_default();
+            let options = runs.options();
             out.line(&format!(
-                "  runstate governed approve {} --by NAME{place}    (or reject, escalate)",
+                "  runstate governed approve {} --by NAME{options}    (or reject, escalate)",
                 pending.id
             ));
-            out.line(&format!("  runstate governed recover {}{place}", progressed.run));
+            out.line(&format!("  runstate governed recover {}{options}", progressed.run));
         }
         Some(Waits::Plan { objection }) => {
             out.line(
@@ -228,13 +202,13 @@ fn text(
         }
         _ => {}
     }
-    let folder = governed::Place::of(state_dir, &progressed.run).run;
+    let folder = runs.folder_of(&progressed.run);
     let shown = if status.state.is_terminal() { folder.join("FINAL_REPORT.md") } else { folder };
     out.line(&format!("  {}", shown.display()));
 }
 
-fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, state_dir: &Path) -> serde_json::Value {
-    let folder = governed::Place::of(state_dir, &progressed.run).run;
+fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) -> serde_json::Value {
+    let folder = runs.folder_of(&progressed.run);
     let waits = match &progressed.waits {
         Some(Waits::Approval(pending)) => json!({
             "approval": pending.id, "answer_by": pending.answer_by, "request": pending.request,

@@ -6,14 +6,15 @@ use runstate::governed::{LedgerFaultKind, verify_ledger};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed;
+use crate::governed::Runs;
 use crate::input;
 use crate::output::Output;
 
 /// Hold each line of a ledger against the one before
 ///
 /// Each line has the digest of the one before and its own; the first line that was changed, taken out or put in is named.
-/// That the end is missing is not seen here: `recover` holds the ledger against a run.
+/// That the end is missing is not seen here: `recover` holds the ledger against a run. With --key-file each line must be under
+/// one of the keys; without, a ledger that was written anew is not found out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -23,13 +24,13 @@ pub(super) struct Args {
     ledger: Option<String>,
 }
 
-pub(super) fn verify(args: &Args, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let path = match &args.ledger {
         Some(path) => path.clone(),
-        None => governed::folders(state_dir).ledger().to_string_lossy().into_owned(),
+        None => runs.folders().ledger().to_string_lossy().into_owned(),
     };
     let from = input::open(&path).map_err(|error| Failure::io("read", Path::new(&path), &error))?;
-    match verify_ledger(from) {
+    match verify_ledger(from, runs.keys()) {
         Ok(report) => {
             out.line(&format!(
                 "{path}: {} lines, {} of them chained, all sound",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::runtime;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed;
+use crate::governed::{self, Runs};
 use crate::output::{Output, complain, printable};
 
 /// Say where runs are
@@ -35,7 +35,7 @@ Example:
 pub(super) struct SweepArgs {}
 
 /// The runs in a folder of runs, in order.
-fn runs(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
+fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
     let entries = match std::fs::read_dir(state_dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(|error| Failure::io("read", state_dir, &error))?,
@@ -46,20 +46,21 @@ fn runs(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
     Ok(runs)
 }
 
-pub(super) fn status(args: &StatusArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
-    let (all, runtime) = (args.run.is_none(), runtime()?);
-    let runs = match &args.run {
+pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+    let (is_all, runtime) = (args.run.is_none(), runtime()?);
+    let shown = match &args.run {
         Some(run) => vec![run.clone()],
-        None => runs(state_dir)?,
+        None => all(runs.folder())?,
     };
     let (mut told, mut bad) = (Vec::new(), false);
-    for run in runs {
-        let status = governed::governor(state_dir, &run)
+    for run in shown {
+        let status = runs
+            .governor(&run)
             .and_then(|governor| runtime.block_on(governor.status(&run)).map_err(governed::refused));
         match status {
             Ok(status) => told.push(status),
             // One run that cannot be read does not keep the others from being shown.
-            Err(failure) if all => {
+            Err(failure) if is_all => {
                 bad = true;
                 complain(&format!("{run}: {failure}"));
             }
@@ -100,10 +101,10 @@ fn as_json(status: &RunStatus) -> Value {
     })
 }
 
-pub(super) fn sweep(_: &SweepArgs, state_dir: &Path, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (runtime, mut bad) = (runtime()?, false);
-    for run in runs(state_dir)? {
-        let path = governed::folders(state_dir).state(&run);
+    for run in all(runs.folder())? {
+        let path = runs.folders().state(&run);
         let before =
             std::fs::read(&path).ok().and_then(|file| runstate::governed::check_state(&file, None).ok());
         let before = before.map(|report| report.status.state);
@@ -111,14 +112,13 @@ pub(super) fn sweep(_: &SweepArgs, state_dir: &Path, out: &mut Output) -> Result
             continue;
         }
         // Each run is rolled back by its own plan.
-        let status =
-            governed::governor(state_dir, &run).map_err(|failure| failure.to_string()).and_then(|governor| {
-                match runtime.block_on(governor.status(&run)) {
-                    Ok(status) => Ok(Some(status.state)),
-                    Err(GovernedError::Busy { .. }) => Ok(None),
-                    Err(error) => Err(error.to_string()),
-                }
-            });
+        let status = runs.governor(&run).map_err(|failure| failure.to_string()).and_then(|governor| {
+            match runtime.block_on(governor.status(&run)) {
+                Ok(status) => Ok(Some(status.state)),
+                Err(GovernedError::Busy { .. }) => Ok(None),
+                Err(error) => Err(error.to_string()),
+            }
+        });
         match status {
             Ok(Some(state)) if Some(state) != before => out.line(&format!("{run}: {state}")),
             Ok(_) => {}

@@ -6,15 +6,15 @@ mod ledger;
 mod look;
 
 use std::io::{self, BufRead, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use tokio::runtime::Runtime;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::governed::Runs;
 use crate::output::Output;
-use crate::runs;
 
 /// Run commands that are approved where risky, verified and audited
 ///
@@ -40,6 +40,11 @@ pub(crate) struct Args {
     /// Where runs are kept [default: runstate/governed in the user's data folder]
     #[arg(long, value_name = "DIR", global = true)]
     state_dir: Option<PathBuf>,
+    /// File with the keys that protect the state, the plan and the ledger of runs against other writers of the folder: a line
+    /// has a name and 64 hexadecimal digits (`openssl rand -hex 32`). The first key is for writing, each key for reading
+    /// [default: the text of RUNSTATE_KEY, with `;` between lines; without either, files have a checksum only]
+    #[arg(long, value_name = "FILE", global = true)]
+    key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -55,27 +60,16 @@ enum Command {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let place = args.state_dir.as_deref();
-    let state_dir = state_dir(place)?;
+    let runs = Runs::new(args.state_dir.as_deref(), args.key_file.as_deref())?;
     match &args.command {
-        Command::Run(args) => drive::run(args, &state_dir, place, out),
-        Command::Recover(args) => drive::recover(args, &state_dir, place, out),
-        Command::Approve(args) => decide::approve(args, &state_dir, out),
-        Command::Reject(args) => decide::reject(args, &state_dir, out),
-        Command::Escalate(args) => decide::escalate(args, &state_dir, out),
-        Command::Status(args) => look::status(args, &state_dir, out),
-        Command::Sweep(args) => look::sweep(args, &state_dir, out),
-        Command::VerifyLedger(args) => ledger::verify(args, &state_dir, out),
-    }
-}
-
-fn state_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    match given {
-        Some(given) => Ok(given.to_path_buf()),
-        None => {
-            let runs = runs::state_dir(None)?;
-            Ok(runs.with_file_name("governed"))
-        }
+        Command::Run(args) => drive::run(args, &runs, out),
+        Command::Recover(args) => drive::recover(args, &runs, out),
+        Command::Approve(args) => decide::approve(args, &runs, out),
+        Command::Reject(args) => decide::reject(args, &runs, out),
+        Command::Escalate(args) => decide::escalate(args, &runs, out),
+        Command::Status(args) => look::status(args, &runs, out),
+        Command::Sweep(args) => look::sweep(args, &runs, out),
+        Command::VerifyLedger(args) => ledger::verify(args, &runs, out),
     }
 }
 

@@ -1,0 +1,30 @@
+//! Where keys come from: a file, or the variable `RUNSTATE_KEY`.
+
+use std::path::Path;
+
+use runstate::snapshot::Keyring;
+
+use crate::failure::Failure;
+
+/// The variable that has keys, with `;` between lines.
+pub(crate) const VARIABLE: &str = "RUNSTATE_KEY";
+
+const HELP: &str = "a line has the name of a key, a space and 64 hexadecimal digits: \
+                    `echo \"k1 $(openssl rand -hex 32)\" > runstate.key`";
+
+/// The keys of a file, or else of the environment; none where neither is given. A message has no part of a secret.
+///
+/// # Errors
+/// A file that cannot be read, and a text that is no keyring.
+pub(crate) fn read(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
+    if let Some(path) = file {
+        let text = std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
+        let keys =
+            text.parse().map_err(|why| Failure::new(format!("{}: {why}", path.display())).with_help(HELP));
+        return keys.map(Some);
+    }
+    let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
+    let text = text.to_str().unwrap_or_default().replace(';', "\n");
+    let keys = text.parse().map_err(|why| Failure::new(format!("{VARIABLE}: {why}")).with_help(HELP));
+    keys.map(Some)
+}
