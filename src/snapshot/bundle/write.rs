@@ -28,7 +28,7 @@ impl Machines<'_> {
     /// Adds a machine, typed or dynamic, under a name of its own.
     ///
     /// # Errors
-    /// As [`Bundle::write`], which then fails as well.
+    /// As [`Bundle::write`](super::Bundle::write), which then fails as well.
     pub fn add<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
     where
         P::Record: Serialize,
