@@ -129,15 +129,17 @@ pub(super) fn write<T: Serialize + ?Sized>(
         if i > 0 {
             out.push(b',');
         }
-        let written = match is_documented(graph) && !tells {
-            // The name says which of the told graphs it is, so that no bundle is read with the graphs of another log.
-            true => write!(out, "\"{}\"", graph.name),
-            false => {
-                let identity = Value::from(graph.identity().to_string());
-                write!(out, "[{identity},{},\"{}\"]", graph.version, graph.fingerprint())
-            }
-        };
-        written.unwrap_or_else(|_| unreachable!("writing to memory does not fail"));
+        if is_documented(graph) && !tells {
+            // The name says which of the told graphs it is, so that no bundle is read with the graphs of another log. It is
+            // an identifier, and needs no escape.
+            out.push(b'"');
+            out.extend_from_slice(graph.name.as_bytes());
+            out.push(b'"');
+            continue;
+        }
+        let identity = Value::from(graph.identity().to_string());
+        write!(out, "[{identity},{},\"{}\"]", graph.version, graph.fingerprint())
+            .unwrap_or_else(|_| unreachable!("writing to memory does not fail"));
     }
     out.push(b']');
     out.extend_from_slice(b",\"machines\":{");
