@@ -191,6 +191,26 @@ fn arguments_nest_96_levels_and_no_more() {
     assert!(call_with(&objects(97)).unreadable.is_some());
 }
 
+/// `serde_json` reads the text under such a key anew, with a depth of its own: a few kilobytes could use up the stack.
+#[test]
+fn a_key_that_the_reader_of_json_keeps_for_itself_is_not_read() {
+    let mut text = "7".to_owned();
+    for _ in 0..6 {
+        let inner = format!("{}{text}{}", "[".repeat(90), "]".repeat(90));
+        text = json!({ "$serde_json::private::RawValue": inner }).to_string();
+    }
+    // The key may be spelled with escapes, and stand anywhere.
+    let escaped = r#"{"a":[{"\u0024serde_json::private::\u0052awValue":"[1]"}]}"#;
+    for raw in [text.as_str(), escaped] {
+        let call = call_with(raw);
+        let why = call.unreadable.unwrap();
+        assert!(why.contains("the key \"$serde_json::private::RawValue\" is not allowed"), "{why}");
+        assert_eq!(call.arguments, Value::from(raw));
+    }
+    let own = json!({ "$serde_json": 1, "private": "$serde_json::private::RawValue" });
+    assert_eq!(call_with(&own.to_string()).arguments, own, "any other key is the user's");
+}
+
 #[test]
 fn the_finish_reason_decides_nothing() {
     for reason in [

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::depth::{is_too_deep, too_deep_arguments};
+use crate::json::has_own_keys;
 
 /// The arguments, and why they cannot be read if they cannot; the text itself stands for them then.
 pub(super) fn read(text: String) -> (Value, Option<String>) {
@@ -10,7 +11,7 @@ pub(super) fn read(text: String) -> (Value, Option<String>) {
     if text.bytes().all(|b| b.is_ascii_whitespace()) {
         return (Value::Object(Map::new()), None);
     }
-    let why = match serde_json::from_str::<Value>(&text) {
+    let why = match has_own_keys(&text).and_then(|()| serde_json::from_str::<Value>(&text)) {
         Ok(value) if !is_too_deep(&value) => return (value, None),
         Ok(_) => too_deep_arguments(),
         // The reader gives up at 127 levels; how it says so is pinned by a test.
