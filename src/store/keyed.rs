@@ -9,10 +9,11 @@ use serde_json::value::RawValue;
 
 use super::{
     About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
-    RunStore, StoreError, Timer, Wrapper,
+    RunStore, StoreError, Wrapper,
 };
+use crate::agent::RUNTIME;
 use crate::decision::{Decision, digest};
-use crate::snapshot::{KeyError, Keyring};
+use crate::snapshot::{KeyError, Keyring, Snapshot};
 
 /// A store whose rows carry tags under a key, and that takes no row without.
 ///
@@ -289,6 +290,9 @@ impl Wrapper for Keyed {
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        if decision.actor.as_deref() == Some(RUNTIME) && decision.decision_id.starts_with("expiry:") {
+            self.has_lapsed(decision).await?;
+        }
         self.store.post(&self.tagged_decision(&decision.run_id, decision)?).await
     }
 
@@ -317,38 +321,47 @@ impl Wrapper for Keyed {
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        self.store.approvals(query).await?.into_iter().map(|approval| self.question(approval)).collect()
-    }
-
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        let mut due = self.store.due(now_ms, limit).await?;
-        let mut lapsed = Vec::with_capacity(due.len());
-        for timer in due.drain(..) {
-            if self.is_asked(&timer).await? {
-                lapsed.push(timer);
+        let found = self.store.approvals(query).await?.into_iter().map(|approval| self.question(approval));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        if let About::Call(name) = &query.about {
+            for approval in found.iter().filter(|approval| approval.call != *name) {
+                self.is_called(approval, name).await?;
             }
         }
-        Ok(lapsed)
+        Ok(found)
     }
 }
 
 impl Keyed {
-    /// Does the question with that time wait? Its tag is of the time; the list of timers has none.
-    async fn is_asked(&self, timer: &Timer) -> Result<bool, StoreError> {
-        let mut query = ApprovalQuery::new(About::Suspension(timer.suspension.clone()), 100);
+    /// Checks that the model gave that id to the call. The index that it was found by has no tag; the call's machine has.
+    async fn is_called(&self, approval: &Approval, id: &str) -> Result<(), StoreError> {
+        let parts = Wrapper::parts(self, &approval.run).await?;
+        let call = parts.calls.iter().find(|(name, ..)| *name == approval.call);
+        let call = call.and_then(|(_, _, snapshot)| Snapshot::from_json(snapshot.as_bytes()).ok());
+        if call.is_some_and(|call| call.record().get("id").and_then(Value::as_str) == Some(id)) {
+            return Ok(());
+        }
+        let place = Place { run: &approval.run, what: "the id of the call", name: &approval.call, with: &[] };
+        Err(place.refuses(&KeyError::Changed))
+    }
+
+    /// Checks that the question which the runtime gives up has lapsed: the list of timers has no tag, and the question has.
+    async fn has_lapsed(&self, expiry: &Decision) -> Result<(), StoreError> {
+        let mut query = ApprovalQuery::new(About::Suspension(expiry.suspension_id.clone()), 100);
         loop {
             let page = Wrapper::approvals(self, &query).await?;
-            if let Some(open) = page.iter().find(|open| open.run == timer.run && open.call == timer.call) {
-                if open.suspension.expires_at_ms == Some(timer.at_ms) {
-                    return Ok(true);
+            let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;
+            if let Some(open) = page.iter().find(is_it) {
+                if open.suspension.is_expired(expiry.decided_at_ms) {
+                    return Ok(());
                 }
-                let Timer { run, call, .. } = timer;
+                let Decision { run_id: run, call, .. } = expiry;
                 let place = Place { run, what: "the time of the question of", name: call, with: &[] };
                 return Err(place.refuses(&KeyError::Changed));
             }
             match page.last() {
                 Some(last) if page.len() == query.limit => query = query.behind(last),
-                _ => return Ok(false),
+                _ => return Ok(()),
             }
         }
     }

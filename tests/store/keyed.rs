@@ -7,7 +7,7 @@ use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
     About, Approval, ApprovalQuery, Claim, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted,
-    RunQuery, RunStore, StoreError, Timer, Wrapper, decide,
+    RunQuery, RunStore, StoreError, Timer, Wrapper, decide, lapse,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
@@ -302,10 +302,13 @@ async fn a_changed_question_is_not_shown() {
 #[tokio::test]
 async fn a_timer_that_was_set_forward_is_refused() {
     let world = world().await;
-    assert_eq!(world.store.due(70, 10).await.unwrap().len(), 4);
     world.open.changes.lock().unwrap().due = Some(Box::new(|due| due[0].at_ms = 5));
-    let refused = world.store.due(70, 10).await.unwrap_err().to_string();
+    let due = world.store.due(70, 10).await.unwrap();
+    assert_eq!((due.len(), due[0].at_ms), (4, 5));
+    let refused = lapse(&*world.store, &due[0], 5).await.unwrap_err().to_string();
     assert!(refused.contains("the time of the question of \"p\": its tag does not fit"), "{refused}");
+    assert_eq!(world.store.mail("r1").await.unwrap().decisions, [], "nothing is given up");
+    assert_eq!(lapse(&*world.store, &due[1], 70).await.unwrap(), Posted::Accepted);
 }
 
 #[tokio::test]

@@ -75,3 +75,72 @@ fn a_row_that_is_changed_in_the_file_is_refused() {
     assert_eq!(say(&["approve", "p"]).code, Some(0));
     assert_eq!(say(&["resume", "pay-1"]).code, Some(0));
 }
+
+/// The index that finds a call by the model's id has no tag: the call that it finds is held against its machine.
+#[test]
+fn a_name_that_is_turned_to_another_call_approves_nothing() {
+    let session = Session::new();
+    session.write("keys", format!("k1 {SECRET}")).write(
+        "pay.yaml",
+        "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: a, tool: pay, arguments: {amount: 1}}, {id: b, tool: pay, arguments: {amount: 9000}}]\n  - text: paid\n",
+    );
+    let say = |args: &[&str]| session.run(&[args, &["--key-file", "keys", "--state-dir", "runs"]].concat());
+    assert_eq!(say(&["run", "pay.yaml"]).code, Some(3));
+    let db = stores::open(&session, "runs/runs.db");
+    db.execute_batch(
+        "UPDATE calls SET id = 'x', open = 0 WHERE name = 'a'; UPDATE calls SET id = 'a' WHERE name = 'b';",
+    )
+    .unwrap();
+    let approved = say(&["approve", "a"]);
+    assert_eq!(approved.code, Some(2), "{}", approved.shown());
+    assert!(
+        approved.stderr.contains("the id of the call \"b\": its tag does not fit"),
+        "{}",
+        approved.shown()
+    );
+    let decided: i64 = db.query_row("SELECT count(*) FROM decisions", [], |row| row.get(0)).unwrap();
+    assert_eq!(decided, 0);
+}
+
+#[test]
+fn a_run_that_a_forged_list_calls_over_is_not_pruned() {
+    let session = Session::new();
+    session.write("keys", format!("k1 {SECRET}")).write(
+        "pay.yaml",
+        "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: paid\n",
+    );
+    let say = |args: &[&str]| session.run(&[args, &["--key-file", "keys", "--state-dir", "runs"]].concat());
+    assert_eq!(say(&["run", "pay.yaml"]).code, Some(3));
+    let db = stores::open(&session, "runs/runs.db");
+    db.execute_batch("UPDATE runs SET status = 'Done', changed_at_ms = 1").unwrap();
+    let pruned = say(&["prune", "--older-than", "1d"]);
+    assert!(pruned.stderr.contains("pay-1 is left"), "{}", pruned.shown());
+    let left: i64 = db.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 1);
+}
+
+#[test]
+fn a_forged_time_stops_no_other_run() {
+    let session = Session::new();
+    session.write("keys", format!("k1 {SECRET}")).write(
+        "pay.yaml",
+        "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: paid\n",
+    );
+    let say = |args: &[&str]| session.run(&[args, &["--key-file", "keys", "--state-dir", "runs"]].concat());
+    for _ in 0..2 {
+        assert_eq!(say(&["run", "pay.yaml"]).code, Some(3));
+    }
+    let db = stores::open(&session, "runs/runs.db");
+    db.execute_batch("UPDATE calls SET expires_at_ms = 1 WHERE run = 'pay-1'").unwrap();
+    assert_eq!(say(&["approve", "p", "--run", "pay-2"]).code, Some(0));
+    let worked = say(&["worker", "--once"]);
+    assert_eq!(worked.code, Some(1), "what is damaged is told: {}", worked.shown());
+    assert!(
+        worked.stderr.contains("the time of the question of \"p\": its tag does not fit"),
+        "{}",
+        worked.shown()
+    );
+    let status: String =
+        db.query_row("SELECT status FROM runs WHERE id = 'pay-2'", [], |row| row.get(0)).unwrap();
+    assert_eq!(status, "Done");
+}

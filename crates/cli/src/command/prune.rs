@@ -121,6 +121,12 @@ impl Pruning<'_> {
         let Pruning { opened, state_dir, now_ms, is_dry } = *self;
         // A run says itself where its folder is; one that another program made has none of ours.
         let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
+            // Its list says that it is over; a list is not what the run is.
+            Ok(loaded) if loaded.stored.as_ref().is_none_or(|stored| stored.status() != "Done") => {
+                return Ok(Became::Left(
+                    "the list says that it is over, and the run says that it is not".to_owned(),
+                ));
+            }
             Ok(loaded) => Spec::of(&loaded).ok(),
             Err(StoreError::NoRun { .. }) => return Ok(Became::Nothing),
             Err(error) => return left(error).map_err(|error| opened.failure(&error)),
