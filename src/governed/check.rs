@@ -18,7 +18,8 @@ pub struct StateReport {
 }
 
 /// Looks at a RUN_STATE.json: its types, its history held against the documented graph, its tools (B8), its approvals
-/// (B13), its times. With `now` (milliseconds since 1970), times in the future are faults as well.
+/// (B13), its times. With `now` (milliseconds since 1970), times in the future are faults as well. A tag of the file is not
+/// checked: that needs the key, and a [`Governor`](super::Governor) with it.
 ///
 /// ```
 /// use runstate::governed::check_state;

@@ -212,6 +212,13 @@ async fn a_ledger_that_was_written_anew_without_the_key_is_refused() {
         assert!(others.starts_with(&format!("line {}: it has no tag", at + 1)), "{others}");
     }
 
+    // Nor beside a line that is of no run, put in between.
+    let mut put_in: Vec<&str> = sound.clone();
+    put_in.insert(1, "{\"x\":1}");
+    replace(&world.disk, &folders().ledger(), (put_in.join("\n") + "\n").as_bytes()).unwrap();
+    let error = world.governor().resume(&run).await.unwrap_err().to_string();
+    assert!(error.contains("line 2: it has no tag"), "{error}");
+
     // A run does not go on beside such a ledger, and nothing is decided.
     replace(&world.disk, &folders().ledger(), anew.as_bytes()).unwrap();
     let approval = format!("{RUN}-A1").parse().unwrap();
