@@ -40,6 +40,7 @@ pub(crate) struct Runs {
     folder: PathBuf,
     /// The keys that the files of the runs are under, if they are under some.
     keys: Option<Keyring>,
+    key_file: Option<PathBuf>,
     /// The options that name both, for a command that is shown.
     options: String,
 }
@@ -59,7 +60,7 @@ impl Runs {
             Some(given) => given.to_path_buf(),
             None => crate::runs::state_dir(None)?.with_file_name("governed"),
         };
-        Ok(Runs { folder, keys, options })
+        Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options })
     }
 
     /// The folder.
@@ -96,6 +97,7 @@ impl Runs {
             .map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
         // Before there is a run, so that a plan whose folder cannot be used leaves nothing behind.
         let source = file.folder()?;
+        self.keep_key_out_of(&source)?;
         let listing = folder::list(&source, &file.plan.ignore)?;
         // This governor makes a run and drives none, so that it needs no place.
         let governor = self.governor_of(file.plan.clone(), Path::new(""))?;
@@ -112,6 +114,20 @@ impl Runs {
         let path = place.join("plan.yaml");
         crate::runs::replace(&path, plan.as_bytes()).map_err(|error| Failure::io("write", &path, &error))?;
         Ok(run)
+    }
+
+    /// Fails where the key file lies in the folder that tools work in: it would be copied into the state of the run.
+    fn keep_key_out_of(&self, folder: &Path) -> Result<(), Failure> {
+        let Some(key_file) = &self.key_file else { return Ok(()) };
+        match (fs::canonicalize(key_file), fs::canonicalize(folder)) {
+            (Ok(key), Ok(folder)) if key.starts_with(&folder) => Err(Failure::new(format!(
+                "the key file {} lies in the folder that tools work in, {}",
+                key_file.display(),
+                folder.display()
+            ))
+            .with_help("move it out of there: a tool could read it, and copies of the folder would have it")),
+            _ => Ok(()),
+        }
     }
 
     /// A governor for a run that there is.

@@ -139,3 +139,13 @@ fn a_state_that_was_edited_is_refused() {
         said.shown()
     );
 }
+
+#[test]
+fn a_key_file_in_the_folder_of_the_tools_is_refused() {
+    let session = session();
+    session.write("site/keys", KEY);
+    let said = governed(&session, &["run", "plan.yaml", "--key-file", "site/keys"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("lies in the folder that tools work in"), "{}", said.shown());
+    assert!(!session.path("runs").join("command-center").exists(), "no run was begun");
+}
