@@ -13,7 +13,7 @@ use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
 /// Without keys a line of the file has a checksum, which holds off damage alone. With keys a line has a tag before it
 /// ([`Keyring`]), which covers the line and the tag of the line before: a line that is changed, left out, put in or moved is
 /// refused, and so is a line without a tag. A tag does not hold off a shorter file: lines that are missing at the end, or an
-/// older copy.
+/// older copy. Nor does it hold off the whole file of another run under the same key: compare the id of the run that is read.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
