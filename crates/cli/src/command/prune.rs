@@ -122,7 +122,10 @@ impl Pruning<'_> {
         // A run says itself where its folder is; one that another program made has none of ours.
         let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
             // Its list says that it is over; a list is not what the run is.
-            Ok(loaded) if loaded.stored.as_ref().is_none_or(|stored| stored.status() != "Done") => {
+            Ok(loaded)
+                if run.status == RunStatus::Done
+                    && loaded.stored.as_ref().is_none_or(|stored| stored.status() != "Done") =>
+            {
                 return Ok(Became::Left(
                     "the list says that it is over, and the run says that it is not".to_owned(),
                 ));
