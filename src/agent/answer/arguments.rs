@@ -1,9 +1,13 @@
 //! From the text of a call's arguments to their value.
 
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::super::depth::{is_too_deep, too_deep_arguments};
-use crate::json::has_own_keys;
+use crate::json::numbers_keep_their_text;
 
 /// The arguments, and why they cannot be read if they cannot; the text itself stands for them then.
 pub(super) fn read(text: String) -> (Value, Option<String>) {
@@ -19,4 +23,68 @@ pub(super) fn read(text: String) -> (Value, Option<String>) {
         Err(error) => format!("the arguments are not JSON: {error}"),
     };
     (Value::String(text), Some(why))
+}
+
+/// Checks that no key of a JSON text is one that `serde_json` keeps for itself. A value under such a key is read as a text of its
+/// own, with a depth of its own, so that a short text could use up the stack.
+fn has_own_keys(text: &str) -> Result<(), serde_json::Error> {
+    serde_json::from_str::<OwnKeys>(text).map(drop)
+}
+
+struct OwnKeys;
+
+impl<'de> Deserialize<'de> for OwnKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OwnKeys)
+    }
+}
+
+impl<'de> Visitor<'de> for OwnKeys {
+    type Value = OwnKeys;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<OwnKeys, E> {
+        Ok(OwnKeys)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<OwnKeys, E> {
+        Ok(OwnKeys)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<OwnKeys, E> {
+        Ok(OwnKeys)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<OwnKeys, E> {
+        Ok(OwnKeys)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<OwnKeys, E> {
+        Ok(OwnKeys)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<OwnKeys, E> {
+        Ok(OwnKeys)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OwnKeys, A::Error> {
+        while items.next_element::<OwnKeys>()?.is_some() {}
+        Ok(OwnKeys)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<OwnKeys, A::Error> {
+        while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
+            // Where numbers keep their text each is a map with a key of that kind, and none nests.
+            if key.starts_with("$serde_json::private::")
+                && !(numbers_keep_their_text() && key.ends_with("::Number"))
+            {
+                return Err(A::Error::custom(format!("the key {key:?} is not allowed")));
+            }
+            fields.next_value::<OwnKeys>()?;
+        }
+        Ok(OwnKeys)
+    }
 }
