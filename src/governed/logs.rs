@@ -133,8 +133,8 @@ impl<'a> Lines<'a> {
     /// `chain`.
     ///
     /// # Errors
-    /// A line that is no event; one of this run that tells of another transition than RUN_STATE.json, or of one more; with keys
-    /// any line that a holder of them did not write.
+    /// A line that is no event; one of this run that tells of another transition than RUN_STATE.json, or of one more. In a
+    /// ledger any line that is not under the keys, or is under some where there are none.
     fn told(
         &mut self,
         run: &RunId,
@@ -143,16 +143,13 @@ impl<'a> Lines<'a> {
     ) -> Result<(usize, u64), LogError> {
         let mut told = 0;
         let end = self.each(|_, line| {
-            if let Some(keyed @ Chain::Keyed(_)) = chain {
-                keyed.followed(line).map_err(|why| why.to_string())?;
+            if let Some(chain) = chain {
+                chain.followed(line).map_err(|why| why.to_string())?;
             }
             let read = match Line::read(line)? {
                 Some(read) if read.run.as_deref() == Some(run.as_str()) => read,
                 _ => return Ok(()),
             };
-            if let Some(chain) = chain {
-                chain.followed(line).map_err(|why| why.to_string())?;
-            }
             match all.get(told) {
                 Some(expected) => read.tells(expected)?,
                 None => {
