@@ -50,7 +50,7 @@ impl<'a> Chain<'a> {
     /// A key without a line under it, or a line under a key that is not there.
     pub(super) fn followed(self, line: &[u8]) -> Result<Option<&str>, LedgerFaultKind> {
         let linked = linked(line);
-        held_by_key(linked, self.keys())?;
+        admitted(linked, self.keys())?;
         Ok(linked.map(|(_, digest)| digest))
     }
 }
@@ -74,19 +74,11 @@ fn previous(body: &str) -> Option<&str> {
     body.strip_suffix('"')?.rsplit_once(PREVIOUS).map(|(_, digest)| digest)
 }
 
-/// Checks a line under the key. One without is taken where there is no key.
-fn held_by_key(linked: Option<(&str, &str)>, keys: Option<&Keyring>) -> Result<(), LedgerFaultKind> {
-    let key = linked.and_then(|(_, digest)| digest.split_once(':'));
-    match (keys, linked) {
-        (None, _) => match key {
-            Some((key, _)) => Err(LedgerFaultKind::WantsKey { key: key.to_owned() }),
-            None => Ok(()),
-        },
-        (Some(keys), Some((body, tag))) if key.is_some() => {
-            keys.check(PLACE, body.as_bytes(), tag).map_err(LedgerFaultKind::Key)
-        }
-        (Some(_), _) => Err(LedgerFaultKind::Key(KeyError::Untagged)),
-    }
+/// Checks a line against the keys. Its digest is a tag if it has the name of a key.
+fn admitted(linked: Option<(&str, &str)>, keys: Option<&Keyring>) -> Result<(), LedgerFaultKind> {
+    let (body, tag) = linked.unwrap_or_default();
+    let tag = Some(tag).filter(|tag| tag.contains(':'));
+    Keyring::admits(keys, PLACE, body.as_bytes(), tag).map_err(LedgerFaultKind::Key)
 }
 
 /// What a sound ledger holds.
@@ -127,12 +119,7 @@ pub enum LedgerFaultKind {
     Changed,
     /// It does not follow the line before: one was changed, taken out or put in between.
     Unlinked,
-    /// It is under a key, and the ledger was read without.
-    WantsKey {
-        /// The name of the key.
-        key: String,
-    },
-    /// A holder of the keys did not write it.
+    /// A holder of the keys did not write it, or it is under a key and there are none.
     Key(KeyError),
 }
 
@@ -147,12 +134,6 @@ impl fmt::Display for LedgerFaultKind {
             LedgerFaultKind::Changed => f.write_str("its digest is not that of its content; it was changed"),
             LedgerFaultKind::Unlinked => {
                 f.write_str("it does not follow the line before; a line was changed, taken out or put in")
-            }
-            LedgerFaultKind::WantsKey { key } => {
-                write!(
-                    f,
-                    "it is stored under the key {key:?}; give the key: `Governor::keyed`, or --key-file"
-                )
             }
             LedgerFaultKind::Key(error) => error.fmt(f),
         }
@@ -222,7 +203,7 @@ pub fn verify_ledger(mut ledger: impl BufRead, keys: Option<&Keyring>) -> Result
         report.lines = number;
         Line::read(&line).map_err(|why| fault(LedgerFaultKind::Garbage(why)))?;
         let linked = linked(&line);
-        held_by_key(linked, keys).map_err(fault)?;
+        admitted(linked, keys).map_err(fault)?;
         match (linked, &before) {
             (None, Some(_)) => return Err(fault(LedgerFaultKind::Unchained)),
             (None, None) => {}

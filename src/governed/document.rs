@@ -109,21 +109,11 @@ impl Document {
     /// A tag that does not fit or is missing, where there are keys; a tag, where there are none.
     pub(super) fn untagged(mut self, keys: Option<&Keyring>) -> Result<Self, String> {
         let tag = self.runstate.as_mut().and_then(|ours| ours.tag.take());
-        let why = match (tag, keys) {
-            (None, None) => return Ok(self),
-            (Some(tag), Some(keys)) => match self.under(|place, text| keys.check(place, text, &tag)) {
-                Ok(()) => return Ok(self),
-                Err(why) => why,
-            },
-            (None, Some(_)) => KeyError::Untagged,
-            (Some(tag), None) => {
-                let key = tag.split_once(':').map_or("", |(key, _)| key);
-                return Err(format!(
-                    "it is stored under the key {key:?}; give the key: `Governor::keyed`, or --key-file"
-                ));
-            }
-        };
-        Err(format!("{why}; restore it from a backup that was made with the key"))
+        match self.under(|place, text| Keyring::admits(keys, place, text, tag.as_deref())) {
+            Ok(()) => Ok(self),
+            Err(why @ KeyError::NoKeys { .. }) => Err(why.to_string()),
+            Err(why) => Err(format!("{why}; restore it from a backup that was made with the key")),
+        }
     }
 
     /// The place of a tag, and its text: the content, whatever the white space and the order of keys.

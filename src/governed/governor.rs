@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::chain::Chain;
 use super::document::Document;
-use super::drive::{asked_about_plan, pending};
+use super::drive::asked_about_plan;
 use super::error::GovernedError;
 use super::folders::Folders;
 use super::mend::Repairs;
 use super::open::{Found, Observers, OpenRun, Place};
-use super::outcome::{Progressed, RunStatus, Swept, Waits};
+use super::outcome::Progressed;
 use super::parts::{GovernedTool, Parts};
 use super::rules::Rules;
 use crate::approval::ApprovalId;
@@ -29,8 +29,8 @@ pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 /// where its timeout leads if it has expired, and lets it go again; so several processes may drive, decide and sweep side by side.
 /// File operations block the thread, as syncs do.
 pub struct Governor {
-    disk: Arc<dyn Disk>,
-    folders: Folders,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) folders: Folders,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parts: Parts,
     pub(super) rules: Rules,
@@ -246,7 +246,7 @@ impl Governor {
         self.parts.tools.iter().find(|tool| tool.name() == name).map(AsRef::as_ref)
     }
 
-    fn place(&self) -> Place<'_> {
+    pub(super) fn place(&self) -> Place<'_> {
         Place {
             disk: self.disk.as_ref(),
             folders: &self.folders,
@@ -317,69 +317,6 @@ impl Governor {
         Ok(Progressed { run: open.id, status: run.status(), waits, repairs })
     }
 
-    /// Where a run is. One that has expired goes where its timeout leads first, unless somebody has it in hand.
-    ///
-    /// # Errors
-    /// As [`resume`](Self::resume), but not [`GovernedError::Busy`].
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn status(&self, run: &RunId) -> Result<RunStatus> {
-        let seen = RunStatus::of(&self.place().read(run, self.now())?);
-        if !seen.is_expired(self.now()) {
-            return Ok(seen);
-        }
-        match self.take(run).await {
-            Ok(_) => Ok(RunStatus::of(&self.place().read(run, self.now())?)),
-            Err(GovernedError::Busy { .. }) => Ok(seen),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Takes every run that has expired where its timeout leads, and says what came of it; runs that somebody has in hand,
-    /// that are over, or that have time left are not named.
-    ///
-    /// # Errors
-    /// [`GovernedError::Io`] when the folder of runs cannot be read. What is wrong with a single run is in its place in the
-    /// list.
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn sweep(&self) -> Result<Vec<Swept>> {
-        let mut swept = Vec::new();
-        for run in self.runs()? {
-            let went = match self.place().read(&run, self.now()) {
-                Ok(document) if RunStatus::of(&document).is_expired(self.now()) => {
-                    match self.take(&run).await {
-                        Ok(taken) => {
-                            let status = taken.run.as_ref().map(AnyGovernedRun::status);
-                            Ok(status.unwrap_or(taken.document.current_state))
-                        }
-                        Err(GovernedError::Busy { .. }) => continue,
-                        Err(error) => Err(error),
-                    }
-                }
-                // A folder that was claimed and never begun has no state.
-                Ok(_) | Err(GovernedError::NoSuchRun { .. }) => continue,
-                Err(error) => Err(error),
-            };
-            swept.push(Swept { run, went });
-        }
-        Ok(swept)
-    }
-
-    /// The runs that there are, by their folders, in order.
-    ///
-    /// # Errors
-    /// [`GovernedError::Io`] when the folder of runs cannot be read.
-    pub fn runs(&self) -> Result<Vec<RunId>> {
-        let names = match self.disk.list(self.folders.runs()) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            names => names.map_err(GovernedError::io(self.folders.runs()))?,
-        };
-        Ok(names.into_iter().filter_map(|name| name.parse().ok()).collect())
-    }
-
     /// Takes a run in hand, brings its files in line, and takes it where its timeout leads if it has expired.
     pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
@@ -397,26 +334,5 @@ impl Governor {
         };
         let run = self.expire(&mut open, run, past).await?;
         Ok(InHand { open, run: Some(run), document, repairs, expired })
-    }
-
-    /// What a run waits for, if it waits for an approval.
-    ///
-    /// # Errors
-    /// As [`status`](Self::status), and [`GovernedError::Busy`].
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn waits(&self, run: &RunId) -> Result<Option<Waits>> {
-        let InHand { open, run, .. } = self.take(run).await?;
-        Ok(match &run {
-            Some(AnyGovernedRun::AwaitingApproval(run)) => {
-                let id = run.state().approval().clone();
-                Some(Waits::Approval(pending(&open, id, run.answer_by())))
-            }
-            Some(AnyGovernedRun::Planning(run)) => {
-                asked_about_plan(&open).map(|id| Waits::Approval(pending(&open, id, run.answer_by())))
-            }
-            _ => None,
-        })
     }
 }

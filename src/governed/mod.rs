@@ -98,6 +98,7 @@ mod guarded;
 mod lines;
 mod log_line;
 mod logs;
+mod look;
 mod mend;
 mod notes;
 mod open;

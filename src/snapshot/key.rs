@@ -79,6 +79,39 @@ impl Keyring {
         key.mac_of(place, text).verify_slice(&expected).map_err(|_| KeyError::Changed)
     }
 
+    /// Checks a text that may have a tag, for a reader that may have keys: the two go together.
+    ///
+    /// ```
+    /// use runstate::snapshot::{KeyError, Keyring};
+    ///
+    /// let keys: Keyring = format!("k1 {}", "ab".repeat(32)).parse()?;
+    /// let tag = keys.tag(&["run", "r1"], b"{}");
+    /// let admits = |keys, tag| Keyring::admits(keys, &["run", "r1"], b"{}", tag);
+    /// assert_eq!(admits(Some(&keys), Some(tag.as_str())), Ok(()));
+    /// assert_eq!(admits(None, None), Ok(()));
+    /// assert_eq!(admits(Some(&keys), None), Err(KeyError::Untagged));
+    /// assert_eq!(admits(None, Some(tag.as_str())), Err(KeyError::NoKeys { got: "k1".to_owned() }));
+    /// # Ok::<(), runstate::snapshot::NoKeyring>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); [`KeyError::Untagged`] for keys without a tag, and [`KeyError::NoKeys`] for a tag without keys.
+    pub fn admits(
+        keys: Option<&Keyring>,
+        place: &[&str],
+        text: &[u8],
+        tag: Option<&str>,
+    ) -> Result<(), KeyError> {
+        match (keys, tag) {
+            (None, None) => Ok(()),
+            (Some(keys), Some(tag)) => keys.check(place, text, tag),
+            (Some(_), None) => Err(KeyError::Untagged),
+            (None, Some(tag)) => {
+                Err(KeyError::NoKeys { got: tag.split_once(':').map_or("", |(key, _)| key).to_owned() })
+            }
+        }
+    }
+
     /// The names of the keys, the one that makes tags first.
     pub fn names(&self) -> Vec<String> {
         self.keys.iter().map(|key| key.name.clone()).collect()
@@ -158,6 +191,11 @@ pub enum KeyError {
         /// The names of the keys there are.
         known: Vec<String>,
     },
+    /// It has a tag, and its reader has no keys.
+    NoKeys {
+        /// The name of the key of the tag.
+        got: String,
+    },
     /// Its tag does not fit: the text was changed, or moved to another place.
     Changed,
 }
@@ -169,6 +207,11 @@ impl fmt::Display for KeyError {
             KeyError::Unknown { got, known } => {
                 write!(f, "its tag is of the key {got:?}, and the keyring has {}", known.join(", "))
             }
+            KeyError::NoKeys { got } => write!(
+                f,
+                "it is stored under the key {got:?}, and no key was given; give it by `keyed`, or by --key-file or RUNSTATE_KEY \
+                 of the command"
+            ),
             KeyError::Changed => f.write_str(
                 "its tag does not fit: it was changed without the key, or moved here from elsewhere",
             ),

@@ -136,7 +136,8 @@ async fn the_state_of_another_run_is_refused() {
 async fn each_side_refuses_the_files_of_the_other() {
     let (mut world, run) = waiting().await;
     world.keys = None;
-    let said = "it is stored under the key \"k1\"; give the key: `Governor::keyed`, or --key-file";
+    let said = "it is stored under the key \"k1\", and no key was given; give it by `keyed`, or by --key-file or RUNSTATE_KEY of \
+                the command";
     assert_eq!(refused(&world).await, said);
     // No run is begun beside a ledger that it could not be entered in.
     let error = world.governor().start("OTHER").await.unwrap_err().to_string();

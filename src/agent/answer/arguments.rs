@@ -15,7 +15,7 @@ pub(super) fn read(text: String) -> (Value, Option<String>) {
     if text.bytes().all(|b| b.is_ascii_whitespace()) {
         return (Value::Object(Map::new()), None);
     }
-    let why = match has_own_keys(&text).and_then(|()| serde_json::from_str::<Value>(&text)) {
+    let why = match refuse_reserved_keys(&text).and_then(|()| serde_json::from_str::<Value>(&text)) {
         Ok(value) if !is_too_deep(&value) => return (value, None),
         Ok(_) => too_deep_arguments(),
         // The reader gives up at 127 levels; how it says so is pinned by a test.
@@ -25,57 +25,57 @@ pub(super) fn read(text: String) -> (Value, Option<String>) {
     (Value::String(text), Some(why))
 }
 
-/// Checks that no key of a JSON text is one that `serde_json` keeps for itself. A value under such a key is read as a text of its
+/// Refuses a JSON text with a key that `serde_json` keeps for itself. A value under such a key is read as a text of its
 /// own, with a depth of its own, so that a short text could use up the stack.
-fn has_own_keys(text: &str) -> Result<(), serde_json::Error> {
-    serde_json::from_str::<OwnKeys>(text).map(drop)
+fn refuse_reserved_keys(text: &str) -> Result<(), serde_json::Error> {
+    serde_json::from_str::<NoReservedKeys>(text).map(drop)
 }
 
-struct OwnKeys;
+struct NoReservedKeys;
 
-impl<'de> Deserialize<'de> for OwnKeys {
+impl<'de> Deserialize<'de> for NoReservedKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OwnKeys)
+        deserializer.deserialize_any(NoReservedKeys)
     }
 }
 
-impl<'de> Visitor<'de> for OwnKeys {
-    type Value = OwnKeys;
+impl<'de> Visitor<'de> for NoReservedKeys {
+    type Value = NoReservedKeys;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<OwnKeys, E> {
-        Ok(OwnKeys)
+    fn visit_unit<E>(self) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<OwnKeys, E> {
-        Ok(OwnKeys)
+    fn visit_bool<E>(self, _: bool) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<OwnKeys, E> {
-        Ok(OwnKeys)
+    fn visit_i64<E>(self, _: i64) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<OwnKeys, E> {
-        Ok(OwnKeys)
+    fn visit_u64<E>(self, _: u64) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<OwnKeys, E> {
-        Ok(OwnKeys)
+    fn visit_f64<E>(self, _: f64) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<OwnKeys, E> {
-        Ok(OwnKeys)
+    fn visit_str<E>(self, _: &str) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OwnKeys, A::Error> {
-        while items.next_element::<OwnKeys>()?.is_some() {}
-        Ok(OwnKeys)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<NoReservedKeys, A::Error> {
+        while items.next_element::<NoReservedKeys>()?.is_some() {}
+        Ok(NoReservedKeys)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<OwnKeys, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<NoReservedKeys, A::Error> {
         while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
             // Where numbers keep their text each is a map with a key of that kind, and none nests.
             if key.starts_with("$serde_json::private::")
@@ -83,8 +83,8 @@ impl<'de> Visitor<'de> for OwnKeys {
             {
                 return Err(A::Error::custom(format!("the key {key:?} is not allowed")));
             }
-            fields.next_value::<OwnKeys>()?;
+            fields.next_value::<NoReservedKeys>()?;
         }
-        Ok(OwnKeys)
+        Ok(NoReservedKeys)
     }
 }

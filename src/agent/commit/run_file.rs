@@ -108,19 +108,11 @@ impl RunFile {
     ///
     /// # Errors
     /// A tag that does not fit, is missing, or was not expected.
-    fn bundle<'l>(&self, line: &'l [u8], before: &str) -> Result<(&'l [u8], &'l str), String> {
-        let (tag, bundle) = tag_of(line).map_or(("", line), |tag| (tag, &line[tag.len() + 1..]));
-        match &self.keys {
-            Some(_) if tag.is_empty() => Err(KeyError::Untagged.to_string()),
-            Some(keys) => keys.check(&["commit", before], bundle, tag).map_err(|why| why.to_string()),
-            None => match tag.split_once(':') {
-                Some((key, _)) => {
-                    Err(format!("it is stored under the key {key:?}; read it with `RunFile::keyed`"))
-                }
-                None => Ok(()),
-            },
-        }?;
-        Ok((bundle, tag))
+    fn bundle<'l>(&self, line: &'l [u8], before: &str) -> Result<(&'l [u8], &'l str), KeyError> {
+        let tag = tag_of(line);
+        let bundle = tag.map_or(line, |tag| &line[tag.len() + 1..]);
+        Keyring::admits(self.keys.as_ref(), &["commit", before], bundle, tag)?;
+        Ok((bundle, tag.unwrap_or_default()))
     }
 
     /// Reads the lines of the file.
@@ -138,7 +130,7 @@ impl RunFile {
                 }
                 break;
             };
-            let (bundle, tag) = self.bundle(text, before).map_err(at)?;
+            let (bundle, tag) = self.bundle(text, before).map_err(|why| at(why.to_string()))?;
             let is_last = whole + line.len() == bytes.len();
             let bundle =
                 Bundle::read(bundle, &mut graphs).map_err(|what| match Bundle::is_whole(bundle) {

@@ -9,7 +9,7 @@ use runstate::governed::{
     AutoApproved, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner, ProposedPlan,
 };
 use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
-use runstate::snapshot::{KeyError, Keyring};
+use runstate::snapshot::Keyring;
 use serde::{Deserialize, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
@@ -17,7 +17,6 @@ use super::command_tool::CommandTool;
 use super::snapshot::{FolderRollback, Snapshot};
 use crate::failure::Failure;
 use crate::input::{self, Text};
-use crate::keys::VARIABLE;
 use crate::output::printable;
 use crate::scenario::from_yaml;
 
@@ -172,20 +171,10 @@ fn parsed(source: &Text) -> Result<Plan, Failure> {
 pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
     let source = input::read_text(&path.to_string_lossy(), LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
-    let why = match (tagged, keys) {
-        (None, None) => None,
-        (None, Some(_)) => Some(KeyError::Untagged.to_string()),
-        (Some((tag, plan)), Some(keys)) => {
-            keys.check(&["plan", run.as_str()], plan.as_bytes(), tag).err().map(|why| why.to_string())
-        }
-        (Some((tag, _)), None) => {
-            let key = tag.split_once(':').map_or("", |(key, _)| key);
-            Some(format!("it is stored under the key {key:?}; give the key by --key-file or {VARIABLE}"))
-        }
-    };
-    match why {
-        Some(why) => Err(Failure::new(format!("{}: {why}", source.name))),
-        None => parsed(&source),
+    let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));
+    match Keyring::admits(keys, &["plan", run.as_str()], text.as_bytes(), tag) {
+        Ok(()) => parsed(&source),
+        Err(why) => Err(Failure::new(format!("{}: {why}", source.name))),
     }
 }
 
