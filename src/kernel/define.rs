@@ -102,8 +102,8 @@ macro_rules! __lifecycle {
         mod $module {
             use super::*;
 
-            // The proof of origin: no function and no constant gives a value of it away.
-            struct __Witness(());
+            // The proof of origin: no function and no constant gives a reference to it away.
+            static __WITNESS: $crate::kernel::Witness = $crate::kernel::Witness::new();
 
             const NAMES: &[&str] = &[ $( $crate::kernel::build::name(&[$($sname)?], ::core::stringify!($S)) ),+ ];
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];
@@ -111,7 +111,7 @@ macro_rules! __lifecycle {
             const EVENT_TYPES: &[&str] = &[ $( ::core::stringify!($E) ),+ ];
             // A static: what is told of an edge is found by its address, and a constant has several.
             static THE_EDGES: [$crate::kernel::Edge; EDGE_TYPES.len()] = [ $( $( $crate::kernel::build::edge(
-                &__Witness(()),
+                &__WITNESS,
                 ::core::stringify!($module),
                 (NAMES[$St::$From as usize], $St::$From as usize),
                 ::core::stringify!($m),
@@ -127,7 +127,7 @@ macro_rules! __lifecycle {
                 ENDS,
             ) ),+ ];
             const GRAPH: $crate::kernel::Graph = $crate::kernel::build::graph(
-                &__Witness(()),
+                &__WITNESS,
                 &$crate::kernel::build::Names {
                     name: ::core::stringify!($module),
                     package: ::core::option_env!("CARGO_PKG_NAME"),
@@ -193,7 +193,7 @@ macro_rules! __lifecycle {
                 #[inline]
                 pub fn new(mut record: $R) -> Self {
                     let state = <$Init as $crate::kernel::Begin>::begin(&mut record);
-                    $crate::kernel::build::created(&mut record, &__Witness(()), &THE_GRAPH);
+                    $crate::kernel::build::created(&mut record, &__WITNESS, &THE_GRAPH);
                     $M { record, state }
                 }
             }
@@ -205,7 +205,7 @@ macro_rules! __lifecycle {
                 type Record = $R;
                 type Status = $St;
                 const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
-                const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__Witness(()));
+                const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__WITNESS);
                 fn status(&self) -> $St { <S as $crate::kernel::State>::STATUS }
                 fn record(&self) -> &$R { &self.record }
                 fn serialize_state<Z: $crate::kernel::serde::Serializer>(
@@ -282,7 +282,7 @@ macro_rules! __lifecycle {
                 type Record = $R;
                 type Status = $St;
                 const GRAPH: &'static $crate::kernel::Graph = &THE_GRAPH;
-                const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__Witness(()));
+                const PROOF: $crate::kernel::Proof<Self> = $crate::kernel::Proof::new(&__WITNESS);
                 fn status(&self) -> $St { $Any::status(self) }
                 fn record(&self) -> &$R { $Any::record(self) }
                 fn serialize_state<Z: $crate::kernel::serde::Serializer>(

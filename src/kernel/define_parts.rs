@@ -77,14 +77,14 @@ macro_rules! __lifecycle_move {
                     [$crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m))];
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
-                $crate::kernel::build::moved(&mut record, &__Witness(()), &THE_GRAPH, EDGE);
+                $crate::kernel::build::moved(&mut record, &__WITNESS, &THE_GRAPH, EDGE);
                 $M { record, state }
             }
         }
         impl $crate::kernel::Accepts<$Via> for $M<$From> {
             type Next = $To;
             const MARK: $crate::kernel::Mark<Self, $Via> = $crate::kernel::Mark::new(
-                &__Witness(()),
+                &__WITNESS,
                 $crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m)),
             );
         }
@@ -121,14 +121,14 @@ macro_rules! __lifecycle_move {
                 }
                 let $M { mut record, state } = self;
                 let state = <$To as $crate::kernel::Enter<$From, $Via>>::enter(state, event, &mut record);
-                $crate::kernel::build::moved(&mut record, &__Witness(()), &THE_GRAPH, EDGE);
+                $crate::kernel::build::moved(&mut record, &__WITNESS, &THE_GRAPH, EDGE);
                 ::core::result::Result::Ok($M { record, state })
             }
         }
         impl $crate::kernel::Accepts<$Via> for $M<$From> {
             type Next = $To;
             const MARK: $crate::kernel::Mark<Self, $Via> = $crate::kernel::Mark::new(
-                &__Witness(()),
+                &__WITNESS,
                 $crate::kernel::build::place(&THE_EDGES, $St::$From as usize, ::core::stringify!($m)),
             );
         }

@@ -1,6 +1,5 @@
 //! The graph of a lifecycle: states, events and edges in source order, known while compiling.
 
-use core::any::TypeId;
 use core::fmt;
 
 use super::fingerprint::Fingerprint;
@@ -15,7 +14,7 @@ pub struct Graph {
     /// The name of the lifecycle in traces, such as `tool_call`.
     pub name: &'static str,
     identity: Identity,
-    witness: Witness,
+    witness: &'static Witness,
     /// What the lifecycle is, in the words of its definition.
     pub doc: &'static str,
     /// The schema version of its snapshots.
@@ -58,14 +57,14 @@ pub struct Edge {
     pub from_index: usize,
     /// The place of `to` in [`Graph::states`].
     pub to_index: usize,
-    witness: Witness,
+    witness: &'static Witness,
 }
 
 impl Edge {
     /// Was the edge made by the definition that owns this witness? A graph can be given the edges of another one.
     #[inline]
-    pub(super) fn has_witness(&self, witness: TypeId) -> bool {
-        self.witness.id() == witness
+    pub(super) fn has_witness(&self, witness: &Witness) -> bool {
+        self.witness == witness
     }
 }
 
@@ -111,14 +110,14 @@ impl Graph {
 
     /// Was the graph made by the definition that owns this witness?
     #[inline]
-    pub(super) fn has_witness(&self, witness: TypeId) -> bool {
-        self.witness.id() == witness
+    pub(super) fn has_witness(&self, witness: &Witness) -> bool {
+        self.witness == witness
     }
 
     /// The witness of the definition.
     #[cfg(feature = "snapshot")]
-    pub(crate) fn witness(&self) -> TypeId {
-        self.witness.id()
+    pub(crate) fn witness(&self) -> &'static Witness {
+        self.witness
     }
 
     /// The state in which a machine begins.
@@ -168,8 +167,8 @@ pub mod build {
     }
 
     /// A graph, of the definition that owns the witness.
-    pub const fn graph<W: 'static>(
-        _: &W,
+    pub const fn graph(
+        witness: &'static Witness,
         names: &Names,
         doc: &'static str,
         version: u32,
@@ -183,7 +182,7 @@ pub mod build {
             ([], Some(package)) => Identity::Of { package, name },
             ([], None) => Identity::Given(name),
         };
-        Graph { name, identity, witness: Witness::of::<W>(), doc, version, states, events, edges }
+        Graph { name, identity, witness, doc, version, states, events, edges }
     }
 
     /// The place of the edge that leaves a state by an event.
@@ -203,7 +202,7 @@ pub mod build {
 
     /// A machine was created: tells its record, and the observer in it.
     #[inline]
-    pub fn created<R: Record, W: 'static>(record: &mut R, witness: &W, graph: &'static Graph) {
+    pub fn created<R: Record>(record: &mut R, witness: &Witness, graph: &'static Graph) {
         record.created(graph);
         if let Some(observer) = record.observer() {
             observer.created(witness, graph);
@@ -212,12 +211,7 @@ pub mod build {
 
     /// A machine took that edge: tells its record, and the observer in it.
     #[inline]
-    pub fn moved<R: Record, W: 'static>(
-        record: &mut R,
-        witness: &W,
-        graph: &'static Graph,
-        edge: &'static Edge,
-    ) {
+    pub fn moved<R: Record>(record: &mut R, witness: &Witness, graph: &'static Graph, edge: &'static Edge) {
         record.moved(edge);
         if let Some(observer) = record.observer() {
             observer.moved(witness, graph, edge);
@@ -244,14 +238,13 @@ pub mod build {
     }
 
     /// An edge, of the definition that owns the witness.
-    pub const fn edge<W: 'static>(
-        _: &W,
+    pub const fn edge(
+        witness: &'static Witness,
         lifecycle: &'static str,
         from: (&'static str, usize),
         event: &'static str,
         to: (&'static str, usize),
     ) -> Edge {
-        let witness = Witness::of::<W>();
         Edge { lifecycle, from: from.0, event, to: to.0, from_index: from.1, to_index: to.1, witness }
     }
 

@@ -25,11 +25,11 @@ pub use graph::build;
 pub use graph::{Edge, Graph, StateInfo};
 pub use machine::{Accepts, Begin, Enter, Event, Guard, Machine, Persist, ReadRecord, Record, State, Status};
 pub use observer::{Observe, Observer};
-#[doc(hidden)]
-pub use proof::Rehydration;
 #[cfg(feature = "snapshot")]
 pub(crate) use proof::proven_witness;
 pub use proof::{Mark, Proof, accepted_edge};
+#[doc(hidden)]
+pub use proof::{Rehydration, Witness};
 pub use refused::{Refusal, Refused, Rejected};
 pub use retired::{Retired, Reusable};
 #[doc(hidden)]

@@ -1,10 +1,10 @@
 //! Observers of transitions.
 
-use core::any::TypeId;
 use core::fmt;
 use std::sync::Arc;
 
 use super::graph::{Edge, Graph};
+use super::proof::Witness;
 
 /// A receiver of transitions: a recorder, a counter, a log.
 ///
@@ -35,9 +35,9 @@ impl Observer {
 
     /// Passes a creation on.
     #[inline]
-    pub(super) fn created<W: 'static>(&self, _: &W, graph: &'static Graph) {
+    pub(super) fn created(&self, witness: &Witness, graph: &'static Graph) {
         if let Some(told) = &self.told
-            && graph.has_witness(TypeId::of::<W>())
+            && graph.has_witness(witness)
         {
             told.created(self.instance, graph);
         }
@@ -45,10 +45,10 @@ impl Observer {
 
     /// Passes a transition on.
     #[inline]
-    pub(super) fn moved<W: 'static>(&self, _: &W, graph: &'static Graph, edge: &'static Edge) {
+    pub(super) fn moved(&self, witness: &Witness, graph: &'static Graph, edge: &'static Edge) {
         if let Some(told) = &self.told
-            && graph.has_witness(TypeId::of::<W>())
-            && edge.has_witness(TypeId::of::<W>())
+            && graph.has_witness(witness)
+            && edge.has_witness(witness)
         {
             told.moved(self.instance, graph, edge);
         }

@@ -1,33 +1,32 @@
 //! Proofs of origin: values that only the code of one `lifecycle!` definition can make.
 //!
-//! A definition owns a private witness type. Its proofs are made from a value of that type, and no function or constant
-//! gives such a value away. A foreign implementation of a kernel trait can copy a graph; it cannot make a proof that fits.
+//! A definition owns a private static, its witness. Its proofs are made from a reference to it, and no function or constant
+//! gives that reference away. A foreign implementation of a kernel trait can copy a graph; it cannot make a proof that fits.
 
-use core::any::TypeId;
 use core::fmt;
 use core::marker::PhantomData;
+use core::ptr;
 
 use super::graph::{Edge, Graph};
 use super::machine::{Accepts, Persist};
 
-/// The identity of a witness type, read at run time: `TypeId` cannot be compared while compiling.
-#[derive(Clone, Copy)]
-pub(super) struct Witness(fn() -> TypeId);
+/// The witness of a definition, in a private static of it. It is known by its address, so it has a size.
+#[doc(hidden)]
+#[expect(missing_copy_implementations, reason = "a copy has another address")]
+pub struct Witness(#[expect(dead_code, reason = "it gives the address")] u8);
 
 impl Witness {
-    pub(super) const fn of<W: 'static>() -> Self {
-        Witness(TypeId::of::<W>)
-    }
-
-    #[inline]
-    pub(super) fn id(self) -> TypeId {
-        (self.0)()
+    #[expect(clippy::new_without_default, reason = "each is another one")]
+    pub const fn new() -> Self {
+        Witness(0)
     }
 }
 
+/// Witnesses are equal when they are one.
 impl PartialEq for Witness {
+    #[inline]
     fn eq(&self, other: &Witness) -> bool {
-        self.id() == other.id()
+        ptr::eq(self, other)
     }
 }
 
@@ -44,14 +43,14 @@ impl fmt::Debug for Witness {
 ///
 /// `lifecycle!` makes it. The proof of one type cannot stand for another type.
 pub struct Proof<M> {
-    witness: Witness,
+    witness: &'static Witness,
     machine: PhantomData<fn() -> M>,
 }
 
 impl<M> Proof<M> {
     #[doc(hidden)]
-    pub const fn new<W: 'static>(_: &W) -> Self {
-        Proof { witness: Witness::of::<W>(), machine: PhantomData }
+    pub const fn new(witness: &'static Witness) -> Self {
+        Proof { witness, machine: PhantomData }
     }
 }
 
@@ -63,22 +62,22 @@ impl<M> fmt::Debug for Proof<M> {
 
 /// The witness of the lifecycle that made the proof of `P`; none when the graph that `P` names is of another lifecycle.
 #[cfg(feature = "snapshot")]
-pub(crate) fn proven_witness<P: Persist>() -> Option<TypeId> {
-    let witness = P::PROOF.witness.id();
+pub(crate) fn proven_witness<P: Persist>() -> Option<&'static Witness> {
+    let witness = P::PROOF.witness;
     P::GRAPH.has_witness(witness).then_some(witness)
 }
 
 /// Proof that an [`Accepts`] mark was made with its transition.
 pub struct Mark<M, E> {
-    witness: Witness,
+    witness: &'static Witness,
     edge: usize,
     of: PhantomData<fn() -> (M, E)>,
 }
 
 impl<M, E> Mark<M, E> {
     #[doc(hidden)]
-    pub const fn new<W: 'static>(_: &W, edge: usize) -> Self {
-        Mark { witness: Witness::of::<W>(), edge, of: PhantomData }
+    pub const fn new(witness: &'static Witness, edge: usize) -> Self {
+        Mark { witness, edge, of: PhantomData }
     }
 }
 
@@ -94,7 +93,7 @@ impl<M, E> fmt::Debug for Mark<M, E> {
 /// function compares the mark with the graph.
 ///
 /// ```
-/// use runstate::kernel::{Accepts, Mark, accepted_edge};
+/// use runstate::kernel::{Accepts, Mark, Witness, accepted_edge};
 /// use runstate::tool_call::{New, Running, Start, ToolCall};
 ///
 /// let edge = accepted_edge::<ToolCall<New>, Start>().expect("the definition made this mark");
@@ -102,17 +101,18 @@ impl<M, E> fmt::Debug for Mark<M, E> {
 ///
 /// // A mark of one's own is told apart.
 /// struct Teleport;
+/// static OWN: Witness = Witness::new();
 /// impl Accepts<Teleport> for ToolCall<New> {
 ///     type Next = Running;
-///     const MARK: Mark<Self, Teleport> = Mark::new(&(), 0);
+///     const MARK: Mark<Self, Teleport> = Mark::new(&OWN, 0);
 /// }
 /// assert!(accepted_edge::<ToolCall<New>, Teleport>().is_none());
 /// ```
 pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
     let graph: &'static Graph = M::GRAPH;
-    let proofs = [M::PROOF.witness.id(), M::MARK.witness.id()];
+    let proofs = [M::PROOF.witness, M::MARK.witness];
     let edge = graph.edges.get(M::MARK.edge)?;
-    proofs.iter().all(|witness| graph.has_witness(*witness) && edge.has_witness(*witness)).then_some(edge)
+    proofs.iter().all(|witness| graph.has_witness(witness) && edge.has_witness(witness)).then_some(edge)
 }
 
 /// The permit to bring a `T`, a machine or a record, back from storage.
@@ -124,7 +124,7 @@ pub fn accepted_edge<M: Persist + Accepts<E>, E>() -> Option<&'static Edge> {
 pub struct Rehydration<T> {
     /// The lifecycle of the machine that comes back.
     #[cfg(feature = "lifecycles")]
-    witness: TypeId,
+    witness: &'static Witness,
     of: PhantomData<fn() -> T>,
 }
 
@@ -134,7 +134,7 @@ impl<T> Rehydration<T> {
         not(feature = "lifecycles"),
         expect(unused_variables, reason = "only their records ask for it")
     )]
-    pub(crate) fn permit(witness: TypeId) -> Self {
+    pub(crate) fn permit(witness: &'static Witness) -> Self {
         Rehydration {
             #[cfg(feature = "lifecycles")]
             witness,

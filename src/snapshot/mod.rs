@@ -19,8 +19,6 @@ mod error;
 mod key;
 mod migration;
 
-use std::any::TypeId;
-
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -33,7 +31,7 @@ pub use migration::{Migration, Stored};
 
 use crate::json::{nests_deeper, shortened, without_place};
 use crate::kernel::{
-    Fingerprint, Graph, Machine, Persist, ReadRecord, Record, Rehydration, Status, proven_witness,
+    Fingerprint, Graph, Machine, Persist, ReadRecord, Record, Rehydration, Status, Witness, proven_witness,
     status_from_name,
 };
 
@@ -76,7 +74,7 @@ enum Seal {
     /// The digest that was read with it, to be compared.
     Read(String),
     /// It was taken in this process of a machine whose lifecycle has this witness, and its fields are private since.
-    Taken(TypeId),
+    Taken(&'static Witness),
     /// It was read from a bundle that has a seal of its own, or its content was accepted by a person.
     Vouched,
 }
@@ -294,7 +292,7 @@ fn other_lifecycle<M: Persist>(got: &str) -> RestoreError {
 
 /// The witness of a machine's lifecycle, if the machine may be stored under the identity of its graph: it is one of that graph,
 /// and a graph with the identity of a documented lifecycle is that one.
-fn sealable<P: Persist>() -> Result<TypeId, SnapshotError> {
+fn sealable<P: Persist>() -> Result<&'static Witness, SnapshotError> {
     let witness = proven_witness::<P>().filter(|_| {
         is_documented(P::GRAPH) || {
             let identity = P::GRAPH.identity().to_string();

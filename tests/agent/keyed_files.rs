@@ -133,3 +133,17 @@ async fn a_last_line_that_was_cut_off_is_removed_under_a_key_too() {
     let refused = read_run(keyed(&folder, "k1")).unwrap_err().to_string();
     assert!(refused.contains("its end is damaged, and all before that is whole"), "{refused}");
 }
+
+#[tokio::test]
+async fn a_changed_byte_of_any_line_is_refused() {
+    let folder = Folder::new();
+    waiting_in(keyed(&folder, "k1")).await;
+    let whole = fs::read(folder.run()).unwrap();
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] = if bytes[at] == b'7' { b'8' } else { b'7' };
+        fs::write(folder.run(), &bytes).unwrap();
+        let refused = read_run(keyed(&folder, "k1")).map(|run| run.status().to_owned());
+        assert!(refused.is_err(), "byte {at} of {}: {refused:?}", whole.len());
+    }
+}

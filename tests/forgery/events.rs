@@ -1,6 +1,6 @@
 //! Transitions that no machine took.
 
-use runstate::kernel::{Accepts, Graph, Mark, Observer, Persist, Record, accepted_edge, build};
+use runstate::kernel::{Accepts, Graph, Mark, Observer, Persist, Record, Witness, accepted_edge, build};
 use runstate::tool_call::{AnyToolCall, CallRecord, New, Running, Start, ToolCall};
 use runstate::trace::{Event, Recorder};
 use serde_json::json;
@@ -32,8 +32,10 @@ fn a_hook_that_is_called_by_hand_is_no_transition() {
 }
 
 /// A graph by hand, with the edges of another one: those of `tool_call`, to be told as its.
+static OWN: Witness = Witness::new();
+
 static BORROWED: Graph = build::graph(
-    &(),
+    &OWN,
     &build::Names { name: "tool_call", package: Some("runstate"), identity: &[] },
     "",
     1,
@@ -44,13 +46,13 @@ static BORROWED: Graph = build::graph(
 
 /// One of an edge that no lifecycle has.
 static TELEPORT: Graph = build::graph(
-    &(),
+    &OWN,
     &build::Names { name: "tool_call", package: Some("runstate"), identity: &[] },
     "",
     1,
     AnyToolCall::GRAPH.states,
     &["teleport"],
-    &[build::edge(&(), "tool_call", ("New", 0), "teleport", ("Succeeded", 4))],
+    &[build::edge(&OWN, "tool_call", ("New", 0), "teleport", ("Succeeded", 4))],
 );
 
 #[test]
@@ -62,10 +64,10 @@ fn the_edges_of_another_graph_are_not_told() {
     lines(&recorder);
     for graph in [&BORROWED, AnyToolCall::GRAPH] {
         for edge in graph.edges {
-            build::moved(&mut record, &(), graph, edge);
+            build::moved(&mut record, &OWN, graph, edge);
         }
     }
-    build::created(&mut record, &(), AnyToolCall::GRAPH);
+    build::created(&mut record, &OWN, AnyToolCall::GRAPH);
     assert_eq!(lines(&recorder), [""; 0]);
 }
 
@@ -73,8 +75,8 @@ fn the_edges_of_another_graph_are_not_told() {
 fn a_graph_by_hand_does_not_speak_under_the_name_of_a_documented_lifecycle() {
     let recorder = Recorder::new("r1");
     let mut record = watched(&recorder);
-    build::created(&mut record, &(), &TELEPORT);
-    build::moved(&mut record, &(), &TELEPORT, &TELEPORT.edges[0]);
+    build::created(&mut record, &OWN, &TELEPORT);
+    build::moved(&mut record, &OWN, &TELEPORT, &TELEPORT.edges[0]);
     assert_eq!(
         lines(&recorder),
         ["runstate/tool_call! pay_1: create to New", "runstate/tool_call! pay_1: teleport to Succeeded"]
@@ -96,22 +98,24 @@ fn the_observer_of_another_machine_tells_of_no_transition_of_that_one() {
     let recorder = Recorder::new("r1");
     let mut call = watched(&recorder);
     let observer = call.observer().cloned().unwrap();
-    build::moved(&mut Spy(observer), &(), AnyToolCall::GRAPH, &AnyToolCall::GRAPH.edges[0]);
+    build::moved(&mut Spy(observer), &OWN, AnyToolCall::GRAPH, &AnyToolCall::GRAPH.edges[0]);
     assert_eq!(lines(&recorder), [""; 0]);
 }
+
+static OTHER: Witness = Witness::new();
 
 #[derive(Debug)]
 struct Teleport;
 
 impl Accepts<Teleport> for ToolCall<New> {
     type Next = Running;
-    const MARK: Mark<Self, Teleport> = Mark::new(&(), 0);
+    const MARK: Mark<Self, Teleport> = Mark::new(&OWN, 0);
 }
 
 impl Accepts<Teleport> for twin::Door<twin::Open> {
     type Next = twin::Shut;
     // As far as a foreign mark can go: that of a transition of the same machine, for another event.
-    const MARK: Mark<Self, Teleport> = Mark::new(&0_u8, 0);
+    const MARK: Mark<Self, Teleport> = Mark::new(&OTHER, 0);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Machines in a state that they did not reach.
 
 use runstate::agent::{RunState, StoredRun};
-use runstate::kernel::{Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration, build};
+use runstate::kernel::{
+    Graph, Machine, Observer, Persist, Proof, Refusal, Refused, Rehydration, Witness, build,
+};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, FlowRecord};
 use runstate::snapshot::{Bundle, BundleLog, RestoreError, Snapshot, SnapshotError};
@@ -23,7 +25,7 @@ impl Persist for Liar {
     type Record = CallRecord;
     type Status = ToolCallStatus;
     const GRAPH: &'static Graph = AnyToolCall::GRAPH;
-    const PROOF: Proof<Self> = Proof::new(&());
+    const PROOF: Proof<Self> = Proof::new(&OWN);
 
     fn status(&self) -> ToolCallStatus {
         ToolCallStatus::Succeeded
@@ -153,10 +155,10 @@ struct Impostor<const BARE: bool>(twin::House);
 
 const fn impostor(identity: &'static [&'static str]) -> Graph {
     let names = build::Names { name: "mine", package: None, identity };
-    build::graph(&Own, &names, "", 1, AnyToolCall::GRAPH.states, AnyToolCall::GRAPH.events, &[])
+    build::graph(&OWN, &names, "", 1, AnyToolCall::GRAPH.states, AnyToolCall::GRAPH.events, &[])
 }
 
-struct Own;
+static OWN: Witness = Witness::new();
 
 static FULL: Graph = impostor(&["runstate/tool_call"]);
 static BARE: Graph = impostor(&["tool_call"]);
@@ -165,7 +167,7 @@ impl<const IS_BARE: bool> Persist for Impostor<IS_BARE> {
     type Record = twin::House;
     type Status = ToolCallStatus;
     const GRAPH: &'static Graph = if IS_BARE { &BARE } else { &FULL };
-    const PROOF: Proof<Self> = Proof::new(&Own);
+    const PROOF: Proof<Self> = Proof::new(&OWN);
 
     fn status(&self) -> ToolCallStatus {
         ToolCallStatus::Succeeded

@@ -254,3 +254,61 @@ async fn a_state_is_digested_by_its_content() {
     // The form is documented, so that another program can check it.
     assert_eq!(keys("k1").check(&place, digest(&state).as_bytes(), tag.as_str().unwrap()), Ok(()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_byte_of_any_file_is_refused() {
+    let (world, run) = waiting().await;
+    let path = folders().state(&run);
+    let (state, ledger) = (world.file(&path), world.file(folders().ledger()));
+    let changed = |text: &str, at: usize| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[at] = if bytes[at] == b'7' { b'8' } else { b'7' };
+        bytes
+    };
+    for at in 0..state.len() {
+        replace(&world.disk, &path, &changed(&state, at)).unwrap();
+        let read = world.governor().status(&run).await;
+        assert!(read.is_err(), "byte {at} of {}: {read:?}", state.len());
+    }
+    for at in 0..ledger.len() {
+        let fault = verify_ledger(&*changed(&ledger, at), Some(&keys("k1")));
+        assert!(fault.is_err(), "byte {at} of {}: {fault:?}", ledger.len());
+    }
+}
+
+/// Paths of all values in it.
+fn paths(value: &Value, at: &str, into: &mut Vec<String>) {
+    into.push(at.to_owned());
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| paths(value, &format!("{at}/{name}"), into));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(place, value)| paths(value, &format!("{at}/{place}"), into));
+        }
+        _ => (),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_field_of_a_state_is_refused() {
+    let (world, run) = waiting().await;
+    let path = folders().state(&run);
+    let state: Value = serde_json::from_str(&world.file(&path)).unwrap();
+    let mut fields = Vec::new();
+    paths(&state, "", &mut fields);
+    assert!(fields.len() > 40, "{fields:?}");
+    for field in &fields {
+        for to in [Value::Null, json!("x"), json!(-1), json!({}), json!([])] {
+            let mut forged = state.clone();
+            let place = forged.pointer_mut(field).unwrap();
+            if *place == to {
+                continue;
+            }
+            *place = to.clone();
+            replace(&world.disk, &path, forged.to_string().as_bytes()).unwrap();
+            let read = world.governor().status(&run).await;
+            assert!(read.is_err(), "{field} to {to}: {read:?}");
+        }
+    }
+}

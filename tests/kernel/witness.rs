@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use runstate::approval::AnyApproval;
 use runstate::diagram::{Diagram, Endpoint, StateKind, parse};
 use runstate::governed_run::AnyGovernedRun;
-use runstate::kernel::{Graph, Persist, witness};
+use runstate::kernel::{Graph, Persist, Witness, witness};
 use runstate::resume_tool_call::AnyResumeToolCall;
 use runstate::run::AnyRun;
 use runstate::run_flow::AnyRunFlow;
@@ -163,11 +163,12 @@ proptest! {
 /// A graph of one step, from a state and by an event of these names.
 fn step(state: &'static str, event: &'static str) -> Graph {
     use runstate::kernel::build;
+    static OWN: Witness = Witness::new();
     let states = [build::state(state, "", 0, 0, &[1]), build::state("Over", "", 1, 0, &[1])];
-    let edges = [build::edge(&(), "step", (state, 0), event, ("Over", 1))];
+    let edges = [build::edge(&OWN, "step", (state, 0), event, ("Over", 1))];
     let names = build::Names { name: "step", package: None, identity: &[] };
     build::graph(
-        &(),
+        &OWN,
         &names,
         "",
         1,

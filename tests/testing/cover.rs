@@ -2,7 +2,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use proptest::prelude::*;
-use runstate::kernel::{Edge, Graph, Persist, StateInfo, build};
+use runstate::kernel::{Edge, Graph, Persist, StateInfo, Witness, build};
 use runstate::testing::example::AnyDoor;
 use runstate::testing::fewest_walks;
 use runstate::tool_call::AnyToolCall;
@@ -87,6 +87,7 @@ fn graph(pairs: &[(usize, usize)], terminal: &[bool]) -> &'static Graph {
             within_reach.push(to);
         }
     }
+    static OWN: Witness = Witness::new();
     let place = |state: usize| within_reach.iter().position(|s| *s == state).unwrap();
     let ends: Vec<usize> = (0..within_reach.len())
         .filter(|i| terminal[within_reach[*i]] && edges.iter().all(|(from, _)| *from != within_reach[*i]))
@@ -98,11 +99,11 @@ fn graph(pairs: &[(usize, usize)], terminal: &[bool]) -> &'static Graph {
         .enumerate()
         .map(|(i, (from, to))| {
             let (from, to) = (place(*from), place(*to));
-            build::edge(&(), "random", (NAMES[from], from), EVENTS[i], (NAMES[to], to))
+            build::edge(&OWN, "random", (NAMES[from], from), EVENTS[i], (NAMES[to], to))
         })
         .collect();
     Box::leak(Box::new(build::graph(
-        &(),
+        &OWN,
         &build::Names { name: "random", package: None, identity: &[] },
         "",
         1,

@@ -5,7 +5,8 @@ use std::fmt;
 use proptest::prelude::*;
 use proptest::strategy::LazyJust;
 use runstate::kernel::{
-    Edge, Event, Graph, Machine, Observer, Persist, Proof, Record, Refusal, Refused, Rehydration, build,
+    Edge, Event, Graph, Machine, Observer, Persist, Proof, Record, Refusal, Refused, Rehydration, Witness,
+    build,
 };
 use runstate::testing::Subject;
 use runstate::testing::example::{AnyDoor, Close, DoorEvent, DoorStatus, Doors, Frame, Lock, Unlock};
@@ -45,15 +46,15 @@ impl Record for Memory {
 }
 
 /// The liar's own: it has no proof for the graph of the doors, so it says what the doors' graph says.
-struct Witness;
+static OWN: Witness = Witness::new();
 
 const fn edge(place: usize) -> Edge {
     let Edge { lifecycle, from, from_index, event, to, to_index, .. } = &AnyDoor::GRAPH.edges[place];
-    build::edge(&Witness, lifecycle, (from, *from_index), event, (to, *to_index))
+    build::edge(&OWN, lifecycle, (from, *from_index), event, (to, *to_index))
 }
 
 static GRAPH: Graph = build::graph(
-    &Witness,
+    &OWN,
     &build::Names { name: "door", package: None, identity: &[] },
     "",
     1,
@@ -83,7 +84,7 @@ impl Persist for Liar {
     type Record = Memory;
     type Status = DoorStatus;
     const GRAPH: &'static Graph = &GRAPH;
-    const PROOF: Proof<Self> = Proof::new(&Witness);
+    const PROOF: Proof<Self> = Proof::new(&OWN);
     fn status(&self) -> DoorStatus {
         self.door.status()
     }
@@ -132,7 +133,7 @@ impl Machine for Liar {
                 } else {
                     edge.unwrap()
                 };
-                build::moved(&mut memory, &Witness, Self::GRAPH, told);
+                build::moved(&mut memory, &OWN, Self::GRAPH, told);
                 Ok(Liar { lie, door, memory })
             }
             Err(refused) => {
@@ -221,15 +222,15 @@ pub(super) fn wrong_graph() -> &'static Graph {
         build::state("Ajar", "", 3, 0, &[]),
     ];
     const EDGES: &[Edge] = &[
-        build::edge(&Witness, "door", ("Open", 1), "close", ("Locked", 2)),
-        build::edge(&Witness, "door", ("Shut", 0), "reopen", ("Open", 1)),
-        build::edge(&Witness, "door", ("Shut", 0), "lock", ("Locked", 2)),
-        build::edge(&Witness, "door", ("Locked", 2), "reopen", ("Open", 1)),
-        build::edge(&Witness, "door", ("Ajar", 3), "close", ("Shut", 0)),
-        build::edge(&Witness, "door", ("Shut", 0), "slam", ("Shut", 0)),
+        build::edge(&OWN, "door", ("Open", 1), "close", ("Locked", 2)),
+        build::edge(&OWN, "door", ("Shut", 0), "reopen", ("Open", 1)),
+        build::edge(&OWN, "door", ("Shut", 0), "lock", ("Locked", 2)),
+        build::edge(&OWN, "door", ("Locked", 2), "reopen", ("Open", 1)),
+        build::edge(&OWN, "door", ("Ajar", 3), "close", ("Shut", 0)),
+        build::edge(&OWN, "door", ("Shut", 0), "slam", ("Shut", 0)),
     ];
     static GRAPH: Graph = build::graph(
-        &Witness,
+        &OWN,
         &build::Names { name: "door", package: None, identity: &[] },
         "",
         1,

@@ -4,13 +4,13 @@ pub mod outside {
     use runstate::kernel::{Persist, Proof};
 
     #[cfg(illegal)]
-    pub fn named() -> super::door::__Witness {
-        super::door::__Witness(())
+    pub fn named() -> &'static runstate::kernel::Witness {
+        &super::door::__WITNESS
     }
 
     #[cfg(illegal)]
     pub fn of_a_documented_lifecycle() -> Proof<super::AnyDoor> {
-        Proof::new(&runstate::tool_call::tool_call::__Witness(()))
+        Proof::new(&runstate::tool_call::tool_call::__WITNESS)
     }
 
     #[cfg(not(illegal))]
