@@ -103,7 +103,9 @@ macro_rules! __lifecycle {
             use super::*;
 
             // The proof of origin: no function and no constant gives a reference to it away.
-            static __WITNESS: $crate::kernel::Witness = $crate::kernel::Witness::new();
+            static __WITNESS: $crate::kernel::Witness = $crate::kernel::Witness::at(::core::concat!(
+                ::core::module_path!(), " ", ::core::line!(), ":", ::core::column!(),
+            ));
 
             const NAMES: &[&str] = &[ $( $crate::kernel::build::name(&[$($sname)?], ::core::stringify!($S)) ),+ ];
             const ENDS: &[usize] = &[ $( $( $crate::__lifecycle_keep!($end, $St::$From as usize), )? )+ ];

@@ -10,15 +10,15 @@ use core::ptr;
 use super::graph::{Edge, Graph};
 use super::machine::{Accepts, Persist};
 
-/// The witness of a definition, in a private static of it. It is known by its address, so it has a size.
+/// The witness of a definition, in a private static of it. It is known by its address. Its text is the place of the definition, so
+/// that a linker which folds equal data leaves two definitions apart.
 #[doc(hidden)]
 #[expect(missing_copy_implementations, reason = "a copy has another address")]
-pub struct Witness(#[expect(dead_code, reason = "it gives the address")] u8);
+pub struct Witness(#[expect(dead_code, reason = "it tells the statics apart")] &'static str);
 
 impl Witness {
-    #[expect(clippy::new_without_default, reason = "each is another one")]
-    pub const fn new() -> Self {
-        Witness(0)
+    pub const fn at(place: &'static str) -> Self {
+        Witness(place)
     }
 }
 
@@ -101,7 +101,7 @@ impl<M, E> fmt::Debug for Mark<M, E> {
 ///
 /// // A mark of one's own is told apart.
 /// struct Teleport;
-/// static OWN: Witness = Witness::new();
+/// static OWN: Witness = Witness::at("here");
 /// impl Accepts<Teleport> for ToolCall<New> {
 ///     type Next = Running;
 ///     const MARK: Mark<Self, Teleport> = Mark::new(&OWN, 0);

@@ -32,7 +32,7 @@ fn a_hook_that_is_called_by_hand_is_no_transition() {
 }
 
 /// A graph by hand, with the edges of another one: those of `tool_call`, to be told as its.
-static OWN: Witness = Witness::new();
+static OWN: Witness = Witness::at("here");
 
 static BORROWED: Graph = build::graph(
     &OWN,
@@ -102,7 +102,7 @@ fn the_observer_of_another_machine_tells_of_no_transition_of_that_one() {
     assert_eq!(lines(&recorder), [""; 0]);
 }
 
-static OTHER: Witness = Witness::new();
+static OTHER: Witness = Witness::at("here");
 
 #[derive(Debug)]
 struct Teleport;

@@ -163,7 +163,7 @@ proptest! {
 /// A graph of one step, from a state and by an event of these names.
 fn step(state: &'static str, event: &'static str) -> Graph {
     use runstate::kernel::build;
-    static OWN: Witness = Witness::new();
+    static OWN: Witness = Witness::at("here");
     let states = [build::state(state, "", 0, 0, &[1]), build::state("Over", "", 1, 0, &[1])];
     let edges = [build::edge(&OWN, "step", (state, 0), event, ("Over", 1))];
     let names = build::Names { name: "step", package: None, identity: &[] };
