@@ -158,7 +158,7 @@ const fn impostor(identity: &'static [&'static str]) -> Graph {
     build::graph(&OWN, &names, "", 1, AnyToolCall::GRAPH.states, AnyToolCall::GRAPH.events, &[])
 }
 
-static OWN: Witness = Witness::new();
+static OWN: Witness = Witness::at("here");
 
 static FULL: Graph = impostor(&["runstate/tool_call"]);
 static BARE: Graph = impostor(&["tool_call"]);
@@ -189,6 +189,46 @@ fn the_identity_of_a_documented_lifecycle_is_stored_for_that_lifecycle_alone() {
     }
     let machine = Impostor::<true>(twin::House::new(1));
     assert!(Bundle::write(&[&BARE], true, &(), |machines| machines.add("x", &machine)).is_err());
+}
+
+/// A machine of a graph of its own, in a bundle that lists another graph of the same witness in its place.
+#[derive(Debug)]
+struct Sheep(twin::House);
+
+static SHEEP: Graph = impostor(&["evil/x"]);
+
+impl Persist for Sheep {
+    type Record = twin::House;
+    type Status = ToolCallStatus;
+    const GRAPH: &'static Graph = &SHEEP;
+    const PROOF: Proof<Self> = Proof::new(&OWN);
+
+    fn status(&self) -> ToolCallStatus {
+        ToolCallStatus::Succeeded
+    }
+    fn record(&self) -> &twin::House {
+        &self.0
+    }
+    fn serialize_state<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+#[test]
+fn a_bundle_lists_no_graph_under_the_identity_of_a_documented_lifecycle() {
+    static OTHER: Graph = impostor(&["evil/y"]);
+    let sheep = || Sheep(twin::House::new(1));
+    for listed in [&FULL, &BARE] {
+        let refused =
+            Bundle::write(&[listed], true, &(), |machines| machines.add("x", &sheep())).unwrap_err();
+        assert!(matches!(refused, SnapshotError::Unproven { .. }), "{refused}");
+        let mut log = BundleLog::default();
+        assert!(log.append(&[listed], true, &(), |machines| machines.add("x", &sheep())).is_err());
+        assert!(log.is_empty());
+    }
+    // Nor under that of another graph by the same hand.
+    assert!(Bundle::write(&[&OTHER], true, &(), |machines| machines.add("x", &sheep())).is_err());
+    assert!(Bundle::write(&[&SHEEP], true, &(), |machines| machines.add("x", &sheep())).is_ok());
 }
 
 /// The digest that a decision names is public, and is no checksum of anything.

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::io::Write;
+use std::ptr;
 
 use serde::de::IgnoredAny;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::super::{SnapshotError, is_documented, sealable};
+use super::super::{SnapshotError, is_documented, is_pretended, sealable};
 use crate::json::numbers_keep_their_text;
 use crate::kernel::{Graph, Persist, Status};
 
@@ -48,7 +49,7 @@ impl Machines<'_> {
         sealable::<P>()?;
         let refused =
             |message: &str| SnapshotError::Bundle { name: name.to_string(), message: message.to_owned() };
-        let Some(of) = self.graphs.iter().position(|graph| *graph == P::GRAPH) else {
+        let Some(of) = self.graphs.iter().position(|graph| ptr::eq(*graph, P::GRAPH)) else {
             return Err(refused("its graph is not one of the bundle's"));
         };
         let failed = |error: serde_json::Error| refused(&error.to_string());
@@ -126,6 +127,12 @@ pub(super) fn write<T: Serialize + ?Sized>(
     out.extend_from_slice(b"{\"graphs\":");
     out.push(b'[');
     for (i, graph) in graphs.iter().enumerate() {
+        if is_pretended(graph) {
+            return Err(SnapshotError::Unproven {
+                machine: "the graph",
+                lifecycle: graph.identity().to_string(),
+            });
+        }
         if i > 0 {
             out.push(b',');
         }
