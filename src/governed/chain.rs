@@ -166,7 +166,7 @@ pub(super) const MOST_LINE: u64 = 1 << 20;
 /// [`Governor::resume`](super::Governor::resume).
 ///
 /// With `keys` each line must be under one of them ([`Governor::keyed`](super::Governor::keyed)): a writer of the file without
-/// the key can cut lines off the end, and nothing else. Without `keys` a chain holds off damage alone.
+/// the key can cut lines off its end, put an older copy back, or put another ledger under the same key in its place, and nothing else. Without `keys` a chain holds off damage alone.
 ///
 /// ```
 /// use runstate::governed::verify_ledger;

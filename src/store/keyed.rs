@@ -19,11 +19,13 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 ///
 /// It protects runs and decisions against writers of the storage without the key: the specification of a run, its state, its
 /// calls, messages and values, the questions that people are shown, decisions, and a pending cancellation. Each
-/// tag is of the row's content, the run's id, the row's own place, and the number of the commit that wrote it.
+/// tag is of the row's content, the run's id and the row's own place; that of a row of the state also of the number of the commit that
+/// wrote it. A question and a decision have the name of the suspension, which no other question has.
 ///
 /// # Limits
 /// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
 ///   that off keeps the numbers of its commits elsewhere.
+/// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
 /// - **Lists and leases**: titles, statuses and times in [`runs`](RunStore::runs), the holder of a run. A writer of the
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
 /// - **Traces**, which are evidence for people and decide nothing.
@@ -290,13 +292,19 @@ impl Wrapper for Keyed {
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
-        if decision.actor.as_deref() == Some(RUNTIME) && decision.decision_id.starts_with("expiry:") {
-            self.has_lapsed(decision).await?;
+        let gives_up =
+            decision.actor.as_deref() == Some(RUNTIME) && decision.decision_id.starts_with("expiry:");
+        if gives_up && !self.has_lapsed(decision).await? {
+            return self.earlier(decision).await;
         }
         self.store.post(&self.tagged_decision(&decision.run_id, decision)?).await
     }
 
     async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
+        // A tag by a key that the run is not under would make the run unreadable. A run that is damaged can still be cancelled.
+        if let Ok(parts) = self.store.parts(run).await {
+            self.untagged_value(&created(run, &[&parts.info.title]), parts.spec)?;
+        }
         let place = Place { run, what: "the pending cancellation", ..Place::default() };
         let reason = self.tagged(&place, 0, &Value::from(reason).to_string());
         self.store.cancel(run, &reason).await
@@ -323,9 +331,18 @@ impl Wrapper for Keyed {
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let found = self.store.approvals(query).await?.into_iter().map(|approval| self.question(approval));
         let found = found.collect::<Result<Vec<_>, _>>()?;
-        if let About::Call(name) = &query.about {
-            for approval in found.iter().filter(|approval| approval.call != *name) {
-                self.is_called(approval, name).await?;
+        for approval in &found {
+            // The index that a question is found by has no tag.
+            let is_it = match &query.about {
+                About::All => true,
+                About::Run(run) => approval.run == *run,
+                About::Suspension(id) => approval.suspension.id == *id,
+                About::Call(name) => approval.call == *name || self.is_called(approval, name).await?,
+            };
+            if !is_it {
+                let Approval { run, call, .. } = approval;
+                let place = Place { run, what: "the id of the call", name: call, with: &[] };
+                return Err(place.refuses(&KeyError::Changed));
             }
         }
         Ok(found)
@@ -333,27 +350,40 @@ impl Wrapper for Keyed {
 }
 
 impl Keyed {
-    /// Checks that the model gave that id to the call. The index that it was found by has no tag; the call's machine has.
-    async fn is_called(&self, approval: &Approval, id: &str) -> Result<(), StoreError> {
+    /// Did the model give that id to the call? The call's machine has it under a tag.
+    async fn is_called(&self, approval: &Approval, id: &str) -> Result<bool, StoreError> {
         let parts = Wrapper::parts(self, &approval.run).await?;
         let call = parts.calls.iter().find(|(name, ..)| *name == approval.call);
         let call = call.and_then(|(_, _, snapshot)| Snapshot::from_json(snapshot.as_bytes()).ok());
-        if call.is_some_and(|call| call.record().get("id").and_then(Value::as_str) == Some(id)) {
-            return Ok(());
-        }
-        let place = Place { run: &approval.run, what: "the id of the call", name: &approval.call, with: &[] };
-        Err(place.refuses(&KeyError::Changed))
+        Ok(call.is_some_and(|call| call.record().get("id").and_then(Value::as_str) == Some(id)))
     }
 
-    /// Checks that the question which the runtime gives up has lapsed: the list of timers has no tag, and the question has.
-    async fn has_lapsed(&self, expiry: &Decision) -> Result<(), StoreError> {
+    /// What is known of a question that does not wait.
+    async fn earlier(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        let run = &decision.run_id;
+        // Before the run: what is taken between the two is in both.
+        let posted = Wrapper::mail(self, run).await?.decisions;
+        let taken = Wrapper::parts(self, run).await?.decisions;
+        let mut known = posted.iter().chain(&taken);
+        if known.clone().any(|one| one.decision_id == decision.decision_id) {
+            return Ok(Posted::Duplicate);
+        }
+        let is_decided = known.any(|one| one.suspension_id == decision.suspension_id);
+        Ok(if is_decided { Posted::Conflict } else { Posted::NotWaiting })
+    }
+
+    /// Does the question that the runtime gives up wait, and has it lapsed? The list of timers has no tag, and the question has.
+    ///
+    /// # Errors
+    /// When its time is not over.
+    async fn has_lapsed(&self, expiry: &Decision) -> Result<bool, StoreError> {
         let mut query = ApprovalQuery::new(About::Suspension(expiry.suspension_id.clone()), 100);
         loop {
             let page = Wrapper::approvals(self, &query).await?;
             let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;
             if let Some(open) = page.iter().find(is_it) {
                 if open.suspension.is_expired(expiry.decided_at_ms) {
-                    return Ok(());
+                    return Ok(true);
                 }
                 let Decision { run_id: run, call, .. } = expiry;
                 let place = Place { run, what: "the time of the question of", name: call, with: &[] };
@@ -361,7 +391,7 @@ impl Keyed {
             }
             match page.last() {
                 Some(last) if page.len() == query.limit => query = query.behind(last),
-                _ => return Ok(()),
+                _ => return Ok(false),
             }
         }
     }

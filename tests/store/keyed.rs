@@ -308,6 +308,11 @@ async fn a_timer_that_was_set_forward_is_refused() {
     let refused = lapse(&*world.store, &due[0], 5).await.unwrap_err().to_string();
     assert!(refused.contains("the time of the question of \"p\": its tag does not fit"), "{refused}");
     assert_eq!(world.store.mail("r1").await.unwrap().decisions, [], "nothing is given up");
+    // A question that the list hides is not given up either.
+    world.open.changes.lock().unwrap().approvals = Some(Box::new(Vec::clear));
+    assert_eq!(lapse(&*world.store, &due[0], 5).await.unwrap(), Posted::NotWaiting);
+    assert_eq!(world.store.mail("r1").await.unwrap().decisions, []);
+    world.open.changes.lock().unwrap().approvals = None;
     assert_eq!(lapse(&*world.store, &due[1], 70).await.unwrap(), Posted::Accepted);
 }
 
@@ -363,4 +368,36 @@ async fn an_older_version_that_is_put_back_is_not_noticed() {
     assert_eq!(store.load("r1").await.unwrap().info.version, 2);
     open.changes.lock().unwrap().parts = Some(Box::new(move |parts| parts.clone_from(&before)));
     assert_eq!(store.load("r1").await.unwrap().info.version, 1);
+}
+
+#[tokio::test]
+async fn a_question_that_another_name_finds_is_refused() {
+    let world = world().await;
+    let query = |about| ApprovalQuery::new(about, 10);
+    let all = world.open.store.approvals(&query(About::All)).await.unwrap();
+    for about in [About::Suspension("r1/p/1".to_owned()), About::Run("r1".to_owned())] {
+        let others: Vec<Approval> = all.iter().filter(|one| one.run == "r2").cloned().collect();
+        assert_eq!(others.len(), 2);
+        world.open.changes.lock().unwrap().approvals = Some(Box::new(move |found| found.clone_from(&others)));
+        let refused = world.store.approvals(&query(about)).await.unwrap_err().to_string();
+        assert!(refused.contains("the id of the call"), "{refused}");
+    }
+    let approve = Incoming::new("d1", "", DecisionAction::Resume).on("r1/p/1");
+    assert!(decide(&*world.store, &approve, 1, &Unchecked).await.is_err());
+    world.open.changes.lock().unwrap().approvals = None;
+    assert_eq!(
+        world.store.mail("r2").await.unwrap(),
+        Mail::default(),
+        "nothing is signed for another question"
+    );
+}
+
+#[tokio::test]
+async fn a_cancellation_by_another_key_is_refused_and_leaves_the_run_as_it_is() {
+    let world = world().await;
+    let other: Keyring = format!("k2 {}", "cd".repeat(32)).parse().unwrap();
+    let stranger = Keyed::new(world.open.clone(), other);
+    let refused = RunStore::cancel(&stranger, "r1", "stop").await.unwrap_err().to_string();
+    assert!(refused.contains("its tag is of the key \"k1\", and the keyring has k2"), "{refused}");
+    assert_eq!(world.store.load("r1").await.unwrap().info.cancel, None);
 }
