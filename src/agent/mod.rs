@@ -63,7 +63,7 @@ pub use commit::{
 pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
 #[cfg(feature = "store")]
-pub(crate) use decide::{RUNTIME, after, fits};
+pub(crate) use decide::{RUNTIME, fits, well_formed};
 pub use drive::{
     ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
 };

@@ -18,6 +18,9 @@ pub enum Trigger {
     RunFinished,
     /// A decision was accepted; its replay has not begun (beside the document's six, so that no decision is lost).
     DecisionAccepted,
+    /// A call asked while others execute (beside the document's six, so that its question can be decided: a question that is not
+    /// committed is not shown).
+    QuestionAsked,
     /// A round begins with a tool that must not run twice (beside the document's six, so that no effect is repeated).
     CallsStarted,
 }

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The digest of a JSON value, as `sha256:` and 64 hexadecimal digits: of the arguments that a person is shown, so that a decision
-/// can name them. White space and the order of keys do not count.
+/// The digest of a JSON value, as `sha256:` and 64 hexadecimal digits. White space and the order of keys do not count.
 ///
 /// It is never the checksum of a snapshot, which covers several values.
 ///
@@ -38,7 +37,8 @@ const ARGUMENTS: &str = "arguments";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
-    /// An id of its own: a call that waits twice has two.
+    /// An id that no other question of the run has: a call that waits twice has two. The runtime gives it when the call suspends; a
+    /// word that a tool wants in it stands behind a colon, `r1/call_1/1:word`.
     pub id: String,
     /// What is asked for, as a word for programs: `approve`, `in_doubt`, …
     pub action: String,
@@ -55,6 +55,9 @@ pub struct Suspension {
     /// When it lapses, in milliseconds on the run's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at_ms: Option<u64>,
+    /// Must the actor of a decision be another than those of the earlier decisions on the call?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub distinct_actors: bool,
 }
 
 impl Suspension {
@@ -68,6 +71,7 @@ impl Suspension {
             response_schema: None,
             resume_mode: ResumeMode::ReplayToolCall,
             expires_at_ms: None,
+            distinct_actors: false,
         }
     }
 
@@ -126,6 +130,33 @@ impl Suspension {
         self
     }
 
+    /// The same, for an actor that no earlier decision on this call had: two people must agree, and one of them cannot do it with
+    /// two clicks. A decision without an actor is refused ([`Reply::NotDistinct`](crate::agent::Reply::NotDistinct)).
+    #[must_use]
+    pub fn by_distinct_actors(mut self) -> Self {
+        self.distinct_actors = true;
+        self
+    }
+
+    /// The digest of this question about a call: of the run, the call as it is named in traces, its tool, the arguments that are
+    /// shown, and all of the suspension. A decision that has it is for this question alone.
+    ///
+    /// ```
+    /// use runstate::decision::Suspension;
+    /// use serde_json::json;
+    ///
+    /// let (first, second) = (Suspension::new("r1/c1/1", "approve", "pay?"), Suspension::new("r1/c1/2", "approve", "pay?"));
+    /// let amount = json!({ "amount": 10 });
+    /// assert_eq!(first.digest("r1", "c1", "pay", &amount), first.digest("r1", "c1", "pay", &amount));
+    ///
+    /// // The same words about the same arguments are another question when they are asked again, or of another call.
+    /// assert_ne!(first.digest("r1", "c1", "pay", &amount), second.digest("r1", "c1", "pay", &amount));
+    /// assert_ne!(first.digest("r1", "c1", "pay", &amount), first.digest("r1", "c1#2", "pay", &amount));
+    /// ```
+    pub fn digest(&self, run: &str, call: &str, tool: &str, arguments: &Value) -> String {
+        digest(&json!([run, call, tool, arguments, self]))
+    }
+
     /// Has it lapsed at `now_ms`? At its very time it has.
     pub fn is_expired(&self, now_ms: u64) -> bool {
         self.expires_at_ms.is_some_and(|at| now_ms >= at)
@@ -169,9 +200,9 @@ pub struct Decision {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The digest of the arguments that were shown to who decided; an approval is for those and no others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub args_digest: Option<String>,
+    /// The digest of the question that it answers ([`Suspension::digest`]). Decisions of 0.1.0 have one of the arguments alone.
+    #[serde(default, alias = "args_digest", skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// When, in milliseconds on the run's clock.
     pub decided_at_ms: u64,
     /// The tag that a keyed store gave it; none outside of such a store.
@@ -195,7 +226,7 @@ impl Decision {
             result: Value::Null,
             reason: None,
             actor: None,
-            args_digest: None,
+            digest: None,
             decided_at_ms: 0,
             tag: None,
         }

@@ -6,7 +6,6 @@ use super::error::StoreError;
 use crate::agent::keys::Scope;
 use crate::agent::{Core, Delta, Message};
 use crate::checkpoint::Trigger;
-use crate::decision::digest;
 use crate::decision::{Decision, Suspension};
 use crate::kernel::Persist;
 use crate::run::{AnyRun, RunStatus};
@@ -102,8 +101,8 @@ pub struct Waits {
     pub suspension: Suspension,
     /// What the tool would be called with, as JSON.
     pub arguments: String,
-    /// The digest of the arguments.
-    pub args_digest: String,
+    /// The digest of the question.
+    pub digest: String,
 }
 
 /// A persistent value of a run or of its thread.
@@ -164,7 +163,10 @@ impl Commit {
             at_ms: place.at_ms,
             run: RunRow::of(delta)?,
             messages: messages.collect::<Result<_, StoreError>>()?,
-            calls: delta.executed_calls().map(CallRow::of).collect::<Result<_, _>>()?,
+            calls: delta
+                .executed_calls()
+                .map(|call| CallRow::of(delta.state().id(), call))
+                .collect::<Result<_, _>>()?,
             decisions: delta.decisions().cloned().collect(),
             values: values.collect::<Result<_, StoreError>>()?,
             trace,
@@ -193,13 +195,13 @@ impl RunRow {
 }
 
 impl CallRow {
-    fn of((name, executions, call): (&str, u32, &AnyToolCall)) -> Result<CallRow, StoreError> {
+    fn of(run: &str, (name, executions, call): (&str, u32, &AnyToolCall)) -> Result<CallRow, StoreError> {
         let record = call.record();
         let waits = match call {
             AnyToolCall::Suspended(call) => Some(Waits {
                 suspension: call.suspension().clone(),
                 arguments: json(call.asked_arguments())?,
-                args_digest: digest(call.asked_arguments()),
+                digest: call.suspension().digest(run, name, call.record().tool(), call.asked_arguments()),
             }),
             _ => None,
         };

@@ -5,8 +5,8 @@ use super::keyed::{key_of, wants_key};
 use super::lapse::lapse;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
-use crate::agent::{Incoming, Reply, SchemaCheck};
-use crate::decision::Decision;
+use crate::agent::{Incoming, Reply, SchemaCheck, fits, well_formed};
+use crate::decision::{Decision, Suspension};
 
 /// What became of a decision that was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,12 +22,14 @@ pub enum Posted {
     NotWaiting,
 }
 
-/// Decides about a call that waits, in whatever process: the first decision wins, and is durable when this returns. A
-/// decision is for the arguments that the call had when it was shown, and for no others.
+/// Decides about a call that waits, in whatever process: the first decision wins, and is durable when this returns. The
+/// replies are those of [`Reply`], the same as at the handle of a run.
 ///
-/// The call is looked for by the suspension if that is named, else by its name or the model's id for it; in the run that is
-/// named, or in all. A model may give an id again: then the id means the call that waits, and where several do it means none of
-/// them. Where its time is over the call is given up, as by [`lapse`], and the decision comes too late.
+/// A decision is for one question. It should name it, by its suspension or its digest ([`Approval`]). One that names the call
+/// alone, by its name or the model's id for it, is bound to the question that waits as of the last commit, and refused where
+/// the call asked before: the run that it names is read, or the one in which such a call waits.
+///
+/// Where the time of a question is over the call is given up, as by [`lapse`], and the decision comes too late.
 ///
 /// # Errors
 /// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
@@ -40,43 +42,106 @@ pub async fn decide(
     now_ms: u64,
     schemas: &dyn SchemaCheck,
 ) -> Result<Reply, StoreError> {
-    let mut found = waiting(store, incoming).await?;
-    let approval = match (found.pop(), &*found) {
-        (Some(approval), []) => approval,
-        (Some(other), [first, ..]) => return Ok(Reply::Invalid(several(first, &other))),
-        (None, _) => return settled(store, incoming).await,
+    if let Err(reply) = well_formed(incoming) {
+        return Ok(reply);
+    }
+    let mut found = Vec::new();
+    if incoming.run_id.is_none() || incoming.suspension_id.is_some() {
+        found = waiting(store, incoming).await?;
+        if let [approval] = found.as_slice()
+            && let Some(reply) = answered_at_once(store, approval, incoming, now_ms, schemas).await?
+        {
+            return Ok(reply);
+        }
+    }
+    let run = match (&incoming.run_id, found.as_slice()) {
+        (Some(run), _) => run,
+        (None, []) => return Ok(Reply::Unknown),
+        (None, [first, more @ ..]) if more.iter().all(|other| other.run == first.run) => &first.run,
+        (None, several) => {
+            return Ok(Reply::Ambiguous(several.iter().map(|one| one.suspension.id.clone()).collect()));
+        }
     };
+    judged(store, run, incoming.clone(), now_ms, schemas).await
+}
+
+/// The reply by the only question that a decision can be on, if that is enough: the case of most decisions, for which no run is
+/// read.
+async fn answered_at_once(
+    store: &dyn RunStore,
+    approval: &Approval,
+    incoming: &Incoming,
+    now_ms: u64,
+    schemas: &dyn SchemaCheck,
+) -> Result<Option<Reply>, StoreError> {
     if let Some(key) = key_of(&approval.arguments) {
         return Err(wants_key(&approval.run, key));
     }
-    match judge(&approval, incoming, now_ms, schemas) {
-        Ok(()) => {}
-        Err(Reply::Expired) => return expired(store, &approval, now_ms).await,
-        Err(reply) => return Ok(reply),
+    let Approval { run, call, digest, suspension, .. } = approval;
+    let is_named = incoming.suspension_id.is_some() && (incoming.call.is_empty() || incoming.call == *call);
+    let is_for_it = incoming.digest.as_ref().is_none_or(|wanted| wanted == digest);
+    if !(is_named && is_for_it) {
+        return Ok(None);
     }
-    let decision = decision(approval, incoming, now_ms);
-    Ok(match store.post(&decision).await? {
-        Posted::Accepted => Reply::Accepted,
-        Posted::Duplicate => Reply::Duplicate,
-        Posted::Conflict => Reply::Conflict,
-        Posted::NotWaiting => Reply::Stale,
-    })
+    let (posted, reply) = if suspension.is_expired(now_ms) {
+        let at_ms = suspension.expires_at_ms.unwrap_or(now_ms);
+        let timer = Timer::new(run.clone(), call.clone(), suspension.id.clone(), at_ms);
+        (lapse(store, &timer, now_ms).await?, Reply::Expired)
+    } else if !suspension.distinct_actors && fits(suspension, incoming, schemas).is_ok() {
+        let decision = decision(run, call, suspension, digest, incoming, now_ms);
+        (store.post(&decision).await?, Reply::Accepted)
+    } else {
+        return Ok(None);
+    };
+    Ok((posted == Posted::Accepted).then_some(reply))
 }
 
-/// Nobody need wait for a suspension to lapse: it does when somebody comes too late for it.
-async fn expired(store: &dyn RunStore, approval: &Approval, now_ms: u64) -> Result<Reply, StoreError> {
-    let Some(timer) = Timer::of(approval) else { return Ok(Reply::Expired) };
-    Ok(match lapse(store, &timer, now_ms).await? {
-        Posted::Accepted | Posted::Duplicate => Reply::Expired,
-        // Somebody whose clock is behind was faster.
-        Posted::Conflict => Reply::Conflict,
-        Posted::NotWaiting => Reply::Stale,
-    })
-}
-
-fn several(first: &Approval, other: &Approval) -> String {
-    let (first, other) = (&first.suspension.id, &other.suspension.id);
-    format!("more than one call waits that may be meant; name the suspension, such as {first:?} or {other:?}")
+/// The reply by all that is known of the run.
+async fn judged(
+    store: &dyn RunStore,
+    run: &str,
+    mut incoming: Incoming,
+    now_ms: u64,
+    schemas: &dyn SchemaCheck,
+) -> Result<Reply, StoreError> {
+    // A second look tells by whom the first one was overtaken. A question that was answered does not come back.
+    for _ in 0..3 {
+        // Before the run: what is taken between the two is in both, and not in neither.
+        let Mail { decisions: posted, .. } = match store.mail(run).await {
+            Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
+            mail => mail?,
+        };
+        let stored = match store.load(run).await {
+            Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
+            loaded => loaded?.stored,
+        };
+        let Some(stored) = stored else { return Ok(Reply::Unknown) };
+        let board = stored.board(run, &posted);
+        let asked = match board.bind(&incoming) {
+            Ok(asked) => asked,
+            Err(reply) => return Ok(reply),
+        };
+        incoming.suspension_id = Some(asked.suspension.id.clone());
+        let posted = match board.judge(&asked, &incoming, now_ms, schemas) {
+            Ok(()) => {
+                let of = decision(run, &asked.call, &asked.suspension, &asked.digest, &incoming, now_ms);
+                match store.post(&of).await? {
+                    Posted::Accepted => return Ok(Reply::Accepted),
+                    refused => refused,
+                }
+            }
+            Err(Reply::Expired) => {
+                let Some(at_ms) = asked.suspension.expires_at_ms else { return Ok(Reply::Expired) };
+                let (call, id) = (asked.call.to_string(), asked.suspension.id.clone());
+                lapse(store, &Timer::new(run.to_owned(), call, id, at_ms), now_ms).await?
+            }
+            Err(reply) => return Ok(reply),
+        };
+        if posted == Posted::Accepted {
+            return Ok(Reply::Expired);
+        }
+    }
+    Ok(Reply::Stale)
 }
 
 /// The calls that a decision may mean: of those that are too many two or more, since that is enough to refuse it.
@@ -87,79 +152,52 @@ async fn waiting(store: &dyn RunStore, incoming: &Incoming) -> Result<Vec<Approv
         None => About::Call(call.clone()),
     };
     let is_meant = |approval: &Approval| run_id.as_ref().is_none_or(|run| *run == approval.run);
+    // A digest tells which of several is meant. One that is of none of them is answered as by the run.
+    let digest = incoming.digest.as_ref().filter(|_| suspension_id.is_none());
+    let is_behind = |approval: &Approval| run_id.as_ref().is_some_and(|run| *run < approval.run);
     let mut query = ApprovalQuery::new(about, PAGE);
     // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
     // nothing is before it.
     query.behind = run_id.as_ref().filter(|_| !call.is_empty()).map(|run| (run.clone(), String::new()));
-    let begins_with_run = query.behind.is_some();
     let mut found = Vec::new();
     loop {
         let page = store.approvals(&query).await?;
         let Some(last) = page.last() else { return Ok(found) };
         query = query.behind(last);
-        let is_last = page.len() < PAGE || (begins_with_run && !is_meant(last));
+        let is_last = page.len() < PAGE || is_behind(last);
         found.extend(page.into_iter().filter(is_meant));
-        if is_last || found.len() > 1 {
+        if let Some(it) = digest.and_then(|digest| found.iter().position(|one| one.digest == *digest)) {
+            return Ok(vec![found.swap_remove(it)]);
+        }
+        if is_last || digest.is_none() && found.len() > 1 {
             return Ok(found);
+        }
+        if digest.is_some() {
+            found.truncate(2);
         }
     }
 }
 
 const PAGE: usize = 100;
 
-/// Nothing of that name waits. It may have been decided a moment ago, by the very same decision.
-async fn settled(store: &dyn RunStore, incoming: &Incoming) -> Result<Reply, StoreError> {
-    let Some(run) = &incoming.run_id else { return Ok(Reply::Unknown) };
-    // Before the run: what is taken between the two is in both, and not in neither.
-    let Mail { decisions: posted, .. } = match store.mail(run).await {
-        Err(StoreError::NoRun { .. }) => return Ok(Reply::Unknown),
-        mail => mail?,
-    };
-    let stored = store.load(run).await?.stored;
-    let taken = stored.iter().flat_map(|stored| stored.decisions().values());
-    let known = posted.iter().chain(taken);
-    if known.clone().any(|decision| decision.decision_id == incoming.decision_id) {
-        return Ok(Reply::Duplicate);
-    }
-    let is_on = |decision: &Decision| match &incoming.suspension_id {
-        Some(id) => decision.suspension_id == *id,
-        None => stored.as_ref().is_some_and(|stored| stored.is_named(&decision.call, &incoming.call)),
-    };
-    // Of the calls of one id, the last that was decided.
-    let last = known.filter(|decision| is_on(decision)).max_by_key(|decision| decision.decided_at_ms);
-    Ok(match last {
-        Some(decision) => crate::agent::after(decision),
-        None if incoming.suspension_id.is_some() => Reply::Stale,
-        None => Reply::Unknown,
-    })
-}
-
-fn judge(
-    approval: &Approval,
+fn decision(
+    run: &str,
+    call: &str,
+    suspension: &Suspension,
+    digest: &str,
     incoming: &Incoming,
     now_ms: u64,
-    schemas: &dyn SchemaCheck,
-) -> Result<(), Reply> {
-    if incoming.args_digest.as_ref().is_some_and(|digest| *digest != approval.args_digest) {
-        return Err(Reply::Stale);
-    }
-    if approval.suspension.is_expired(now_ms) {
-        return Err(Reply::Expired);
-    }
-    crate::agent::fits(&approval.suspension, incoming, schemas)
-}
-
-fn decision(approval: Approval, incoming: &Incoming, now_ms: u64) -> Decision {
+) -> Decision {
     Decision {
         decision_id: incoming.decision_id.clone(),
-        run_id: approval.run,
-        call: approval.call,
-        suspension_id: approval.suspension.id,
+        run_id: run.to_owned(),
+        call: call.to_owned(),
+        suspension_id: suspension.id.clone(),
         action: incoming.action,
         result: incoming.result.clone(),
         reason: incoming.reason.clone(),
         actor: incoming.actor.clone(),
-        args_digest: Some(approval.args_digest),
+        digest: Some(digest.to_owned()),
         decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
         tag: None,
     }

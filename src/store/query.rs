@@ -218,8 +218,8 @@ pub struct Approval {
     pub tool: String,
     /// What the tool would be called with.
     pub arguments: Value,
-    /// The digest of the exact arguments: an approval is for those.
-    pub args_digest: String,
+    /// The digest of the question: an approval is for that one.
+    pub digest: String,
     /// What it waits for.
     pub suspension: Suspension,
 }
@@ -227,8 +227,8 @@ pub struct Approval {
 impl Approval {
     /// As a store gives it.
     pub fn new(run: String, call: String, tool: String, arguments: Value, suspension: Suspension) -> Self {
-        let args_digest = crate::decision::digest(&arguments);
-        Approval { run, call, tool, arguments, args_digest, suspension }
+        let digest = suspension.digest(&run, &call, &tool, &arguments);
+        Approval { run, call, tool, arguments, digest, suspension }
     }
 }
 

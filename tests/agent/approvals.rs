@@ -1,13 +1,15 @@
 //! Calls that wait for a decision.
 
 use runstate::checkpoint::Trigger::{
-    AssistantTurnCommitted, DecisionAccepted, RunFinished, ToolResultsCommitted, UserMessage,
+    AssistantTurnCommitted, DecisionAccepted, QuestionAsked, RunFinished, ToolResultsCommitted, UserMessage,
 };
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 
 use super::parts::{World, statuses};
+use super::rounds::timed;
+use super::script::asks;
 
 fn two_writes() -> World {
     World::new(&[&[("call_1", "write"), ("call_2", "write"), ("call_3", "read")]])
@@ -23,7 +25,7 @@ async fn a_run_waits_in_storage_and_goes_on_when_each_call_is_decided() {
     assert_eq!(statuses(&state), ["call_1 Suspended", "call_2 Suspended", "call_3 Succeeded"]);
     assert_eq!(
         world.kept.triggers(),
-        [UserMessage, AssistantTurnCommitted, ToolResultsCommitted, RunFinished]
+        [UserMessage, AssistantTurnCommitted, QuestionAsked, ToolResultsCommitted, RunFinished]
     );
 
     // Only the bytes survive.
@@ -77,7 +79,9 @@ async fn a_denied_call_never_executes_and_the_model_reads_why() {
 
 #[tokio::test(start_paused = true)]
 async fn decisions_that_came_during_the_round_are_replayed_behind_it_in_the_same_activation() {
-    let mut world = two_writes();
+    // The third executes while the other two wait.
+    let calls = [timed("call_1", "write", 0), timed("call_2", "write", 0), timed("call_3", "slow", 20)];
+    let mut world = World::of([asks(calls)]);
     world.put_patiently(&[("call_1", Resume), ("call_2", Cancel)]);
     let mut state = world.state();
     let outcome = world.start(&mut state).await;
@@ -88,6 +92,7 @@ async fn decisions_that_came_during_the_round_are_replayed_behind_it_in_the_same
         [
             UserMessage,
             AssistantTurnCommitted,
+            QuestionAsked,
             ToolResultsCommitted,
             DecisionAccepted,
             DecisionAccepted,

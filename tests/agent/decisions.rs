@@ -25,21 +25,36 @@ async fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
     let commits = world.kept.triggers().len();
 
     for (incoming, reply) in [
-        (on("d-a", "a", Some("r1/a/1")), Reply::Duplicate),
-        (on("d-a", "a", None), Reply::Duplicate),
-        (on("d-a", "d", None), Reply::Duplicate),
-        (on("d1", "a", Some("r1/a/1")), Reply::Conflict),
-        (on("d2", "b", Some("r1/b/1")), Reply::Conflict),
-        (on("d3", "b", Some("r1/b/0")), Reply::Stale),
-        (on("d4", "c", Some("r1/c/1")), Reply::Stale),
-        (on("d5", "c", None), Reply::Unknown),
-        (on("d6", "z", Some("r1/z/1")), Reply::Unknown),
+        (on("", "d", None), "invalid"),
+        (on("d-\n", "d", None), "invalid"),
+        (on("d0", "d", Some("")), "invalid"),
+        (on("d0", "", None), "invalid"),
+        (on("d-a", "a", Some("r1/a/1")), "duplicate"),
+        (on("d-a", "a", None), "duplicate"),
+        (on("d-a", "d", None), "invalid"),
+        (Incoming { action: Cancel, ..on("d-a", "a", None) }, "invalid"),
+        (on("d1", "a", Some("r1/a/1")), "conflict"),
+        (on("d1", "a", None), "conflict"),
+        (on("d2", "b", Some("r1/b/1")), "conflict"),
+        (Incoming { action: Cancel, ..on("d2", "b", Some("r1/b/1")) }, "conflict"),
+        (on("d3", "b", Some("r1/b/0")), "stale"),
+        (on("d3", "b", Some("r1/d/1")), "stale"),
+        (on("d3", "b", None).for_question("sha256:another"), "stale"),
+        (on("d3", "b", None), "ambiguous"),
+        (on("d4", "c", Some("r1/c/1")), "unknown"),
+        (on("d5", "c", None), "unknown"),
+        (on("d6", "z", Some("r1/z/1")), "unknown"),
     ] {
         drop(world.replies());
         world.incoming.push(incoming.clone());
         let outcome = world.resume(&mut state).await;
         assert_eq!(outcome.waiting, ["b", "d"]);
-        assert_eq!(world.replies(), [(incoming.decision_id.clone(), reply)], "{incoming:?}");
+        let replies = world.replies();
+        assert_eq!(
+            replies.iter().map(|(_, reply)| reply.name()).collect::<Vec<_>>(),
+            [reply],
+            "{incoming:?}"
+        );
         assert_eq!(StoredRun::of(&state).unwrap(), stored, "{incoming:?} changed the run");
     }
     assert_eq!((world.done(), world.recorder.len()), (done, events));
@@ -54,8 +69,9 @@ async fn what_is_not_the_answer_does_not_keep_the_answer_from_being_found() {
     world.incoming.extend([on("d1", "z", None), on("d2", "a", Some("other")), on("d3", "a", None)]);
     world.incoming.extend([on("d3", "a", None), on("d4", "a", Some("r1/a/1"))]);
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
-    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply).collect();
-    assert_eq!(replies, [Reply::Unknown, Reply::Stale, Reply::Accepted, Reply::Duplicate, Reply::Conflict]);
+    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply.name()).collect();
+    // What is on a question that does not wait is answered when it arrives.
+    assert_eq!(replies, ["unknown", "stale", "accepted", "duplicate", "conflict"]);
     assert_eq!(world.done(), ["r1/a/1"]);
 }
 
@@ -66,7 +82,7 @@ async fn a_decision_counts_until_its_suspension_lapses_and_not_at_that_time() {
         let mut state = world.state();
         world.start(&mut state).await;
         tokio::time::advance(Duration::from_millis(at_ms)).await;
-        world.incoming.push(on("d1", "a", named.then_some("soon")));
+        world.incoming.push(on("d1", "a", named.then_some("r1/a/1:soon")));
         assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
         if at_ms < 1_000 {
             assert_eq!(world.replies(), [("d1".to_owned(), Reply::Accepted)]);
@@ -77,7 +93,7 @@ async fn a_decision_counts_until_its_suspension_lapses_and_not_at_that_time() {
             assert_eq!(world.script.seen()[1][2], "a: error: nobody decided in time");
             let stored = world.kept.memory.stored().unwrap().to_json();
             assert!(
-                stored.contains(r#""decision_id": "expiry:soon""#)
+                stored.contains(r#""decision_id": "expiry:r1/a/1:soon""#)
                     && stored.contains(r#""actor": "runstate""#)
             );
         }

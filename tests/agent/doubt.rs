@@ -157,7 +157,7 @@ async fn a_replay_that_must_not_run_twice_is_in_doubt() {
     world.incoming.push(Incoming::new("d1", "a", Resume));
     assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
     assert_eq!(world.replies(), [("d1".to_owned(), Reply::Duplicate)]);
-    world.incoming.push(Incoming::new("d2", "a", Resume));
+    world.incoming.push(Incoming::new("d2", "a", Resume).on("r1/a/2/in_doubt"));
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.done(), ["r1/a/1", "r1/a/1"], "to those outside it is the same execution");
 }
@@ -174,18 +174,23 @@ async fn a_replay_whose_result_is_the_decision_is_never_in_doubt() {
 async fn a_replay_in_doubt_goes_on_with_the_arguments_that_the_decision_gave() {
     let (mut world, mut state) = died_in_the_replay("ask_arguments", json!({ "for": "one file only" })).await;
     assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
-    // What is decided about are those arguments: an answer to others is stale.
+    // What is decided about are those arguments: an answer to the question before was given.
     assert_eq!(*state.pending()[0].arguments, json!({ "for": "one file only" }));
     assert_eq!(world.handle.pending()[0].arguments, json!({ "for": "one file only" }));
     let mut stale = Incoming::new("d0", "a", Resume);
-    stale.args_digest = world.told.kinds().into_iter().find_map(|kind| match kind {
-        EventKind::ToolCallSuspended { interrupt } => Some(interrupt.args_digest),
+    stale.digest = world.told.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::ToolCallSuspended { interrupt } => Some(interrupt.digest),
         _ => None,
     });
     world.incoming.push(stale);
     assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
-    assert_eq!(world.replies().last(), Some(&("d0".to_owned(), Reply::Stale)));
-    world.incoming.push(Incoming::new("d2", "a", Resume));
+    let replies = world.replies();
+    assert!(
+        matches!(replies.last(), Some((_, Reply::Conflict(accepted))) if accepted.decision_id == "d1"),
+        "{replies:?}"
+    );
+    let asked = state.pending()[0].suspension.id.clone();
+    world.incoming.push(Incoming::new("d2", "a", Resume).on(asked));
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.script.seen()[1][2], r#"a: {"for":"one file only"}"#, "not with those of the model");
 }

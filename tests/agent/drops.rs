@@ -34,7 +34,7 @@ async fn to_the_end(world: &mut World, state: &mut RunState) -> Outcome {
         for pending in state.pending() {
             let action = if pending.suspension.action == "in_doubt" { Cancel } else { Resume };
             let id = format!("late-{round}-{}", pending.call);
-            world.incoming.push(Incoming::new(id, pending.call, action));
+            world.incoming.push(Incoming::new(id, pending.call, action).on(&*pending.suspension.id));
         }
         outcome = world.try_drive(state, Input::Resume).await.unwrap();
     }

@@ -43,13 +43,18 @@ async fn an_id_that_comes_back_is_another_call_which_an_old_decision_never_appro
     ]);
     assert_eq!(world.resume(&mut state).await.waiting, ["call_1#2"], "nothing approves the new call");
     let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply).collect();
-    assert_eq!(
-        replies,
-        [Reply::Duplicate, Reply::Unknown, Reply::Conflict, Reply::Conflict, Reply::Duplicate]
-    );
+    let names: Vec<_> = replies.iter().map(Reply::name).collect();
+    assert_eq!(names, ["duplicate", "ambiguous", "conflict", "conflict", "invalid"]);
+    let Reply::Conflict(accepted) = &replies[2] else { panic!("{:?}", replies[2]) };
+    assert_eq!(accepted.decision_id, "d-call_1", "the decision that was accepted");
+    assert_eq!(replies[1], Reply::Ambiguous(vec!["r1/call_1#2/1".to_owned()]), "what waits");
     assert_eq!(world.done(), ["r1/call_1/1"]);
 
-    world.decide(&mut state, &[("call_1#2", Resume)]).await;
+    // By the name of its second life alone it is ambiguous too.
+    world.incoming.push(Incoming::new("d-2", "call_1#2", Resume));
+    assert_eq!(world.resume(&mut state).await.waiting, ["call_1#2"]);
+    world.incoming.push(Incoming::new("d-2", "call_1#2", Resume).on("r1/call_1#2/1"));
+    world.resume(&mut state).await;
     assert_eq!(world.done(), ["r1/call_1/1", "r1/call_1#2/1"]);
     world.assert_trace("id_reused");
 }
@@ -73,11 +78,10 @@ async fn a_tool_that_always_gives_the_same_suspension_id_can_be_answered_each_ti
     let mut world = World::new(&[&[("a", "careless")], &[("b", "careless")]]);
     let mut state = world.state();
     world.start(&mut state).await;
-    assert_eq!(state.pending()[0].suspension.id, "always the same");
-    assert_eq!(answer(&mut world, &mut state, "a", "always the same").await.waiting, ["b"]);
-    let second = state.pending()[0].suspension.id.clone();
-    assert_ne!(second, "always the same", "an old decision on it must not count for the new one");
-    let outcome = answer(&mut world, &mut state, "b", &second).await;
+    assert_eq!(state.pending()[0].suspension.id, "r1/a/1:always the same");
+    assert_eq!(answer(&mut world, &mut state, "a", "r1/a/1:always the same").await.waiting, ["b"]);
+    assert_eq!(state.pending()[0].suspension.id, "r1/b/1:always the same");
+    let outcome = answer(&mut world, &mut state, "b", "r1/b/1:always the same").await;
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd, "{:?}", world.replies());
 }
 

@@ -1,5 +1,6 @@
 //! Calls that a round leaves `New`, since one before them asked while it executed (sequential execution).
 
+use runstate::agent::WhenSuspended;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::termination::TerminationReason;
 
@@ -31,8 +32,9 @@ async fn the_calls_behind_one_that_asks_stay_new_and_run_after_the_resume() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_calls_behind_one_that_asks_run_when_its_decision_comes_in_the_same_activation() {
+async fn the_calls_behind_one_that_asks_run_when_its_decision_comes_in_place() {
     let mut world = ask_in_the_middle();
+    world.when_suspended = WhenSuspended::WaitInPlace;
     world.put_patiently(&[("b", Resume)]);
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);

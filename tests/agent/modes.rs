@@ -12,7 +12,7 @@ async fn asked(tool: &str) -> World {
     let mut world = World::new(&[&[("call_1", tool)]]);
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.waiting, ["call_1"]);
-    assert_eq!(state.pending()[0].suspension.id, "ask/r1/call_1/1");
+    assert_eq!(state.pending()[0].suspension.id, "r1/call_1/1:ask_r1_call_1_1");
     let mut state = world.restored();
     let mut incoming = Incoming::new("d1", "call_1", Resume);
     incoming.result = json!(true);
@@ -49,7 +49,7 @@ async fn a_decision_that_is_passed_on_replaces_the_arguments() {
 #[tokio::test(start_paused = true)]
 async fn a_replay_may_ask_again_and_each_asking_is_a_suspension_of_its_own() {
     for (tool, ids) in [
-        ("ask_twice", ["ask/r1/call_1/1", "ask/r1/call_1/2"]),
+        ("ask_twice", ["r1/call_1/1:ask_r1_call_1_1", "r1/call_1/2:ask_r1_call_1_2"]),
         ("write_twice", ["r1/call_1/1", "r1/call_1/2"]),
     ] {
         let mut world = World::new(&[&[("call_1", tool)]]);
@@ -61,7 +61,7 @@ async fn a_replay_may_ask_again_and_each_asking_is_a_suspension_of_its_own() {
         assert_eq!(outcome.waiting, ["call_1"], "{tool} asks again");
         assert_eq!(state.pending()[0].suspension.id, ids[1]);
 
-        world.incoming.push(Incoming::new("d2", "call_1", Resume));
+        world.incoming.push(Incoming::new("d2", "call_1", Resume).on(ids[1]));
         assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
         assert_eq!(statuses(&state), ["call_1 Succeeded"]);
         world.assert_trace(&format!("asked_again_by_{tool}"));

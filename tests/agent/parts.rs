@@ -237,7 +237,12 @@ impl World {
 
     /// Sends decisions, and resumes.
     pub async fn decide(&mut self, state: &mut RunState, decisions: &[(&str, DecisionAction)]) -> Outcome {
-        self.put(decisions);
+        let named = incoming(decisions).into_iter().map(|one| {
+            let asked = state.pending().into_iter().find(|pending| *pending.call == *one.call);
+            let id = asked.map(|pending| pending.suspension.id.clone());
+            Incoming { suspension_id: id, ..one }
+        });
+        self.incoming.extend(named.collect::<Vec<_>>());
         self.resume(state).await
     }
 

@@ -1,8 +1,10 @@
 //! The whole protocol of decisions: what each reply is given for, over the handle that other tasks hold.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use runstate::agent::{ExecutionMode, Incoming, Reply, RunGone, WhenSuspended};
+use runstate::agent::{ExecutionMode, Incoming, Reply, RunGone, SuspensionPolicy, WhenSuspended};
 use runstate::clock::Clock;
 use runstate::decision::DecisionAction::{Cancel, Resume};
 use runstate::decision::{ResumeMode, Suspension};
@@ -13,7 +15,7 @@ use serde_json::json;
 
 use super::parts::{World, settled, statuses};
 use super::rounds::timed;
-use super::script::asks;
+use super::script::{Bit, asks};
 use super::tools::{once, repeatable, tool};
 
 /// With tools that ask, or do not, after a while, and one whose question has a schema.
@@ -49,104 +51,218 @@ fn on(id: &str, call: &str) -> Incoming {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_on_a_call_that_has_not_asked_yet_is_held_and_counts_when_it_does() {
-    let mut world = world(&[("a", "asks_late")]);
-    world.send_at(10, on("d1", "a"));
+async fn a_decision_before_its_question_is_unknown() {
+    for (mode, stream, _) in every_way() {
+        let mut world = world(&[("a", "asks_late"), ("b", "asks_not")]);
+        (world.mode, world.stream) = (mode, stream);
+        for incoming in
+            [on("d1", "a"), on("d1", "a").on("r1/a/1"), on("d1", "a").for_question("sha256:x"), on("d2", "b")]
+        {
+            world.send_at(10, incoming);
+        }
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.waiting, ["a"], "{mode:?}, stream: {stream}");
+        let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply).collect();
+        assert_eq!(replies, vec![Reply::Unknown; 4], "{mode:?}, stream: {stream}");
+        // It was never accepted: its id is as good as new.
+        world.incoming.push(on("d1", "a"));
+        world.resume(&mut state).await;
+        assert_eq!(world.replies(), [("d1".to_owned(), Reply::Accepted)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_while_the_model_speaks_is_unknown_before_its_call_is_there() {
+    for (mode, stream, _) in every_way() {
+        let mut world = World::with(vec![
+            vec![
+                Bit::Sleep(100),
+                Bit::Call(0, "a".into(), "write".into()),
+                Bit::Arguments(0, "{}".into()),
+                Bit::Finish,
+            ],
+            vec![Bit::Text("done".into()), Bit::Finish],
+        ]);
+        (world.mode, world.stream) = (mode, stream);
+        world.send_at(50, on("d1", "a"));
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.waiting, ["a"], "{mode:?}, stream: {stream}");
+        assert_eq!(world.replies(), [("d1".to_owned(), Reply::Unknown)]);
+    }
+}
+
+/// A question is shown once it is committed: beside a call that executes that is at once, with a commit of its own.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_committed_before_it_is_shown() {
+    for (mode, stream, _) in every_way() {
+        let mut world = world(&[("a", "asks_late"), ("b", "takes_500")]);
+        (world.mode, world.stream) = (mode, stream);
+        world.tools.push(tool(&world.ledger, repeatable("takes_500"), |_| {
+            Box::pin(async move {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                ToolResult::Success(json!("at last"))
+            })
+        }));
+        let commits = Arc::clone(&world.kept.commits);
+        let mut handle = world.handle.clone();
+        let clock = world.clock;
+        let seen = tokio::spawn(async move {
+            while handle.pending().is_empty() {
+                handle.pending_changed().await.unwrap();
+            }
+            let shown = handle.pending()[0].suspension.id.clone();
+            (clock.now_ms(), shown, commits.load(Ordering::SeqCst))
+        });
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.waiting, ["a"]);
+        let (at_ms, shown, commits) = seen.await.unwrap();
+        let stored = world.kept.memory.stored_after(commits).unwrap().to_json();
+        assert!(stored.contains(&shown), "{mode:?}, stream: {stream}");
+        assert_eq!(at_ms, 50, "{mode:?}, stream: {stream}");
+        if mode == ExecutionMode::Sequential {
+            world.abandoned = vec!["b.1"];
+        }
+        world.assert_conforms();
+    }
+}
+
+/// A double click: the second one is given before the question that the first one brings about.
+#[tokio::test(start_paused = true)]
+async fn a_second_click_does_not_answer_the_second_question() {
+    for (mode, stream, in_place) in every_way() {
+        let mut world = World::new(&[&[("a", "write_twice")]]);
+        (world.mode, world.stream) = (mode, stream);
+        if in_place {
+            world.when_suspended = WhenSuspended::WaitInPlace;
+            for id in ["d1", "d2"] {
+                world.send_at(100, on(id, "a"));
+            }
+            world.send_at(200, on("d3", "a"));
+            world.send_at(300, on("d3", "a").on("r1/a/2"));
+            let mut state = world.state();
+            assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
+        } else {
+            let mut state = world.state();
+            world.start(&mut state).await;
+            world.incoming.extend([on("d1", "a"), on("d2", "a")]);
+            assert_eq!(world.resume(&mut state).await.waiting, ["a"], "{mode:?}, stream: {stream}");
+            assert!(world.done().is_empty());
+            world.incoming.push(on("d3", "a"));
+            assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
+            world.incoming.push(on("d3", "a").on("r1/a/2"));
+            assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
+        }
+        let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply.name()).collect();
+        assert_eq!(
+            replies,
+            ["accepted", "conflict", "ambiguous", "accepted"],
+            "{mode:?}, stream: {stream}, in place: {in_place}"
+        );
+        assert_eq!(world.done(), ["r1/a/1"]);
+        world.assert_conforms();
+    }
+}
+
+/// A second call of the id that the model gave: the id names no question any more, before the second call asks or when it never does.
+#[tokio::test(start_paused = true)]
+async fn a_second_life_of_an_id_makes_it_ambiguous() {
+    let mut world =
+        World::of([asks([timed("a", "write", 0), timed("b", "slow", 1)]), asks([timed("a", "slow", 500)])]);
+    world.policy = SuspensionPolicy::ContinueWhenAny;
+    world.send_at(100, on("d1", "a"));
+    world.send_at(200, on("d1", "a").on("r1/a/1"));
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Held)]);
-    assert_eq!(world.clock.now_ms(), 50, "it is resumed at the instant at which it asks");
-    assert_eq!((statuses(&state), world.executions("a")), (vec!["a Succeeded".to_owned()], 2));
-    assert!(world.kept.memory.stored().unwrap().to_json().contains("\"d1\""), "and then it is durable");
-    world.assert_conforms();
+    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply).collect();
+    assert_eq!(replies, [Reply::Ambiguous(vec!["r1/a/1".to_owned()]), Reply::Accepted]);
 }
 
+/// Both futures are made before either is polled, and so before the first one is taken.
 #[tokio::test(start_paused = true)]
-async fn of_several_that_are_held_the_first_counts() {
-    let mut world = world(&[("a", "asks_late")]);
-    world.send_at(10, Incoming::new("d1", "a", Cancel));
-    world.send_at(20, on("d2", "a"));
-    let mut state = world.state();
-    world.start(&mut state).await;
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Held), ("d2".to_owned(), Reply::Held)]);
-    assert_eq!(statuses(&state), ["a Cancelled"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_held_decision_is_dropped_with_its_call() {
-    let mut world = world(&[("a", "asks_not"), ("b", "write")]);
-    world.send_at(10, on("d1", "a"));
-    let mut state = world.state();
-    assert_eq!(world.start(&mut state).await.waiting, ["b"]);
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Held)]);
-    world.incoming.push(on("d1", "a"));
-    world.incoming.push(on("d1", "b"));
-    world.resume(&mut state).await;
-    // It was never accepted: its id is as good as new.
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Unknown), ("d1".to_owned(), Reply::Accepted)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_held_decision_does_not_outlive_its_activation() {
-    // `b` stays New behind `a`, which asks; a decision on it comes in the activation that parks there.
-    let mut world = world(&[("a", "asks_late"), ("b", "asks_late")]);
-    world.mode = ExecutionMode::Sequential;
-    world.stream = true;
-    world.send_at(10, on("d1", "b"));
-    let mut state = world.state();
-    assert_eq!(world.start(&mut state).await.waiting, ["a"]);
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Held)]);
-    assert_eq!(world.decide(&mut state, &[("a", Resume)]).await.waiting, ["b"], "it does not count any more");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_held_decision_does_not_outlive_its_activation_where_the_run_waits_in_place() {
-    let mut world = world(&[("a", "asks_late"), ("b", "asks_late")]);
-    (world.mode, world.stream) = (ExecutionMode::Sequential, true);
+async fn two_decisions_that_are_joined_are_on_one_question() {
+    let mut world = World::new(&[&[("a", "write_twice")]]);
     world.when_suspended = WhenSuspended::WaitInPlace;
-    world.send_at(10, on("d1", "b"));
-    world.send_at(500, on("d2", "a"));
-    world.send_at(900, on("d3", "b"));
+    let handle = world.handle.clone();
+    let clicks = tokio::spawn(async move {
+        let mut changed = handle.clone();
+        while changed.pending().is_empty() {
+            changed.pending_changed().await.unwrap();
+        }
+        let (first, second) = (handle.decide(on("d1", "a")), handle.decide(on("d2", "a")));
+        let first = first.await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        // The second question waits by now. This was given when the first one did.
+        (first, second.await.unwrap(), handle.decide(on("d3", "a").on("r1/a/2")).await.unwrap())
+    });
     let mut state = world.state();
     assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
-    assert_eq!(world.clock.now_ms(), 900, "the one that was held for the first activation is forgotten");
-    let replies = world.replies().into_iter().map(|(_, reply)| reply);
-    assert_eq!(replies.collect::<Vec<_>>(), [Reply::Held, Reply::Accepted, Reply::Accepted]);
+    let (first, second, third) = clicks.await.unwrap();
+    assert_eq!((first.name(), second.name(), third.name()), ("accepted", "conflict", "accepted"));
+}
+
+fn every_way() -> Vec<(ExecutionMode, bool, bool)> {
+    let modes = [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent];
+    let ways = [(false, false), (false, true), (true, false), (true, true)];
+    modes.into_iter().flat_map(|mode| ways.map(|(stream, in_place)| (mode, stream, in_place))).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_names_a_suspension_is_never_held() {
-    let mut world = world(&[("a", "asks_late")]);
-    world.send_at(10, on("d1", "a").on("r1/a/1"));
-    let mut state = world.state();
-    assert_eq!(world.start(&mut state).await.waiting, ["a"]);
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Stale)]);
+async fn a_question_for_distinct_actors_takes_one_decision_of_each() {
+    for (mode, stream, _) in every_way() {
+        let mut world = World::new(&[&[("a", "two_people")]]);
+        (world.mode, world.stream) = (mode, stream);
+        let by = |id: &str, suspension: &str, actor: Option<&str>| {
+            let mut incoming = on(id, "a").on(suspension);
+            incoming.actor = actor.map(str::to_owned);
+            incoming
+        };
+        let mut state = world.state();
+        world.start(&mut state).await;
+        world.incoming.extend([by("d0", "r1/a/1", None), by("d0", "r1/a/1", Some(""))]);
+        world.incoming.push(by("d1", "r1/a/1", Some("ada")));
+        assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
+        // Another process, where nothing but what is stored is known.
+        state = world.restored();
+        world.incoming.extend([by("d2", "r1/a/2", Some("ada")), by("d2", "r1/a/2", None)]);
+        assert_eq!(world.resume(&mut state).await.waiting, ["a"]);
+        assert_eq!(world.done(), Vec::<String>::new(), "{mode:?}, stream: {stream}");
+        world.incoming.push(by("d2", "r1/a/2", Some("Ada")));
+        assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
+        let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply.name()).collect();
+        let not = "not_distinct";
+        assert_eq!(replies, [not, not, "accepted", not, not, "accepted"], "{mode:?}, stream: {stream}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_is_for_the_arguments_that_were_shown_and_for_no_others() {
+async fn a_run_that_is_over_answers_at_once() {
     let mut world = world(&[("a", "write")]);
     let mut state = world.state();
     world.start(&mut state).await;
-    let shown = world.handle.pending()[0].args_digest.clone();
+    world.decide(&mut state, &[("a", Resume)]).await;
+    let reply = async |incoming| world.handle.decide(incoming).await.unwrap().name();
+    assert_eq!(reply(on("d1", "a")).await, "conflict");
+    assert_eq!(reply(on("d-a", "a")).await, "duplicate");
+    assert_eq!(reply(on("d1", "z")).await, "unknown");
+    assert_eq!(reply(on("d1", "a").on("r1/a/2")).await, "stale");
+    assert_eq!(reply(on("", "a")).await, "invalid");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_is_for_the_question_that_was_shown_and_for_no_other() {
+    let mut world = world(&[("a", "write")]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    let shown = world.handle.pending()[0].digest.clone();
     assert_eq!(world.handle.pending()[0].arguments, json!({ "for": "a" }));
-    world.incoming.push(on("d1", "a").for_arguments("sha256:of other arguments"));
-    world.incoming.push(on("d2", "a").for_arguments(shown.clone()));
+    world.incoming.push(on("d1", "a").for_question("sha256:of another question"));
+    world.incoming.push(on("d2", "a").for_question(shown.clone()));
     assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
     assert_eq!(world.replies(), [("d1".to_owned(), Reply::Stale), ("d2".to_owned(), Reply::Accepted)]);
     assert!(
         world.kept.memory.stored().unwrap().to_json().contains(&shown),
         "it is stored for what it was given"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_held_decision_for_other_arguments_is_not_held() {
-    let mut world = world(&[("a", "asks_late")]);
-    world.send_at(10, on("d1", "a").for_arguments("sha256:of other arguments"));
-    let mut state = world.state();
-    assert_eq!(world.start(&mut state).await.waiting, ["a"]);
-    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Stale)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,18 +319,8 @@ async fn a_decision_on_a_call_that_is_being_replayed_is_a_conflict() {
     world.send_at(410, on("d5", "a"));
     let mut state = world.state();
     world.start(&mut state).await;
-    let replies = world.replies().into_iter().map(|(_, reply)| reply);
-    assert_eq!(
-        replies.collect::<Vec<_>>(),
-        [
-            Reply::Accepted,
-            Reply::Conflict,
-            Reply::Conflict,
-            Reply::Duplicate,
-            Reply::Conflict,
-            Reply::Unknown
-        ]
-    );
+    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply.name()).collect();
+    assert_eq!(replies, ["accepted", "conflict", "conflict", "duplicate", "conflict", "conflict"]);
     assert_eq!((statuses(&state)[0].as_str(), world.executions("a")), ("a Succeeded", 1));
 }
 

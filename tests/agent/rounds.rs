@@ -261,7 +261,11 @@ async fn decisions_of_a_batch_are_taken_in_together_and_in_order() {
         assert_eq!(world.start(&mut state).await.reason, TerminationReason::NaturalEnd);
         let replies = batch.await.unwrap().unwrap();
         assert_eq!(replies[..2], [Reply::Accepted, Reply::Accepted]);
-        assert!(matches!(replies[2], Reply::Conflict | Reply::Unknown), "the first wins: {:?}", replies[2]);
+        assert!(
+            matches!(replies[2], Reply::Conflict(_) | Reply::Unknown),
+            "the first wins: {:?}",
+            replies[2]
+        );
         assert_eq!(world.clock.now_ms(), 50 + took, "several replays at once in {mode:?}");
         assert_eq!(state.run().record().activations(), 2, "one activation takes the batch");
         assert_eq!(statuses(&state), ["a Succeeded", "b Succeeded"]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runstate::agent::{ExecutionMode, GateCall, Phase, PhaseContext, Verdict};
+use runstate::agent::{ExecutionMode, GateCall, Phase, PhaseContext, Reply, Verdict};
 use runstate::decision::DecisionAction::Resume;
 use runstate::termination::{FinalReason, TerminationReason};
 
@@ -54,7 +54,7 @@ async fn a_decision_that_comes_while_a_round_is_to_be_the_last_is_not_taken() {
             let mut state = world.state();
             assert_eq!(world.start(&mut state).await.reason, reason, "{mode:?}, stream: {stream}");
             assert_eq!(statuses(&state), ["a Cancelled", b], "{mode:?}, stream: {stream}");
-            assert_eq!((world.executions("a"), world.replies()), (0, vec![]));
+            assert_eq!((world.executions("a"), world.replies()), (0, vec![("d-a".to_owned(), Reply::Stale)]));
             world.assert_conforms();
         }
     }
@@ -75,8 +75,9 @@ async fn what_was_decided_with_a_call_that_blocks_the_run_is_not_replayed() {
             "{mode:?}, stream: {stream}"
         );
         assert_eq!(statuses(&state), ["a Failed", "b Cancelled", "c Cancelled"]);
-        let replied: Vec<_> = world.replies().into_iter().map(|(id, _)| id).collect();
-        assert_eq!((world.done().len(), replied), (0, vec!["d-a".to_owned()]));
+        assert_eq!(world.done(), Vec::<String>::new());
+        let replied: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply.name()).collect();
+        assert_eq!(replied, ["accepted", "stale", "stale"]);
         world.assert_conforms();
     }
 }
@@ -90,7 +91,7 @@ async fn the_decision_that_called_a_run_back_is_not_replayed_where_its_start_end
     let outcome = world.decide(&mut state, &[("a", Resume)]).await;
     assert_eq!(outcome.reason, TerminationReason::BehaviorRequested);
     assert_eq!(statuses(&state), ["a Cancelled"]);
-    assert_eq!((world.executions("a"), world.replies()), (0, vec![]));
+    assert_eq!((world.executions("a"), world.replies()), (0, vec![("d-a".to_owned(), Reply::Stale)]));
     world.assert_conforms();
 }
 

@@ -18,7 +18,7 @@ fn waiting() -> String {
         world.start(&mut state).await;
         let mut incoming = Incoming::new("d1", "a", Resume);
         (incoming.reason, incoming.actor) = (Some("it is fine".into()), Some("ann".into()));
-        world.incoming.push(incoming);
+        world.incoming.push(incoming.on("r1/a/1"));
         world.resume(&mut state).await;
         world.decide(&mut state, &[("a#3", Resume)]).await;
         assert_eq!(state.pending().len(), 2, "{:?}", super::parts::statuses(&state));

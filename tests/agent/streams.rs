@@ -125,7 +125,7 @@ async fn the_end_is_the_last_event_of_an_activation_and_says_what_is_waited_for(
     assert_eq!((reason, status), (TerminationReason::Suspended, RunStatus::Waiting));
     assert_eq!((&*waiting[0].call, &*waiting[0].tool), ("a", "write"));
     assert_eq!(waiting[0].suspension, *state.pending()[0].suspension);
-    assert_eq!(waiting[0].args_digest, world.handle.pending()[0].args_digest);
+    assert_eq!(waiting[0].digest, world.handle.pending()[0].digest);
     world.decide(&mut state, &[("a", Resume)]).await;
     let Some(EventKind::RunFinished { reason, status, waiting, .. }) = world.told.kinds().pop() else {
         panic!()

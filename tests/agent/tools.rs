@@ -57,10 +57,11 @@ pub fn repeatable(name: &str) -> ToolSpec {
 pub type Kind = (&'static str, Effect, fn(&ToolContext) -> ToolResult);
 
 /// The tools that answer at once.
-pub const KINDS: [Kind; 20] = [
+pub const KINDS: [Kind; 21] = [
     ("read", Effect::Repeatable, |cx| ToolResult::Success(cx.arguments().clone())),
     ("write", Effect::Once, |_| ToolResult::Success(json!("written"))),
     ("write_twice", Effect::Once, |_| ToolResult::Success(json!("written at last"))),
+    ("two_people", Effect::Once, |_| ToolResult::Success(json!("agreed"))),
     ("note", Effect::Once, |cx| ToolResult::Success(json!({ "noted": cx.arguments() }))),
     ("fail", Effect::Repeatable, |_| ToolResult::Error("no such file".into())),
     ("panic", Effect::Repeatable, |_| std::panic::resume_unwind(Box::new("out of paper"))),
@@ -160,6 +161,9 @@ impl Plugin for Rules {
             ("revoked", Some(_)) => Verdict::Block("the permission was withdrawn".into()),
             ("revoked", None) => asked(),
             ("write_twice", None) => asked(),
+            ("two_people", of) if of.is_none_or(|decision| decision.suspension_id.ends_with("/1")) => {
+                Verdict::Suspend(Suspension::ask("approve", "do you agree?").by_distinct_actors())
+            }
             ("write_twice", Some(decision)) if decision.suspension_id.ends_with("/1") => asked(),
             ("blocked", _) => Verdict::Block("not in this folder".into()),
             ("deep_gate", _) => Verdict::SetResult(nested(200)),

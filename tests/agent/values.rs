@@ -17,6 +17,7 @@ use runstate::turn::CallRequest;
 use serde_json::{Value, json};
 
 use super::parts::{World, statuses};
+use super::rounds::timed;
 use super::script::asks;
 use super::tools::{once, repeatable, tool};
 
@@ -246,7 +247,9 @@ async fn rounds_do_not_contradict_each_other() {
 
 #[tokio::test(start_paused = true)]
 async fn a_replay_does_not_contradict_the_round_that_it_was_asked_in() {
-    let mut world = World::new(&[&[("a", "learns")]]);
+    // Its question is shown while `b` executes, and the decision is taken behind the round.
+    let mut world = World::of([asks([timed("a", "learns", 0), timed("b", "slow", 20)])]);
+    world.mode = ExecutionMode::Parallel;
     world.tools.push(tool(&world.ledger, once("learns"), |cx| {
         Box::pin(async move {
             let asked = cx.decision().is_none();

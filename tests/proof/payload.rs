@@ -32,12 +32,16 @@ pub(super) fn suspensions() -> impl Strategy<Value = Suspension> {
         ResumeMode::UseDecisionAsToolResult,
         ResumeMode::PassDecisionToTool,
     ]);
-    (0..1000_u32, modes, any::<Option<u64>>(), values()).prop_map(|(n, mode, expires, parameters)| {
-        let mut suspension = Suspension::new(format!("sus-{n}"), "approve", "may it?").resuming_by(mode);
-        suspension.expires_at_ms = expires;
-        suspension.parameters = parameters;
-        suspension
-    })
+    let distinct = any::<bool>();
+    (0..1000_u32, modes, any::<Option<u64>>(), values(), distinct).prop_map(
+        |(n, mode, expires, parameters, distinct)| {
+            let mut suspension = Suspension::new(format!("sus-{n}"), "approve", "may it?").resuming_by(mode);
+            suspension.expires_at_ms = expires;
+            suspension.parameters = parameters;
+            suspension.distinct_actors = distinct;
+            suspension
+        },
+    )
 }
 
 /// Decisions; three in four answer the suspension of that id, three in four let the call go on.
@@ -50,7 +54,7 @@ pub(super) fn decisions(suspension: &str) -> impl Strategy<Value = Decision> + u
             let mut decision = Decision::new(format!("dec-{n}"), id, action);
             decision.run_id = if run { "r1".into() } else { String::new() };
             decision.call = if call { "call_1".into() } else { String::new() };
-            decision.args_digest = digest.then(|| "5f70bf18".into());
+            decision.digest = digest.then(|| "5f70bf18".into());
             decision.result = result;
             decision.actor = actor;
             decision.decided_at_ms = n.into();
@@ -142,10 +146,13 @@ pub(super) fn proven(receipt: &Value) -> Value {
     due
 }
 
-/// A suspension at rest: names in snake case, and nothing for what is not set.
+/// A suspension at rest: names in snake case, and nothing for what is not set or not asked for.
 pub(super) fn suspension(fact: &Value) -> Value {
     let mut stored = facts::json(fact);
     stored["resume_mode"] = facts::tagged(&fact["resume_mode"]);
+    if stored["distinct_actors"] == json!(false) {
+        stored["distinct_actors"] = Value::Null;
+    }
     without_null(stored)
 }
 

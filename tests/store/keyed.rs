@@ -249,7 +249,7 @@ async fn a_decision_without_its_tag_is_refused() {
         |decision| decision.result = json!({"amount": 1_000_000}),
         |decision| decision.suspension_id.push('x'),
         |decision| decision.call = "q".to_owned(),
-        |decision| decision.args_digest = None::<String>.or(Some("sha256:0".to_owned())),
+        |decision| decision.digest = None::<String>.or(Some("sha256:0".to_owned())),
         |decision| decision.decided_at_ms += 1,
     ];
     for change in changes {

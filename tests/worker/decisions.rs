@@ -36,7 +36,7 @@ async fn a_run_that_waits_is_parked_and_goes_on_once_it_is_decided() {
     assert_eq!((&*approval.run, &*approval.call, &*approval.tool), ("r", "a", "once"));
     assert_eq!(approval.arguments, json!({ "ask": true, "ms": 0 }));
 
-    let approve = Incoming::new("d1", "a", Resume).for_arguments(&*approval.args_digest);
+    let approve = Incoming::new("d1", "a", Resume).for_question(&*approval.digest);
     assert_eq!(answer(&world, approve.clone()).await, Reply::Accepted);
     assert!(world.store.approvals(&query).await.unwrap().is_empty(), "what is decided waits no more");
     // Before anybody took it, and after.
@@ -45,13 +45,14 @@ async fn a_run_that_waits_is_parked_and_goes_on_once_it_is_decided() {
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(answer(&world, in_run.clone()).await, Reply::Duplicate);
     let other = Incoming { decision_id: "d2".to_owned(), action: Cancel, ..in_run };
-    assert_eq!(answer(&world, other).await, Reply::Conflict);
+    let Reply::Conflict(accepted) = answer(&world, other).await else { panic!("a conflict") };
+    assert_eq!(accepted.decision_id, "d1", "the one that was accepted");
 
     assert_eq!(world.status("r").await, "Done natural_end");
     assert_eq!(world.ledger().all(), ["r waits for a", "a began", "a ended", "r over: natural_end"]);
     let stored = world.loaded("r").await.stored.unwrap();
     let decision = stored.decisions().values().next().unwrap();
-    assert_eq!((&*decision.decision_id, decision.args_digest.is_some()), ("d1", true));
+    assert_eq!((&*decision.decision_id, decision.digest.is_some()), ("d1", true));
     world.is_sound("r").await;
 }
 
@@ -60,7 +61,7 @@ async fn a_decision_for_other_arguments_changes_nothing() {
     let world = World::new();
     world.create("r", asking(0)).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
-    let wrong = Incoming::new("d1", "a", Resume).for_arguments("sha256:0");
+    let wrong = Incoming::new("d1", "a", Resume).for_question("sha256:0");
     assert_eq!(answer(&world, wrong).await, Reply::Stale);
     assert_eq!(answer(&world, Incoming::new("d1", "b", Resume)).await, Reply::Unknown);
     let stale = Incoming::new("d1", "a", Resume).on("r/a/7");
@@ -76,10 +77,8 @@ async fn a_name_that_two_runs_have_is_asked_about() {
     world.create("r1", asking(0)).await;
     world.create("r2", asking(0)).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
-    let Reply::Invalid(why) = answer(&world, Incoming::new("d1", "a", Resume)).await else { panic!() };
-    let expected =
-        "more than one call waits that may be meant; name the suspension, such as \"r1/a/1\" or \"r2/a/1\"";
-    assert_eq!(why, expected);
+    let reply = answer(&world, Incoming::new("d1", "a", Resume)).await;
+    assert_eq!(reply, Reply::Ambiguous(vec!["r1/a/1".to_owned(), "r2/a/1".to_owned()]));
     let of_one = Incoming { run_id: Some("r2".to_owned()), ..Incoming::new("d1", "a", Resume) };
     assert_eq!(answer(&world, of_one).await, Reply::Accepted);
     world.worker("w").run_ready(&*world.host).await.unwrap();

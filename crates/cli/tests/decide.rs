@@ -49,13 +49,13 @@ fn what_lapsed_lapses_without_a_process_and_cannot_be_approved() {
             "UPDATE calls SET expires_at_ms = 1000, asked = json_set(asked, '$.expires_at_ms', 1000)",
         )
         .unwrap();
-    let late = say(&session, &["approve", "p", "--run", "pay-1"]);
+    let late = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
     assert_eq!(late.code, Some(1), "{}", late.shown());
     assert!(late.stdout.ends_with("expired: the suspension had lapsed\n"), "{}", late.shown());
     // Nobody need have waited for the time: who looks gives it up.
     let listed = say(&session, &["approvals"]);
     assert_eq!(listed.stdout, "nothing waits for a decision\n");
-    let later = say(&session, &["approve", "p", "--run", "pay-1"]);
+    let later = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
     assert_eq!((later.code, &*later.stdout), (Some(1), "expired: the suspension had lapsed\n"));
     work(&session);
     assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some("Cancelled"));

@@ -34,8 +34,8 @@ model:
 fn whoever_looks_at_a_run_gives_up_what_lapsed() {
     for (args, code) in [
         (&["show", "pay-1"] as &[&str], 0),
-        (&["approve", "p"], 1),
-        (&["deny", "p", "--run", "pay-1"], 1),
+        (&["approve", "pay-1/p/1"], 1),
+        (&["deny", "pay-1/p/1", "--run", "pay-1"], 1),
         (&["resume", "pay-1"], 0),
         (&["runs"], 0),
         (&["approvals"], 0),

@@ -24,6 +24,7 @@ mod place;
 #[cfg(unix)]
 mod postgres;
 mod prune;
+mod questions;
 mod repairs;
 mod run;
 mod runs;

@@ -143,7 +143,8 @@ fn a_redactor_hides_the_values_of_calls_from_those_who_listen_and_from_nobody_el
 fn what_comes_after_the_end_is_not_taken() {
     let late = "name: x\nmessage: y\nmodel: [{text: z}]\n\
         outside: [{when: {event: {type: run_finished}}, do: {decide: [{id: d, call: a, action: approve}]}}]\n";
-    assert_eq!(played(late).sent[0].replied, None);
+    let replied = played(late).sent[0].replied.clone().unwrap();
+    assert_eq!(replied.reply, Some(Reply::Unknown), "and it is answered at once");
 }
 
 #[test]

@@ -78,10 +78,10 @@ model:
 replies:
   - {to: {ask: {call: c1, nth: 1}}, do: [{after_ms: 20, decide: [{id: '$asked/first', call: c1, action: approve}]}]}
   - {to: {ask: {call: c1}}, do: [{after_ms: 20, decide: [{id: '$asked/later', call: c1, action: deny}]}]}
-outside: [{when: {at_ms: 5}, do: crash}]
+outside: [{when: {before_commit: 3}, do: crash}]
 ",
     );
-    assert_eq!(accepted(&played), ["21 forgotten/c1/1/first"]);
+    assert_eq!(accepted(&played), ["22 forgotten/c1/1/first"]);
     let looked: Vec<&str> = played
         .effects
         .iter()
@@ -114,7 +114,8 @@ replies:
   - {to: {ask: {call: c1}}, do: [{decide: [{id: again, call: c1, action: approve}]}]}
 ",
     );
-    assert_eq!(accepted(&played), ["1 yes", "1 no"]);
+    // The second thing on one question changes nothing: it is no answer to the next.
+    assert_eq!(accepted(&played), ["1 yes", "1 again"]);
 }
 
 #[test]

@@ -15,7 +15,6 @@ pub struct Situations(BTreeMap<String, u64>);
 /// All that must be met, each so often in 10,000 runs.
 const WANTED: &[(&str, u64)] = &[
     ("reply accepted", 5_000),
-    ("reply held", 100),
     ("reply duplicate", 200),
     ("reply conflict", 200),
     ("reply stale", 200),
@@ -23,7 +22,6 @@ const WANTED: &[(&str, u64)] = &[
     ("reply unknown", 200),
     ("reply invalid", 30),
     ("reply gone", 30),
-    ("held and then accepted", 20),
     ("end natural_end", 1_000),
     ("end behavior_requested", 30),
     ("end stopped", 200),
@@ -119,10 +117,8 @@ impl Situations {
 
 #[derive(Default)]
 struct Run {
-    held: Vec<String>,
     executing: Vec<String>,
     speaks: bool,
-    sent: BTreeMap<usize, String>,
     died: bool,
     unfinished: bool,
     waits: bool,
@@ -138,19 +134,19 @@ impl Run {
                 }
                 self.waits = false;
             }
-            What::Sent { number, incoming } => {
-                self.sent.insert(*number, incoming.decision_id.clone());
+            What::Sent { .. } => {
                 if self.speaks {
                     met.met("decision while the model speaks");
                 }
             }
-            What::Replied { number, reply, .. } => {
+            What::Replied { reply, .. } => {
                 let name = match reply {
                     None => "gone",
                     Some(Reply::Accepted) => "accepted",
-                    Some(Reply::Held) => "held",
                     Some(Reply::Duplicate) => "duplicate",
-                    Some(Reply::Conflict) => "conflict",
+                    Some(Reply::Conflict(_)) => "conflict",
+                    Some(Reply::Ambiguous(_)) => "ambiguous",
+                    Some(Reply::NotDistinct) => "not_distinct",
                     Some(Reply::Stale) => "stale",
                     Some(Reply::Expired) => "expired",
                     Some(Reply::Unknown) => "unknown",
@@ -158,9 +154,6 @@ impl Run {
                     Some(_) => "other",
                 };
                 met.met(&format!("reply {name}"));
-                if let (Some(Reply::Held), Some(id)) = (reply, self.sent.get(number)) {
-                    self.held.push(id.clone());
-                }
             }
             What::Began { call, decision, .. } => {
                 if decision.is_some() && !self.executing.is_empty() {
@@ -234,9 +227,6 @@ impl Run {
             EventKind::ToolCallResumed { decision_id, .. } => {
                 if decision_id.starts_with("expiry:") {
                     met.met("expiry");
-                }
-                if self.held.contains(decision_id) {
-                    met.met("held and then accepted");
                 }
             }
             EventKind::ToolCallReady { call, .. } if call.contains('#') => met.met("second life"),

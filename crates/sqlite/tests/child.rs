@@ -125,7 +125,7 @@ async fn decides(path: &Path, name: &str) {
                 incoming.suspension_id = Some(suspension.clone());
                 match decide(&*store, &incoming, 5, &Unchecked).await.unwrap() {
                     Reply::Accepted => println!("told {}", incoming.decision_id),
-                    Reply::Conflict => {}
+                    Reply::Conflict(_) => {}
                     other => panic!("{other:?}"),
                 }
             }

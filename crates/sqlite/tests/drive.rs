@@ -176,7 +176,7 @@ fn incoming(decision: &runstate::decision::Decision) -> Incoming {
     let mut incoming = Incoming::new(&*decision.decision_id, &*decision.call, decision.action);
     incoming.suspension_id = Some(decision.suspension_id.clone());
     incoming.run_id = Some(decision.run_id.clone());
-    incoming.args_digest.clone_from(&decision.args_digest);
+    incoming.digest.clone_from(&decision.digest);
     incoming.decided_at_ms = Some(decision.decided_at_ms);
     incoming
 }

@@ -120,8 +120,8 @@ pub struct Sent {
 }
 
 /// The digest of what a decision says beside its action.
-pub fn digest_of_decision(result: &Value, actor: Option<&str>, args_digest: Option<&str>) -> u64 {
-    digest_of(&json!([result, actor, args_digest]))
+pub fn digest_of_decision(result: &Value, actor: Option<&str>, digest: Option<&str>) -> u64 {
+    digest_of(&json!([result, actor, digest]))
 }
 
 /// The digest of a row of JSON. However a store writes it, the same value has the same.

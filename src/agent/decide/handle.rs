@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Incoming, PendingCall, Reply};
+use super::{Board, Incoming, PendingCall, Reply};
 
 /// Batches on their way to a run. More wait at their senders.
 const BATCHES: usize = 64;
@@ -17,23 +17,43 @@ const BATCHES: usize = 64;
 pub(in crate::agent) struct Envelope {
     pub(in crate::agent) incoming: Incoming,
     reply: Option<oneshot::Sender<Reply>>,
-    is_posted: bool,
+    arrived: Arrival,
+}
+
+/// What was known of the run's questions when a decision arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// Nothing: no loop had begun.
+    Early,
+    /// The question that it names now.
+    Bound,
+    /// A store has bound and accepted it.
+    Posted,
 }
 
 impl Envelope {
-    /// One that nobody asks about: the runtime's own, or one that was answered before.
+    /// One of the runtime's own, or one that a caller does not ask about.
     pub(in crate::agent) fn unasked(incoming: Incoming) -> Self {
-        Envelope { incoming, reply: None, is_posted: false }
+        Envelope { incoming, reply: None, arrived: Arrival::Early }
     }
 
     /// One that a store has accepted.
     fn posted(incoming: Incoming) -> Self {
-        Envelope { is_posted: true, ..Envelope::unasked(incoming) }
+        Envelope { arrived: Arrival::Posted, ..Envelope::unasked(incoming) }
     }
 
     /// Has a store accepted it? Then it counts, however late it is taken.
     pub(in crate::agent) fn is_posted(&self) -> bool {
-        self.is_posted
+        self.arrived == Arrival::Posted
+    }
+
+    /// Binds it to its question, as the board has it.
+    fn bind(&mut self, board: &Board) -> Result<(), Reply> {
+        let asked = board.bind(&self.incoming)?;
+        self.incoming.suspension_id = Some(asked.suspension.id.clone());
+        self.incoming.call = asked.call.to_string();
+        self.arrived = Arrival::Bound;
+        Ok(())
     }
 
     pub(in crate::agent) fn answer(self, reply: Reply) {
@@ -74,7 +94,7 @@ enum Inbound {
 #[derive(Debug, Clone)]
 pub struct DecisionHandle {
     inbound: mpsc::Sender<Inbound>,
-    pending: watch::Receiver<Arc<[PendingCall]>>,
+    board: watch::Receiver<Option<Board>>,
 }
 
 /// Where a run takes decisions from. It outlives activations: what comes in while none runs is taken by the next.
@@ -83,32 +103,36 @@ pub struct Inbox {
     inbound: mpsc::Receiver<Inbound>,
     waiting: VecDeque<Envelope>,
     message: Option<(Arc<str>, oneshot::Sender<bool>)>,
-    pending: watch::Sender<Arc<[PendingCall]>>,
+    /// The questions of the run; none before a loop takes decisions from here.
+    board: watch::Sender<Option<Board>>,
 }
 
 /// A way for decisions, and its two ends.
 pub fn inbox() -> (DecisionHandle, Inbox) {
     let (inbound_in, inbound) = mpsc::channel(BATCHES);
-    let (pending, pending_out) = watch::channel(Arc::from([]));
-    let handle = DecisionHandle { inbound: inbound_in, pending: pending_out };
-    (handle, Inbox { inbound, waiting: VecDeque::new(), message: None, pending })
+    let (board, board_out) = watch::channel(None);
+    let handle = DecisionHandle { inbound: inbound_in, board: board_out };
+    (handle, Inbox { inbound, waiting: VecDeque::new(), message: None, board })
 }
 
 impl DecisionHandle {
-    /// Gives one decision, and waits for what becomes of it. While no activation runs that is until the next one does.
+    /// Gives one decision, and waits for what becomes of it: a [`Reply`].
+    ///
+    /// It is bound to its question in this call, before the future is polled: to the list that [`pending`](Self::pending) gives
+    /// now. So of two calls that are made one behind the other, the second never answers a question that the first one brings
+    /// about. A decision on a question that does not wait any more is answered at once, also when the run is parked or over; one
+    /// that can be taken waits for the run's next activation where none is under way. Before the first loop takes decisions from the [`Inbox`] there is
+    /// no list: what is given then is bound when that loop begins.
     ///
     /// # Errors
-    /// [`RunGone`] when nobody takes decisions any more. Whether this one was accepted is then what the run's stored
-    /// state says; given again it is [`Reply::Duplicate`] if it was.
+    /// [`RunGone`] when the [`Inbox`] was dropped. Whether this one was accepted is then what the run's stored state says;
+    /// given again it is [`Reply::Duplicate`] if it was.
     ///
     /// # Cancel safety
     /// Dropped before the first wait is over, the decision is not given; after that it is, and only the reply is lost.
-    pub async fn decide(&self, incoming: Incoming) -> Result<Reply, RunGone> {
-        let mut replies = self.send(vec![incoming]).await?;
-        match replies.pop() {
-            Some(reply) => reply.await.map_err(|_| RunGone),
-            None => Err(RunGone),
-        }
+    pub fn decide(&self, incoming: Incoming) -> impl Future<Output = Result<Reply, RunGone>> + Send + use<> {
+        let replies = self.give(vec![incoming]);
+        async move { replies.await?.pop().ok_or(RunGone) }
     }
 
     /// Gives several decisions at once, which are taken in together, in order.
@@ -118,24 +142,40 @@ impl DecisionHandle {
     ///
     /// # Cancel safety
     /// As [`decide`](Self::decide).
-    pub async fn decide_all(&self, batch: Vec<Incoming>) -> Result<Vec<Reply>, RunGone> {
-        let mut replies = Vec::with_capacity(batch.len());
-        for reply in self.send(batch).await? {
-            replies.push(reply.await.map_err(|_| RunGone)?);
-        }
-        Ok(replies)
+    pub fn decide_all(
+        &self,
+        batch: Vec<Incoming>,
+    ) -> impl Future<Output = Result<Vec<Reply>, RunGone>> + Send + use<> {
+        self.give(batch)
     }
 
-    async fn send(&self, batch: Vec<Incoming>) -> Result<Vec<oneshot::Receiver<Reply>>, RunGone> {
-        let (envelopes, replies) = batch
-            .into_iter()
-            .map(|incoming| {
-                let (asker, reply) = oneshot::channel();
-                (Envelope { reply: Some(asker), ..Envelope::unasked(incoming) }, reply)
-            })
-            .unzip();
-        self.inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)?;
-        Ok(replies)
+    fn give(&self, batch: Vec<Incoming>) -> impl Future<Output = Result<Vec<Reply>, RunGone>> + Send + use<> {
+        let (mut envelopes, mut replies) = (Vec::new(), Vec::with_capacity(batch.len()));
+        let board = self.board.borrow();
+        for incoming in batch {
+            let (asker, reply) = oneshot::channel();
+            let mut envelope = Envelope { reply: Some(asker), ..Envelope::unasked(incoming) };
+            match board.as_ref().map_or(Ok(()), |board| envelope.bind(board)) {
+                Ok(()) => envelopes.push(envelope),
+                Err(refused) => envelope.answer(refused),
+            }
+            replies.push(reply);
+        }
+        drop(board);
+        let inbound = self.inbound.clone();
+        async move {
+            if inbound.is_closed() {
+                return Err(RunGone);
+            }
+            if !envelopes.is_empty() {
+                inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)?;
+            }
+            let mut all = Vec::with_capacity(replies.len());
+            for reply in replies {
+                all.push(reply.await.map_err(|_| RunGone)?);
+            }
+            Ok(all)
+        }
     }
 
     /// Gives decisions that a store has accepted (the design's "Decisions"). They came in time and fit what was asked for, so
@@ -175,28 +215,65 @@ impl DecisionHandle {
         reply.await.map_err(|_| RunGone)
     }
 
-    /// The calls that wait now.
-    pub fn pending(&self) -> Arc<[PendingCall]> {
-        Arc::clone(&self.pending.borrow())
+    /// The calls that wait.
+    pub fn pending(&self) -> Arc<[Arc<PendingCall>]> {
+        self.board.borrow().as_ref().map_or_else(|| Arc::from([]), Board::pending)
     }
 
     /// Waits until the calls that wait are others than when this handle last looked, and gives them.
     ///
     /// # Errors
-    /// [`RunGone`] when nobody takes decisions any more.
+    /// [`RunGone`] when the [`Inbox`] was dropped.
     ///
     /// # Cancel safety
     /// Dropped before it is ready, no change is missed.
-    pub async fn pending_changed(&mut self) -> Result<Arc<[PendingCall]>, RunGone> {
-        self.pending.changed().await.map_err(|_| RunGone)?;
-        Ok(Arc::clone(&self.pending.borrow_and_update()))
+    pub async fn pending_changed(&mut self) -> Result<Arc<[Arc<PendingCall>]>, RunGone> {
+        self.board.changed().await.map_err(|_| RunGone)?;
+        Ok(self.board.borrow_and_update().as_ref().map_or_else(|| Arc::from([]), Board::pending))
     }
 }
 
 impl Inbox {
-    /// Puts a decision in from this side, behind those that wait.
+    /// Puts a decision in from this side, behind those that wait. It arrives with this call, as with
+    /// [`DecisionHandle::decide`]; one that is no answer to anything that waits is dropped.
     pub fn put(&mut self, incoming: Incoming) {
-        self.waiting.push_back(Envelope::unasked(incoming));
+        let mut envelope = Envelope::unasked(incoming);
+        if self.board.borrow().as_ref().is_none_or(|board| envelope.bind(board).is_ok()) {
+            self.waiting.push_back(envelope);
+        }
+    }
+
+    /// A loop takes decisions from here, for this run. What came before any loop did is bound now.
+    /// The list of an earlier loop over this run stays, unless it is to be made anew.
+    pub(in crate::agent) fn open(&mut self, run: &Arc<str>, anew: bool, board: impl FnOnce() -> Board) {
+        let is_known = self.board.borrow().as_ref().is_some_and(|board| board.is_of(run));
+        if anew || !is_known {
+            self.board.send_replace(Some(board()));
+        }
+        self.sort_all();
+        let waiting = std::mem::take(&mut self.waiting);
+        let board = self.board.borrow();
+        let Some(board) = board.as_ref() else { return };
+        for mut envelope in waiting {
+            let bound = if envelope.arrived == Arrival::Early { envelope.bind(board) } else { Ok(()) };
+            match bound {
+                Ok(()) => self.waiting.push_back(envelope),
+                Err(refused) => envelope.answer(refused),
+            }
+        }
+    }
+
+    /// Changes the list. Says whether what waits is other than before.
+    pub(in crate::agent) fn changed(&self, change: impl FnOnce(&mut Board) -> bool) {
+        self.board.send_if_modified(|board| board.as_mut().is_some_and(change));
+    }
+
+    /// The question that a decision is on, and whether it can be accepted now.
+    pub(in crate::agent) fn judged<T>(
+        &self,
+        judge: impl FnOnce(&Board) -> Result<T, Reply>,
+    ) -> Result<T, Reply> {
+        self.board.borrow().as_ref().map_or(Err(Reply::Unknown), judge)
     }
 
     /// The next decision, if one is there.
@@ -252,7 +329,7 @@ impl Inbox {
         match inbound {
             Inbound::Decisions(envelopes) => self.waiting.extend(envelopes),
             Inbound::Message(text, asker) => {
-                // The last one written is the one that counts; who wrote the other is told.
+                // The last one written is the one that counts; the writer of the other is told.
                 if let Some((_, earlier)) = self.message.replace((text, asker)) {
                     earlier.send(false).ok();
                 }
@@ -267,21 +344,12 @@ impl Inbox {
         Some(text)
     }
 
-    /// The run does not wait: nobody takes what the user has written so far.
+    /// The run does not wait: what the user has written so far is not taken.
     pub(in crate::agent) fn refuse_messages(&mut self) {
         self.sort_all();
         if let Some((_, asker)) = self.message.take() {
             asker.send(false).ok();
         }
-    }
-
-    /// Is somebody there to look at what waits?
-    pub(in crate::agent) fn is_watched(&self) -> bool {
-        self.pending.receiver_count() > 0
-    }
-
-    pub(in crate::agent) fn publish(&self, pending: Vec<PendingCall>) {
-        self.pending.send_replace(pending.into());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Decisions that come in, and what becomes of them (`DESIGN`'s word: the answer to one suspension).
 
+mod board;
 mod handle;
 mod resolve;
 
@@ -10,13 +11,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::decision::digest;
-use crate::decision::{Decision, DecisionAction, Suspension};
+use crate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 
+#[cfg(feature = "store")]
+pub(crate) use board::well_formed;
+pub(crate) use board::{Asked, Board, CallNow};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
-pub(super) use resolve::{Accepted, Judging, Resolved};
+pub(super) use resolve::{Accepted, Judging};
 #[cfg(feature = "store")]
-pub(crate) use resolve::{RUNTIME, after, fits};
+pub(crate) use resolve::{RUNTIME, fits};
 
 /// A decision as it comes in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +33,7 @@ pub struct Incoming {
     pub run_id: Option<String>,
     /// The call it is for, as it is named in traces.
     pub call: String,
-    /// The suspension it answers; none for whichever the call waits on now, or will wait on first.
+    /// The suspension it answers; none for the one that the call waits on when the decision arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<String>,
     /// Go on, or give the call up.
@@ -43,17 +47,18 @@ pub struct Incoming {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The digest of the arguments that were shown, as [`PendingCall::args_digest`] has it: with it the decision is for
-    /// those and no others.
+    /// The digest of the question that was shown, as [`PendingCall::digest`] has it: with it the decision is for that question
+    /// and no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub args_digest: Option<String>,
+    pub digest: Option<String>,
     /// When, in milliseconds on the agent's clock; none for when it comes in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_at_ms: Option<u64>,
 }
 
 impl Incoming {
-    /// A decision on whatever the call waits on now.
+    /// A decision on the question that the call waits on when the decision arrives. It is taken for a call that is asked about
+    /// once; [`on`](Self::on) and [`for_question`](Self::for_question) name a question, and are safe for any call.
     pub fn new(decision_id: impl Into<String>, call: impl Into<String>, action: DecisionAction) -> Self {
         Incoming {
             decision_id: decision_id.into(),
@@ -64,7 +69,7 @@ impl Incoming {
             result: Value::Null,
             reason: None,
             actor: None,
-            args_digest: None,
+            digest: None,
             decided_at_ms: None,
         }
     }
@@ -97,18 +102,17 @@ impl Incoming {
     #[must_use]
     pub fn named_by_content(mut self) -> Self {
         let on = self.suspension_id.as_deref().unwrap_or(&self.call);
-        let said =
-            json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.args_digest]);
+        let said = json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.digest]);
         let digest = digest(&said);
         let hex = digest.rsplit(':').next().unwrap_or(&digest);
         self.decision_id = format!("{on}/{}", hex.get(..16).unwrap_or(hex));
         self
     }
 
-    /// The same, for these arguments and no others.
+    /// The same, for the question of this digest and no other.
     #[must_use]
-    pub fn for_arguments(mut self, digest: impl Into<String>) -> Self {
-        self.args_digest = Some(digest.into());
+    pub fn for_question(mut self, digest: impl Into<String>) -> Self {
+        self.digest = Some(digest.into());
         self
     }
 }
@@ -125,63 +129,106 @@ impl From<Decision> for Incoming {
             result: decision.result,
             reason: decision.reason,
             actor: decision.actor,
-            args_digest: decision.args_digest,
+            digest: decision.digest,
             decided_at_ms: Some(decision.decided_at_ms),
         }
     }
 }
 
-/// What became of a decision. All but the first two change nothing, and none ends a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What became of a decision. All but the first change nothing, and none ends a run.
+///
+/// The replies are the same at every door: a handle, a store, the command. The first that matches is the reply:
+///
+/// | the decision | the reply |
+/// |---|---|
+/// | has an empty or a malformed id, or names neither suspension, digest nor call | [`Invalid`](Reply::Invalid) |
+/// | has the id of an accepted decision with the same content | [`Duplicate`](Reply::Duplicate) |
+/// | has the id of an accepted decision with other content | [`Invalid`](Reply::Invalid) |
+/// | is on a question that the runtime has given up, since its time was over | [`Expired`](Reply::Expired) |
+/// | is on a question that another decision has answered, with the same action too | [`Conflict`](Reply::Conflict) |
+/// | names a suspension or a digest that the call does not wait on any more | [`Stale`](Reply::Stale) |
+/// | names the call alone, and the call has asked before or its id lives again | [`Ambiguous`](Reply::Ambiguous) |
+/// | is on nothing that waits | [`Unknown`](Reply::Unknown) |
+/// | comes when the question has lapsed | [`Expired`](Reply::Expired) |
+/// | has no actor, or one of an earlier decision on the call, where distinct actors are asked for | [`NotDistinct`](Reply::NotDistinct) |
+/// | has a result that does not fit what was asked for | [`Invalid`](Reply::Invalid) |
+/// | is any other | [`Accepted`](Reply::Accepted) |
+///
+/// A decision is bound to its question when it arrives: one that names its call alone is never an answer to a second question,
+/// and one that comes before its call asks is [`Unknown`](Reply::Unknown). A question exists once it is committed.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Reply {
     /// It is the answer, and it is durable.
     Accepted,
-    /// Its call has not asked yet. It counts when it does, in this activation, and is dropped if it never does.
-    Held,
     /// The same decision was accepted before.
     Duplicate,
-    /// Another decision on that suspension was accepted before.
-    Conflict,
-    /// The call does not wait on that suspension any more, or was asked with other arguments.
+    /// Another decision on that question was accepted before: this one.
+    Conflict(Box<Decision>),
+    /// The call does not wait on that question any more.
     Stale,
-    /// The suspension had lapsed.
+    /// Several questions may be meant. These suspensions wait: name one.
+    Ambiguous(Vec<String>),
+    /// The question had lapsed.
     Expired,
     /// No run, call or suspension of that name waits.
     Unknown,
-    /// Its result cannot be taken: it does not fit what was asked for, or nests deeper than 96 levels. Says how.
+    /// The question asks for an actor that no earlier decision on the call had.
+    NotDistinct,
+    /// It cannot be taken. Says why.
     Invalid(String),
 }
 
 impl Reply {
-    /// In one word, for programs: `accepted`, `held`, `duplicate`, `conflict`, `stale`, `expired`, `unknown` or `invalid`.
+    /// In one word, for programs: `accepted`, `duplicate`, `conflict`, `stale`, `ambiguous`, `expired`, `unknown`,
+    /// `not_distinct` or `invalid`.
     pub fn name(&self) -> &'static str {
         match self {
             Reply::Accepted => "accepted",
-            Reply::Held => "held",
             Reply::Duplicate => "duplicate",
-            Reply::Conflict => "conflict",
+            Reply::Conflict(_) => "conflict",
             Reply::Stale => "stale",
+            Reply::Ambiguous(_) => "ambiguous",
             Reply::Expired => "expired",
             Reply::Unknown => "unknown",
+            Reply::NotDistinct => "not_distinct",
             Reply::Invalid(_) => "invalid",
         }
     }
 }
 
-/// The word, and what it means where that is not plain.
+/// The word, and its meaning where that is not plain.
 impl fmt::Display for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reply::Accepted => f.write_str("accepted"),
-            Reply::Held => f.write_str("held until the call asks"),
             Reply::Duplicate => f.write_str("duplicate: this decision was accepted before"),
-            Reply::Conflict => f.write_str("conflict: another decision was accepted before"),
-            Reply::Stale => {
-                f.write_str("stale: the call does not wait on that suspension, or with those arguments")
+            Reply::Conflict(accepted) => {
+                let said = match accepted.action {
+                    DecisionAction::Resume => "resume",
+                    DecisionAction::Cancel => "cancel",
+                };
+                write!(f, "conflict: the decision {:?}, to {said}", accepted.decision_id)?;
+                if let Some(actor) = &accepted.actor {
+                    write!(f, " by {actor:?}")?;
+                }
+                f.write_str(", was accepted before")
+            }
+            Reply::Stale => f.write_str("stale: the call does not wait on that question any more"),
+            Reply::Ambiguous(waiting) => {
+                f.write_str(
+                    "ambiguous: the call asked more than once, so name the suspension or the digest",
+                )?;
+                match waiting.as_slice() {
+                    [] => f.write_str("; none waits"),
+                    waiting => write!(f, "; what waits is {waiting:?}"),
+                }
             }
             Reply::Expired => f.write_str("expired: the suspension had lapsed"),
             Reply::Unknown => f.write_str("unknown: nothing of that name waits"),
+            Reply::NotDistinct => f.write_str(
+                "not_distinct: the question asks for an actor that no earlier decision on the call had",
+            ),
             Reply::Invalid(why) => write!(f, "invalid: {why}"),
         }
     }
@@ -197,8 +244,10 @@ pub struct PendingCall {
     pub tool: String,
     /// What the tool would be called with, redacted where the agent redacts.
     pub arguments: Value,
-    /// The digest of the exact arguments.
-    pub args_digest: String,
+    /// The digest of the exact question, with nothing redacted.
+    pub digest: String,
+    /// What a decision to resume does with the call.
+    pub resume_mode: ResumeMode,
     /// What it waits for.
     pub suspension: Suspension,
 }

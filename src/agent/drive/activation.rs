@@ -279,6 +279,8 @@ impl Drive<'_, '_> {
     fn take_in(&mut self, step: u32, chosen: Option<&[Arc<ToolSpec>]>, turn: &Arc<crate::turn::Turn>) {
         self.state.answered(step, chosen, turn, self.io.watch);
         self.state.counters.answered(self.config.window, turn);
+        // A call of an id that there was makes the id ambiguous, before it asks.
+        self.unpublished.extend(self.state.calls.of_step(step));
         self.tell_ready(step);
     }
 
@@ -330,8 +332,6 @@ impl Drive<'_, '_> {
     /// Takes the run to the status that the reason gives, and commits the end.
     async fn end(&mut self, flow: RunFlow<RunEnd>) -> Result<Outcome, ActivationError> {
         self.jobs.drop_all();
-        // What was held in this activation ends with it; what comes in from now on is held for the next.
-        self.held.clear();
         let (reason, calls) = (flow.reason().clone(), flow.calls().to_vec());
         if let TerminationReason::Error(message) = &reason {
             self.tell_error(message);
@@ -363,7 +363,6 @@ impl Drive<'_, '_> {
         if let Some(inbox) = &mut self.io.inbox {
             inbox.refuse_messages();
         }
-        self.publish();
         self.finish(flow.close(Close)).await.map_err(ActivationError::Unfinished)
     }
 }

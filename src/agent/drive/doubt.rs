@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::execution::Starts;
 use super::gating::{Opened, Passed};
 use super::replay::Passes;
 use super::{Drive, Halt};
@@ -20,7 +21,11 @@ enum Doubt {
 impl Drive<'_, '_> {
     /// Settles the calls in doubt. One that may run twice does; of any other a person is asked, so that nothing is executed
     /// twice in silence. Says whether there were any. Decisions are taken in meanwhile if there are passes for them.
-    pub(super) async fn settle_doubts(&mut self, mut passes: Option<Passes<'_>>) -> Result<bool, Halt> {
+    pub(super) async fn settle_doubts(
+        &mut self,
+        flow: &mut dyn Starts,
+        mut passes: Option<Passes<'_>>,
+    ) -> Result<bool, Halt> {
         let mut found = false;
         for call in self.state.calls.open().to_vec() {
             let Some(doubt) = self.doubt(call) else { continue };
@@ -37,10 +42,10 @@ impl Drive<'_, '_> {
                 }
             }
             if !self.is_concurrent() {
-                self.finish_jobs(passes.as_mut().map(Passes::again)).await?;
+                self.finish_jobs(flow, passes.as_mut().map(Passes::again)).await?;
             }
         }
-        self.finish_jobs(passes).await?;
+        self.finish_jobs(flow, passes).await?;
         Ok(found)
     }
 
@@ -83,10 +88,7 @@ impl Drive<'_, '_> {
         );
         // A name of its own: what the call itself was about to ask when it was interrupted may have been shown to somebody,
         // and an answer to that is none to this.
-        let doubted = &self.state.calls[call];
-        let next = doubted.record().suspensions() + 1;
-        let id = format!("{}/{}/{next}/{IN_DOUBT}", self.state.id, doubted.name);
-        let id = self.state.suspension_id(call, id);
+        let id = format!("{}/{IN_DOUBT}", self.state.suspension_id(call, ""));
         let suspend = Suspend::new(Suspension::in_doubt(id, message, arguments));
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::Running(call) => call.suspend(suspend).into(),

@@ -9,12 +9,13 @@ use super::super::tool::{Shared, ToolContext};
 use super::gating::{Opened, Passed};
 use super::jobs::{Finished, Job};
 use super::{Drive, Halt};
+use crate::checkpoint::Due;
 use crate::decision::Decision;
 use crate::resume_tool_call::{ExecuteReplayedTool, ResumeToolCall};
 use crate::run_flow::{
     LlmCall, ResumeAfterTool, ResumeReplay0, ResumeToolCall as GateBeforeStep, RunFlow, Starting, ToolRound,
 };
-use crate::tool_call::{AnyToolCall, Start, Suspend};
+use crate::tool_call::{AnyToolCall, Start, Suspend, ToolCallStatus};
 use crate::tool_execution::{AfterToolExecute, BeforeToolExecute, Effect, ExecuteTool, ToolExecution};
 use crate::tool_result::ToolResult;
 
@@ -22,6 +23,9 @@ use crate::tool_result::ToolResult;
 pub(super) trait Starts: Send {
     /// Begins executions whose tools must not run twice.
     fn starting(&mut self, executions: &[&ToolExecution<BeforeToolExecute>]) -> Starting;
+
+    /// The commit of what calls ask while others execute.
+    fn questions_due(&mut self) -> Due;
 }
 
 macro_rules! starts {
@@ -29,6 +33,10 @@ macro_rules! starts {
         impl Starts for RunFlow<$State> {
             fn starting(&mut self, executions: &[&ToolExecution<BeforeToolExecute>]) -> Starting {
                 self.calls_started(executions.iter().copied())
+            }
+
+            fn questions_due(&mut self) -> Due {
+                RunFlow::<$State>::questions_due(self)
             }
         }
     )+ };
@@ -137,7 +145,7 @@ impl Drive<'_, '_> {
         let Finished { job: Job { call, execution, replay }, mut result, patches } = finished;
         self.tell_progressed();
         if let ToolResult::Pending(suspension) = &mut result {
-            suspension.id = self.state.suspension_id(call, std::mem::take(&mut suspension.id));
+            suspension.id = self.state.suspension_id(call, &suspension.id);
         }
         self.state.written(call, patches);
         self.settle(call, &execution.answered(&result), result).await?;
@@ -180,7 +188,7 @@ impl Drive<'_, '_> {
         Ok(())
     }
 
-    /// A call waits or is over: it is counted, told, and what was held for it is released.
+    /// A call waits or is over: it is counted and told, and shown with the next commit.
     pub(super) fn note_settled(&mut self, call: usize) {
         let called = self.state.calls[call].machine.get();
         match called {
@@ -193,7 +201,11 @@ impl Drive<'_, '_> {
             | AnyToolCall::Cancelled(_) => {}
         }
         self.tell_settled(call);
-        self.release_held(call);
-        self.publish();
+        // Without a committer nothing is ever committed, so that nothing is waited for.
+        if self.io.committer.is_none() && self.is_open {
+            return self.publish(call, None);
+        }
+        self.asks |= self.state.status_of(call) == ToolCallStatus::Suspended;
+        self.unpublished.push(call);
     }
 }

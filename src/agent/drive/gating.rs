@@ -141,7 +141,7 @@ impl Drive<'_, '_> {
                 Gated::refused(execution, error)
             }
             Verdict::Suspend(mut suspension) => {
-                suspension.id = self.state.suspension_id(call, std::mem::take(&mut suspension.id));
+                suspension.id = self.state.suspension_id(call, &suspension.id);
                 let execution =
                     execution.suspend(SuspendExecution::new(suspension.clone())).conclude(Conclude);
                 Gated::Closed(execution, ToolResult::Pending(suspension))

@@ -56,7 +56,7 @@ impl Drive<'_, '_> {
                 self.let_read().await;
             }
         }
-        self.finish_jobs(gate.as_mut().map(Passes::each_committed)).await?;
+        self.finish_jobs(flow, gate.as_mut().map(Passes::each_committed)).await?;
         self.forget_patches();
         self.go_on_in_window(flow, gate.as_mut()).await?;
         // The calls that the answer asks for are another round.

@@ -1,13 +1,16 @@
 //! Decisions that come in.
 
-use super::super::decide::{Accepted, Envelope, Judging, PendingCall, Reply, Resolved};
+use std::sync::Arc;
+
+use super::super::decide::{Accepted, Asked, Envelope, Judging, PendingCall, Reply};
+use super::super::event::Redactor;
+use super::super::state::Call;
 use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::replay::Passes;
 use super::{Drive, Halt};
 use crate::clock::{Clock, sleep_until};
-use crate::decision::digest;
-use crate::tool_call::{AnyToolCall, ToolCallStatus};
+use crate::decision::Decision;
 
 /// A decision that is the answer, and who is told once it is durable.
 pub(super) struct Taken {
@@ -78,69 +81,90 @@ impl Drive<'_, '_> {
                 Some(posted) => posted,
                 None => self.io.inbox.as_mut()?.take()?,
             };
-            match self.state.resolve(&envelope.incoming, now_ms, judging, self.config.schemas.as_ref()) {
-                Resolved::Accept(accepted) => return Some(Taken { accepted, envelope }),
-                Resolved::Hold => {
-                    self.held.push(Envelope::unasked(envelope.incoming.clone()));
-                    envelope.answer(Reply::Held);
-                }
-                Resolved::Refuse(reply) => envelope.answer(reply),
+            match self.accepted(&envelope, now_ms) {
+                Ok(accepted) => return Some(Taken { accepted, envelope }),
+                Err(reply) => envelope.answer(reply),
             }
         }
     }
 
-    /// A call moved: what was held for it counts now, or never.
-    pub(super) fn release_held(&mut self, call: usize) {
-        self.pending_changed = true;
-        if self.held.is_empty() {
-            return;
+    /// What a decision is the answer to.
+    fn accepted(&self, envelope: &Envelope, now_ms: u64) -> Result<Accepted, Reply> {
+        let (incoming, judging) = (&envelope.incoming, self.io.judging);
+        if envelope.is_posted() {
+            return self.state.posted(incoming, now_ms).ok_or(Reply::Stale);
         }
-        let call = &self.state.calls[call];
-        let is_for_it = |held: &mut Envelope| *held.incoming.call == *call.name;
-        match call.status() {
-            ToolCallStatus::New | ToolCallStatus::Running | ToolCallStatus::Resuming => {}
-            ToolCallStatus::Suspended => {
-                let mut released: Vec<_> = self.held.extract_if(.., is_for_it).collect();
-                while let Some(held) = released.pop() {
-                    if let Some(inbox) = &mut self.io.inbox {
-                        inbox.put_first(held);
-                    }
-                }
+        let schemas = self.config.schemas.as_ref();
+        let inbox = self.io.inbox.as_deref().ok_or(Reply::Unknown)?;
+        let asked = inbox.judged(|board| {
+            let asked = board.bind(incoming)?;
+            if judging == Judging::Here {
+                board.judge(&asked, incoming, now_ms, schemas)?;
             }
-            ToolCallStatus::Succeeded | ToolCallStatus::Failed | ToolCallStatus::Cancelled => {
-                self.held.retain_mut(|held| !is_for_it(held));
-            }
-        }
-    }
-
-    /// No activation began: what was held is for the next one, and waits for it where it came from.
-    pub(super) fn keep_held(&mut self) {
-        if let Some(inbox) = &mut self.io.inbox {
-            while let Some(held) = self.held.pop() {
-                inbox.put_first(held);
-            }
-        }
-    }
-
-    /// Lists what waits for those who hold a handle.
-    pub(super) fn publish(&mut self) {
-        if !std::mem::take(&mut self.pending_changed) {
-            return;
-        }
-        let Some(inbox) = self.io.inbox.as_deref().filter(|inbox| inbox.is_watched()) else { return };
-        let pending = self.state.calls.suspended().filter_map(|call| {
-            let call = &self.state.calls[call];
-            let AnyToolCall::Suspended(machine) = call.machine.get() else { return None };
-            let record = machine.record();
-            Some(PendingCall {
-                call: call.name.clone(),
-                tool: record.tool().to_owned(),
-                arguments: self.redactor.arguments(record.tool(), &call.name, machine.asked_arguments()),
-                args_digest: digest(machine.asked_arguments()),
-                suspension: self.redactor.suspension(record.tool(), &call.name, machine.suspension()),
-            })
+            Ok(asked)
         });
-        inbox.publish(pending.collect());
+        // Since it was asked the call may have been given up.
+        self.state.answer(&*asked?, incoming, now_ms).ok_or(Reply::Stale)
+    }
+
+    /// The loop begins to take decisions. After an activation that was cut off the list is made anew: its last moves are not in it.
+    pub(super) fn open_inbox(&mut self, anew: bool) {
+        self.is_open = true;
+        let (state, redactor) = (&*self.state, &self.redactor);
+        if let Some(inbox) = &mut self.io.inbox {
+            inbox.open(&state.id, anew, || {
+                state.board(|call, asked| asked.shown = Some(Arc::new(shown(redactor, call, asked))))
+            });
+        }
+    }
+
+    /// Tells holders of a handle how a call is now, and of the decision on it that was made durable.
+    pub(super) fn publish(&mut self, call: usize, decision: Option<&Decision>) {
+        let (state, redactor) = (&*self.state, &self.redactor);
+        let Some(inbox) = self.io.inbox.as_deref() else { return };
+        inbox.changed(|board| {
+            let call_now = &state.calls[call];
+            let mut now = call_now.now(&state.id, call);
+            if let Some(asked) = &mut now.waits {
+                asked.shown = Some(Arc::new(shown(redactor, call_now, asked)));
+            }
+            let is_other = board.call(now);
+            decision.into_iter().for_each(|decision| board.decision(decision));
+            is_other
+        });
+    }
+
+    /// Shows what was committed now.
+    pub(super) fn publish_all(&mut self) {
+        self.asks = false;
+        let moved = std::mem::take(&mut self.unpublished);
+        if !self.is_open {
+            return self.open_inbox(true);
+        }
+        moved.into_iter().for_each(|call| self.publish(call, None));
+    }
+
+    /// The run is over: each decision that is there is answered now, and each that comes when it comes.
+    pub(super) fn answer_all(&mut self) {
+        let Some(inbox) = self.io.inbox.as_deref_mut() else { return };
+        while let Some(envelope) = inbox.take() {
+            let reply = inbox.judged(|board| board.bind(&envelope.incoming)).err().unwrap_or(Reply::Stale);
+            envelope.answer(reply);
+        }
+    }
+}
+
+/// A question as holders of a handle see it.
+fn shown(redactor: &Redactor, call: &Call, asked: &Asked) -> PendingCall {
+    let record = call.record();
+    let arguments = asked.suspension.doubted_arguments().unwrap_or_else(|| record.arguments());
+    PendingCall {
+        call: Arc::clone(&call.name),
+        tool: record.tool().to_owned(),
+        arguments: redactor.arguments(record.tool(), &call.name, arguments),
+        digest: asked.digest.clone(),
+        resume_mode: asked.suspension.resume_mode,
+        suspension: redactor.suspension(record.tool(), &call.name, &asked.suspension),
     }
 }
 

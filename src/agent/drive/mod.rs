@@ -24,7 +24,6 @@ use tokio::sync::mpsc;
 
 use super::commit::CommitError;
 use super::config::{Agent, Config, ExecutionMode, WhenSuspended};
-use super::decide::Envelope;
 use super::event::{EventKind, EventSink, Redactor};
 use super::state::RunState;
 use super::tool::Progress;
@@ -155,12 +154,14 @@ struct Drive<'d, 'io> {
     flow: Option<FlowId>,
     progress: mpsc::Sender<Progress>,
     progressed: mpsc::Receiver<Progress>,
-    /// Decisions on calls that have not asked yet.
-    held: Vec<Envelope>,
+    /// Calls that moved since the last commit: what they ask is shown with the next.
+    unpublished: Vec<usize>,
+    /// Does one of them ask?
+    asks: bool,
+    /// Do holders of a handle see the questions of this run?
+    is_open: bool,
     /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
     stop: Option<FinalReason>,
-    /// Did the calls that wait change since they were last published?
-    pending_changed: bool,
     /// What went wrong where it could not end the run any more.
     problems: Vec<String>,
 }
@@ -206,17 +207,25 @@ impl<'d, 'io> Drive<'d, 'io> {
             flow: None,
             progress,
             progressed,
-            held: Vec::new(),
+            unpublished: Vec::new(),
+            asks: false,
+            is_open: false,
             stop: None,
-            pending_changed: true,
             problems: Vec::new(),
         }
     }
 
     async fn run(mut self, input: Input) -> Result<Outcome, ActivationError> {
+        // What an activation that was cut off has not committed is shown with its first commit.
+        if !self.state.interrupted {
+            self.open_inbox(false);
+        }
         let ended = self.go(input).await;
         if let Some(inbox) = &mut self.io.inbox {
             inbox.refuse_messages();
+        }
+        if self.state.run.get().status() == RunStatus::Done {
+            self.answer_all();
         }
         ended
     }
@@ -266,11 +275,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             Input::Message(text) => self.supersede(text).await,
             Input::Resume => match self.next_accepted() {
                 Some(accepted) => self.resume(accepted).await,
-                None => {
-                    self.keep_held();
-                    self.publish();
-                    Ok(told.unwrap_or_else(|| Outcome::waiting(self.state.waiting())))
-                }
+                None => Ok(told.unwrap_or_else(|| Outcome::waiting(self.state.waiting()))),
             },
         }
     }
@@ -318,6 +323,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             }
         };
         self.state.committed();
+        self.publish_all();
         if self.io.committer.is_some() {
             let commit = self.state.commits;
             self.tell(|_| EventKind::Checkpoint { trigger: due.trigger(), commit });

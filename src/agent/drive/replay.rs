@@ -52,7 +52,7 @@ impl Drive<'_, '_> {
         let mut replayed = false;
         loop {
             let mut passes = Passes::together(&mut gate);
-            replayed |= self.replay_all(&mut passes).await?;
+            replayed |= self.replay_all(flow, &mut passes).await?;
             // What goes on here is committed with what was replayed here, and with nothing else.
             if !replayed || !self.go_on_beside(flow, &mut passes, false).await? {
                 return self.last_look(gate);
@@ -82,7 +82,7 @@ impl Drive<'_, '_> {
         let (mut in_doubt, mut moved) = (interrupted, false);
         loop {
             let mut passes = Passes::together(&mut gate);
-            self.replay_all(&mut passes).await?;
+            self.replay_all(flow, &mut passes).await?;
             if !self.go_on_beside(flow, &mut passes, std::mem::take(&mut in_doubt)).await? {
                 return Ok((self.last_look(gate)?, moved));
             }
@@ -91,16 +91,30 @@ impl Drive<'_, '_> {
     }
 
     /// Replays all that is decided: in sequence, or what is there and comes in meanwhile at once. Says whether there was any.
-    async fn replay_all(&mut self, passes: &mut Passes<'_>) -> Result<bool, Halt> {
+    async fn replay_all(&mut self, flow: &mut dyn Starts, passes: &mut Passes<'_>) -> Result<bool, Halt> {
         let mut any = false;
         loop {
             any |= self.take_decisions(passes).await?;
             if self.jobs.is_empty() {
                 return Ok(any);
             }
+            self.show_questions(flow).await?;
             let beside = self.beside(Some(passes)).await?;
             self.handle(beside, Some(passes.again())).await?;
         }
+    }
+
+    /// Commits what calls ask while others execute, so that it can be decided meanwhile: a question that is not committed is not
+    /// shown.
+    ///
+    /// # Errors
+    /// When that commit failed.
+    pub(super) async fn show_questions(&mut self, flow: &mut dyn Starts) -> Result<(), Halt> {
+        if self.asks && self.io.inbox.is_some() && self.stop.is_none() {
+            // No state waits for it: the questions are in the next commit as well.
+            drop(self.commit(flow.questions_due()).await?);
+        }
+        Ok(())
     }
 
     /// Takes the decisions that may be taken now; says whether there was any.
@@ -158,10 +172,9 @@ impl Drive<'_, '_> {
             AnyToolCall::Suspended(call) => call.cancel(Cancel::new(reason)).into(),
             other => unreachable!("an accepted decision is on a suspended call, not on {}", other.status()),
         });
-        self.pending_changed = true;
         let pass = pass.resolve(Resolve);
         let receipt = self.commit(pass.due()).await?;
-        self.publish();
+        self.publish(call, Some(&decision));
         envelope.answer(Reply::Accepted);
         self.tell_resumed(call, &decision);
         let pass = pass.persist(Persist::new(receipt)).map_err(|rejected| Halt::failed(rejected.error))?;

@@ -61,11 +61,11 @@ impl Drive<'_, '_> {
         }
         if self.config.mode != ExecutionMode::Sequential {
             self.start_calls(flow, passed).await?;
-            return self.finish_jobs(passes).await;
+            return self.finish_jobs(flow, passes).await;
         }
         while let Some((call, execution)) = passed.pop_front() {
             self.start_calls(flow, [(call, execution)]).await?;
-            self.finish_jobs(passes.as_mut().map(Passes::again)).await?;
+            self.finish_jobs(flow, passes.as_mut().map(Passes::again)).await?;
             if self.state.status_of(call) == ToolCallStatus::Suspended || self.blocks_run() {
                 break;
             }
@@ -82,8 +82,13 @@ impl Drive<'_, '_> {
     }
 
     /// Waits until nothing executes. Decisions are taken in meanwhile if there are passes for them.
-    pub(super) async fn finish_jobs(&mut self, mut passes: Option<Passes<'_>>) -> Result<(), Halt> {
+    pub(super) async fn finish_jobs(
+        &mut self,
+        flow: &mut dyn Starts,
+        mut passes: Option<Passes<'_>>,
+    ) -> Result<(), Halt> {
         while !self.jobs.is_empty() {
+            self.show_questions(flow).await?;
             let held_back = passes.as_ref().is_some_and(|passes| !self.takes_decisions(passes));
             let beside = self.beside(passes.as_ref()).await?;
             self.handle(beside, passes.as_mut().map(Passes::again)).await?;
@@ -127,7 +132,7 @@ impl Drive<'_, '_> {
     ) -> Result<bool, Halt> {
         let mut moved = false;
         if interrupted {
-            moved |= self.settle_doubts(passes.as_mut().map(Passes::again)).await?;
+            moved |= self.settle_doubts(flow, passes.as_mut().map(Passes::again)).await?;
         }
         let left = self.state.startable();
         let mut rest = left.as_slice();

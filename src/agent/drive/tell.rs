@@ -9,7 +9,6 @@ use super::super::state::RunState;
 use super::super::tool::Progress;
 use super::Drive;
 use crate::decision::Decision;
-use crate::decision::digest;
 use crate::kernel::Observer;
 use crate::tool_call::AnyToolCall;
 
@@ -170,7 +169,7 @@ impl Drive<'_, '_> {
         Some(Interrupt {
             call: called.name.to_string(),
             tool: record.tool().to_owned(),
-            args_digest: digest(machine.asked_arguments()),
+            digest: suspension.digest(&self.state.id, &called.name, record.tool(), machine.asked_arguments()),
             suspension: self.redactor.suspension(record.tool(), &called.name, suspension),
         })
     }

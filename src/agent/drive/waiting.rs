@@ -31,7 +31,6 @@ impl Drive<'_, '_> {
     /// for the others again.
     pub(super) async fn wait_and_go_on(&mut self) -> Result<Outcome, ActivationError> {
         loop {
-            self.publish();
             if self.is_cancelled() {
                 return self.cancel_waiting().await;
             }
@@ -137,7 +136,6 @@ impl Drive<'_, '_> {
         };
         met.map_err(|wrong| ActivationError::NotCommitted(CommitError::new(wrong)))?;
         self.state.interrupted = false;
-        self.publish();
         self.tell_finished(&reason);
         let problems = std::mem::take(&mut self.problems);
         Ok(Outcome { reason, waiting: self.state.waiting(), problems })

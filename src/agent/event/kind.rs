@@ -94,7 +94,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unreadable: Option<String>,
     },
-    /// A call waits for a decision.
+    /// A call asks for a decision. It can be decided once its question is committed, which the next [`Checkpoint`](Self::Checkpoint)
+    /// tells: a question that a crash could undo is not shown by [`DecisionHandle::pending`](crate::agent::DecisionHandle::pending).
     ToolCallSuspended {
         /// What must be decided.
         interrupt: Interrupt,
@@ -159,8 +160,9 @@ pub struct Interrupt {
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// The digest of the arguments that the decision is for.
-    pub args_digest: String,
+    /// The digest of the question that a decision is for.
+    #[serde(alias = "args_digest")]
+    pub digest: String,
     /// What is asked. Its `id` is the interrupt's.
     pub suspension: Suspension,
 }

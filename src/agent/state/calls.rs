@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Watch;
+use super::super::decide::{Asked, CallNow};
 use crate::derive::StatusTally;
 use crate::kernel::Slot;
 use crate::run::RunStatus;
@@ -36,6 +37,26 @@ impl Call {
 
     pub(in crate::agent) fn record(&self) -> &CallRecord {
         self.machine.get().record()
+    }
+
+    /// What it waits for, if it does.
+    pub(in crate::agent) fn asked(&self, run: &str) -> Option<Asked> {
+        let AnyToolCall::Suspended(machine) = self.machine.get() else { return None };
+        let suspension = machine.suspension().clone();
+        let digest = suspension.digest(run, &self.name, machine.record().tool(), machine.asked_arguments());
+        Some(Asked { call: Arc::clone(&self.name), suspension, digest, shown: None })
+    }
+
+    /// How it is now, for decisions on it.
+    pub(in crate::agent) fn now(&self, run: &str, place: usize) -> CallNow<'_> {
+        let record = self.record();
+        CallNow {
+            place,
+            name: &self.name,
+            id: record.id(),
+            asked: record.suspensions(),
+            waits: self.asked(run),
+        }
     }
 }
 
@@ -234,6 +255,11 @@ impl Calls {
         if !std::mem::replace(&mut self.all[call].changed, true) {
             self.changed.push(call);
         }
+    }
+
+    /// How many there are.
+    pub(in crate::agent) fn len(&self) -> usize {
+        self.all.len()
     }
 
     /// The calls that changed since the last commit, in the order of their first change.

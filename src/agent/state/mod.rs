@@ -257,25 +257,16 @@ impl RunState {
         fresh.filter(|call| self.thread.history.is_open(self.calls[*call].place)).collect()
     }
 
-    /// The id of the next suspension of a call: the one that its tool wants, unless that was given before, since a
-    /// decision on the one suspension must never count for the other.
-    pub(super) fn suspension_id(&self, call: usize, wanted: String) -> String {
+    /// The id of the next suspension of a call, which no other has or had: a decision on the one must never count for the
+    /// other. A word that its tool wants in it stands behind a colon.
+    pub(super) fn suspension_id(&self, call: usize, wanted: &str) -> String {
         let call = &self.calls[call];
-        let next = call.record().suspensions() + 1;
-        let mut id = if wanted.is_empty() || self.knows_suspension(&wanted) {
-            format!("{}/{}/{next}", self.id, call.name)
-        } else {
-            wanted
-        };
-        while self.knows_suspension(&id) {
-            id.push('\'');
+        let id = format!("{}/{}/{}", self.id, call.name, call.record().suspensions() + 1);
+        match wanted {
+            "" => id,
+            // A slash would let it look like the id of another call.
+            wanted => format!("{id}:{}", wanted.replace('/', "_")),
         }
-        id
-    }
-
-    fn knows_suspension(&self, id: &str) -> bool {
-        self.decided.on(id).is_some()
-            || self.calls.suspended().any(|call| self.suspension(call).is_some_and(|of| of.id == id))
     }
 
     /// The calls of a step that are not `New`, and how they stand.

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+#[cfg(feature = "store")]
+use super::super::decide::{Asked, Board, CallNow};
 use super::super::history::Message;
 use super::super::keys::KeyState;
 use super::super::stop::StopCounters;
@@ -200,6 +202,32 @@ impl StoredRun {
                 .calls
                 .get(name)
                 .is_some_and(|stored| stored.snapshot.record().get("id") == Some(&call.into()))
+    }
+
+    /// The questions of the run and the decisions on them, with those that its store has accepted since.
+    #[cfg(feature = "store")]
+    pub(crate) fn board(&self, run: &str, posted: &[Decision]) -> Board {
+        let mut board = Board::of(run.into());
+        for (place, (name, stored)) in self.calls.iter().enumerate() {
+            let (name, record): (Arc<str>, _) = (name.as_str().into(), stored.snapshot.record());
+            let text = |field: &str| record.get(field).and_then(Value::as_str);
+            let asked = record.get("suspensions").and_then(Value::as_u64).unwrap_or_default();
+            let waits = self.suspended.get(&*name).map(|suspension| {
+                let of_model = || record.get("arguments").unwrap_or(&Value::Null);
+                let arguments = suspension.doubted_arguments().unwrap_or_else(of_model);
+                let digest = suspension.digest(run, &name, text("tool").unwrap_or_default(), arguments);
+                Asked { call: Arc::clone(&name), suspension: suspension.clone(), digest, shown: None }
+            });
+            board.call(CallNow {
+                place,
+                name: &name,
+                id: text("id").unwrap_or(&name),
+                asked: u32::try_from(asked).unwrap_or(u32::MAX),
+                waits,
+            });
+        }
+        self.decisions.values().chain(posted).for_each(|decision| board.decision(decision));
+        board
     }
 
     /// Accepts the content as it stands: for a person who changed a stored file and answers for it.

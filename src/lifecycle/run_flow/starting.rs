@@ -73,6 +73,13 @@ macro_rules! starting {
                 let started: Vec<Started> = started.collect();
                 Starting { due, calls: started.iter().map(|started| started.call().to_owned()).collect(), started }
             }
+
+            /// The commit of what calls ask while others execute. With it their questions can be decided before the others are
+            /// done. No state waits for it: the questions are in the next commit as well.
+            pub fn questions_due(&mut self) -> Due {
+                let flow = self.record().identity();
+                self.record_mut().next_due(Trigger::QuestionAsked).within(flow)
+            }
         }
     )+ };
 }

@@ -57,7 +57,8 @@ pub(super) struct CallLine {
 pub(super) struct WaitsEntry {
     pub(super) suspension: Suspension,
     pub(super) arguments: Raw,
-    args_digest: String,
+    #[serde(alias = "args_digest")]
+    digest: String,
     /// Is a decision there, taken or not?
     pub(super) decided: bool,
 }
@@ -68,7 +69,7 @@ impl CallLine {
             Ok::<_, StoreError>(WaitsEntry {
                 suspension: waits.suspension.clone(),
                 arguments: raw(&waits.arguments)?,
-                args_digest: waits.args_digest.clone(),
+                digest: waits.digest.clone(),
                 decided: false,
             })
         });

@@ -7,6 +7,7 @@ use super::played::Played;
 use super::puts::{Must, approval, claim, commit, mail, put, put_waiting, release};
 use super::world::{NOW, one, questions, turn};
 use crate::agent::{Incoming, Reply, SchemaCheck, Unchecked};
+use crate::decision::Decision;
 use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{RunStore, decide};
 
@@ -20,6 +21,10 @@ fn on(run: &str, call: &str, id: &str) -> Incoming {
 async fn reply(store: &dyn RunStore, incoming: &Incoming) -> Reply {
     let told = decide(store, incoming, NOW, &Unchecked).await;
     told.must(format_args!("decide {:?}", incoming.decision_id))
+}
+
+fn conflict(accepted: &Decision) -> Reply {
+    Reply::Conflict(Box::new(accepted.clone()))
 }
 
 pub(super) async fn who_decides_is_told_what_became_of_it(bench: &dyn Bench) {
@@ -38,7 +43,16 @@ pub(super) async fn who_decides_is_told_what_became_of_it(bench: &dyn Bench) {
     assert_eq!(reply(&*store, &first).await, Reply::Duplicate, "the same again");
     let mut other = on("r1", "c0", "d1");
     other.action = Cancel;
-    assert_eq!(reply(&*store, &other).await, Reply::Conflict, "another one on c0");
+    assert_eq!(reply(&*store, &other).await, conflict(&kept[0]), "another one on c0");
+    let mut changed = first.clone();
+    changed.action = Cancel;
+    let told = reply(&*store, &changed).await;
+    assert!(matches!(told, Reply::Invalid(_)), "the id of the first with other content: {told:?}");
+    let elsewhere = on("r1", "c1", "d0");
+    let told = reply(&*store, &elsewhere).await;
+    assert!(matches!(told, Reply::Invalid(_)), "the id of the first for another call: {told:?}");
+    let told = reply(&*store, &on("r1", "c1", "")).await;
+    assert!(matches!(told, Reply::Invalid(_)), "an empty id: {told:?}");
     assert_eq!(reply(&*store, &on("r1", "c9", "d2")).await, Reply::Unknown, "a call that is not there");
     assert_eq!(reply(&*store, &on("r9", "c0", "d2")).await, Reply::Unknown, "a run that is not there");
     assert_eq!(reply(&*store, &Incoming::new("d2", "c9", Resume)).await, Reply::Unknown, "a call of any run");
@@ -60,8 +74,11 @@ pub(super) async fn a_decision_is_found_by_call_or_suspension(bench: &dyn Bench)
     let second = super::puts::approvals(&*store, crate::store::About::Run("r1".to_owned())).await;
     assert_eq!(second.len(), 2, "calls of r1 that wait");
     assert_ne!(second[0].call, second[1].call, "names are those of one call each");
-    assert_eq!(reply(&*store, &on("r1", &second[1].call, "d0")).await, Reply::Accepted, "by run and name");
-    let by_suspension = Incoming::new("d1", "whatever", Resume).on(&*second[0].suspension.id);
+    let by_digest = on("r1", &second[1].call, "d0").for_question(&*second[1].digest);
+    assert_eq!(reply(&*store, &by_digest).await, Reply::Accepted, "by run, call and digest");
+    let of_another = Incoming::new("d1", "whatever", Resume).on(&*second[0].suspension.id);
+    assert_eq!(reply(&*store, &of_another).await, Reply::Unknown, "by the suspension, of another call");
+    let by_suspension = Incoming::new("d1", "", Resume).on(&*second[0].suspension.id);
     assert_eq!(reply(&*store, &by_suspension).await, Reply::Accepted, "by the suspension alone");
     assert_eq!(
         reply(&*store, &Incoming::new("d2", "c2", Resume)).await,
@@ -78,7 +95,10 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
     put_waiting(&*store, "r1", 1).await;
     put_waiting(&*store, "r2", 1).await;
     let told = reply(&*store, &Incoming::new("d0", "c0", Resume)).await;
-    assert!(matches!(told, Reply::Invalid(_)), "c0, which two runs have: {told:?}");
+    assert!(
+        matches!(&told, Reply::Ambiguous(waiting) if waiting.len() == 2),
+        "c0, which two runs have: {told:?}"
+    );
     for run in ["r1", "r2"] {
         assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
     }
@@ -87,7 +107,7 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
     assert_eq!(told, Reply::Accepted, "c0, once only that of r2 waits");
 }
 
-pub(super) async fn an_id_that_the_model_gave_again_means_the_call_that_waits(bench: &dyn Bench) {
+pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dyn Bench) {
     let store = bench.store().await;
     // So that there are such calls of runs before and behind it.
     for run in ["q", "s"] {
@@ -104,13 +124,22 @@ pub(super) async fn an_id_that_the_model_gave_again_means_the_call_that_waits(be
     let waits = super::puts::approvals(&*store, crate::store::About::Run("r1".to_owned())).await;
     assert_eq!(waits.len(), 1, "calls of r1 that wait");
     assert_ne!(waits[0].call, "same", "the name of the second, since the first has the id for its name");
-    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, Reply::Accepted, "the second, by its id");
+    // The command that approved the first is given once more: the second was never shown to its giver.
+    assert_eq!(reply(&*store, &on("r1", "same", "d0")).await, Reply::Duplicate, "the first decision again");
+    let ambiguous = Reply::Ambiguous(vec![waits[0].suspension.id.clone()]);
+    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, ambiguous, "the id alone");
+    assert_eq!(
+        reply(&*store, &on("r1", &waits[0].call, "d1")).await,
+        ambiguous,
+        "the name of the second alone"
+    );
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+    let named = on("r1", "same", "d1").on(&*waits[0].suspension.id);
+    assert_eq!(reply(&*store, &named).await, Reply::Accepted, "the second, by its id and suspension");
     let kept = mail(&*store, "r1").await.decisions;
     assert_eq!((kept.len(), &kept[0].call), (1, &waits[0].call), "the call that was decided");
-    // None waits any more: it is the last one that is told of.
-    assert_eq!(reply(&*store, &on("r1", "same", "d0")).await, Reply::Duplicate, "the first decision again");
-    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, Reply::Duplicate, "the second decision again");
-    assert_eq!(reply(&*store, &on("r1", "same", "d2")).await, Reply::Conflict, "another decision");
+    assert_eq!(reply(&*store, &named).await, Reply::Duplicate, "the second decision again");
+    assert_eq!(reply(&*store, &on("r1", "same", "d2")).await, Reply::Ambiguous(vec![]), "none waits");
     release(&*store, &lease).await;
 }
 
@@ -123,32 +152,31 @@ pub(super) async fn of_two_calls_with_one_id_that_wait_none_is_meant_by_it(bench
     let lease = put(&*store, &Played::hasty("r1", &script).await).await;
     release(&*store, &lease).await;
     let waits = super::puts::approvals(&*store, crate::store::About::Run("r1".to_owned())).await;
-    let Reply::Invalid(told) = reply(&*store, &on("r1", "same", "d0")).await else {
-        panic!("\"same\", of which two wait: expected a refusal")
-    };
-    for one in &waits {
-        assert!(told.contains(&one.suspension.id), "{:?} is told as a candidate: {told}", one.suspension.id);
-    }
+    let candidates: Vec<_> = waits.iter().map(|one| one.suspension.id.clone()).collect();
+    let told = reply(&*store, &on("r1", "same", "d0")).await;
+    assert_eq!(told, Reply::Ambiguous(candidates), "\"same\", of which two wait");
     assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
-    assert_eq!(reply(&*store, &on("r1", &waits[1].call, "d0")).await, Reply::Accepted, "the second, by name");
-    assert_eq!(reply(&*store, &on("r1", "same", "d1")).await, Reply::Accepted, "once only the first waits");
+    for (one, id) in waits.iter().zip(["d0", "d1"]) {
+        let named = on("r1", &one.call, id).on(&*one.suspension.id);
+        assert_eq!(reply(&*store, &named).await, Reply::Accepted, "{:?}, by its suspension", one.call);
+    }
 }
 
-pub(super) async fn a_decision_is_for_the_arguments_that_were_shown(bench: &dyn Bench) {
+pub(super) async fn a_decision_is_for_the_question_that_was_shown(bench: &dyn Bench) {
     let store = bench.store().await;
     put_waiting(&*store, "r1", 2).await;
-    let shown = approval(&*store, "r1", "c0").await.args_digest;
-    let others = on("r1", "c1", "d0").for_arguments(&*shown);
+    let shown = approval(&*store, "r1", "c0").await.digest;
+    let others = on("r1", "c1", "d0").for_question(&*shown);
     assert_eq!(reply(&*store, &others).await, Reply::Stale, "the digest of c0, for c1");
     assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
-    let exact = on("r1", "c0", "d0").for_arguments(&*shown);
+    let exact = on("r1", "c0", "d0").for_question(&*shown);
     assert_eq!(reply(&*store, &exact).await, Reply::Accepted, "the digest of c0, for c0");
     let kept = mail(&*store, "r1").await.decisions;
-    assert_eq!(kept[0].args_digest.as_ref(), Some(&shown), "the digest is part of what is kept");
+    assert_eq!(kept[0].digest.as_ref(), Some(&shown), "the digest is part of what is kept");
     let without = on("r1", "c1", "d1");
     assert_eq!(reply(&*store, &without).await, Reply::Accepted, "without a digest");
     let kept = mail(&*store, "r1").await.decisions;
-    assert!(kept[1].args_digest.is_some(), "the digest is part of what is kept, also where none was given");
+    assert!(kept[1].digest.is_some(), "the digest is part of what is kept, also where none was given");
 }
 
 pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) {
@@ -177,7 +205,8 @@ pub(super) async fn whoever_decides_under_the_name_of_the_runtime_is_a_person(be
     let mut first = on("r1", "c0", "d0");
     first.actor = Some("runstate".to_owned());
     assert_eq!(reply(&*store, &first).await, Reply::Accepted, "the first on c0");
-    assert_eq!(reply(&*store, &on("r1", "c0", "d1")).await, Reply::Conflict, "another one on c0");
+    let kept = mail(&*store, "r1").await.decisions;
+    assert_eq!(reply(&*store, &on("r1", "c0", "d1")).await, conflict(&kept[0]), "another one on c0");
 }
 
 /// Takes texts alone.
@@ -217,8 +246,8 @@ pub(super) async fn what_was_decided_and_taken_is_remembered(bench: &dyn Bench) 
     release(&*store, &lease).await;
     let lease = claim(&*store, "r1").await;
     assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Duplicate, "d0 again");
-    assert_eq!(reply(&*store, &on("r1", "c0", "d1")).await, Reply::Conflict, "another on c0");
+    assert_eq!(reply(&*store, &on("r1", "c0", "d1")).await, conflict(&taken[0]), "another on c0");
     let named = on("r1", "c0", "d2").on(&*suspension);
-    assert_eq!(reply(&*store, &named).await, Reply::Conflict, "another on the suspension of c0");
+    assert_eq!(reply(&*store, &named).await, conflict(&taken[0]), "another on the suspension of c0");
     release(&*store, &lease).await;
 }

@@ -168,7 +168,12 @@ pub(super) async fn approvals_say_what_is_asked(bench: &dyn Bench) {
     let state = played.state();
     let pending = state.pending();
     assert_eq!(one.suspension, *pending[0].suspension, "what it waits for");
-    assert_eq!(one.args_digest, crate::decision::digest(&arguments), "the digest of its arguments");
+    assert_eq!(
+        one.digest,
+        one.suspension.digest("r1", "c0", "ask", &arguments),
+        "the digest of the question"
+    );
+    assert_ne!(one.digest, crate::decision::digest(&arguments), "a digest of the arguments alone is none");
 }
 
 pub(super) async fn a_decided_call_waits_no_more(bench: &dyn Bench) {

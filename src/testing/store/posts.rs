@@ -166,7 +166,7 @@ pub(super) async fn decisions_come_back_as_they_were(bench: &dyn Bench) {
     put_waiting(&*store, "r1", 3).await;
     let bare = {
         let mut bare = yes(&*store, "r1", "c0", "bare").await;
-        (bare.args_digest, bare.decided_at_ms) = (None, 0);
+        (bare.digest, bare.decided_at_ms) = (None, 0);
         bare
     };
     let full = {
@@ -178,7 +178,7 @@ pub(super) async fn decisions_come_back_as_they_were(bench: &dyn Bench) {
     };
     let empty = {
         let mut empty = yes(&*store, "r1", "c2", "").await;
-        (empty.reason, empty.actor, empty.args_digest) =
+        (empty.reason, empty.actor, empty.digest) =
             (Some(String::new()), Some(String::new()), Some(String::new()));
         empty
     };

@@ -190,7 +190,7 @@ pub(super) fn decision(approval: &Approval, id: &str, action: DecisionAction) ->
     let mut decision = Decision::new(id, &*approval.suspension.id, action);
     decision.run_id.clone_from(&approval.run);
     decision.call.clone_from(&approval.call);
-    decision.args_digest = Some(approval.args_digest.clone());
+    decision.digest = Some(approval.digest.clone());
     decision.decided_at_ms = NOW;
     decision
 }

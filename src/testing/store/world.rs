@@ -148,7 +148,7 @@ fn incoming(decision: &Decision) -> Incoming {
     incoming.result = decision.result.clone();
     incoming.reason.clone_from(&decision.reason);
     incoming.actor.clone_from(&decision.actor);
-    incoming.args_digest.clone_from(&decision.args_digest);
+    incoming.digest.clone_from(&decision.digest);
     incoming.decided_at_ms = Some(decision.decided_at_ms);
     incoming
 }

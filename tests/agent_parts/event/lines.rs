@@ -16,12 +16,7 @@ fn interrupt() -> Interrupt {
         .expiring_at(60_000);
     suspension.parameters = json!({ "path": "notes.tmp" });
     suspension.response_schema = Some(json!({ "type": "boolean" }));
-    Interrupt {
-        call: "call_2".into(),
-        tool: "delete_file".into(),
-        args_digest: "sha256:00".into(),
-        suspension,
-    }
+    Interrupt { call: "call_2".into(), tool: "delete_file".into(), digest: "sha256:00".into(), suspension }
 }
 
 /// One of each kind, and of each shape that one can have.

@@ -56,7 +56,7 @@ async fn a_part_of_another_process() {
             let waits = store.approvals(&ApprovalQuery::new(About::All, 1_000)).await.unwrap();
             for waits in waits {
                 let action = if who.len() % 2 == 0 { DecisionAction::Resume } else { DecisionAction::Cancel };
-                let incoming = Incoming::new(format!("{who} on {}", waits.suspension.id), "any", action);
+                let incoming = Incoming::new(format!("{who} on {}", waits.suspension.id), "", action);
                 let told = decide(&store, &incoming.on(&*waits.suspension.id), 0, &Unchecked).await.unwrap();
                 if told == Reply::Accepted {
                     println!("said: {}", waits.suspension.id);

@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 
 /// A call that waits, in a few lines.
 pub(super) fn text(approval: &Approval, out: &mut Output) {
-    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
+    let Approval { run, call, tool, arguments, digest, suspension, .. } = approval;
     let mut line = |line: String| out.line(&printable(&line));
     line(format!("{call} of {run}: {tool} {}", exact(&arguments.to_string())));
     if is_in_doubt(approval) {
@@ -90,7 +90,7 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     }
     line(format!("  asks        {}: {}", suspension.action, suspension.message));
     line(format!("  suspension  {}", suspension.id));
-    line(format!("  digest      {}", short(args_digest)));
+    line(format!("  digest      {}", short(digest)));
     if let Some(at_ms) = suspension.expires_at_ms {
         line(format!("  lapses      {}", away(unix_ms(), at_ms)));
     }

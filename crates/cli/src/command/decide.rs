@@ -1,7 +1,7 @@
 //! `runstate approve CALL` and `runstate deny CALL`
 
 use runstate::agent::{Incoming, Reply};
-use runstate::decision::{Decision, DecisionAction};
+use runstate::decision::{Decision, DecisionAction, ResumeMode};
 use runstate::run::RunStatus;
 use runstate::store::{Approval, StoreError, decide};
 use runstate_schema::JsonSchemas;
@@ -19,21 +19,23 @@ use crate::store::{Missing, Opened, StoreArgs, beside, called, quoted, tell_dama
 
 /// Approve a call that waits, in whatever process its run is driven
 ///
-/// The first decision on a suspension wins, and is durable when this says so; whoever drives the run takes it. It is for the
-/// arguments that are shown here, and for no others. The same command given again with --run and the suspension is the same
-/// decision; with the name of the call it is one on what that call asks by then, if it asks again.
+/// A decision is for one question. The suspension names it, and so does its digest; `runstate approvals` shows both. The name of
+/// the call is enough as long as the call has asked once, and is refused after that. The first decision on a question wins, and
+/// is durable when it is accepted. The same command given again is the same decision or is refused, and never one on another
+/// question.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  runstate approve rm_draft
-  runstate approve rm_draft --run tidy-folder-1 --actor ada --reason 'the report has it all'
+  runstate approve tidy-folder-1/rm_draft/1
+  runstate approve tidy-folder-1/rm_draft/1 --actor ada --reason 'the report has it all'
+  runstate approve rm_draft --digest sha256:33cbd4b47b651c4e
   runstate approve lookup --result '{\"price\": 12}'
 
 Exit codes:
   0  accepted; or, with --run, the very same decision was accepted before
-  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the arguments are others, the result
-     does not fit
-  2  the store, or another argument, cannot be used; the name means several calls")]
+  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the question is another, the actor has
+     decided before, the result does not fit
+  2  the store, or another argument, cannot be used; the name means several questions; --result is missing")]
 pub(crate) struct Approve {
     #[command(flatten)]
     on: On,
@@ -47,12 +49,13 @@ pub(crate) struct Approve {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  runstate deny rm_notes --reason 'the phone numbers are still needed'
+  runstate deny tidy-folder-1/rm_notes/1 --reason 'the phone numbers are still needed'
 
 Exit codes:
   0  accepted; or, with --run, the very same decision was accepted before
-  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the arguments are others
-  2  the store, or another argument, cannot be used; the name means several calls")]
+  1  not accepted: another decision came first, it lapsed, nothing of that name waits, the question is another, the actor has
+     decided before
+  2  the store, or another argument, cannot be used; the name means several questions")]
 pub(crate) struct Deny {
     #[command(flatten)]
     on: On,
@@ -61,7 +64,7 @@ pub(crate) struct Deny {
 /// What both have in common.
 #[derive(Debug, clap::Args)]
 struct On {
-    /// The call, by its name or the id that the model gave it; or the suspension
+    /// The suspension; or the call, by its name or the id that the model gave it
     call: String,
     /// In this run
     #[arg(long)]
@@ -72,7 +75,7 @@ struct On {
     /// Who decides [default: the name of the user]
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// For the arguments of this digest alone, or of one that begins so: as much as `runstate approvals` shows, or more
+    /// For the question of this digest alone, or of one that begins so: as much as `runstate approvals` shows, or more
     #[arg(long, value_parser = digest)]
     digest: Option<String>,
     /// One JSON object: reply, a word; why; accepted, run, call, suspension, decision
@@ -87,25 +90,44 @@ pub(crate) fn approve(args: &Approve, out: &mut Output) -> Result<Exit, Failure>
         .result
         .as_deref()
         .map(|text| input::json(&Text { name: "--result".to_owned(), text: text.to_owned() }));
-    args.on.decide(DecisionAction::Resume, result.transpose()?.unwrap_or_default(), out)
+    args.on.decide(DecisionAction::Resume, result.transpose()?, out)
 }
 
 pub(crate) fn deny(args: &Deny, out: &mut Output) -> Result<Exit, Failure> {
-    args.on.decide(DecisionAction::Cancel, Value::Null, out)
+    args.on.decide(DecisionAction::Cancel, None, out)
 }
 
 impl On {
-    fn decide(&self, action: DecisionAction, result: Value, out: &mut Output) -> Result<Exit, Failure> {
+    fn decide(
+        &self,
+        action: DecisionAction,
+        result: Option<Value>,
+        out: &mut Output,
+    ) -> Result<Exit, Failure> {
         let opened = self.place.open(Missing::Refuse)?;
         let found = self.meant(&opened)?;
         if let (Some(found), false) = (&found, self.json) {
             approvals::text(found, out);
         }
+        if let Some(found) = &found
+            && action == DecisionAction::Resume
+            && result.is_none()
+            && found.suspension.resume_mode == ResumeMode::UseDecisionAsToolResult
+        {
+            let help =
+                "give it with --result JSON: it is the result of the call, and the tool is not executed";
+            return Err(Failure::new(format!("{:?} asks for an answer", found.call)).with_help(help));
+        }
         let asked = match &found {
             Some(found) => Some(Asked::now(found)),
             None => self.decided(&opened)?,
         };
-        let incoming = self.incoming(asked, action, result);
+        let mut incoming = self.incoming(asked, action, result.unwrap_or_default());
+        let suspension = incoming.suspension_id.clone();
+        if found.is_some() && self.names_call_alone(&incoming) {
+            // Bound where the decision arrives, and refused there if the call has asked before.
+            incoming = Incoming { suspension_id: None, digest: None, call: self.call.clone(), ..incoming };
+        }
         let schemas = JsonSchemas::new();
         let decided = beside(opened.handle(), decide(&*opened.store, &incoming, unix_ms(), &schemas));
         let reply = decided.map_err(|error| lost(&opened, &incoming, &error))?;
@@ -122,7 +144,7 @@ impl On {
                 "accepted": is_accepted,
                 "run": incoming.run_id,
                 "call": incoming.call,
-                "suspension": incoming.suspension_id,
+                "suspension": suspension,
                 "decision": incoming.decision_id,
             }));
         } else {
@@ -134,7 +156,16 @@ impl On {
                 out.line("name the run with --run to learn whether it was decided before");
             }
         }
-        Ok(if is_accepted { Exit::Good } else { Exit::Bad })
+        Ok(match reply {
+            _ if is_accepted => Exit::Good,
+            Reply::Ambiguous(_) => Exit::BadInput,
+            _ => Exit::Bad,
+        })
+    }
+
+    /// Does the command name neither the suspension nor the digest of its question?
+    fn names_call_alone(&self, incoming: &Incoming) -> bool {
+        self.digest.is_none() && incoming.suspension_id.as_ref() != Some(&self.call)
     }
 
     /// The one call that is meant, if one waits.
@@ -167,18 +198,18 @@ impl On {
             run: run.clone(),
             call: decision.call.clone(),
             suspension: decision.suspension_id.clone(),
-            digest: decision.args_digest.clone(),
+            digest: decision.digest.clone(),
         }))
     }
 
     fn incoming(&self, asked: Option<Asked>, action: DecisionAction, result: Value) -> Incoming {
         let mut incoming = Incoming::new("", &*self.call, action).with_result(result);
         incoming.run_id.clone_from(&self.run);
-        incoming.args_digest.clone_from(&self.digest);
+        incoming.digest.clone_from(&self.digest);
         incoming.reason.clone_from(&self.reason);
         incoming.actor = self.actor.clone().or_else(user);
         if let Some(asked) = asked {
-            incoming.args_digest = self.shown(asked.digest);
+            incoming.digest = self.shown(asked.digest);
             incoming.call = asked.call;
             incoming.run_id = Some(asked.run);
             incoming.suspension_id = Some(asked.suspension);
@@ -187,7 +218,7 @@ impl On {
         incoming.named_by_content()
     }
 
-    /// The digest of the arguments that were shown: what the person says, or what is shown here.
+    /// The digest of the question that was shown: what the person says, or what is shown here.
     fn shown(&self, shown: Option<String>) -> Option<String> {
         match &self.digest {
             Some(wanted) if shown.as_ref().is_none_or(|shown| !shown.starts_with(wanted)) => {
@@ -242,12 +273,12 @@ impl Asked {
             run: approval.run.clone(),
             call: approval.call.clone(),
             suspension: approval.suspension.id.clone(),
-            digest: Some(approval.args_digest.clone()),
+            digest: Some(approval.digest.clone()),
         }
     }
 }
 
-/// A digest, or enough of it that it is that of no other arguments.
+/// A digest, or enough of it that it is that of no other question.
 fn digest(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("sha256:").unwrap_or("");
     let is_one = text.len() >= approvals::SHORT && digits.len() <= 64 && digits.bytes().all(is_digit);

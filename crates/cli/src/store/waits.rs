@@ -21,13 +21,13 @@ pub(crate) fn is_in_doubt(approval: &Approval) -> bool {
 
 /// A call that waits, for programs: with its digest the very arguments can be approved that are here.
 pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
-    let Approval { run, call, tool, arguments, args_digest, suspension, .. } = approval;
+    let Approval { run, call, tool, arguments, digest, suspension, .. } = approval;
     json!({
         "run": run,
         "call": call,
         "tool": tool,
         "arguments": arguments,
-        "args_digest": args_digest,
+        "digest": digest,
         "suspension": suspension,
         "in_doubt": is_in_doubt(approval),
     })

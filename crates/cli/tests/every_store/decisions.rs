@@ -30,7 +30,7 @@ in_every_store! {
     a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
     a_result_is_held_against_what_was_asked_for,
     a_name_that_several_calls_have_is_refused_with_their_suspensions,
-    an_id_that_the_model_gives_again_means_the_call_that_waits,
+    an_id_that_the_model_gives_again_is_refused_with_the_suspension,
     an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions,
     a_call_in_doubt_is_seen_and_answered,
     a_call_in_doubt_is_asked_about_as_it_was_executed_and_takes_a_result_that_is_known,
@@ -77,7 +77,7 @@ fn the_first_decision_wins_and_is_kept(place: &dyn Fn() -> Place) {
     assert_eq!(decisions.as_array().unwrap().len(), 1, "{decisions}");
     let decision = &decisions[0]["decision"];
     assert_eq!((&decision["actor"], &decision["action"]), (&Value::from("ada"), &Value::from("resume")));
-    assert!(decision["args_digest"].as_str().unwrap().starts_with("sha256:"));
+    assert!(decision["digest"].as_str().unwrap().starts_with("sha256:"));
     assert!(decision["decided_at_ms"].as_u64().unwrap() > 0);
 }
 
@@ -100,8 +100,12 @@ fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
             );
             accepted += 1;
         } else {
-            let why = "another decision was accepted before";
-            assert_eq!((&said["reply"], &said["why"]), (&"conflict".into(), &why.into()), "{said}");
+            assert_eq!(said["reply"], "conflict", "{said}");
+            let why = said["why"].as_str().unwrap();
+            assert!(
+                why.starts_with("the decision \"pay-1/p/1/") && why.ends_with("was accepted before"),
+                "{why}"
+            );
             assert_eq!((output.status.code(), &said["accepted"]), (Some(1), &false.into()), "{said}");
             others += 1;
         }
@@ -115,7 +119,7 @@ fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
 fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     let listed: Value = serde_json::from_str(&place.does(&["approvals", "--json"], 0).stdout).unwrap();
-    let digest = listed["approvals"][0]["args_digest"].as_str().unwrap();
+    let digest = listed["approvals"][0]["digest"].as_str().unwrap();
     // Whoever says what waits says it in the same words.
     let resumed: Value = serde_json::from_str(&place.does(&["resume", "pay-1", "--json"], 3).stdout).unwrap();
     assert_eq!(resumed["waiting"], listed["approvals"]);
@@ -253,22 +257,27 @@ fn a_name_that_several_calls_have_is_refused_with_their_suspensions(place: &dyn 
     place.does(&["approve", "pay-2/p/1"], 0);
 }
 
-fn an_id_that_the_model_gives_again_means_the_call_that_waits(place: &dyn Fn() -> Place) {
+fn an_id_that_the_model_gives_again_is_refused_with_the_suspension(place: &dyn Fn() -> Place) {
     let again = "  - calls: [{id: p, tool: pay, arguments: {amount: 900}}]\n  - text: done\n";
     let place = parked(place, &SCENARIO.replace("  - text: done\n", again));
     let approve = ["approve", "p", "--run", "pay-1", "--actor", "ada"];
     place.does(&approve, 0);
     place.work();
-    // What was decided is over, and another call of that id waits: it is shown, and that is what the answer is for.
-    let second = place.does(&approve, 0);
-    assert!(second.stdout.starts_with("p#2 of pay-1: pay {\"amount\":900}\n"), "{}", second.shown());
-    assert!(second.stdout.contains("\naccepted\n"), "{}", second.shown());
+    // Another call of that id waits: the same command is no answer to it.
+    let refused = place.does(&approve, 2);
+    assert!(refused.stdout.starts_with("p#2 of pay-1: pay {\"amount\":900}\n"), "{}", refused.shown());
+    assert!(
+        refused.stdout.contains("ambiguous") && refused.stdout.contains("pay-1/p#2/1"),
+        "{}",
+        refused.shown()
+    );
+    let named = ["approve", "pay-1/p#2/1", "--run", "pay-1", "--actor", "ada"];
+    place.does(&named, 0);
     assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
-    // The same again is on the last one that was decided.
     let same: Value =
-        serde_json::from_str(&place.does(&[&approve as &[&str], &["--json"]].concat(), 0).stdout).unwrap();
+        serde_json::from_str(&place.does(&[&named as &[&str], &["--json"]].concat(), 0).stdout).unwrap();
     assert_eq!((&same["call"], &same["suspension"]), (&"p#2".into(), &"pay-1/p#2/1".into()), "{same}");
-    let other = place.does(&["deny", "p", "--run", "pay-1"], 1);
+    let other = place.does(&["deny", "pay-1/p#2/1", "--run", "pay-1"], 1);
     assert!(other.stdout.contains("conflict"), "{}", other.shown());
     place.work();
     assert_eq!(place.executions("pay-1"), 2);
@@ -286,10 +295,9 @@ fn an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions(plac
         let refused = place.does(&[&["approve", "p"], run].concat(), 2);
         assert!(refused.stderr.contains("say which: pay-1/p/1, pay-1/p#2/1"), "{}", refused.shown());
     }
-    let second = place.does(&["approve", "p#2", "--run", "pay-1"], 0);
+    let second = place.does(&["approve", "pay-1/p#2/1"], 0);
     assert!(second.stdout.contains("{\"amount\":900}"), "{}", second.shown());
-    // Now it means one.
-    let first = place.does(&["approve", "p", "--run", "pay-1"], 0);
+    let first = place.does(&["approve", "pay-1/p/1"], 0);
     assert!(first.stdout.contains("{\"amount\":9}"), "{}", first.shown());
 }
 
@@ -351,7 +359,7 @@ outside:
     assert!(listed.stdout.contains("p of pay-1: pay {\"amount\":9000}"), "{}", listed.shown());
     assert!(!listed.stdout.contains("{\"amount\":1}"), "{}", listed.shown());
     // Somebody looked, and it was paid.
-    place.does(&["approve", "p", "--result", "{\"receipt\":17}"], 0);
+    place.does(&["approve", "pay-1/p/2/in_doubt", "--result", "{\"receipt\":17}"], 0);
     place.work();
     place.conforms("pay-1", &[]);
     let result = "Resuming --> Succeeded";

@@ -245,7 +245,7 @@ impl<'a> Waiting<'a> {
         self.suspensions.push(Key::of(&waits.suspension.id).key);
         self.jsons.push(serde_json::to_string(&waits.suspension).map_err(StoreError::failed)?);
         self.arguments.push(&waits.arguments);
-        self.digests.push(&waits.args_digest);
+        self.digests.push(&waits.digest);
         self.expiries.push(waits.suspension.expires_at_ms.map(int));
         Ok(())
     }

@@ -58,7 +58,7 @@ pub struct Decision {
     /// The run, if it names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The suspension, if it names one.
+    /// The suspension, if it names one. In a reply it is the one that was asked unless it says otherwise; `''` names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<String>,
     /// The answer itself, for suspensions that use it.
@@ -70,10 +70,10 @@ pub struct Decision {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The digest of the arguments that it is for.
+    /// The digest of the question that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub args_digest: Option<String>,
-    /// Is it for the arguments that the call was last shown with, and no others?
+    pub digest: Option<String>,
+    /// Is it for the question that the call asked last, and no other?
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub as_shown: bool,
 }
@@ -90,7 +90,7 @@ impl Decision {
             result: Value::Null,
             reason: None,
             actor: None,
-            args_digest: None,
+            digest: None,
             as_shown: false,
         }
     }

@@ -65,11 +65,17 @@ impl Given {
             let named = text.replace(BEFORE, before.unwrap_or(NEVER)).replace(ASKED, asked);
             if text == CALL { call.to_owned() } else { named }
         };
-        let decide = self.decide.iter().map(|decision| Decision {
-            id: fill(&decision.id),
-            call: fill(&decision.call),
-            suspension: decision.suspension.as_deref().map(fill),
-            ..decision.clone()
+        let decide = self.decide.iter().map(|decision| {
+            let to = fill(&decision.call);
+            // A reply is on what was asked, unless it says otherwise; an empty name is none.
+            let on_asked = || (to == call && decision.digest.is_none()).then(|| asked.to_owned());
+            let named = decision.suspension.as_deref().map(fill).or_else(on_asked);
+            Decision {
+                id: fill(&decision.id),
+                suspension: named.filter(|id| !id.is_empty()),
+                call: to,
+                ..decision.clone()
+            }
         });
         Given { after_ms: self.after_ms, decide: decide.collect() }
     }

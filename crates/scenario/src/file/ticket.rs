@@ -31,6 +31,9 @@ pub struct Ticket {
     /// How long after the call was suspended it lapses, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_after_ms: Option<u64>,
+    /// Must the actor of a decision be another than those of the earlier decisions on the call?
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub distinct_actors: bool,
 }
 
 impl Default for Ticket {
@@ -43,6 +46,7 @@ impl Default for Ticket {
             response_schema: None,
             resume_mode: replay(),
             expires_after_ms: None,
+            distinct_actors: false,
         }
     }
 }
@@ -55,6 +59,7 @@ impl Ticket {
         suspension.parameters = self.parameters.clone();
         suspension.response_schema.clone_from(&self.response_schema);
         suspension.resume_mode = self.resume_mode;
+        suspension.distinct_actors = self.distinct_actors;
         suspension.expires_at_ms = self.expires_after_ms.map(|after| now_ms.saturating_add(after));
         suspension
     }

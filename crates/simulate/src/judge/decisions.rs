@@ -5,37 +5,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use runstate::agent::event::EventKind;
 use runstate::agent::{Incoming, Reply};
 use runstate::decision::DecisionAction;
-use runstate::termination::TerminationReason;
 use runstate::tool_call::ToolCallStatus;
 
 use super::moment::CallNow;
 use super::{Book, Judge, Moment, Step};
+use crate::case::Case;
 use crate::play::{Ended, What};
 
 /// The kinds of replies, without what `Invalid` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Accepted,
-    Held,
     Duplicate,
     Conflict,
     Stale,
     Expired,
     Unknown,
     Invalid,
+    Ambiguous,
+    NotDistinct,
     Other,
 }
 
 fn kind(reply: &Reply) -> Kind {
     match reply {
         Reply::Accepted => Kind::Accepted,
-        Reply::Held => Kind::Held,
         Reply::Duplicate => Kind::Duplicate,
-        Reply::Conflict => Kind::Conflict,
+        Reply::Conflict(_) => Kind::Conflict,
         Reply::Stale => Kind::Stale,
         Reply::Expired => Kind::Expired,
         Reply::Unknown => Kind::Unknown,
         Reply::Invalid(_) => Kind::Invalid,
+        Reply::Ambiguous(_) => Kind::Ambiguous,
+        Reply::NotDistinct => Kind::NotDistinct,
         _ => Kind::Other,
     }
 }
@@ -43,27 +45,25 @@ fn kind(reply: &Reply) -> Kind {
 struct Sent {
     incoming: Incoming,
     may_be: BTreeSet<Kind>,
-    /// Activations that had begun and ended.
-    stretch: u32,
+    /// Was it given while no loop took decisions? Then it is on what waits when one begins to.
+    early: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Decisions {
     sent: BTreeMap<usize, Sent>,
     accepted: BTreeSet<String>,
-    /// What was held in this activation, by its call, in order.
-    held: BTreeMap<String, Vec<String>>,
-    /// What was held in an activation that has ended, and never counted.
-    dropped: BTreeSet<String>,
-    /// Activations that began and ended.
-    stretch: u32,
+    /// The calls as of the last commit: what they asked since is not shown.
+    shown: BTreeMap<String, CallNow>,
+    /// The questions that were shown when a decision was given, by the id of the decision.
+    given_on: BTreeMap<String, BTreeSet<String>>,
     /// What each name asks: an answer to one question must never count for another.
     questions: BTreeMap<String, String>,
-    /// How often each decision was given.
-    given: BTreeMap<String, u32>,
-    /// What each call's suspension must be answered with, since it was held.
-    owed: BTreeMap<String, Vec<String>>,
-    /// A loop was dropped, or a commit failed, while decisions were on their way: who was first is not known.
+    /// Is nothing committed? Then what is asked is shown at once.
+    is_uncommitted: bool,
+    /// Does a loop take decisions?
+    drives: bool,
+    /// A loop was dropped, or a commit failed, while decisions were on their way: the first of them is not known.
     loose: bool,
 }
 
@@ -75,17 +75,16 @@ impl Judge for Decisions {
         };
         match &entry.what {
             What::Sent { number, incoming } => {
-                // Given again it is not the one that was dropped.
-                self.dropped.remove(&incoming.decision_id);
-                *self.given.entry(incoming.decision_id.clone()).or_default() += 1;
-                self.sent.insert(
-                    *number,
-                    Sent { incoming: incoming.clone(), may_be: BTreeSet::new(), stretch: self.stretch },
-                );
+                if self.is_uncommitted {
+                    self.committed(now);
+                }
+                let sent = Sent { incoming: incoming.clone(), may_be: BTreeSet::new(), early: !self.drives };
+                self.sent.insert(*number, sent);
+                self.show(|sent| sent == *number);
             }
             What::Replied { number, reply, durable } => {
                 self.look(now);
-                self.replied(*number, reply.as_ref(), *durable, now, book);
+                self.replied(*number, reply.as_ref(), *durable, book);
             }
             What::Event(event) => match &event.kind {
                 EventKind::ToolCallResumed { call, suspension_id, decision_id, .. } => {
@@ -99,29 +98,19 @@ impl Judge for Decisions {
                         book.wrong("decisions", format!("{id} is the name of two questions: {question}"));
                     }
                     self.questions.insert(id, question);
-                    if let Some(held) = self.held.remove(&interrupt.call) {
-                        self.owed.insert(interrupt.suspension.id.clone(), held);
-                    }
                 }
-                EventKind::ToolCallDone { call, .. } => {
-                    self.held.remove(call);
-                }
-                EventKind::RunStarted { .. } => self.stretch += 1,
-                EventKind::RunFinished { reason, .. } => {
-                    self.stretch += 1;
-                    if *reason != TerminationReason::Suspended {
-                        self.owed.clear();
-                    }
-                    self.dropped.extend(std::mem::take(&mut self.held).into_values().flatten());
-                }
+                // Told when what was committed is shown.
+                EventKind::Checkpoint { .. } => self.committed(now),
                 _ => {}
             },
+            What::LoopBegan { .. } => {
+                self.drives = true;
+                self.committed(now);
+            }
             What::CommitEnded { made: false, .. } => self.loose = true,
-            What::LoopEnded(Ended::Dropped { .. }) => {
-                self.stretch += 1;
-                self.loose = true;
-                self.owed.clear();
-                self.dropped.extend(std::mem::take(&mut self.held).into_values().flatten());
+            What::LoopEnded(ended) => {
+                self.drives = false;
+                self.loose |= matches!(ended, Ended::Dropped { .. });
             }
             _ => {}
         }
@@ -130,22 +119,38 @@ impl Judge for Decisions {
 }
 
 impl Decisions {
-    /// What each decision that is on its way would be answered now.
+    pub(super) fn of(case: &Case) -> Self {
+        Decisions { is_uncommitted: !case.committer, ..Decisions::default() }
+    }
+
+    /// What each decision that is on its way would be answered now, and by the questions that are shown.
     fn look(&mut self, now: &Moment) {
         for sent in self.sent.values_mut() {
-            sent.may_be.extend(expected(&sent.incoming, now));
+            sent.may_be.extend(expected(&sent.incoming, &now.calls, now));
+            sent.may_be.extend(expected(&sent.incoming, &self.shown, now));
         }
     }
 
-    fn replied(
-        &mut self,
-        number: usize,
-        reply: Option<&Reply>,
-        durable: bool,
-        now: &Moment,
-        book: &mut Book,
-    ) {
-        let Some(Sent { incoming, may_be, stretch }) = self.sent.remove(&number) else { return };
+    /// What the calls ask now is committed, and so it is shown.
+    fn committed(&mut self, now: &Moment) {
+        self.shown.clone_from(&now.calls);
+        let early: Vec<usize> =
+            self.sent.iter().filter(|(_, sent)| sent.early).map(|(number, _)| *number).collect();
+        self.show(|number| early.contains(&number));
+    }
+
+    /// The questions of now are shown to those that gave these decisions.
+    fn show(&mut self, to: impl Fn(usize) -> bool) {
+        let waiting = self.shown.values().filter(|call| call.status == ToolCallStatus::Suspended);
+        let waiting: BTreeSet<String> = waiting.filter_map(|call| call.last_asked.clone()).collect();
+        for (_, sent) in self.sent.iter().filter(|(number, _)| to(**number)) {
+            let shown = self.given_on.entry(sent.incoming.decision_id.clone()).or_default();
+            shown.extend(waiting.iter().cloned());
+        }
+    }
+
+    fn replied(&mut self, number: usize, reply: Option<&Reply>, durable: bool, book: &mut Book) {
+        let Some(Sent { incoming, may_be, .. }) = self.sent.remove(&number) else { return };
         let Some(reply) = reply else { return };
         let (got, id) = (kind(reply), &incoming.decision_id);
         if !may_be.contains(&got) && !self.loose {
@@ -154,110 +159,115 @@ impl Decisions {
                 format!("{id} on {} was answered {reply}; it may be {may_be:?}", incoming.call),
             );
         }
-        match got {
-            Kind::Accepted => {
-                if !durable {
-                    book.wrong("decisions", format!("{id} was accepted and is not in the store"));
-                }
-                if !self.accepted.insert(id.clone()) {
-                    book.wrong("decisions", format!("{id} was accepted twice"));
-                }
+        if got == Kind::Accepted {
+            if !durable {
+                book.wrong("decisions", format!("{id} was accepted and is not in the store"));
             }
-            // Who sent it hears of it a little later, when the call may have asked already.
-            // Across the end of an activation it is not known in which it was held.
-            Kind::Held if stretch != self.stretch => {}
-            Kind::Held => match now.calls.get(&incoming.call) {
-                Some(CallNow { status: ToolCallStatus::New | ToolCallStatus::Running, .. }) => {
-                    self.held.entry(incoming.call.clone()).or_default().push(id.clone());
-                }
-                Some(CallNow { status: ToolCallStatus::Suspended, last_asked: Some(asked), .. }) => {
-                    self.owed.entry(asked.clone()).or_default().push(id.clone());
-                }
-                _ => {}
-            },
-            _ => {}
+            if !self.accepted.insert(id.clone()) {
+                book.wrong("decisions", format!("{id} was accepted twice"));
+            }
         }
     }
 
-    fn resumed(&mut self, call: &str, suspension: &str, decision: &str, book: &mut Book) {
-        if self.dropped.contains(decision) && self.given.get(decision) == Some(&1) {
+    /// A decision counts for a question that was shown when it was given, and for no other.
+    fn resumed(&self, call: &str, suspension: &str, decision: &str, book: &mut Book) {
+        let shown = self.given_on.get(decision).is_some_and(|shown| shown.contains(suspension));
+        if !shown && !decision.starts_with("expiry:") {
             book.wrong(
                 "decisions",
-                format!("{decision} was held in an earlier activation and counts for {call}"),
+                format!("{call} goes on by {decision}, which was given before {suspension} was shown"),
             );
-        }
-        if let Some(owed) = self.owed.remove(suspension)
-            && !owed.iter().any(|held| held == decision)
-            && !decision.starts_with("expiry:")
-            && !self.loose
-        {
-            book.wrong("decisions", format!("{call} goes on by {decision}, and {owed:?} was held for it"));
         }
     }
 }
 
-/// The replies that the protocol allows.
-fn expected(incoming: &Incoming, now: &Moment) -> BTreeSet<Kind> {
-    let mut refusals = BTreeSet::new();
+/// The replies that the table allows, as things are now.
+fn expected(incoming: &Incoming, calls: &BTreeMap<String, CallNow>, now: &Moment) -> BTreeSet<Kind> {
+    let only = |kind| BTreeSet::from([kind]);
+    if incoming.decision_id.is_empty() {
+        return only(Kind::Invalid);
+    }
     if incoming.run_id.as_deref().is_some_and(|run| run != crate::play::RUN) {
-        return BTreeSet::from([Kind::Unknown]);
+        return only(Kind::Unknown);
     }
-    let Some(call) = now.calls.get(&incoming.call) else { return BTreeSet::from([Kind::Unknown]) };
-    // The same id again is a duplicate, whatever it says.
-    if now.durable.contains(&incoming.decision_id)
-        || now.accepted.values().any(|accepted| *accepted == incoming.decision_id)
-    {
-        return BTreeSet::from([Kind::Duplicate]);
+    let knows = now.accepted.values().any(|accepted| *accepted == incoming.decision_id);
+    if knows || now.durable.contains(&incoming.decision_id) {
+        // What it said is part of what was accepted under its id; the notes have the id alone.
+        return BTreeSet::from([Kind::Duplicate, Kind::Invalid]);
     }
-    let named = incoming.suspension_id.as_deref();
-    // Who decides after it lapsed is told so, also once the runtime has given the call up for it.
-    let meant = named.or(call.last_asked.as_deref());
-    if meant.and_then(|id| now.asked.get(id)).is_some_and(|asked| asked.is_expired(now.at_ms)) {
-        refusals.insert(Kind::Expired);
-    }
-    let waits_on = call.last_asked.as_deref().filter(|_| call.status == ToolCallStatus::Suspended);
-    if named.is_some_and(|named| now.accepted.contains_key(named) && Some(named) != waits_on) {
-        // Another answer to a decided suspension, and an older one of its call.
-        refusals.extend([Kind::Conflict, Kind::Stale]);
-    } else if named.is_some_and(|named| Some(named) != waits_on) {
-        refusals.insert(Kind::Stale);
-        if call.status == ToolCallStatus::Resuming {
-            refusals.insert(Kind::Conflict);
-        }
-    }
-    if incoming.args_digest.as_deref() == Some("0") {
-        refusals.insert(Kind::Stale);
-    }
-    if let Some(asked) = waits_on.and_then(|id| now.asked.get(id)) {
-        if asked.is_expired(now.at_ms) {
-            refusals.insert(Kind::Expired);
-        }
-        let misfit = asked.response_schema.is_some() && incoming.result.get("ok").is_none();
-        if misfit && incoming.action == DecisionAction::Resume {
-            refusals.insert(Kind::Invalid);
-        }
-        if refusals.is_empty() {
-            return BTreeSet::from([Kind::Accepted]);
-        }
-        return refusals;
-    }
-    if named.is_none() {
-        match call.status {
-            ToolCallStatus::New | ToolCallStatus::Running if call.suspensions == 0 => {
-                if refusals.is_empty() {
-                    return BTreeSet::from([Kind::Held]);
+    let lives: Vec<(&String, &CallNow)> =
+        calls.iter().filter(|(name, _)| id_of(name, calls) == id_of(&incoming.call, calls)).collect();
+    let asked: u32 = lives.iter().map(|(_, call)| call.suspensions).sum();
+    let waits = |id: &str| {
+        let waiting = lives.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
+        waiting.filter_map(|(_, call)| call.last_asked.as_deref()).any(|last| last == id)
+    };
+    let settled = |id: &str| {
+        now.accepted.get(id).map(|by| if by.starts_with("expiry:") { Kind::Expired } else { Kind::Conflict })
+    };
+    let last_asked = || lives.iter().filter_map(|(_, call)| call.last_asked.as_deref());
+    let mut replies = BTreeSet::new();
+    let question = match &incoming.suspension_id {
+        Some(id) => match settled(id) {
+            Some(kind) => return only(kind),
+            None if waits(id) => id.as_str(),
+            None => return only(if asked > 0 { Kind::Stale } else { Kind::Unknown }),
+        },
+        None if incoming.digest.is_some() => match last_asked().find(|id| waits(id)) {
+            Some(id) => id,
+            None => return only(if asked > 0 { Kind::Stale } else { Kind::Unknown }),
+        },
+        None => {
+            // It was bound when it came: by now that question may be answered, and another one wait.
+            replies.extend(last_asked().filter_map(settled));
+            replies.extend(now.accepted.keys().filter(|id| is_of(id, &lives)).filter_map(|id| settled(id)));
+            match (lives.as_slice(), asked) {
+                ([], _) => return only(Kind::Unknown),
+                ([_], 0) => return only(Kind::Unknown),
+                ([_], 1) => match last_asked().find(|id| waits(id)) {
+                    Some(id) => id,
+                    None => {
+                        if replies.is_empty() {
+                            replies.insert(Kind::Unknown);
+                        }
+                        // One that was bound while it waited, and then was given up undecided.
+                        replies.insert(Kind::Stale);
+                        return replies;
+                    }
+                },
+                _ => {
+                    replies.extend([Kind::Ambiguous, Kind::Stale]);
+                    return replies;
                 }
             }
-            ToolCallStatus::New | ToolCallStatus::Running | ToolCallStatus::Resuming => {
-                refusals.insert(Kind::Conflict);
-            }
-            ToolCallStatus::Suspended
-            | ToolCallStatus::Succeeded
-            | ToolCallStatus::Failed
-            | ToolCallStatus::Cancelled => {
-                refusals.insert(Kind::Unknown);
-            }
         }
+    };
+    if incoming.digest.as_deref() == Some("0") {
+        replies.insert(Kind::Stale);
+        return replies;
     }
-    refusals
+    let Some(asked) = now.asked.get(question) else { return replies };
+    if asked.is_expired(now.at_ms) {
+        replies.insert(Kind::Expired);
+        return replies;
+    }
+    let misfit = asked.response_schema.is_some() && incoming.result.get("ok").is_none();
+    replies.insert(match misfit && incoming.action == DecisionAction::Resume {
+        true => Kind::Invalid,
+        false => Kind::Accepted,
+    });
+    replies
+}
+
+/// The id that the model gave a call, by its name; another name stands for itself.
+fn id_of<'a>(name: &'a str, calls: &BTreeMap<String, CallNow>) -> &'a str {
+    match name.split_once('#') {
+        Some((id, _)) if calls.contains_key(name) => id,
+        _ => name,
+    }
+}
+
+/// Is a suspension one of these calls?
+fn is_of(suspension: &str, lives: &[(&String, &CallNow)]) -> bool {
+    lives.iter().any(|(name, _)| suspension.contains(&format!("/{name}/")))
 }

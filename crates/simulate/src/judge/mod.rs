@@ -86,7 +86,7 @@ pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
         Box::new(phases::Phases::default()),
         Box::new(calls::Calls::new(seen)),
         Box::new(outcomes::Outcomes::new(seen)),
-        Box::new(decisions::Decisions::default()),
+        Box::new(decisions::Decisions::of(&seen.case)),
         Box::new(history::Histories::new(seen)),
         Box::new(order::Order::new(seen)),
         Box::new(cancel::Cancels::default()),

@@ -75,14 +75,14 @@ fn incoming(
     let named = decision.clone().on(&suspension.id);
     match kind {
         Kind::Resume | Kind::Cancel | Kind::Again => match digest {
-            Some(digest) => named.for_arguments(digest),
+            Some(digest) => named.for_question(digest),
             None => named,
         },
         Kind::ResumeUnnamed | Kind::CancelUnnamed => decision,
         Kind::Stale => decision.on(before.unwrap_or("never-asked")),
         Kind::UnknownCall => Incoming { call: "nobody".to_owned(), ..named },
         Kind::OtherRun => Incoming { run_id: Some("r2".to_owned()), ..named },
-        Kind::OtherArguments => named.for_arguments("0"),
+        Kind::OtherArguments => named.for_question("0"),
         Kind::Unfit => named.with_result("unfit"),
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn at_time(world: &Arc<World>, place: usize, timed: &Timed) {
     let action = if timed.resumes { DecisionAction::Resume } else { DecisionAction::Cancel };
     let decision = Incoming::new(format!("timed/{place}"), &timed.call, action)
         .with_result(json!({ "ok": true, "n": 8 }));
-    let decision = if timed.other_arguments { decision.for_arguments("0") } else { decision };
+    let decision = if timed.other_arguments { decision.for_question("0") } else { decision };
     let (world, at_ms) = (Arc::clone(world), timed.at_ms);
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(at_ms)).await;

@@ -40,6 +40,8 @@ struct Outside {
     entries: Vec<Entry>,
     /// What each call asked, in order.
     asked: HashMap<String, Vec<Suspension>>,
+    /// What was asked and is not committed: people are not shown it.
+    unshown: Vec<Interrupt>,
     handle: Option<DecisionHandle>,
     durable: Durable,
     sent: usize,
@@ -163,6 +165,7 @@ impl World {
                 true
             });
         }
+        self.lock().unshown.clear();
         for pending in state.pending() {
             self.decide(pending.call, pending.suspension, None);
         }
@@ -171,7 +174,19 @@ impl World {
     fn asked(self: &Arc<Self>, interrupt: &Interrupt) {
         let call = interrupt.call.clone();
         self.lock().asked.entry(call).or_default().push(interrupt.suspension.clone());
-        self.decide(&interrupt.call, &interrupt.suspension, Some(&interrupt.args_digest));
+        if self.case.committer {
+            self.lock().unshown.push(interrupt.clone());
+        } else {
+            self.decide(&interrupt.call, &interrupt.suspension, Some(&interrupt.digest));
+        }
+    }
+
+    /// What was asked is committed now.
+    fn show(self: &Arc<Self>) {
+        let shown = std::mem::take(&mut self.lock().unshown);
+        for interrupt in shown {
+            self.decide(&interrupt.call, &interrupt.suspension, Some(&interrupt.digest));
+        }
     }
 
     fn decide(self: &Arc<Self>, call: &str, suspension: &Suspension, digest: Option<&str>) {
@@ -209,6 +224,11 @@ impl EventSink for Sink {
                 self.0.asked(interrupt);
                 return;
             }
+            EventKind::Checkpoint { .. } => {
+                self.0.note(What::Event(Arc::clone(&event)));
+                self.0.show();
+                return;
+            }
             EventKind::RunFinished { status: RunStatus::Waiting, waiting, .. } => self.listed(waiting),
             _ => {}
         }
@@ -222,7 +242,7 @@ impl Sink {
         let Some(handle) = self.0.handle() else { return };
         let mut listed = Vec::new();
         for pending in handle.pending().iter() {
-            let mut pending = pending.clone();
+            let mut pending = (**pending).clone();
             if self.0.case.veiled {
                 let unveiled = veil::suspension(&pending.call, &mut pending.suspension)
                     .and_then(|()| veil::arguments(&pending.call, &mut pending.arguments));
@@ -230,9 +250,9 @@ impl Sink {
                     self.0.wrong(format!("redacted: in the list of what waits, {left}"));
                 }
             }
-            listed.push((pending.call.to_string(), pending.args_digest, pending.suspension));
+            listed.push((pending.call.to_string(), pending.digest, pending.suspension));
         }
-        let told = waiting.iter().map(|it| (it.call.clone(), it.args_digest.clone(), it.suspension.clone()));
+        let told = waiting.iter().map(|it| (it.call.clone(), it.digest.clone(), it.suspension.clone()));
         if !told.eq(listed.iter().cloned()) {
             self.0.wrong(format!("told: {waiting:?} waits, and who holds a handle sees {listed:?}"));
         }

@@ -43,9 +43,8 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
         let found = |decisions: &[Decision]| {
             let same = decisions.iter().filter(|it| it.decision_id == sent.decision);
             let same = same.filter(|it| it.suspension_id == sent.suspension && it.action == sent.action);
-            let said = |it: &&Decision| {
-                digest_of_decision(&it.result, it.actor.as_deref(), it.args_digest.as_deref())
-            };
+            let said =
+                |it: &&Decision| digest_of_decision(&it.result, it.actor.as_deref(), it.digest.as_deref());
             same.filter(|it| said(it) == sent.said).count()
         };
         let (taken, untaken) = (found(&seen.taken), found(&seen.untaken));

@@ -87,7 +87,7 @@ impl People {
         let first = self.incoming("d", approval, action);
         match self.rng.u8(..10) {
             0 => {
-                let shown = Incoming { args_digest: Some("sha256:0".to_owned()), ..first.clone() };
+                let shown = Incoming { digest: Some("sha256:0".to_owned()), ..first.clone() };
                 let other = Incoming { decision_id: format!("other-{}", self.sent), ..shown };
                 self.send(&other).await?;
                 self.send(&first).await?;
@@ -123,7 +123,7 @@ impl People {
         self.sent += 1;
         let mut incoming = Incoming::new(format!("{kind}-{}", self.sent), &*approval.call, action)
             .on(&*approval.suspension.id)
-            .for_arguments(&*approval.args_digest);
+            .for_question(&*approval.digest);
         // A result with the answer to a doubt says what came of it, and most do not know.
         if approval.suspension.action != IN_DOUBT || self.rng.u8(..4) == 0 {
             incoming = incoming.with_result(json!({ "decided_as": self.sent }));
@@ -141,11 +141,7 @@ impl People {
             call: incoming.call.clone(),
             suspension: incoming.suspension_id.clone().unwrap_or_default(),
             action: incoming.action,
-            said: digest_of_decision(
-                &incoming.result,
-                incoming.actor.as_deref(),
-                incoming.args_digest.as_deref(),
-            ),
+            said: digest_of_decision(&incoming.result, incoming.actor.as_deref(), incoming.digest.as_deref()),
         };
         let note = |entry: &Entry| self.parent.ledger.note(entry).map_err(StoreError::failed);
         note(&Entry::Sent(sent.clone()))?;

@@ -81,7 +81,7 @@ impl Board {
         incoming.result = decision.result;
         incoming.reason = decision.reason;
         incoming.actor = decision.actor;
-        incoming.args_digest = decision.args_digest.or(shown);
+        incoming.digest = decision.digest.or(shown);
         incoming
     }
 

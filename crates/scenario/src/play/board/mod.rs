@@ -15,6 +15,7 @@ use std::task::{Context, Poll};
 use runstate::agent::event::EventSink;
 use runstate::agent::{CancellationToken, DecisionHandle, RunState, WhenSuspended};
 use runstate::clock::{Clock, sleep_until};
+use runstate::decision::Suspension;
 use tokio::sync::Notify;
 
 use super::played::{Replied, Sent};
@@ -40,6 +41,8 @@ pub(super) struct Board {
     pub(super) token: CancellationToken,
     clock: Arc<dyn Clock>,
     parks: bool,
+    /// Is there a committer?
+    is_committed: bool,
     asks: Asks,
     gone: Gone,
     also: Option<Arc<dyn EventSink>>,
@@ -62,7 +65,9 @@ struct Inner {
     dropped: bool,
     /// What the user wrote to a run that is parked.
     message: Option<String>,
-    /// The digest of the arguments that each call was last shown with.
+    /// What was asked and is not committed, and so not shown.
+    asked: Vec<(String, Suspension)>,
+    /// The digest of the question that each call asked last.
     digests: HashMap<String, String>,
 }
 
@@ -90,6 +95,7 @@ impl Board {
             token: CancellationToken::new(),
             clock,
             parks: scenario.when_suspended == WhenSuspended::Park,
+            is_committed: scenario.commits.kept,
             asks,
             gone,
             also,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::played::{Replied, What};
 use super::fire::answer;
 use super::{Board, Inner};
-use crate::file::{OnEvent, When};
+use crate::file::{Act, OnEvent, When};
 use crate::script::IN_DOUBT;
 
 impl EventSink for Board {
@@ -37,9 +37,21 @@ impl EventSink for Board {
             self.send(answers);
             self.changed.notify_one();
         }
-        if let EventKind::ToolCallSuspended { interrupt } = &event.kind {
-            self.asks.told(&interrupt.call, &interrupt.suspension);
-            self.reply(&interrupt.call, &interrupt.suspension);
+        match &event.kind {
+            EventKind::ToolCallSuspended { interrupt } => {
+                self.asks.told(&interrupt.call, &interrupt.suspension);
+                let asked = (interrupt.call.clone(), interrupt.suspension.clone());
+                match self.is_committed {
+                    true => self.lock().asked.push(asked),
+                    false => self.reply(&asked.0, &asked.1),
+                }
+            }
+            // People are shown what is committed.
+            EventKind::Checkpoint { .. } => {
+                let shown = std::mem::take(&mut self.lock().asked);
+                shown.iter().for_each(|(call, suspension)| self.reply(call, suspension));
+            }
+            _ => {}
         }
         self.fire_on(event);
     }
@@ -57,7 +69,7 @@ impl Inner {
                 self.note_lapses(waiting.iter().map(|one| &one.suspension));
             }
             EventKind::ToolCallSuspended { interrupt } => {
-                self.digests.insert(interrupt.call.clone(), interrupt.args_digest.clone());
+                self.digests.insert(interrupt.call.clone(), interrupt.digest.clone());
             }
             _ => {}
         }
@@ -122,8 +134,13 @@ impl Board {
                 }
             }
         }
+        // A question is not shown yet when its event is told: a decision comes in the same instant, behind its commit.
+        let asks = matches!(event.kind, EventKind::ToolCallSuspended { .. });
         let is_now = |pending: &super::Pending| match &pending.step.when {
-            When::Event(on) => on.after_ms == 0 && pending.due_ms.is_some(),
+            When::Event(on) => {
+                let waits = asks && matches!(pending.step.act, Act::Decide(_));
+                on.after_ms == 0 && pending.due_ms.is_some() && !waits
+            }
             When::AtMs(_) | When::BeforeCommit(_) | When::AfterCommit(_) => false,
         };
         while let Some(pending) = self.take_first(is_now) {

@@ -64,11 +64,11 @@ fn decision(kind: Kind, place: usize, call: &str) -> Decision {
     let named = on("$asked");
     match kind {
         Kind::Resume | Kind::Cancel | Kind::Again => Decision { as_shown: true, ..named },
-        Kind::ResumeUnnamed | Kind::CancelUnnamed => unnamed,
+        Kind::ResumeUnnamed | Kind::CancelUnnamed => on(""),
         Kind::Stale => on("$before"),
         Kind::UnknownCall => Decision { call: "nobody".to_owned(), ..named },
         Kind::OtherRun => Decision { run: Some("r2".to_owned()), ..named },
-        Kind::OtherArguments => Decision { args_digest: Some("0".to_owned()), ..named },
+        Kind::OtherArguments => Decision { digest: Some("0".to_owned()), ..named },
         Kind::Unfit => Decision { result: json!("unfit"), ..named },
     }
 }
@@ -87,7 +87,7 @@ pub(super) fn at_times(case: &Case) -> Vec<Step> {
         let action = if timed.resumes { Action::Approve } else { Action::Deny };
         let decision = Decision {
             result: json!({ "ok": true, "n": 8 }),
-            args_digest: timed.other_arguments.then(|| "0".to_owned()),
+            digest: timed.other_arguments.then(|| "0".to_owned()),
             ..Decision::new(format!("timed/{place}"), &timed.call, action)
         };
         Step { insists: true, ..Step::new(When::AtMs(timed.at_ms), Act::Decide(vec![decision])) }

@@ -1,0 +1,282 @@
+//! The questions of a run, and the reply to a decision on them: one table for every door.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::resolve::{after, fits};
+use super::{Incoming, PendingCall, Reply};
+use crate::agent::schema::SchemaCheck;
+use crate::decision::{Decision, Suspension};
+
+/// A question that waits.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) call: Arc<str>,
+    pub(crate) suspension: Suspension,
+    pub(crate) digest: String,
+    /// As holders of a handle see it.
+    pub(in crate::agent) shown: Option<Arc<PendingCall>>,
+}
+
+/// A call, as far as decisions can be about it.
+#[derive(Debug)]
+struct Known {
+    /// The id that the model gave it.
+    id: Arc<str>,
+    /// How many questions were asked about it.
+    asked: u32,
+    /// The suspension that was asked last, and the question as long as it waits.
+    waits: Option<Arc<Asked>>,
+}
+
+/// A call, as it is now.
+#[derive(Debug)]
+pub(crate) struct CallNow<'a> {
+    /// Its place among the calls of the run.
+    pub(crate) place: usize,
+    pub(crate) name: &'a Arc<str>,
+    pub(crate) id: &'a str,
+    pub(crate) asked: u32,
+    pub(crate) waits: Option<Asked>,
+}
+
+/// The questions of a run and the decisions on them.
+#[derive(Debug)]
+pub(crate) struct Board {
+    run: Arc<str>,
+    calls: HashMap<Arc<str>, Known>,
+    /// The calls of each id that the model gave, in order.
+    lives: HashMap<Arc<str>, Vec<Arc<str>>>,
+    /// The questions that wait, in the order of their calls.
+    waiting: BTreeMap<usize, Arc<Asked>>,
+    by_suspension: HashMap<String, usize>,
+    decided: HashMap<String, Arc<Decision>>,
+    by_id: HashMap<String, Arc<Decision>>,
+    /// The decisions on each call, in order.
+    by_call: HashMap<String, Vec<Arc<Decision>>>,
+}
+
+/// Up to so many bytes an id may have.
+const MOST_ID: usize = 1024;
+
+impl Board {
+    pub(crate) fn of(run: Arc<str>) -> Self {
+        Board {
+            run,
+            calls: HashMap::new(),
+            lives: HashMap::new(),
+            waiting: BTreeMap::new(),
+            by_suspension: HashMap::new(),
+            decided: HashMap::new(),
+            by_id: HashMap::new(),
+            by_call: HashMap::new(),
+        }
+    }
+
+    /// Is it of this run? The id is that of one run in memory, and no copy of it.
+    pub(in crate::agent) fn is_of(&self, run: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.run, run)
+    }
+
+    /// Takes in how a call is now. Says whether it waits for another question than before, or for none any more.
+    pub(crate) fn call(&mut self, now: CallNow<'_>) -> bool {
+        let before = self.waiting.get(&now.place).map(|asked| asked.suspension.id.clone());
+        let is_other = before.as_ref() != now.waits.as_ref().map(|asked| &asked.suspension.id);
+        if let Some(was) = self.waiting.remove(&now.place) {
+            self.by_suspension.remove(&was.suspension.id);
+        }
+        let waits = now.waits.map(Arc::new);
+        if let Some(asked) = &waits {
+            self.by_suspension.insert(asked.suspension.id.clone(), now.place);
+            self.waiting.insert(now.place, Arc::clone(asked));
+        }
+        if let Some(known) = self.calls.get_mut(now.name) {
+            (known.asked, known.waits) = (now.asked, waits);
+            return is_other;
+        }
+        let id: Arc<str> = if **now.name == *now.id { Arc::clone(now.name) } else { now.id.into() };
+        self.lives.entry(Arc::clone(&id)).or_default().push(Arc::clone(now.name));
+        self.calls.insert(Arc::clone(now.name), Known { id, asked: now.asked, waits });
+        is_other
+    }
+
+    /// Takes in a decision that was accepted.
+    pub(crate) fn decision(&mut self, decision: &Decision) {
+        let decision = Arc::new(decision.clone());
+        if self.decided.insert(decision.suspension_id.clone(), Arc::clone(&decision)).is_none() {
+            self.by_call.entry(decision.call.clone()).or_default().push(Arc::clone(&decision));
+        }
+        // A question that a store has a decision on waits no more, taken or not.
+        if let Some(place) = self.by_suspension.remove(&decision.suspension_id) {
+            self.waiting.remove(&place);
+            if let Some(known) = self.calls.get_mut(&*decision.call) {
+                known.waits = None;
+            }
+        }
+        self.by_id.insert(decision.decision_id.clone(), decision);
+    }
+
+    /// The questions that wait, as holders of a handle see them.
+    pub(in crate::agent) fn pending(&self) -> Arc<[Arc<PendingCall>]> {
+        self.waiting.values().filter_map(|asked| asked.shown.clone()).collect()
+    }
+
+    /// The question that a decision is on.
+    ///
+    /// # Errors
+    /// The reply to a decision that is on none that waits. The first that matches is the reply, at every door.
+    pub(crate) fn bind(&self, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+        well_formed(incoming)?;
+        if incoming.run_id.as_ref().is_some_and(|run| *run != *self.run) {
+            return Err(Reply::Unknown);
+        }
+        if let Some(known) = self.by_id.get(&incoming.decision_id) {
+            return Err(match self.says_the_same(incoming, known) {
+                Ok(()) => Reply::Duplicate,
+                Err(other) => Reply::Invalid(format!(
+                    "the id {:?} is that of a decision with another {other}; give each decision an id of its own",
+                    incoming.decision_id
+                )),
+            });
+        }
+        let asked = match (&incoming.suspension_id, &incoming.digest) {
+            (Some(id), _) => self.on_suspension(id, incoming),
+            (None, Some(digest)) => self.on_digest(digest, incoming),
+            (None, None) => self.on_call(&incoming.call),
+        }?;
+        match &incoming.digest {
+            Some(digest) if *digest != asked.digest => Err(Reply::Stale),
+            _ => Ok(asked),
+        }
+    }
+
+    /// Whether a decision on this question can be accepted now.
+    ///
+    /// # Errors
+    /// The reply where it cannot.
+    pub(crate) fn judge(
+        &self,
+        asked: &Asked,
+        incoming: &Incoming,
+        now_ms: u64,
+        schemas: &dyn SchemaCheck,
+    ) -> Result<(), Reply> {
+        if asked.suspension.is_expired(now_ms) {
+            return Err(Reply::Expired);
+        }
+        if asked.suspension.distinct_actors {
+            let actor =
+                incoming.actor.as_ref().filter(|actor| !actor.is_empty()).ok_or(Reply::NotDistinct)?;
+            if self.on_calls(&asked.call).any(|earlier| earlier.actor.as_ref() == Some(actor)) {
+                return Err(Reply::NotDistinct);
+            }
+        }
+        fits(&asked.suspension, incoming, schemas)
+    }
+
+    /// What of a decision that comes again is another than what was accepted under its id.
+    fn says_the_same(&self, incoming: &Incoming, known: &Decision) -> Result<(), &'static str> {
+        let names = |call: &str| call.is_empty() || self.is_called(&known.call, call);
+        let parts = [
+            ("action", incoming.action == known.action),
+            ("result", incoming.result == known.result),
+            ("reason", incoming.reason == known.reason),
+            ("actor", incoming.actor == known.actor),
+            ("call", names(&incoming.call)),
+            ("suspension", incoming.suspension_id.as_ref().is_none_or(|id| *id == known.suspension_id)),
+            ("digest", incoming.digest.is_none() || incoming.digest == known.digest),
+        ];
+        parts.iter().find(|(_, same)| !same).map_or(Ok(()), |(part, _)| Err(*part))
+    }
+
+    /// Is the call of that name in traces called so: by its name, or by the id that the model gave it?
+    fn is_called(&self, name: &str, call: &str) -> bool {
+        name == call || self.calls.get(name).is_some_and(|known| *known.id == *call)
+    }
+
+    fn on_suspension(&self, id: &str, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+        if let Some(decision) = self.decided.get(id) {
+            return Err(after(decision));
+        }
+        let asked = self.by_suspension.get(id).and_then(|place| self.waiting.get(place));
+        let is_meant =
+            |asked: &&Arc<Asked>| incoming.call.is_empty() || self.is_called(&asked.call, &incoming.call);
+        asked.filter(is_meant).cloned().ok_or_else(|| self.not_waiting(&incoming.call))
+    }
+
+    fn on_digest(&self, digest: &str, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
+        let call = &*incoming.call;
+        let is_it = |asked: &&Arc<Asked>| asked.digest == digest;
+        let asked = match call {
+            "" => self.waiting.values().find(is_it),
+            call => {
+                self.named(call).iter().filter_map(|name| self.calls.get(name)?.waits.as_ref()).find(is_it)
+            }
+        };
+        if let Some(asked) = asked {
+            return Ok(Arc::clone(asked));
+        }
+        let is_on = |one: &&Decision| one.digest.as_deref() == Some(digest);
+        let decided = match call {
+            "" => self.decided.values().map(|one| &**one).find(is_on),
+            call => self.named(call).iter().flat_map(|name| self.on_calls(name)).find(is_on),
+        };
+        Err(decided.map_or_else(|| self.not_waiting(call), after))
+    }
+
+    /// The decisions on a call, in order.
+    fn on_calls(&self, name: &str) -> impl Iterator<Item = &Decision> {
+        self.by_call.get(name).into_iter().flatten().map(|one| &**one)
+    }
+
+    /// Nothing waits under the suspension or the digest that is named: was anything asked about the call?
+    fn not_waiting(&self, call: &str) -> Reply {
+        let asked = |name: &Arc<str>| self.calls.get(name).is_some_and(|known| known.asked > 0);
+        if self.named(call).iter().any(asked) { Reply::Stale } else { Reply::Unknown }
+    }
+
+    /// The calls that a name means: all lives of the id that the call of that name has.
+    fn named(&self, call: &str) -> &[Arc<str>] {
+        let id = self.calls.get(call).map_or(call, |known| &known.id);
+        self.lives.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The form by name alone is for a call that was asked about once, and whose id names no other call.
+    fn on_call(&self, call: &str) -> Result<Arc<Asked>, Reply> {
+        let calls = self.named(call);
+        let known = calls.iter().filter_map(|name| self.calls.get(name));
+        let asked: u64 = known.clone().map(|known| u64::from(known.asked)).sum();
+        let waiting = || known.clone().filter_map(|known| known.waits.as_ref());
+        match (calls.len(), asked) {
+            (0, _) | (1, 0) => Err(Reply::Unknown),
+            (1, 1) => match waiting().next() {
+                Some(asked) => Ok(Arc::clone(asked)),
+                None => Err(self.on_calls(&calls[0]).next().map_or(Reply::Unknown, after)),
+            },
+            _ => Err(Reply::Ambiguous(waiting().map(|asked| asked.suspension.id.clone()).collect())),
+        }
+    }
+}
+
+/// Whether a decision has ids that can be one's.
+///
+/// # Errors
+/// The reply to one that has not.
+pub(crate) fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
+    let invalid = |why: String| Err(Reply::Invalid(why));
+    let id = &incoming.decision_id;
+    if id.is_empty() {
+        return invalid("it has no id of its own; give each decision one".to_owned());
+    }
+    if id.len() > MOST_ID || id.chars().any(char::is_control) {
+        return invalid(format!("its id has control characters or more than {MOST_ID} bytes"));
+    }
+    match (&incoming.suspension_id, &incoming.digest) {
+        (Some(id), _) if id.is_empty() => invalid("the suspension that it names is empty".to_owned()),
+        (_, Some(digest)) if digest.is_empty() => invalid("the digest that it names is empty".to_owned()),
+        (None, None) if incoming.call.is_empty() => {
+            invalid("it names no suspension, no digest and no call".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
