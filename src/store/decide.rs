@@ -62,7 +62,15 @@ pub async fn decide(
             return Ok(Reply::Ambiguous(several.iter().map(|one| one.suspension.id.clone()).collect()));
         }
     };
-    judged(store, run, incoming.clone(), now_ms, schemas).await
+    let reply = judged(store, run, incoming.clone(), now_ms, schemas).await?;
+    // A call that another version of its lifecycle wrote is not known by its name here. Its question is.
+    if reply == Reply::Unknown && incoming.suspension_id.is_none() {
+        let found = waiting(store, incoming).await?;
+        if !found.is_empty() {
+            return Ok(Reply::Ambiguous(found.into_iter().map(|one| one.suspension.id).collect()));
+        }
+    }
+    Ok(reply)
 }
 
 /// The reply by the only question that a decision can be on, if that is enough: the case of most decisions, for which no run is

@@ -108,7 +108,8 @@ async fn parked(file: &Path) -> Arc<dyn RunStore> {
 /// Approves one of the calls that wait: people need no program of either version.
 async fn approve(store: &Arc<dyn RunStore>, place: usize) {
     let approval = &waiting(store).await[place];
-    let mut approved = Incoming::new(&*approval.suspension.id, &*approval.call, DecisionAction::Resume);
+    let id = &*approval.suspension.id;
+    let mut approved = Incoming::new(id, &*approval.call, DecisionAction::Resume).on(id);
     approved.run_id = Some("r1".to_owned());
     assert_eq!(decide(&**store, &approved, 2_000, &Unchecked).await.unwrap(), Reply::Accepted);
 }
