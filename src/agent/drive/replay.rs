@@ -12,7 +12,7 @@ use crate::resume_tool_call::{
     Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
     Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
-use crate::tool_call::{AnyToolCall, Cancel, Replay, Resume};
+use crate::tool_call::{AnyToolCall, Replay, Resume};
 use crate::tool_execution::{Effect, StartPermit};
 
 /// The passes through a gate, and how they are committed.
@@ -161,7 +161,8 @@ impl Drive<'_, '_> {
         let pass = pass.match_call(MatchCall::new(&*self.state.calls[call].name, decision.clone()));
         self.state.decided.accept(decision.clone());
         let resumes = decision.action == DecisionAction::Resume;
-        let reason = decision.reason.clone().unwrap_or_else(|| "denied".to_owned());
+        let reason = decision.reason.as_deref().unwrap_or("denied");
+        let cancel = self.state.cancel_of(call, reason, false);
         let resume = Resume::new(decision.clone());
         // A decision to resume moves its call before the commit, so that a crash in its replay leaves it in doubt.
         self.state.step_call(call, |machine| match machine {
@@ -169,7 +170,7 @@ impl Drive<'_, '_> {
                 Ok(call) => call.into(),
                 Err(rejected) => unreachable!("an accepted decision fits: {}", rejected.error),
             },
-            AnyToolCall::Suspended(call) => call.cancel(Cancel::new(reason)).into(),
+            AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
             other => unreachable!("an accepted decision is on a suspended call, not on {}", other.status()),
         });
         let pass = pass.resolve(Resolve);

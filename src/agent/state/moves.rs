@@ -78,18 +78,12 @@ impl RunState {
     pub(in crate::agent) fn cancel_open_calls(&mut self, reason: &str, in_doubt: &[usize]) -> Vec<usize> {
         let open = self.calls.open().to_vec();
         for call in &open {
-            self.step_call(*call, |machine| {
-                let cancel = if in_doubt.contains(call) || is_asked_about(&machine) {
-                    Cancel::new(format!("{reason}; {UNKNOWN}"))
-                } else {
-                    Cancel::new(reason)
-                };
-                match machine {
-                    AnyToolCall::Running(call) => call.cancel(cancel).into(),
-                    AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
-                    AnyToolCall::Resuming(call) => call.cancel(cancel).into(),
-                    other => other,
-                }
+            let cancel = self.cancel_of(*call, reason, in_doubt.contains(call));
+            self.step_call(*call, |machine| match machine {
+                AnyToolCall::Running(call) => call.cancel(cancel).into(),
+                AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
+                AnyToolCall::Resuming(call) => call.cancel(cancel).into(),
+                other => other,
             });
         }
         for call in self.startable() {
@@ -97,11 +91,19 @@ impl RunState {
         }
         open
     }
-}
 
-/// A crash left it in doubt whether its tool was executing.
-fn is_asked_about(call: &AnyToolCall) -> bool {
-    matches!(call, AnyToolCall::Suspended(call) if call.suspension().doubted_arguments().is_some())
+    /// How a call is given up. Of one whose tool a crash may have cut off it is said: the model must not read that nothing happened.
+    pub(in crate::agent) fn cancel_of(&self, call: usize, reason: &str, in_doubt: bool) -> Cancel {
+        let is_asked_about = match self.calls[call].machine.get() {
+            AnyToolCall::Suspended(call) => call.suspension().doubted_arguments().is_some(),
+            _ => false,
+        };
+        if in_doubt || is_asked_about {
+            Cancel::new(format!("{reason}; {UNKNOWN}"))
+        } else {
+            Cancel::new(reason)
+        }
+    }
 }
 
 const UNKNOWN: &str =
