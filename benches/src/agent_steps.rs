@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use futures_util::stream;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, CancellationToken, ExecutionMode, GateCall, Incoming, InferenceRequest, Input, Io,
-    MemoryCommitter, Model, ModelStream, Phase, PhaseContext, Phases, Plugin, PluginError, RunState, Tool,
-    ToolContext, ToolSpec, Verdict, inbox, run_loop,
+    Agent, Approval, CancellationToken, ExecutionMode, Incoming, InferenceRequest, Input, Io,
+    MemoryCommitter, Model, ModelStream, PendingCall, Reply, RunState, Tool, ToolContext, ToolSpec, WhenSuspended, inbox,
+    run_loop,
 };
-use runstate::decision::{DecisionAction, Suspension};
+use runstate::decision::DecisionAction;
 use runstate::tool_result::ToolResult;
 use runstate_benches::agent_by_hand as by_hand;
 use runstate_benches::allocations::{Counting, allocations, live};
@@ -76,32 +76,13 @@ impl by_hand::Tool for Noop {
     }
 }
 
-struct Ask;
-
-#[async_trait]
-impl Plugin for Ask {
-    fn name(&self) -> &str {
-        "ask"
-    }
-
-    fn phases(&self) -> Phases {
-        Phases::of(&[Phase::BeforeToolExecute])
-    }
-
-    async fn before_tool_execute(
-        &self,
-        _: &mut PhaseContext<'_>,
-        call: &GateCall<'_>,
-    ) -> Result<Verdict, PluginError> {
-        Ok(match call.decision() {
-            Some(_) => Verdict::Allow,
-            None => Verdict::Suspend(Suspension::ask("approve", "may it?")),
-        })
-    }
-}
-
 fn noop() -> Noop {
     Noop(ToolSpec::new("noop", "does nothing").repeatable())
+}
+
+/// A tool whose every call waits for a decision.
+fn asks() -> Noop {
+    Noop(ToolSpec::new("noop", "does nothing").repeatable().needs_approval(Approval::always()))
 }
 
 fn agent(script: Script, mode: ExecutionMode) -> Agent {
@@ -207,7 +188,7 @@ async fn cycles() {
     let script = Script { steps: 200, calls: 1, tool: "noop" };
     let plain = agent(script, ExecutionMode::Sequential);
     let step = cost(|| ours(&plain, false)).await;
-    let asking = Agent::builder(script).tool(noop()).plugin(Ask).build().expect("a good configuration");
+    let asking = Agent::builder(script).tool(asks()).build().expect("a good configuration");
     let cycle = cost(|| suspended(&asking)).await;
     println!(
         "\nsuspend, decide, resume, step: {:.2} us, {:.1} allocations; a step: {:.2} us; ratio {:.2}",
@@ -233,7 +214,7 @@ async fn wide() {
 
 async fn waiting() {
     let script = Script { steps: 2, calls: 1, tool: "noop" };
-    let asking = Agent::builder(script).tool(noop()).plugin(Ask).build().expect("a good configuration");
+    let asking = Agent::builder(script).tool(asks()).build().expect("a good configuration");
     let before = live();
     let mut runs = Vec::new();
     for n in 0..10_000 {
@@ -245,9 +226,8 @@ async fn waiting() {
     drop(runs);
     let before = live();
     let waits = Agent::builder(script)
-        .tool(noop())
-        .plugin(Ask)
-        .when_suspended(runstate::agent::WhenSuspended::WaitInPlace)
+        .tool(asks())
+        .when_suspended(WhenSuspended::WaitInPlace)
         .build()
         .expect("a good configuration");
     let mut handles = Vec::new();
@@ -278,6 +258,52 @@ async fn waiting() {
     println!("all 10,000 decided and done: {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
 }
 
+/// Milliseconds until all of so many calls of one round are decided and executed, while a handle shows what waits.
+async fn decided(calls: u32, mode: ExecutionMode, when_suspended: WhenSuspended) -> f64 {
+    let script = Script { steps: 2, calls, tool: "noop" };
+    let agent = Agent::builder(script).tool(asks()).mode(mode).when_suspended(when_suspended);
+    let agent = agent.build().expect("a good configuration");
+    let (mut state, mut kept) = (RunState::new("r1"), MemoryCommitter::default());
+    let (mut handle, mut decisions) = inbox();
+    let people = tokio::spawn(async move {
+        let mut began = None;
+        while let Ok(waiting) = handle.pending_changed().await {
+            let began = began.get_or_insert_with(Instant::now);
+            let decision = |asked: &Arc<PendingCall>| {
+                let id = &asked.suspension.id;
+                Incoming::new(format!("d/{id}"), &*asked.call, DecisionAction::Resume).on(id)
+            };
+            let mut replies = handle.decide_all(waiting.iter().map(decision).collect()).await.into_iter().flatten();
+            if !replies.all(|reply| reply == Reply::Accepted) || waiting.is_empty() {
+                return *began;
+            }
+        }
+        began.expect("a call that waits")
+    });
+    let mut input = Input::message("go");
+    loop {
+        let io = Io::new().committer(&mut kept).inbox(&mut decisions);
+        let outcome = run_loop(&agent, &mut state, input, io).await.expect("a run");
+        if outcome.waiting.is_empty() {
+            break;
+        }
+        tokio::task::yield_now().await;
+        input = Input::Resume;
+    }
+    drop(decisions);
+    people.await.expect("decisions").elapsed().as_secs_f64() * 1e3
+}
+
+async fn deciding() {
+    println!("\n| one round of calls that wait | mode | 1,000 calls | 10,000 calls | ratio |\n|---|---|---|---|---|");
+    for when in [WhenSuspended::Park, WhenSuspended::WaitInPlace] {
+        for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
+            let (few, many) = (decided(1_000, mode, when).await, decided(10_000, mode, when).await);
+            println!("| {when:?} | {mode:?} | {few:.0} ms | {many:.0} ms | {:.1} |", many / few);
+        }
+    }
+}
+
 /// One run of so many steps, for an instruction counter.
 async fn counted(what: &str, n: u32) {
     let script = Script { steps: n, calls: 1, tool: "noop" };
@@ -291,10 +317,15 @@ async fn counted(what: &str, n: u32) {
         "memory" => ours(&agent(script, ExecutionMode::Sequential), true).await,
         "asking" => {
             let asking =
-                Agent::builder(script).tool(noop()).plugin(Ask).build().expect("a good configuration");
+                Agent::builder(script).tool(asks()).build().expect("a good configuration");
             suspended(&asking).await
         }
-        other => panic!("expected by-hand, none, memory or asking, got {other:?}"),
+        "deciding" => {
+            let when = WhenSuspended::WaitInPlace;
+            decided(n, ExecutionMode::Concurrent, when).await;
+            n
+        }
+        other => panic!("expected by-hand, none, memory, asking or deciding, got {other:?}"),
     };
     println!("{steps}");
 }
@@ -319,5 +350,8 @@ async fn main() {
     }
     if asked("waiting") {
         waiting().await;
+    }
+    if asked("deciding") {
+        deciding().await;
     }
 }

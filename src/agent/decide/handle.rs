@@ -101,6 +101,8 @@ pub struct DecisionHandle {
 #[derive(Debug)]
 pub struct Inbox {
     inbound: mpsc::Receiver<Inbound>,
+    /// What a store has accepted: it is taken before all else.
+    posted: VecDeque<Envelope>,
     waiting: VecDeque<Envelope>,
     message: Option<(Arc<str>, oneshot::Sender<bool>)>,
     /// The questions of the run; none before a loop takes decisions from here.
@@ -112,7 +114,7 @@ pub fn inbox() -> (DecisionHandle, Inbox) {
     let (inbound_in, inbound) = mpsc::channel(BATCHES);
     let (board, board_out) = watch::channel(None);
     let handle = DecisionHandle { inbound: inbound_in, board: board_out };
-    (handle, Inbox { inbound, waiting: VecDeque::new(), message: None, board })
+    (handle, Inbox { inbound, posted: VecDeque::new(), waiting: VecDeque::new(), message: None, board })
 }
 
 impl DecisionHandle {
@@ -278,28 +280,28 @@ impl Inbox {
 
     /// The next decision, if one is there.
     pub(in crate::agent) fn take(&mut self) -> Option<Envelope> {
-        while self.waiting.is_empty() {
+        while !self.has_decisions() {
             let inbound = self.inbound.try_recv().ok()?;
             self.sort(inbound);
         }
-        self.waiting.pop_front()
+        self.posted.pop_front().or_else(|| self.waiting.pop_front())
     }
 
     /// The next decision that a store has accepted, if one is there.
     pub(in crate::agent) fn take_posted(&mut self) -> Option<Envelope> {
         self.sort_all();
-        let at = self.waiting.iter().position(Envelope::is_posted)?;
-        self.waiting.remove(at)
+        self.posted.pop_front()
     }
 
     /// Decisions to take before all others.
     pub(in crate::agent) fn put_first(&mut self, envelope: Envelope) {
-        self.waiting.push_front(envelope);
+        let queue = if envelope.is_posted() { &mut self.posted } else { &mut self.waiting };
+        queue.push_front(envelope);
     }
 
     /// Waits until something is there; for ever once no handle is left.
     pub(in crate::agent) async fn ready(&mut self) {
-        while self.waiting.is_empty() && self.message.is_none() {
+        while !self.has_decisions() && self.message.is_none() {
             match self.inbound.recv().await {
                 Some(inbound) => self.sort(inbound),
                 None => std::future::pending().await,
@@ -312,11 +314,15 @@ impl Inbox {
     pub(in crate::agent) async fn decision_ready(&mut self) {
         loop {
             self.refuse_messages();
-            if !self.waiting.is_empty() {
+            if self.has_decisions() {
                 return;
             }
             self.ready().await;
         }
+    }
+
+    fn has_decisions(&self) -> bool {
+        !self.posted.is_empty() || !self.waiting.is_empty()
     }
 
     fn sort_all(&mut self) {
@@ -327,7 +333,12 @@ impl Inbox {
 
     fn sort(&mut self, inbound: Inbound) {
         match inbound {
-            Inbound::Decisions(envelopes) => self.waiting.extend(envelopes),
+            Inbound::Decisions(envelopes) => {
+                let (posted, waiting): (Vec<_>, Vec<_>) =
+                    envelopes.into_iter().partition(Envelope::is_posted);
+                self.posted.extend(posted);
+                self.waiting.extend(waiting);
+            }
             Inbound::Message(text, asker) => {
                 // The last one written is the one that counts; the writer of the other is told.
                 if let Some((_, earlier)) = self.message.replace((text, asker)) {

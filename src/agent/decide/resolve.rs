@@ -81,6 +81,9 @@ impl RunState {
     /// The first suspension that has lapsed, given up by the runtime. It is a decision like any other, but for who makes it
     /// and that nobody else can.
     pub(in crate::agent) fn lapsed(&self, now_ms: u64) -> Option<(Incoming, Accepted)> {
+        if self.next_expiry_ms().is_none_or(|at| now_ms < at) {
+            return None;
+        }
         let lapsed = self.calls.suspended().find_map(|call| {
             let suspension = self.suspension(call)?;
             suspension.is_expired(now_ms).then_some((call, suspension))
@@ -100,7 +103,7 @@ impl RunState {
 
     /// When the next suspension lapses.
     pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
-        self.calls.suspended().filter_map(|call| self.suspension(call)?.expires_at_ms).min()
+        self.calls.next_expiry_ms()
     }
 }
 

@@ -139,7 +139,11 @@ impl Drive<'_, '_> {
             done!(flow, self.ask_to_stop(true));
             self.stop.get_or_insert(FinalReason::NATURAL_END);
         }
-        let asked_before = self.asked();
+        // Without a look at this the calls that wait are not read again for each of many decisions.
+        let asked_before = match self.config.policy {
+            SuspensionPolicy::WaitForAll => Vec::new(),
+            SuspensionPolicy::ContinueWhenAny => self.asked(),
+        };
         let gate = flow.gate();
         let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, first, interrupted).await);
         // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.

@@ -1,6 +1,6 @@
 //! The calls of a run, found by name, by step and by how they stand.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,6 +41,14 @@ impl Call {
 
     /// What it waits for, if it does.
     pub(in crate::agent) fn asked(&self, run: &str) -> Option<Asked> {
+    /// When what it waits for lapses.
+    fn expires_at_ms(&self) -> Option<u64> {
+        match self.machine.get() {
+            AnyToolCall::Suspended(machine) => machine.suspension().expires_at_ms,
+            _ => None,
+        }
+    }
+
         let AnyToolCall::Suspended(machine) = self.machine.get() else { return None };
         let suspension = machine.suspension().clone();
         let digest = suspension.digest(run, &self.name, machine.record().tool(), machine.asked_arguments());
@@ -76,6 +84,8 @@ pub(in crate::agent) struct Calls {
     changed: Vec<usize>,
     tally: StatusTally,
 }
+    /// The calls whose suspensions lapse, by when.
+    lapsing: BTreeSet<(u64, usize)>,
 
 impl std::ops::Index<usize> for Calls {
     type Output = Call;
@@ -118,6 +128,11 @@ impl Calls {
     pub(in crate::agent) fn projection(&self) -> RunStatus {
         self.tally.run_status()
     }
+    /// When the next suspension lapses.
+    pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
+        self.lapsing.first().map(|(at_ms, _)| *at_ms)
+    }
+
 
     /// The places of the calls of a step; they stand together, since calls are made step by step.
     pub(in crate::agent) fn of_step(&self, step: u32) -> Range<usize> {
@@ -170,6 +185,7 @@ impl Calls {
     }
 
     fn unlist(&mut self, call: usize, status: ToolCallStatus) {
+        self.lapsing.extend(call.expires_at_ms().map(|at_ms| (at_ms, at)));
         match status {
             ToolCallStatus::New => delist(&mut self.fresh, call),
             ToolCallStatus::Running | ToolCallStatus::Suspended | ToolCallStatus::Resuming => {
@@ -237,10 +253,14 @@ impl Calls {
         before
     }
 
+        if let Some(at_ms) = self.all[call].expires_at_ms() {
+            self.lapsing.remove(&(at_ms, call));
+        }
     /// Begins an execution; says which of the call's it is, from 1.
     pub(in crate::agent) fn begin_execution(&mut self, call: usize) -> u32 {
         self.all[call].executions += 1;
         self.mark(call);
+        self.lapsing.extend(self.all[call].expires_at_ms().map(|at_ms| (at_ms, call)));
         self.all[call].executions
     }
 
