@@ -7,11 +7,10 @@ use std::error::Error;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
-    Agent, GateCall, Incoming, InferenceRequest, Input, Io, MemoryCommitter, Message, Model, ModelStream,
-    Phase, PhaseContext, Phases, Plugin, PluginError, ResultContent, RunState, Tool, ToolContext, ToolSpec,
-    Verdict, async_trait, inbox, run_loop,
+    Agent, Approval, Incoming, InferenceRequest, Input, Io, MemoryCommitter, Message, Model, ModelStream,
+    ResultContent, RunState, Tool, ToolContext, ToolSpec, async_trait, inbox, run_loop,
 };
-use runstate::decision::{DecisionAction, Suspension};
+use runstate::decision::DecisionAction;
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
 
@@ -56,38 +55,12 @@ impl Tool for Delete {
     }
 }
 
-/// Asks a person before anything is deleted.
-struct Ask;
-
-#[async_trait]
-impl Plugin for Ask {
-    fn name(&self) -> &str {
-        "ask"
-    }
-
-    fn phases(&self) -> Phases {
-        Phases::of(&[Phase::BeforeToolExecute])
-    }
-
-    async fn before_tool_execute(
-        &self,
-        _: &mut PhaseContext<'_>,
-        call: &GateCall<'_>,
-    ) -> Result<Verdict, PluginError> {
-        Ok(match call.decision() {
-            Some(_) => Verdict::Allow,
-            None => {
-                Verdict::Suspend(Suspension::ask("approve", format!("delete {}?", call.arguments()["path"])))
-            }
-        })
-    }
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let delete = Delete(ToolSpec::new("delete", "Deletes a file."));
+    let asks = Approval::always().asking(|call| format!("delete {}?", call.arguments()["path"]));
+    let delete = Delete(ToolSpec::new("delete", "Deletes a file.").needs_approval(asks));
     let stop = StopConditions::new(vec![StopConditionSpec::MaxRounds { rounds: 10 }])?;
-    let agent = Agent::builder(Script).tool(delete).plugin(Ask).stop(stop).build()?;
+    let agent = Agent::builder(Script).tool(delete).stop(stop).build()?;
 
     for action in [DecisionAction::Resume, DecisionAction::Cancel] {
         // The first process: it ends with the run waiting.
@@ -96,15 +69,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let io = Io::new().committer(&mut committer);
         let outcome = run_loop(&agent, &mut state, Input::message("tidy up"), io).await?;
         assert_eq!(outcome.reason, TerminationReason::Suspended);
-        for pending in state.pending() {
-            println!("{} waits: {}", pending.call, pending.suspension.message);
-        }
+        let question = state.pending().first().ok_or("no call waits")?.suspension.clone();
+        println!("{}", question.message);
         drop(state);
 
         // Another one, later: only what was committed is left.
         let mut state = committer.restore()?;
         let (_handle, mut decisions) = inbox();
-        decisions.put(Incoming::new("decision-1", "call_1", action));
+        decisions.put(Incoming::new("decision-1", "call_1", action).on(question.id));
         let io = Io::new().committer(&mut committer).inbox(&mut decisions);
         let outcome = run_loop(&agent, &mut state, Input::Resume, io).await?;
         assert_eq!(outcome.reason, TerminationReason::NaturalEnd);

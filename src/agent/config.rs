@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::event::Redact;
 use super::model::Model;
-use super::plugin::{Extension, Phase, Plugin, Plugins};
+use super::plugin::{Approvals, Extension, Phase, Plugin, Plugins};
 use super::schema::{SchemaCheck, Unchecked};
 use super::stop::{MOST_WINDOW, StopConditions, StopConfigError};
 use super::tool::{Tool, ToolSpec};
@@ -292,10 +292,12 @@ impl AgentBuilder {
     /// The agent.
     ///
     /// # Errors
-    /// [`ConfigError`] for two tools of one name, a tool without a name, and a tool whose schema nothing checks.
+    /// [`ConfigError`] for two tools of one name, a tool without a name, a tool whose schema nothing checks, and a plugin about a tool
+    /// that the agent has not.
     pub fn build(self) -> Result<Agent, ConfigError> {
         let mut by_name = HashMap::with_capacity(self.tools.len());
-        let mut specs = Vec::with_capacity(self.tools.len());
+        let mut specs: Vec<Arc<ToolSpec>> = Vec::with_capacity(self.tools.len());
+        let mut approvals = None;
         for tool in self.tools {
             let spec = Arc::new(tool.spec().clone());
             let name = spec.name().to_owned();
@@ -305,12 +307,26 @@ impl AgentBuilder {
             if spec.schema().is_some() && self.schemas.is_none() {
                 return Err(ConfigError::NoSchemaCheck { tool: name });
             }
+            if let Some(approval) = spec.approval() {
+                let of: Approvals = approvals.take().unwrap_or_default();
+                approvals = Some(of.tool(&name, approval.clone()));
+            }
             specs.push(Arc::clone(&spec));
             if by_name.insert(name.clone(), (tool, spec)).is_some() {
                 return Err(ConfigError::SameName { tool: name });
             }
         }
+        let tools = Tools { by_name, specs: specs.into() };
         let mut plugins = self.plugins;
+        for plugin in &plugins {
+            if let Some(tool) = plugin.tools().into_iter().find(|tool| tools.get(tool).is_none()) {
+                let (plugin, tool) = (plugin.name().to_owned(), tool.to_owned());
+                return Err(ConfigError::NoSuchTool { plugin, tool, known: tools.names() });
+            }
+        }
+        if let Some(approvals) = approvals {
+            plugins.insert(0, Arc::new(approvals));
+        }
         if self.stop.specs().next().is_some() {
             plugins.push(Arc::new(self.stop));
         }
@@ -319,7 +335,7 @@ impl AgentBuilder {
         let window = plugins.iter().map(|it| it.plugin.window()).max().unwrap_or(0).min(MOST_WINDOW);
         let config = Config {
             model: self.model,
-            tools: Tools { by_name, specs: specs.into() },
+            tools,
             plugins,
             window,
             mode: self.mode,
@@ -357,6 +373,15 @@ pub enum ConfigError {
         /// The tool.
         tool: String,
     },
+    /// A plugin is about a tool that the agent has not ([`Plugin::tools`]).
+    NoSuchTool {
+        /// The plugin.
+        plugin: String,
+        /// The tool that it names.
+        tool: String,
+        /// The tools that there are, with commas between them.
+        known: String,
+    },
     /// A stop condition makes no sense.
     Stop(StopConfigError),
 }
@@ -371,6 +396,9 @@ impl fmt::Display for ConfigError {
                 "the tool {tool:?} gives a JSON Schema and nothing checks it; give the agent `schemas(…)`, or \
                  `schemas(Unchecked)` if it is for the model alone"
             ),
+            ConfigError::NoSuchTool { plugin, tool, known } => {
+                write!(f, "the plugin {plugin:?} is about the tool {tool:?}; the agent has {known}")
+            }
             ConfigError::Stop(error) => error.fmt(f),
         }
     }

@@ -70,7 +70,8 @@ pub use drive::{
 pub use history::{CallResult, History, Message, OpenCall, ResultContent};
 pub use model::{InferenceRequest, Model, ModelError, ModelStream};
 pub use plugin::{
-    EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict,
+    Approval, Approvals, EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError,
+    Verdict,
 };
 pub use schema::{SchemaCheck, Unchecked};
 #[cfg(feature = "store")]

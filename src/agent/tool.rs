@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::keys::{Key, KeyError, Patches, StateView};
+use super::plugin::Approval;
 use crate::decision::Decision;
 use crate::tool_call::{CallKey, CallRecord};
 use crate::tool_execution::{Effect, ExecuteTool, ToolExecution};
@@ -61,12 +62,19 @@ pub struct ToolSpec {
     description: String,
     schema: Option<Value>,
     effect: Effect,
+    approval: Option<Approval>,
 }
 
 impl ToolSpec {
     /// A tool of that name. Until it says otherwise it must not run twice.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
-        ToolSpec { name: name.into(), description: description.into(), schema: None, effect: Effect::Once }
+        ToolSpec {
+            name: name.into(),
+            description: description.into(),
+            schema: None,
+            effect: Effect::Once,
+            approval: None,
+        }
     }
 
     /// The same, with the JSON Schema of its arguments, against which they are checked before it executes.
@@ -83,6 +91,21 @@ impl ToolSpec {
         self
     }
 
+    /// The same, for a tool that does not execute before people approve the call. The agent asks them; no plugin is needed. A gate
+    /// that a plugin has beside it holds as well. Said again, the last one counts.
+    ///
+    /// ```
+    /// use runstate::agent::{Approval, ToolSpec};
+    ///
+    /// let delete = ToolSpec::new("delete", "Deletes a file.").needs_approval(Approval::always());
+    /// assert!(delete.approval().is_some());
+    /// ```
+    #[must_use]
+    pub fn needs_approval(mut self, approval: Approval) -> Self {
+        self.approval = Some(approval);
+        self
+    }
+
     /// The name by which the model calls it.
     pub fn name(&self) -> &str {
         &self.name
@@ -96,6 +119,11 @@ impl ToolSpec {
     /// The JSON Schema of its arguments.
     pub fn schema(&self) -> Option<&Value> {
         self.schema.as_ref()
+    }
+
+    /// Which of its calls people must approve, if any.
+    pub fn approval(&self) -> Option<&Approval> {
+        self.approval.as_ref()
     }
 
     /// May it run twice?

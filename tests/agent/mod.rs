@@ -17,6 +17,7 @@ mod keyed_files;
 mod leftovers;
 mod messages;
 mod modes;
+mod needs_approval;
 mod offers;
 mod outcomes;
 mod outside;

@@ -81,6 +81,13 @@ impl Incoming {
         self
     }
 
+    /// The same, given by this actor.
+    #[must_use]
+    pub fn by(mut self, actor: impl Into<String>) -> Self {
+        self.actor = Some(actor.into());
+        self
+    }
+
     /// The same, with an answer.
     #[must_use]
     pub fn with_result(mut self, result: impl Into<Value>) -> Self {

@@ -171,10 +171,17 @@ impl Drive<'_, '_> {
         if config.plugins_of(Phase::BeforeToolExecute).next().is_none() {
             return Ok(Verdict::Allow);
         }
-        let name = Arc::clone(&self.state.calls[call].name);
-        let record = self.state.calls[call].record();
-        let (id, key) = (record.id().to_owned(), record.key());
-        let call = GateCall { name: &name, id: &id, key, tool, arguments, decision };
+        let called = &self.state.calls[call];
+        let (name, number) = (Arc::clone(&called.name), called.number);
+        let (id, key) = (called.record().id().to_owned(), called.record().key());
+        // The plugins may not hold on to the state, which what executes beside them changes.
+        let decisions = match called.record().suspensions() {
+            0 => Vec::new(),
+            _ => self.state.decided.resumed(&self.state.id, &name),
+        };
+        let decisions: Vec<_> = decisions.iter().collect();
+        let call =
+            GateCall { name: &name, id: &id, key, tool, arguments, decision, decisions: &decisions, number };
         self.before_tool_execute(key.step, &call).await
     }
 

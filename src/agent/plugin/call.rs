@@ -15,6 +15,8 @@ pub struct GateCall<'a> {
     pub(in crate::agent) tool: &'a str,
     pub(in crate::agent) arguments: &'a Value,
     pub(in crate::agent) decision: Option<&'a Decision>,
+    pub(in crate::agent) decisions: &'a [&'a Decision],
+    pub(in crate::agent) number: u32,
 }
 
 impl GateCall<'_> {
@@ -46,6 +48,16 @@ impl GateCall<'_> {
     /// The decision that lets it go on, on a replay.
     pub fn decision(&self) -> Option<&Decision> {
         self.decision
+    }
+
+    /// All decisions that let it go on so far, the first one first.
+    pub fn decisions(&self) -> &[&Decision] {
+        self.decisions
+    }
+
+    /// Which call of its tool in the run it is, from 1, in the order in which the model asked for them.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 }
 

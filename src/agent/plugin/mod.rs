@@ -1,5 +1,6 @@
 //! What extends a run: plugins and the phases in which they are asked (document 003, "Phase Enum").
 
+mod approvals;
 mod call;
 mod context;
 mod ended;
@@ -17,6 +18,7 @@ use super::model::InferenceRequest;
 use crate::termination::{FinalReason, TerminationReason};
 use crate::turn::Turn;
 
+pub use approvals::{Approval, Approvals};
 pub use call::{ExecutedCall, GateCall};
 pub use context::PhaseContext;
 pub use ended::EndedStep;
@@ -27,6 +29,7 @@ pub use verdict::Verdict;
 ///
 /// An error, or a panic, ends the run with [`TerminationReason::Error`], and that end is committed. In
 /// [`run_end`](Plugin::run_end) there is nothing left to end: the error is reported, and the run ends as it does.
+/// For calls that people must approve there are [`Approvals`] already. A gate of another kind:
 ///
 /// ```
 /// use runstate::agent::{
@@ -68,6 +71,12 @@ pub trait Plugin: Send + Sync {
     /// The phases that it wants to be asked in; the others cost nothing then. Asked once, when its agent is built.
     fn phases(&self) -> Phases {
         Phases::ALL
+    }
+
+    /// Tools that it is about by their names: [`build`](crate::agent::AgentBuilder::build) refuses an agent without one of them. Asked
+    /// once, when the agent is built.
+    fn tools(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// [`Phase::RunStart`].

@@ -18,6 +18,8 @@ pub(in crate::agent) struct Call {
     /// As it is named in traces: `call_1`, and `call_1#2` when the model uses the id again.
     pub(in crate::agent) name: Arc<str>,
     pub(in crate::agent) machine: Slot<AnyToolCall>,
+    /// Which call of its tool it is, from 1.
+    pub(in crate::agent) number: u32,
     /// Executions begun, so that each has a name of its own in traces.
     pub(in crate::agent) executions: u32,
     /// Where its result stands in the history.
@@ -28,7 +30,7 @@ pub(in crate::agent) struct Call {
 
 impl Call {
     pub(in crate::agent) fn new(name: Arc<str>, call: AnyToolCall, executions: u32, place: usize) -> Self {
-        Call { name, machine: Slot::new(call), executions, place, changed: false }
+        Call { name, machine: Slot::new(call), number: 0, executions, place, changed: false }
     }
 
     pub(in crate::agent) fn status(&self) -> ToolCallStatus {
@@ -39,8 +41,6 @@ impl Call {
         self.machine.get().record()
     }
 
-    /// What it waits for, if it does.
-    pub(in crate::agent) fn asked(&self, run: &str) -> Option<Asked> {
     /// When what it waits for lapses.
     fn expires_at_ms(&self) -> Option<u64> {
         match self.machine.get() {
@@ -49,6 +49,8 @@ impl Call {
         }
     }
 
+    /// What it waits for, if it does.
+    pub(in crate::agent) fn asked(&self, run: &str) -> Option<Asked> {
         let AnyToolCall::Suspended(machine) = self.machine.get() else { return None };
         let suspension = machine.suspension().clone();
         let digest = suspension.digest(run, &self.name, machine.record().tool(), machine.asked_arguments());
@@ -74,18 +76,20 @@ impl Call {
 pub(in crate::agent) struct Calls {
     all: Vec<Call>,
     names: HashMap<Arc<str>, usize>,
+    /// How many calls of each tool there are.
+    of_tool: HashMap<String, u32>,
     /// How many lives an id had, if more than one.
     lives: HashMap<Arc<str>, u32>,
     /// The calls that are `Running`, `Suspended` or `Resuming`, in order.
     open: Vec<usize>,
     /// The calls that are `New`, in order: of the current round, or left of an earlier one.
     fresh: Vec<usize>,
+    /// The calls whose suspensions lapse, by when.
+    lapsing: BTreeSet<(u64, usize)>,
     /// The calls that changed since the last commit.
     changed: Vec<usize>,
     tally: StatusTally,
 }
-    /// The calls whose suspensions lapse, by when.
-    lapsing: BTreeSet<(u64, usize)>,
 
 impl std::ops::Index<usize> for Calls {
     type Output = Call;
@@ -124,15 +128,15 @@ impl Calls {
         self.tally.count(ToolCallStatus::Suspended)
     }
 
-    /// What the calls say of the run (document 003, "RunStatus Derived from ToolCall States").
-    pub(in crate::agent) fn projection(&self) -> RunStatus {
-        self.tally.run_status()
-    }
     /// When the next suspension lapses.
     pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
         self.lapsing.first().map(|(at_ms, _)| *at_ms)
     }
 
+    /// What the calls say of the run (document 003, "RunStatus Derived from ToolCall States").
+    pub(in crate::agent) fn projection(&self) -> RunStatus {
+        self.tally.run_status()
+    }
 
     /// The places of the calls of a step; they stand together, since calls are made step by step.
     pub(in crate::agent) fn of_step(&self, step: u32) -> Range<usize> {
@@ -164,12 +168,24 @@ impl Calls {
     }
 
     /// Takes a call in; they come in order.
-    pub(in crate::agent) fn insert(&mut self, call: Call) -> usize {
+    pub(in crate::agent) fn insert(&mut self, mut call: Call) -> usize {
         let at = self.all.len();
+        let tool = call.record().tool();
+        call.number = match self.of_tool.get_mut(tool) {
+            Some(calls) => {
+                *calls += 1;
+                *calls
+            }
+            None => {
+                self.of_tool.insert(tool.to_owned(), 1);
+                1
+            }
+        };
         let status = call.status();
         self.tally.add(status);
         self.names.insert(Arc::clone(&call.name), at);
         self.list(at, status);
+        self.lapsing.extend(call.expires_at_ms().map(|at_ms| (at_ms, at)));
         self.all.push(call);
         at
     }
@@ -185,7 +201,6 @@ impl Calls {
     }
 
     fn unlist(&mut self, call: usize, status: ToolCallStatus) {
-        self.lapsing.extend(call.expires_at_ms().map(|at_ms| (at_ms, at)));
         match status {
             ToolCallStatus::New => delist(&mut self.fresh, call),
             ToolCallStatus::Running | ToolCallStatus::Suspended | ToolCallStatus::Resuming => {
@@ -238,10 +253,14 @@ impl Calls {
         call: usize,
         step: impl FnOnce(AnyToolCall) -> AnyToolCall,
     ) -> ToolCallStatus {
+        if let Some(at_ms) = self.all[call].expires_at_ms() {
+            self.lapsing.remove(&(at_ms, call));
+        }
         let machine = &mut self.all[call].machine;
         let before = machine.get().status();
         machine.step(|machine| (step(machine), ()));
         let after = machine.get().status();
+        self.lapsing.extend(self.all[call].expires_at_ms().map(|at_ms| (at_ms, call)));
         if before != after {
             if let Err(miscount) = self.tally.moved(before, after) {
                 unreachable!("each call is counted where it stands: {miscount}");
@@ -253,14 +272,10 @@ impl Calls {
         before
     }
 
-        if let Some(at_ms) = self.all[call].expires_at_ms() {
-            self.lapsing.remove(&(at_ms, call));
-        }
     /// Begins an execution; says which of the call's it is, from 1.
     pub(in crate::agent) fn begin_execution(&mut self, call: usize) -> u32 {
         self.all[call].executions += 1;
         self.mark(call);
-        self.lapsing.extend(self.all[call].expires_at_ms().map(|at_ms| (at_ms, call)));
         self.all[call].executions
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::decision::Decision;
+use crate::decision::{Decision, DecisionAction};
 
 /// Decisions that were accepted, found by suspension and by their own id.
 #[derive(Debug, Default)]
@@ -35,6 +35,22 @@ impl Decided {
     /// The decision of that id.
     pub(in crate::agent) fn by_id(&self, decision_id: &str) -> Option<&Decision> {
         self.by_suspension.get(self.by_id.get(decision_id)?)
+    }
+
+    /// The decisions that let a call go on, in the order of its questions.
+    pub(in crate::agent) fn resumed(&self, run: &str, call: &str) -> Vec<Decision> {
+        let before = format!("{run}/{call}/");
+        let from = self.by_suspension.range(before.clone()..);
+        let here = from.map_while(|(id, decision)| Some((id.strip_prefix(&before)?, decision)));
+        // An id of a call may begin as another's with what follows it.
+        let of_call = here.filter(|(_, it)| it.call == call && it.action == DecisionAction::Resume);
+        let numbered = of_call.map(|(rest, decision)| {
+            let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+            (rest[..digits].parse::<u64>().unwrap_or(u64::MAX), decision)
+        });
+        let mut found: Vec<_> = numbered.collect();
+        found.sort_by_key(|(number, _)| *number);
+        found.into_iter().map(|(_, decision)| decision.clone()).collect()
     }
 
     pub(in crate::agent) fn all(&self) -> &BTreeMap<String, Decision> {

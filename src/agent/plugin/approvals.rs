@@ -1,0 +1,288 @@
+//! The gate of tools that people must approve.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
+use crate::decision::Suspension;
+
+/// Which calls of a tool need an approval, of how many people, and how long the question stands.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use runstate::agent::{Approval, ToolSpec};
+///
+/// // Every call.
+/// let delete = ToolSpec::new("delete", "Deletes a file.").needs_approval(Approval::always());
+///
+/// // Two people, for more than 100. Where `amount` is missing or no number, the predicate asks.
+/// let large = Approval::when(|arguments| arguments["amount"].as_f64().is_none_or(|amount| amount > 100.0));
+/// let pay = ToolSpec::new("pay", "Pays.").needs_approval(large.by(2));
+///
+/// // Every call of a run but its first ten. A question that stands for an hour lapses, and its call is cancelled.
+/// let later = Approval::after(10).lapsing_after(Duration::from_secs(3600));
+/// let fetch = ToolSpec::new("fetch", "Reads a page.").needs_approval(later);
+///
+/// assert!([delete, pay, fetch].iter().all(|tool| tool.approval().is_some()));
+/// assert!(ToolSpec::new("read", "Reads a file.").approval().is_none());
+/// ```
+#[derive(Clone)]
+pub struct Approval {
+    when: When,
+    people: u32,
+    message: Option<Arc<Message>>,
+    lapses_after: Option<Duration>,
+}
+
+type Message = dyn Fn(&GateCall<'_>) -> String + Send + Sync;
+
+#[derive(Clone)]
+enum When {
+    Always,
+    If(Arc<dyn Fn(&Value) -> bool + Send + Sync>),
+    After(u32),
+}
+
+impl Approval {
+    fn of(when: When) -> Self {
+        Approval { when, people: 1, message: None, lapses_after: None }
+    }
+
+    /// Every call needs one.
+    pub fn always() -> Self {
+        Self::of(When::Always)
+    }
+
+    /// A call needs one if `predicate` says so of its arguments. It is asked again on each replay and must say the same then; if it
+    /// panics the run ends with an error, and the tool is not executed.
+    pub fn when(predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
+        Self::of(When::If(Arc::new(predicate)))
+    }
+
+    /// Every call needs one but the first `calls` of the tool in a run, in the order in which the model asked for them. Calls that
+    /// failed or were refused count.
+    pub fn after(calls: u32) -> Self {
+        Self::of(When::After(calls))
+    }
+
+    /// The same, of so many people: each is asked by a question of its own, and no actor is accepted twice
+    /// ([`Suspension::by_distinct_actors`]). 0 is taken for 1.
+    #[must_use]
+    pub fn by(mut self, people: u32) -> Self {
+        self.people = people.max(1);
+        self
+    }
+
+    /// The same, asked in these words. The arguments are shown beside them, and events show the words as they are: what a redactor
+    /// hides does not belong there.
+    #[must_use]
+    pub fn asking(mut self, message: impl Fn(&GateCall<'_>) -> String + Send + Sync + 'static) -> Self {
+        self.message = Some(Arc::new(message));
+        self
+    }
+
+    /// The same, for a question that lapses so long after it was asked, on the agent's clock and to the millisecond. Its call is
+    /// cancelled then.
+    #[must_use]
+    pub fn lapsing_after(mut self, time: Duration) -> Self {
+        self.lapses_after = Some(time);
+        self
+    }
+
+    fn is_needed_for(&self, call: &GateCall<'_>) -> bool {
+        match &self.when {
+            When::Always => true,
+            When::If(predicate) => predicate(call.arguments()),
+            When::After(calls) => call.number() > *calls,
+        }
+    }
+
+    /// How many people have approved the call.
+    fn given(&self, call: &GateCall<'_>) -> u32 {
+        // What a tool or another plugin asked is another question, and an answer to it approves nothing here.
+        let ours = call.decisions().iter().filter(|it| it.suspension_id.ends_with(SUFFIX));
+        let given = match self.people {
+            1 => ours.count(),
+            _ => ours.filter_map(|decision| decision.actor.as_ref()).collect::<HashSet<_>>().len(),
+        };
+        u32::try_from(given).unwrap_or(u32::MAX)
+    }
+
+    fn verdict(&self, call: &GateCall<'_>, now_ms: u64) -> Verdict {
+        let given = self.given(call);
+        if given >= self.people || !self.is_needed_for(call) {
+            return Verdict::Allow;
+        }
+        let message = match &self.message {
+            Some(message) => message(call),
+            None => format!("may {} be executed with these arguments?", call.tool()),
+        };
+        let mut suspension = Suspension::new(WORD, "approve", message);
+        if self.people > 1 {
+            suspension = suspension
+                .with_parameters(json!({ "approval": given + 1, "of": self.people }))
+                .by_distinct_actors();
+        }
+        if let Some(time) = self.lapses_after {
+            let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+            suspension = suspension.expiring_at(now_ms.saturating_add(time));
+        }
+        Verdict::Suspend(suspension)
+    }
+}
+
+/// Two are equal if one was cloned from the other: predicates and words cannot be compared.
+impl PartialEq for Approval {
+    fn eq(&self, other: &Self) -> bool {
+        let when = match (&self.when, &other.when) {
+            (When::Always, When::Always) => true,
+            (When::If(one), When::If(other)) => Arc::ptr_eq(one, other),
+            (When::After(one), When::After(other)) => one == other,
+            _ => false,
+        };
+        let message = match (&self.message, &other.message) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        when && message && self.people == other.people && self.lapses_after == other.lapses_after
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = match &self.when {
+            When::Always => "always".to_owned(),
+            When::If(_) => "if its predicate says so".to_owned(),
+            When::After(calls) => format!("after {calls}"),
+        };
+        f.debug_struct("Approval")
+            .field("when", &when)
+            .field("people", &self.people)
+            .field("lapses_after", &self.lapses_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What stands behind the colon in the ids of its suspensions.
+const WORD: &str = "approval";
+const SUFFIX: &str = ":approval";
+
+/// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
+/// asks by itself for those that [need an approval](crate::agent::ToolSpec::needs_approval).
+///
+/// A call goes on when it was approved, and is cancelled when a person says no. Each question is suspended under an id that ends
+/// in `:approval`; an answer to any other question approves nothing. Where several are about one tool, one approval counts for
+/// all, and the one that wants the most people decides.
+///
+/// ```
+/// use runstate::agent::answer::{FinishReason, ModelEvent};
+/// use runstate::agent::{
+///     Agent, Approval, Approvals, Incoming, InferenceRequest, Input, Io, Message, Model, ModelStream, RunState, Tool,
+///     ToolContext, ToolSpec, async_trait, inbox, run_loop,
+/// };
+/// use runstate::decision::DecisionAction;
+/// use runstate::tool_result::ToolResult;
+///
+/// struct Pays;
+///
+/// impl Model for Pays {
+///     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+///         let events = match request.history.last() {
+///             Some(Message::Result(_)) => vec![ModelEvent::Text("paid".into()), ModelEvent::Finish(FinishReason::Stop)],
+///             _ => vec![
+///                 ModelEvent::CallStart { index: 0, id: "c1".into(), tool: "pay".into() },
+///                 ModelEvent::Arguments { index: 0, delta: r#"{"amount": 1000}"#.into() },
+///                 ModelEvent::Finish(FinishReason::ToolCalls),
+///             ],
+///         };
+///         Box::pin(futures_util::stream::iter(events))
+///     }
+/// }
+///
+/// struct Pay(ToolSpec);
+///
+/// #[async_trait]
+/// impl Tool for Pay {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     async fn call(&self, cx: &mut ToolContext) -> ToolResult {
+///         ToolResult::Success(cx.arguments()["amount"].clone())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let pay = || Pay(ToolSpec::new("pay", "Pays."));
+/// let two = || Approvals::new().tool("pay", Approval::always().by(2));
+/// let agent = Agent::builder(Pays).tool(pay()).plugin(two()).build()?;
+/// let mut state = RunState::new("r1");
+/// run_loop(&agent, &mut state, Input::message("pay"), Io::new()).await?;
+///
+/// for (id, actor) in [("d1", "ada"), ("d2", "ben")] {
+///     let question = state.pending().first().ok_or("nothing waits")?.suspension.id.clone();
+///     let (_handle, mut decisions) = inbox();
+///     decisions.put(Incoming::new(id, "c1", DecisionAction::Resume).on(&question).by(actor));
+///     run_loop(&agent, &mut state, Input::Resume, Io::new().inbox(&mut decisions)).await?;
+/// }
+/// assert_eq!(state.thread().last_answer().unwrap().text, "paid");
+///
+/// // A tool that the agent has not would be gated nowhere.
+/// let typo = Approvals::new().tool("pya", Approval::always());
+/// let error = Agent::builder(Pays).tool(pay()).plugin(typo).build().unwrap_err();
+/// assert_eq!(error.to_string(), "the plugin \"approvals\" is about the tool \"pya\"; the agent has pay");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct Approvals {
+    of: HashMap<String, Vec<Approval>>,
+}
+
+impl Approvals {
+    /// For no tool yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// For a tool more. [`build`](crate::agent::AgentBuilder::build) refuses an agent that has no tool of that name.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Into<String>, approval: Approval) -> Self {
+        self.of.entry(tool.into()).or_default().push(approval);
+        self
+    }
+}
+
+#[async_trait]
+impl Plugin for Approvals {
+    fn name(&self) -> &str {
+        "approvals"
+    }
+
+    fn phases(&self) -> Phases {
+        Phases::of(&[Phase::BeforeToolExecute])
+    }
+
+    fn tools(&self) -> Vec<&str> {
+        let mut tools: Vec<_> = self.of.keys().map(String::as_str).collect();
+        tools.sort_unstable();
+        tools
+    }
+
+    async fn before_tool_execute(
+        &self,
+        cx: &mut PhaseContext<'_>,
+        call: &GateCall<'_>,
+    ) -> Result<Verdict, PluginError> {
+        let of = self.of.get(call.tool()).into_iter().flatten();
+        Ok(of.map(|approval| approval.verdict(call, cx.now_ms())).fold(Verdict::Allow, Verdict::and))
+    }
+}

@@ -1,0 +1,205 @@
+//! Calls that people must approve, without a gate that an author writes.
+
+use std::time::Duration;
+
+use runstate::agent::{Agent, Approval, Approvals, ConfigError, ExecutionMode, Incoming, Reply, RunState};
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate::termination::TerminationReason;
+use runstate::tool_result::ToolResult;
+use serde_json::json;
+
+use super::parts::{World, statuses};
+use super::rounds::timed;
+use super::script::asks;
+use super::tools::{once, repeatable, tool};
+
+/// A world with `pay`, whose spec says when people must approve a call.
+fn with_pay(approval: Approval, calls: &[&[(&str, u64)]]) -> World {
+    let timed = |(id, ms): &(&str, u64)| timed(id, "pay", *ms);
+    let mut world = World::of(calls.iter().map(|calls| asks(calls.iter().map(timed))));
+    let spec = once("pay").needs_approval(approval);
+    let pay = tool(&world.ledger, spec, |_| Box::pin(async { ToolResult::Success(json!("paid")) }));
+    world.tools.push(pay);
+    world
+}
+
+/// A decision on the question that the call waits on.
+fn on(state: &RunState, id: &str, call: &str, actor: &str) -> Incoming {
+    let pending = state.pending();
+    let asked = pending.iter().find(|pending| *pending.call == *call).unwrap();
+    Incoming::new(id, call, Resume).on(&asked.suspension.id).by(actor)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_needs_an_approval_executes_once_it_is_given_and_never_where_it_is_denied() {
+    for mode in [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent] {
+        let mut world = with_pay(Approval::always(), &[&[("a", 1), ("b", 1)]]);
+        world.mode = mode;
+        let mut state = world.state();
+        assert_eq!(world.start(&mut state).await.reason, TerminationReason::Suspended);
+        assert_eq!(world.done(), [""; 0], "{mode:?}");
+        let mut decided = 0;
+        while let Some(call) = state.pending().first().map(|pending| pending.call.to_string()) {
+            // Only the bytes survive.
+            state = world.restored();
+            let action = if call == "a" { Resume } else { Cancel };
+            world.decide(&mut state, &[(&call, action)]).await;
+            decided += 1;
+        }
+        assert_eq!((decided, world.done()), (2, vec!["r1/a/1".to_owned()]), "{mode:?}");
+        assert_eq!(statuses(&state), ["a Succeeded", "b Cancelled"], "{mode:?}");
+        world.assert_conforms();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_predicate_says_which_arguments_need_one() {
+    let large = Approval::when(|arguments| arguments["ms"].as_u64().is_none_or(|ms| ms > 10));
+    let mut world = with_pay(large, &[&[("small", 10), ("large", 11)]]);
+    let mut state = world.state();
+    assert_eq!(world.start(&mut state).await.waiting, ["large"]);
+    assert_eq!(world.done(), ["r1/small/1"]);
+    let asked = state.pending()[0].suspension.clone();
+    assert_eq!(asked.id, "r1/large/1:approval");
+    assert_eq!((&*asked.action, &*asked.message), ("approve", "may pay be executed with these arguments?"));
+    assert_eq!(world.decide(&mut state, &[("large", Resume)]).await.reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.done(), ["r1/small/1", "r1/large/1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_calls_of_a_run_need_none_and_all_later_ones_do() {
+    let mut world = with_pay(Approval::after(2), &[&[("a", 1)], &[("b", 1), ("c", 1)], &[("d", 1)]]);
+    let mut state = world.state();
+    assert_eq!(world.start(&mut state).await.waiting, ["c"]);
+    // What was counted is known to another process.
+    let mut state = world.restored();
+    assert_eq!(world.decide(&mut state, &[("c", Resume)]).await.waiting, ["d"]);
+    assert_eq!(world.done(), ["r1/a/1", "r1/b/1", "r1/c/1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_people_approve_and_one_of_them_twice_does_not() {
+    let mut world = with_pay(Approval::always().by(2), &[&[("a", 1)]]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    let asked = state.pending()[0].suspension.clone();
+    assert!(asked.distinct_actors);
+    assert_eq!(asked.parameters, json!({ "approval": 1, "of": 2 }));
+    let anonymous = Incoming { actor: None, ..on(&state, "d0", "a", "") };
+    world.incoming = vec![anonymous, on(&state, "d1", "a", "ada"), on(&state, "d1b", "a", "ada")];
+    world.resume(&mut state).await;
+    let replies = world.replies();
+    assert_eq!(replies[0], ("d0".to_owned(), Reply::NotDistinct));
+    assert_eq!(replies[1], ("d1".to_owned(), Reply::Accepted));
+    assert!(matches!(&replies[2], (id, Reply::Conflict(with)) if id == "d1b" && with.decision_id == "d1"));
+
+    assert_eq!(state.pending()[0].suspension.parameters, json!({ "approval": 2, "of": 2 }));
+    world.incoming = vec![on(&state, "d2", "a", "ada")];
+    world.resume(&mut state).await;
+    assert_eq!(world.replies(), [("d2".to_owned(), Reply::NotDistinct)]);
+    assert_eq!(world.done(), [""; 0]);
+
+    world.incoming = vec![on(&state, "d3", "a", "ben")];
+    assert_eq!(world.resume(&mut state).await.reason, TerminationReason::NaturalEnd);
+    assert_eq!(world.done(), ["r1/a/1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_another_question_approves_nothing() {
+    // `Rules` asks about `write` as well, and is asked first.
+    let mut world = World::new(&[&[("a", "write")]]);
+    world.plugins.push(std::sync::Arc::new(Approvals::new().tool("write", Approval::always())));
+    let mut state = world.state();
+    world.start(&mut state).await;
+    assert_eq!(state.pending()[0].suspension.id, "r1/a/1");
+    world.decide(&mut state, &[("a", Resume)]).await;
+    assert_eq!(state.pending()[0].suspension.id, "r1/a/2:approval");
+    assert_eq!(world.done(), [""; 0]);
+    world.incoming = vec![on(&state, "d2", "a", "ada")];
+    world.resume(&mut state).await;
+    assert_eq!(world.done(), ["r1/a/1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_approved_tool_asks_itself_needs_no_second_approval() {
+    let mut world = World::new(&[&[("a", "ask_twice")]]);
+    world.plugins.push(std::sync::Arc::new(Approvals::new().tool("ask_twice", Approval::always())));
+    let mut state = world.state();
+    world.start(&mut state).await;
+    let mut asked = Vec::new();
+    while let Some(pending) = state.pending().first() {
+        asked.push(pending.suspension.action.clone());
+        world.incoming = vec![on(&state, &format!("d{}", asked.len()), "a", "ada")];
+        world.resume(&mut state).await;
+    }
+    assert_eq!(asked, ["approve", "ask", "ask"]);
+    assert_eq!(world.done(), ["r1/a/1", "r1/a/2", "r1/a/3"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_approval_for_the_most_people_decides_where_several_are_about_a_tool() {
+    let mut world = with_pay(Approval::always(), &[&[("a", 1)]]);
+    let two = Approvals::new().tool("pay", Approval::always().by(2)).tool("read", Approval::always());
+    world.plugins.push(std::sync::Arc::new(two));
+    let mut state = world.state();
+    world.start(&mut state).await;
+    for (id, actor) in [("d1", "ada"), ("d2", "ben")] {
+        assert_eq!(world.done(), [""; 0]);
+        world.incoming = vec![on(&state, id, "a", actor)];
+        world.resume(&mut state).await;
+    }
+    assert_eq!(world.done(), ["r1/a/1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_lapses_and_its_call_is_cancelled() {
+    let approval = Approval::always().lapsing_after(Duration::from_millis(500));
+    let mut world = with_pay(approval, &[&[("a", 1)]]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    assert_eq!(state.pending()[0].suspension.expires_at_ms, Some(500));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    world.incoming = vec![on(&state, "d1", "a", "ada")];
+    world.resume(&mut state).await;
+    assert_eq!(world.replies(), [("d1".to_owned(), Reply::Expired)]);
+    assert_eq!(statuses(&state), ["a Cancelled"]);
+    assert_eq!(world.done(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_predicate_that_panics_executes_nothing() {
+    let mut world =
+        with_pay(Approval::when(|_| std::panic::resume_unwind(Box::new("no rate"))), &[&[("a", 1)]]);
+    let mut state = world.state();
+    let outcome = world.start(&mut state).await;
+    assert!(
+        matches!(outcome.reason, TerminationReason::Error(ref why) if why.contains("no rate")),
+        "{outcome:?}"
+    );
+    assert_eq!(world.done(), [""; 0]);
+}
+
+#[test]
+fn approvals_of_a_tool_that_there_is_not_are_refused() {
+    let world = World::new(&[]);
+    let build = |approvals| {
+        let agent = Agent::builder(world.script.clone()).tools(world.tools.iter().take(2).cloned());
+        agent.plugin(approvals).build()
+    };
+    let approvals = || Approvals::new().tool("write", Approval::always());
+    assert!(build(approvals()).is_ok());
+    let error = build(approvals().tool("wriet", Approval::always())).unwrap_err();
+    assert!(matches!(&error, ConfigError::NoSuchTool { tool, .. } if tool == "wriet"));
+    assert_eq!(
+        error.to_string(),
+        r#"the plugin "approvals" is about the tool "wriet"; the agent has read, write"#
+    );
+}
+
+#[test]
+fn a_spec_is_equal_to_its_clone() {
+    let spec = repeatable("pay").needs_approval(Approval::when(|_| true).by(2));
+    assert_eq!(spec, spec.clone());
+    assert_ne!(spec, repeatable("pay").needs_approval(Approval::when(|_| true).by(2)));
+    assert_ne!(spec, repeatable("pay"));
+}
