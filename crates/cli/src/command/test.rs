@@ -14,7 +14,8 @@ use crate::suite::{self, Case, Subject, Verdict};
 ///
 /// What is expected of `NAME.yaml` stands beside it in `NAME.trace`: how the run ends, its transitions, what came from outside,
 /// what tools did and what was said, with the times. Time is virtual, so that it is the same each time and takes none. Each
-/// trace is also held against the diagrams of the lifecycles.
+/// trace is also held against the diagrams of the lifecycles. A step, a decision or a reply of the scenario that never came about
+/// fails it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +25,7 @@ Examples:
 
 Exit codes:
   0  all is as expected, or was accepted
-  1  something differs, has no expectation yet, or violates a diagram; coverage is missed
+  1  something differs, has no expectation yet, never came about, or violates a diagram; coverage is missed
   2  a scenario cannot be used, or there is none")]
 pub(crate) struct Args {
     /// Scenarios, or folders of them
@@ -105,6 +106,11 @@ impl Tally {
                 out.line(&format!(
                     "new       {name}: nothing is expected of it yet; accept it with --accept"
                 ));
+            }
+            Verdict::Missed(steps) => {
+                self.bad += 1;
+                out.line(&format!("missed    {name}: this never came about, so nothing is tested by it"));
+                steps.iter().for_each(|step| out.line(&printable(&format!("  {step}"))));
             }
             Verdict::Violates(summary) => {
                 self.bad += 1;

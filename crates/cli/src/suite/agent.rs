@@ -29,5 +29,5 @@ pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
     }
     let played = play_scenario(scenario, options)
         .map_err(|error| Failure::new(format!("{}: {error}", file.source.name)))?;
-    Ok(Shown { text: to_text(&played), trace: played.trace })
+    Ok(Shown { text: to_text(&played), trace: played.trace, missed: played.missed })
 }

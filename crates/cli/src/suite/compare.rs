@@ -29,6 +29,8 @@ pub(crate) enum Verdict {
     Differs(String),
     /// Nothing is expected yet.
     New,
+    /// Something that it says never came about, whatever is expected.
+    Missed(Vec<String>),
     /// The trace violates a diagram, whatever is expected.
     Violates(String),
     /// It cannot be played.
@@ -45,6 +47,9 @@ pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case 
     if report.verdict == Conforms::Violates {
         let verdict = Verdict::Violates(report.summary().to_string());
         return Case { verdict, report: Some(report) };
+    }
+    if !shown.missed.is_empty() {
+        return Case { verdict: Verdict::Missed(shown.missed), report: Some(report) };
     }
     let verdict = held_against(subject, &shown.text, accept).unwrap_or_else(Verdict::Unusable);
     Case { verdict, report: Some(report) }

@@ -21,6 +21,8 @@ pub(crate) struct Shown {
     pub(crate) text: String,
     /// The transitions, which are held against the diagrams.
     pub(crate) trace: Vec<Event<'static>>,
+    /// What the file says that never came about.
+    pub(crate) missed: Vec<String>,
 }
 
 /// Plays what a file says.

@@ -9,5 +9,5 @@ use crate::stream;
 /// Plays a scenario under virtual time.
 pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
     let played = stream::play(&path.to_string_lossy())?;
-    Ok(Shown { text: played.text(), trace: played.into_trace() })
+    Ok(Shown { text: played.text(), trace: played.into_trace(), missed: Vec::new() })
 }

@@ -86,6 +86,7 @@ pub fn play(scenario: &Scenario, options: Options) -> Result<Played, PlayError> 
         if let Some(state) = left.state {
             return Ok(Played {
                 trace: memory.trace,
+                missed: outside.missed(),
                 events: outside.events,
                 sent: outside.sent,
                 ended,

@@ -22,6 +22,8 @@ pub struct Played {
     pub events: Vec<Arc<AgentEvent>>,
     /// What came from outside, and what became of it.
     pub sent: Vec<Sent>,
+    /// What the scenario says of the outside that never came about, each with its place: it tests nothing.
+    pub missed: Vec<String>,
     /// How each loop ended, in order; the last is the end of the play.
     pub ended: Vec<Ended>,
     /// What tools did.

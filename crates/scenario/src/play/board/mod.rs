@@ -214,7 +214,9 @@ impl Board {
         let is_late = |pending: &Pending| {
             pending.step.act == Act::Drop && pending.due_ms.is_some_and(|due_ms| due_ms <= now_ms)
         };
-        while self.take_first(is_late).is_some() {}
+        while let Some(late) = self.take_first(is_late) {
+            self.lock().outside.late.push(late.to_string());
+        }
         self.lock().dropped = false;
     }
 

@@ -1,13 +1,15 @@
 //! What comes from outside, and what is kept of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use runstate::agent::event::AgentEvent;
+use serde_json::Value;
 
 use super::super::played::Sent;
 use crate::Scenario;
-use crate::file::{Act, Answer, Decision, Given, Reply, Step, When};
+use crate::file::{Act, Answer, Decision, Given, Question, Reply, Step, When};
 
 /// What outlives a crash.
 #[derive(Debug, Default)]
@@ -24,6 +26,10 @@ pub(in crate::play) struct Outside {
     pub(super) is_cancelled: bool,
     /// What people reply to calls that ask.
     pub(super) replies: Vec<Reply>,
+    /// The places of those that were given.
+    pub(super) replied: BTreeSet<usize>,
+    /// Steps that came too late for what they would have changed.
+    pub(super) late: Vec<String>,
     /// Decisions that are on their way, by the number of the last of those that were given together.
     pub(super) awaited: BTreeMap<usize, Awaited>,
 }
@@ -59,6 +65,8 @@ impl Ready {
 /// A step that has not come yet.
 #[derive(Debug)]
 pub(super) struct Pending {
+    /// Its place in the scenario; none for what a reply gives.
+    pub(super) place: Option<usize>,
     pub(super) step: Step,
     /// How many of the events that it waits for there were.
     pub(super) seen: u32,
@@ -70,7 +78,8 @@ pub(super) struct Pending {
 
 impl Outside {
     pub(in crate::play) fn of(scenario: &Scenario) -> Self {
-        let steps = scenario.outside.iter().map(|step| Pending {
+        let steps = scenario.outside.iter().enumerate().map(|(place, step)| Pending {
+            place: Some(place),
             step: step.clone(),
             seen: 0,
             due_ms: None,
@@ -82,6 +91,22 @@ impl Outside {
             replies: scenario.replies.clone(),
             ..Outside::default()
         }
+    }
+
+    /// What the scenario says of the outside that never came about.
+    pub(in crate::play) fn missed(&self) -> Vec<String> {
+        let steps = self.steps.iter().map(Pending::to_string);
+        let answers =
+            self.answers.iter().map(|ready| format!("decisions: {} never waited", ready.answer.call));
+        let replies = self.replies.iter().enumerate().filter(|(place, _)| !self.replied.contains(place));
+        let replies = replies.map(|(place, reply)| match &reply.to {
+            Question::Doubt => format!("replies[{place}]: no call was in doubt"),
+            Question::Ask { call, nth: None } => format!("replies[{place}]: {call} never asked"),
+            Question::Ask { call, nth: Some(nth) } => {
+                format!("replies[{place}]: {call} did not ask for the {} time", ordinal(*nth))
+            }
+        });
+        self.late.iter().cloned().chain(steps).chain(answers).chain(replies).collect()
     }
 
     /// With these answers, and no others.
@@ -101,4 +126,49 @@ impl Outside {
         });
         self
     }
+}
+
+impl fmt::Display for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some(place) => write!(f, "outside[{place}]: ")?,
+            None => f.write_str("replies: ")?,
+        }
+        match &self.step.act {
+            Act::Decide(decisions) => {
+                let ids: Vec<_> = decisions.iter().map(|decision| decision.id.as_str()).collect();
+                write!(f, "decide {}", ids.join(", "))?;
+            }
+            Act::Write(_) => f.write_str("write")?,
+            Act::Cancel => f.write_str("cancel")?,
+            Act::Resume => f.write_str("resume")?,
+            Act::Drop => f.write_str("drop")?,
+            Act::Crash => f.write_str("crash")?,
+        }
+        match (&self.step.when, self.due_ms) {
+            (When::AtMs(at_ms), _) => write!(f, ", at {at_ms} ms"),
+            (When::BeforeCommit(commit), _) => write!(f, ", before commit {commit}"),
+            (When::AfterCommit(commit), _) => write!(f, ", after commit {commit}"),
+            (When::Event(_), Some(due_ms)) => write!(f, ", due at {due_ms} ms"),
+            (When::Event(on), None) => {
+                write!(f, ", at the {} {}", ordinal(on.nth), on.kind)?;
+                on.call.as_ref().map_or(Ok(()), |call| write!(f, " of {call}"))?;
+                if on.with.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " with {}", Value::Object(on.with.clone()))
+                }
+            }
+        }
+    }
+}
+
+fn ordinal(nth: u32) -> String {
+    let suffix = match (nth % 10, nth % 100) {
+        (1, tens) if tens != 11 => "st",
+        (2, tens) if tens != 12 => "nd",
+        (3, tens) if tens != 13 => "rd",
+        _ => "th",
+    };
+    format!("{nth}{suffix}")
 }

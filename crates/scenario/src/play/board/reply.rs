@@ -26,9 +26,11 @@ impl Board {
                 !in_doubt && named == call && wanted.is_none_or(|wanted| wanted == nth)
             }
         };
-        let Some(reply) = inner.outside.replies.iter().find(|reply| is_meant(&reply.to)) else { return };
+        let mut replies = inner.outside.replies.iter().enumerate();
+        let Some((place, reply)) = replies.find(|(_, reply)| is_meant(&reply.to)) else { return };
         let gives = reply.gives.iter().map(|given| given.on(call, &suspension.id, before.as_deref()));
         let gives = gives.collect();
+        inner.outside.replied.insert(place);
         inner.give_later(gives, now_ms);
         drop(inner);
         self.changed.notify_one();
@@ -67,6 +69,12 @@ impl Inner {
         let Some(Given { after_ms, decide }) = gives.next() else { return };
         let due_ms = now_ms.saturating_add(after_ms);
         let step = Step { when: When::AtMs(due_ms), act: Act::Decide(decide), insists: true };
-        self.outside.steps.push(Pending { step, seen: 0, due_ms: Some(due_ms), then: gives.collect() });
+        self.outside.steps.push(Pending {
+            place: None,
+            step,
+            seen: 0,
+            due_ms: Some(due_ms),
+            then: gives.collect(),
+        });
     }
 }
