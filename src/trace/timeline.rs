@@ -1,5 +1,6 @@
 //! A trace as a table: who was in which state when.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use super::event::{Event, Plain};
@@ -37,6 +38,7 @@ pub struct Timeline {
     lifecycle: String,
     run_lifecycle: String,
     instances: Vec<String>,
+    columns: HashMap<String, usize>,
     rows: Vec<Row>,
 }
 
@@ -55,6 +57,7 @@ impl Timeline {
             lifecycle: lifecycle.to_owned(),
             run_lifecycle: run_lifecycle.to_owned(),
             instances: Vec::new(),
+            columns: HashMap::new(),
             rows: Vec::new(),
         }
     }
@@ -63,9 +66,8 @@ impl Timeline {
     pub fn event(&mut self, event: &Event<'_>) {
         let column = if *event.lifecycle == *self.lifecycle {
             let name = Plain(&event.instance).to_string();
-            // A timeline is looked at by people; it has few columns.
-            let known = self.instances.iter().position(|instance| *instance == name);
-            Some(known.unwrap_or_else(|| {
+            Some(self.columns.get(&name).copied().unwrap_or_else(|| {
+                self.columns.insert(name.clone(), self.instances.len());
                 self.instances.push(name);
                 self.instances.len() - 1
             }))
@@ -79,6 +81,12 @@ impl Timeline {
             state: Plain(&event.to).to_string(),
             event: Plain(&event.event).to_string(),
         });
+    }
+
+    /// The number of columns beside those of the time and of the run. The text is as long as rows times columns, so a caller that
+    /// shows many may show something else.
+    pub fn columns(&self) -> usize {
+        self.instances.len()
     }
 
     /// The number of rows.

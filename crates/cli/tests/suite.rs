@@ -110,3 +110,33 @@ fn the_schema_is_json() {
     let schema: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(schema["title"], "runstate scenario");
 }
+
+#[test]
+fn a_step_that_never_came_about_fails_its_scenario_and_is_not_accepted() {
+    let session = Session::new();
+    fs::create_dir(session.path("s")).unwrap();
+    let late = format!("{GREETING}outside:\n  - {{when: {{at_ms: 5000}}, do: cancel}}\n");
+    session.write("s/late.yaml", &late);
+    for args in [&["test", "s"][..], &["test", "s", "--accept"], &["test", "s"]] {
+        let said = session.run(args);
+        assert_eq!(said.code, Some(1), "{}", said.shown());
+        assert!(said.stdout.contains("missed    s/late: this never came about"), "{}", said.shown());
+        assert!(said.stdout.contains("  outside[0]: cancel, at 5000 ms"), "{}", said.shown());
+    }
+    assert!(!session.path("s/late.trace").exists());
+}
+
+/// A table has a column for each call and a row for each transition: of thousands of calls it would have gigabytes.
+#[test]
+fn a_run_of_many_calls_is_told_in_a_line() {
+    let session = Session::new();
+    let calls: Vec<String> = (0..41).map(|call| format!("{{id: c{call}, tool: t}}")).collect();
+    let text = format!(
+        "name: many\nmessage: go\ntools: {{t: {{}}}}\nmodel:\n  - calls: [{}]\n  - text: done\n",
+        calls.join(", ")
+    );
+    session.write("many.yaml", &text);
+    let said = session.run(&["run", "many.yaml", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(said.stdout.contains("\ntimeline 41 calls, 125 transitions: too wide"), "{}", said.shown());
+}

@@ -156,3 +156,67 @@ fn unknown_decisions_are_told_and_change_nothing() {
     assert_eq!(played.sent[0].replied.as_ref().unwrap().reply, Some(Reply::Unknown));
     assert_eq!(played.state.run().status(), RunStatus::Done);
 }
+
+const ASKS: &str = "\
+name: asks
+message: go
+approve: [t]
+tools: {t: {}, u: {}}
+model:
+  - calls: [{id: a, tool: t}, {id: b, tool: u}]
+  - text: done
+";
+
+/// A scenario that is green although nothing of what it says came about tests nothing.
+#[test]
+fn what_never_came_about_is_told_with_its_place() {
+    let cases = [
+        ("decisions: [{call: a, action: approve}]", vec![]),
+        (
+            "decisions: [{call: a, action: approve}, {call: b, action: deny}]",
+            vec!["decisions: b never waited"],
+        ),
+        (
+            "outside:\n- {when: {at_ms: 1}, do: {decide: [{id: d1, call: a, action: approve}]}}\n\
+             - {when: {at_ms: 5000}, do: {decide: [{id: d2, call: a, action: deny}, {id: d3, call: a, action: deny}]}}",
+            vec!["outside[1]: decide d2, d3, at 5000 ms"],
+        ),
+        (
+            "outside:\n- {when: {event: {type: tool_call_suspended, call: b, nth: 2}}, do: cancel}\n\
+             - {when: {after_commit: 99}, do: crash}\n- {when: {event: {type: run_started, with: {steps: 7}}}, do: {write: hi}}",
+            vec![
+                "outside[0]: cancel, at the 2nd tool_call_suspended of b",
+                "outside[1]: crash, after commit 99",
+                r#"outside[2]: write, at the 1st run_started with {"steps":7}"#,
+            ],
+        ),
+        (
+            "replies:\n- {to: {ask: {call: a}}, do: [{decide: [{id: d1, call: a, action: approve}]}, \
+             {after_ms: 9, decide: [{id: d2, call: a, action: deny}]}]}\n\
+             - {to: {ask: {call: b}}, do: []}\n- {to: {ask: {call: a, nth: 3}}, do: []}\n- {to: doubt, do: []}",
+            vec![
+                "replies: decide d2, at 9 ms",
+                "replies[1]: b never asked",
+                "replies[2]: a did not ask for the 3rd time",
+                "replies[3]: no call was in doubt",
+            ],
+        ),
+    ];
+    for (outside, missed) in cases {
+        assert_eq!(played(&format!("{ASKS}{outside}\n")).missed, missed, "{outside}");
+    }
+}
+
+/// Of each request there is what the one before had not: so what is kept grows with what was said.
+#[test]
+fn what_the_model_was_asked_is_kept_once() {
+    let mut text = "name: long\nmessage: go\ntools: {t: {}}\nmodel:\n".to_owned();
+    for step in 0..20 {
+        text.push_str(&format!("  - calls: [{{id: c{step}, tool: t}}]\n"));
+    }
+    let played = played(&(text + "  - text: done\n"));
+    assert_eq!(played.asked.len(), 21);
+    assert!(played.asked.iter().zip(0..).all(|(asked, step)| asked.len() == 1 + 2 * step));
+    let kept: usize = played.asked.iter().map(|asked| asked.messages.len()).sum();
+    assert_eq!(kept, 41);
+}

@@ -40,7 +40,13 @@ pub(crate) fn report(
         TerminationReason::Suspended => format!("{id} waits for {} decisions", pending.len()),
         reason => format!("{id} is done: {reason}"),
     }));
-    out.text(&format!("\n{}\n", timeline(driven)?));
+    let timeline = timeline(driven)?;
+    if timeline.columns() <= MOST_COLUMNS {
+        out.text(&format!("\n{timeline}\n"));
+    } else {
+        let (calls, moves) = (timeline.columns(), timeline.len());
+        out.line(&format!("timeline {calls} calls, {moves} transitions: too wide to be shown here"));
+    }
     out.text(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
     out.line(&format!("folder   {}", driven.folder().display()));
@@ -86,6 +92,9 @@ fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
     }
     Ok(timeline)
 }
+
+/// Of more calls than this no table is shown: it would be as long as their transitions times their number.
+const MOST_COLUMNS: usize = 40;
 
 /// What a list of approvals has of a call that waits.
 fn approval(run: &str, pending: &Pending<'_>) -> Approval {

@@ -32,9 +32,7 @@ pub(super) fn line(message: &Message) -> String {
 /// The requests, each with the messages that are not those of the request before.
 pub(super) fn asked(requests: &[Asked]) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut before: &[Message] = &[];
     for request in requests {
-        let same = before.iter().zip(&request.messages).take_while(|(one, other)| one == other).count();
         let system = request.system.as_ref().map(|prompt| format!(", system {prompt:?}")).unwrap_or_default();
         let parameters = if request.parameters.is_empty() {
             String::new()
@@ -43,13 +41,13 @@ pub(super) fn asked(requests: &[Asked]) -> Vec<String> {
         };
         let tools = request.tools.join(", ");
         lines.push(format!(
-            "{}  step {}: tools [{tools}]{system}{parameters}, {} messages, {same} as before",
+            "{}  step {}: tools [{tools}]{system}{parameters}, {} messages, {} as before",
             super::at(request.at_ms),
             request.step,
-            request.messages.len()
+            request.len(),
+            request.same
         ));
-        lines.extend(request.messages[same..].iter().map(|message| format!("           {}", line(message))));
-        before = &request.messages;
+        lines.extend(request.messages.iter().map(|message| format!("           {}", line(message))));
     }
     lines
 }
