@@ -155,6 +155,12 @@ pub(super) struct Progress {
     pub(super) value: Value,
 }
 
+/// The names of a run and of its call as one text that no other two have.
+pub(super) fn path(run: &str, call: &str) -> String {
+    let plain = |name: &str| name.replace('%', "%25").replace('/', "%2F");
+    format!("{}/{}", plain(run), plain(call))
+}
+
 /// What the executions of one run have in common.
 pub(super) struct Shared<'a> {
     pub(super) run: &'a Arc<str>,
@@ -219,9 +225,10 @@ impl ToolContext {
         self.decision.as_ref()
     }
 
-    /// The same for the same execution, in this process or after a crash: `run/call/attempt`.
+    /// The same for the same execution, in this process or after a crash, and of no other: `run/call/attempt`. A slash in the id of
+    /// the run or of the call is written `%2F` and a per cent sign `%25`.
     pub fn idempotency_key(&self) -> String {
-        format!("{}/{}/{}", self.run, self.call, self.attempt)
+        format!("{}/{}", path(&self.run, &self.call), self.attempt)
     }
 
     /// Cancelled with the run. A tool that does not look at it is dropped all the same.

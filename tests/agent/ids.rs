@@ -1,7 +1,8 @@
 //! Ids that the model, or a tool, uses more than once.
 
-use runstate::agent::{Incoming, Outcome, Reply, RunState};
+use runstate::agent::{Incoming, Input, Outcome, Reply, RunState};
 use runstate::decision::DecisionAction::Resume;
+use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 
 use super::parts::{World, statuses};
@@ -88,4 +89,36 @@ async fn a_tool_that_always_gives_the_same_suspension_id_can_be_answered_each_ti
 async fn answer(world: &mut World, state: &mut RunState, call: &str, id: &str) -> Outcome {
     world.incoming.push(Incoming::new(format!("d-{call}"), call, Resume).on(id));
     world.resume(state).await
+}
+
+/// Else what one run did would count as done for another.
+#[tokio::test(start_paused = true)]
+async fn a_slash_in_an_id_makes_no_key_of_another_call() {
+    let mut keys = Vec::new();
+    for (run, call) in [("r", "x/1"), ("r/x", "1"), ("r%2Fx", "1"), ("r", "x%2F1")] {
+        let mut world = World::new(&[&[(call, "write")]]);
+        let mut state = RunState::new(run);
+        world.start(&mut state).await;
+        let asked = state.pending()[0].suspension.id.clone();
+        world.decide(&mut state, &[(call, Resume)]).await;
+        assert_eq!(state.run().status(), RunStatus::Done, "{run} {call}");
+        keys.push((world.done(), asked));
+    }
+    let (first, second) = (&keys[0], &keys[1]);
+    assert_eq!((first.0[0].as_str(), first.1.as_str()), ("r/x%2F1/1", "r/x%2F1/1"));
+    assert_eq!((second.0[0].as_str(), second.1.as_str()), ("r%2Fx/1/1", "r%2Fx/1/1"));
+    for (at, one) in keys.iter().enumerate() {
+        assert!(keys[..at].iter().all(|other| other.0 != one.0 && other.1 != one.1), "{keys:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_without_an_id_does_not_begin() {
+    let mut world = World::new(&[&[("a", "read")]]);
+    let error = world.try_drive(&mut RunState::new(""), Input::message("go")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the run is Running: its id is empty, which is no name for a run; give it one"
+    );
+    assert_eq!(world.done(), [""; 0]);
 }

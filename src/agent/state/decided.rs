@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::super::tool::path;
 use crate::decision::{Decision, DecisionAction};
 
 /// Decisions that were accepted, found by suspension and by their own id.
@@ -39,10 +40,9 @@ impl Decided {
 
     /// The decisions that let a call go on, in the order of its questions.
     pub(in crate::agent) fn resumed(&self, run: &str, call: &str) -> Vec<Decision> {
-        let before = format!("{run}/{call}/");
+        let before = format!("{}/", path(run, call));
         let from = self.by_suspension.range(before.clone()..);
         let here = from.map_while(|(id, decision)| Some((id.strip_prefix(&before)?, decision)));
-        // An id of a call may begin as another's with what follows it.
         let of_call = here.filter(|(_, it)| it.call == call && it.action == DecisionAction::Resume);
         let numbered = of_call.map(|(rest, decision)| {
             let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());

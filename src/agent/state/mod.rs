@@ -22,6 +22,7 @@ use super::history::{History, Message};
 use super::keys::{Changed, Key, KeyError, Values};
 use super::stop::StopCounters;
 use super::thread::Thread;
+use super::tool::path;
 use super::{Unwatched, Watch};
 use crate::decision::Suspension;
 use crate::kernel::Slot;
@@ -261,7 +262,7 @@ impl RunState {
     /// other. A word that its tool wants in it stands behind a colon.
     pub(super) fn suspension_id(&self, call: usize, wanted: &str) -> String {
         let call = &self.calls[call];
-        let id = format!("{}/{}/{}", self.id, call.name, call.record().suspensions() + 1);
+        let id = format!("{}/{}", path(&self.id, &call.name), call.record().suspensions() + 1);
         match wanted {
             "" => id,
             // A slash would let it look like the id of another call.
