@@ -97,8 +97,9 @@ impl Tools {
         self.by_name.get(name).map_or(Effect::Once, |(_, spec)| spec.effect())
     }
 
-    pub(super) fn names(&self) -> String {
-        let names: Vec<_> = self.specs.iter().map(|spec| spec.name()).collect();
+    /// The names of those that are `shown`, with commas between them.
+    pub(super) fn names(&self, shown: impl Fn(&str) -> bool) -> String {
+        let names: Vec<_> = self.specs.iter().map(|spec| spec.name()).filter(|name| shown(name)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 }
@@ -135,7 +136,7 @@ impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plugins: Vec<_> = self.config.plugins.iter().map(|it| it.plugin.name()).collect();
         f.debug_struct("Agent")
-            .field("tools", &self.config.tools.names())
+            .field("tools", &self.config.tools.names(|_| true))
             .field("plugins", &plugins)
             .field("mode", &self.config.mode)
             .field("policy", &self.config.policy)
@@ -321,7 +322,7 @@ impl AgentBuilder {
         for plugin in &plugins {
             if let Some(tool) = plugin.tools().into_iter().find(|tool| tools.get(tool).is_none()) {
                 let (plugin, tool) = (plugin.name().to_owned(), tool.to_owned());
-                return Err(ConfigError::NoSuchTool { plugin, tool, known: tools.names() });
+                return Err(ConfigError::NoSuchTool { plugin, tool, known: tools.names(|_| true) });
             }
         }
         if let Some(approvals) = approvals {

@@ -158,3 +158,11 @@ async fn an_offer_is_in_the_store_of_a_run_and_taken_back_there() {
     }
     assert_eq!((world.executions("w"), world.executions("q")), (0, 2));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_is_withheld_is_not_named_to_the_model() {
+    let mut world = world(&[1], &[&[("w", "format_disk")]]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    assert_eq!(history(&state)[2], "w: error: there is no tool \"format_disk\"; there is read, ask");
+}

@@ -204,7 +204,10 @@ impl Drive<'_, '_> {
     fn unfit_call(&self, call: usize, arguments: &Value) -> Option<String> {
         let name = self.state.calls[call].record().tool();
         let Some((_, spec)) = self.config.tools.get(name) else {
-            return Some(format!("there is no tool {name:?}; there is {}", self.config.tools.names()));
+            // A tool that a plugin withholds is not named either. What an earlier step offered is not known any more.
+            let is_of_this_step = self.state.calls[call].record().key().step == self.state.steps;
+            let offered = |tool: &str| is_of_this_step && self.state.offer.has(tool);
+            return Some(format!("there is no tool {name:?}; there is {}", self.config.tools.names(offered)));
         };
         if self.state.withholds(call) {
             return Some(format!("the tool {name:?} is not offered in this step"));
