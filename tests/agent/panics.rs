@@ -1,11 +1,14 @@
-//! Tools and plugins that panic where they make their future, before it is polled.
+//! Tools and plugins that panic where they make their future, before it is polled; and sinks of events that do.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::StreamExt;
+use runstate::agent::event::{AgentEvent, EventSink};
 use runstate::agent::{
-    GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict,
+    GateCall, Input, Io, Phase, PhaseContext, Phases, Plugin, PluginError, RunState, Tool, ToolContext,
+    ToolSpec, Verdict, run_loop, run_loop_stream,
 };
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
@@ -149,4 +152,39 @@ async fn one_that_panics_at_the_end_changes_it_no_more() {
     let outcome = world.start(&mut state).await;
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
     assert_eq!(outcome.problems, ["plugin \"careless\" panicked in RunEnd: out of ink"]);
+}
+
+/// Panics at the first event of that kind.
+struct Fragile(std::sync::atomic::AtomicUsize);
+
+impl EventSink for Fragile {
+    fn emit(&self, _: &Arc<AgentEvent>) {
+        if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2 {
+            std::panic::resume_unwind(Box::new("the screen is gone"));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_sink_that_panics_is_told_nothing_more_and_the_run_goes_on() {
+    for streams in [false, true] {
+        let world = World::new(&[&[("a", "read")]]);
+        let (agent, sink) = (world.agent(), Fragile(0.into()));
+        let mut state = RunState::new("r1");
+        let io = Io::new().events(&sink);
+        let (outcome, told) = if streams {
+            let mut stream = run_loop_stream(&agent, &mut state, Input::message("go"), io);
+            let mut told = 0;
+            while stream.next().await.is_some() {
+                told += 1;
+            }
+            (stream.into_outcome().unwrap().unwrap(), told)
+        } else {
+            (run_loop(&agent, &mut state, Input::message("go"), io).await.unwrap(), 0)
+        };
+        assert_eq!(outcome.reason, TerminationReason::NaturalEnd);
+        assert_eq!(outcome.problems, ["an event sink panicked: it is told nothing more"]);
+        assert_eq!(sink.0.into_inner(), 3);
+        assert_eq!(told > 10, streams, "the stream has its own reader: {told}");
+    }
 }

@@ -75,7 +75,7 @@ pub fn run_loop_stream<'a>(
     // Its own, so that the stream need not be gone before the agent is.
     let agent = agent.clone();
     let drive = async move {
-        let tee = Tee { told: &sink, also };
+        let tee = Tee { told: &sink, also, is_gone: AtomicBool::new(false) };
         let mut drive = Drive::new(&agent, state, io, Some(&tee), true);
         drive.reader = Some(&sink);
         drive.run(input).await
@@ -131,6 +131,8 @@ impl Drive<'_, '_> {
 struct Tee<'a> {
     told: &'a Told,
     also: Option<&'a dyn EventSink>,
+    /// Has it panicked?
+    is_gone: AtomicBool,
 }
 
 impl EventSink for Tee<'_> {
@@ -139,8 +141,11 @@ impl EventSink for Tee<'_> {
             let mut events = self.told.events.lock().unwrap_or_else(PoisonError::into_inner);
             events.push_back(Arc::clone(event));
         }
-        if let Some(also) = self.also {
+        if let Some(also) = self.also
+            && !self.is_gone.swap(true, Ordering::Relaxed)
+        {
             also.emit(event);
+            self.is_gone.store(false, Ordering::Relaxed);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What those who listen are told.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::super::answer::ModelEvent;
@@ -30,7 +31,12 @@ impl Drive<'_, '_> {
             self.state.run.get().record().activations(),
             kind,
         );
-        events.emit(&Arc::new(event));
+        let event = Arc::new(event);
+        if catch_unwind(AssertUnwindSafe(|| events.emit(&event))).is_err() {
+            self.problems.push("an event sink panicked: it is told nothing more".to_owned());
+            // A stream goes on with its own reader, and leaves out the sink beside it.
+            self.events = self.events.filter(|_| self.reader.is_some());
+        }
     }
 
     /// The observer of a machine, which has its name only if somebody watches.

@@ -6,7 +6,8 @@ use super::agent_event::AgentEvent;
 
 /// Takes events. It must return at once: it neither waits nor does I/O, since the run goes on behind it.
 ///
-/// What it cannot take, it drops and tells its receiver of. It must not panic. A run emits its events in the order of their
+/// What it cannot take, it drops and tells its receiver of. One that panics is told nothing more, and the run goes on; its
+/// [`Outcome`](crate::agent::Outcome) says so. A run emits its events in the order of their
 /// numbers, never two at a time.
 pub trait EventSink: Send + Sync {
     /// Takes an event.
