@@ -73,6 +73,7 @@ impl Given {
             Decision {
                 id: fill(&decision.id),
                 suspension: named.filter(|id| !id.is_empty()),
+                actor: decision.actor.as_deref().map(fill),
                 call: to,
                 ..decision.clone()
             }

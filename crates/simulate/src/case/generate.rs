@@ -77,7 +77,46 @@ pub fn generate(seed: u64) -> Case {
     if rng.u8(..32) == 0 {
         linger(&mut rng, &mut case);
     }
+    let mut rng = Rng::with_seed(seed ^ 0xd157);
+    if rng.u8(..4) == 0 {
+        crowd(&mut rng, &mut case);
+    }
     case
+}
+
+/// Calls want several people, of whom some decide twice, and some say not who they are. In the end there is always one more.
+fn crowd(rng: &mut Rng, case: &mut Case) {
+    if let Some(gate) = random(rng, &mut case.gates)
+        && let (0, Says::Suspend(first)) = (gate.life, &gate.says)
+    {
+        let again = (1..3).map(|life| Gate { life, says: Says::Suspend(first.clone()), ..gate.clone() });
+        let again: Vec<Gate> = again.collect();
+        case.gates.extend(again);
+    }
+    for ask in all_asks(case) {
+        ask.distinct = rng.u8(..3) > 0;
+    }
+    for reply in &mut case.replies {
+        for send in &mut reply.sends {
+            send.actor = (rng.u8(..4) > 0).then(|| rng.u8(..3));
+        }
+        reply.sends.push(Send::new(5, Kind::Resume));
+    }
+}
+
+/// All that is asked, by gates and by tools.
+fn all_asks(case: &mut Case) -> impl Iterator<Item = &mut Ask> {
+    let gates = case.gates.iter_mut().filter_map(|gate| match &mut gate.says {
+        Says::Suspend(ask) => Some(ask),
+        _ => None,
+    });
+    let calls = case.answers.iter_mut().flat_map(|answer| &mut answer.calls);
+    gates.chain(calls.flat_map(|call| &mut call.executions).filter_map(|execution| {
+        match &mut execution.comes_to {
+            ComesTo::Pending(ask) => Some(ask),
+            _ => None,
+        }
+    }))
 }
 
 /// Two steps behind each other make the same call, which a detection of loops looks for.
@@ -126,10 +165,10 @@ fn at_loop_top(rng: &mut Rng, case: &mut Case) {
     let executes_ms = first.calls[1].executions[0].delay_ms;
     case.answers[0] = first;
     case.gates.retain(|gate| gate.step != 1);
-    let asks = Ask { mode: RESUMES[rng.usize(..3)], lapses_ms: None, schema: false, id: None };
+    let asks = Ask { mode: RESUMES[rng.usize(..3)], lapses_ms: None, schema: false, id: None, distinct: false };
     case.gates.push(Gate { plugin: 0, step: 1, ordinal: 0, life: 0, says: Says::Suspend(asks) });
     case.replies.retain(|reply| reply.step != 1);
-    let sends = vec![Send { after_ms: executes_ms + rng.u64(1..10), kind: Kind::Resume }];
+    let sends = vec![Send::new(executes_ms + rng.u64(1..10), Kind::Resume)];
     case.replies.push(OnAsk { step: 1, ordinal: 0, life: 1, batch: false, sends });
     case.acts = vec![Act { phase: Place::StepEnd, step: 1, does: Does::Wait(10) }];
     (case.stop, case.timed, case.messages, case.cancel_ms) = (Vec::new(), Vec::new(), Vec::new(), None);
@@ -153,23 +192,9 @@ pub fn calm(seed: u64) -> Case {
     }
     // Where it blocks the run, what executes beside it is given up or not, as time has it.
     case.gates.retain(|gate| gate.says != Says::BlockRun);
-    let mut asks: Vec<&mut Ask> = Vec::new();
-    for gate in &mut case.gates {
-        if let Says::Suspend(ask) = &mut gate.says {
-            asks.push(ask);
-        }
-    }
-    for execution in
-        case.answers.iter_mut().flat_map(|answer| &mut answer.calls).flat_map(|call| &mut call.executions)
-    {
-        if let ComesTo::Pending(ask) = &mut execution.comes_to {
-            asks.push(ask);
-        }
-    }
-    let asks_nothing = asks.is_empty();
-    for ask in asks {
-        ask.lapses_ms = None;
-        ask.id = None;
+    let mut asks_nothing = true;
+    for ask in all_asks(&mut case) {
+        (ask.lapses_ms, ask.id, asks_nothing) = (None, None, false);
     }
     // A condition that holds gives up what waits, if it still does then.
     if asks_nothing && case.policy == SuspensionPolicy::WaitForAll && rng.bool() {
@@ -318,6 +343,7 @@ fn ask(rng: &mut Rng) -> Ask {
         lapses_ms: (rng.u8(..6) == 0).then(|| rng.u64(0..60)),
         schema: rng.u8(..4) == 0,
         id: (rng.u8(..10) == 0).then(|| format!("wanted-{}", rng.u8(..2))),
+        distinct: false,
     }
 }
 
@@ -338,7 +364,7 @@ fn on_ask(rng: &mut Rng, step: u32, ordinal: u32, life: u32) -> OnAsk {
     let mut sends = Vec::new();
     if rng.u8(..4) == 0 {
         let bad = [Stale, UnknownCall, OtherRun, OtherArguments, Unfit];
-        sends.push(Send { after_ms: delay(rng), kind: bad[rng.usize(..bad.len())] });
+        sends.push(Send::new(delay(rng), bad[rng.usize(..bad.len())]));
     }
     let good = match rng.u8(..8) {
         0 => Cancel,
@@ -346,11 +372,11 @@ fn on_ask(rng: &mut Rng, step: u32, ordinal: u32, life: u32) -> OnAsk {
         2 | 3 => ResumeUnnamed,
         _ => Resume,
     };
-    sends.push(Send { after_ms: delay(rng), kind: good });
+    sends.push(Send::new(delay(rng), good));
     if rng.u8(..3) == 0 {
         let more = [Again, Resume, Cancel, ResumeUnnamed, CancelUnnamed, Stale];
         let after_ms = if rng.bool() { 0 } else { delay(rng) };
-        sends.push(Send { after_ms, kind: more[rng.usize(..more.len())] });
+        sends.push(Send::new(after_ms, more[rng.usize(..more.len())]));
     }
     OnAsk { step, ordinal, life, batch: rng.u8(..4) == 0, sends }
 }

@@ -182,6 +182,9 @@ pub struct Ask {
     pub schema: bool,
     /// The id that its maker wants for it, which may have been given before.
     pub id: Option<String>,
+    /// Must its actor be another than those of the call's earlier decisions?
+    #[serde(default)]
+    pub distinct: bool,
 }
 
 /// What a plugin says at the gate of a call.
@@ -279,6 +282,25 @@ pub struct Send {
     pub after_ms: u64,
     /// Which.
     pub kind: Kind,
+    /// The person of that number, 0 being none; one for this question alone, where it is not said.
+    #[serde(default)]
+    pub actor: Option<u8>,
+}
+
+impl Send {
+    /// That decision, of a person who decides nothing else.
+    pub fn new(after_ms: u64, kind: Kind) -> Self {
+        Send { after_ms, kind, actor: None }
+    }
+
+    /// The actor of the decision, on that question.
+    pub fn actor(&self, suspension: &str) -> Option<String> {
+        match self.actor {
+            None => Some(suspension.to_owned()),
+            Some(0) => None,
+            Some(person) => Some(format!("p{person}")),
+        }
+    }
 }
 
 /// A kind of decision.

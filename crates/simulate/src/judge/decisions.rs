@@ -57,6 +57,10 @@ pub(super) struct Decisions {
     shown: BTreeMap<String, CallNow>,
     /// The questions that were shown when a decision was given, by the id of the decision.
     given_on: BTreeMap<String, BTreeSet<String>>,
+    /// Who gave each decision, by its id: the call it names, and the actor.
+    actors: Actors,
+    /// The actors of the decisions by which each call went on, as its events tell them.
+    went_on_by: BTreeMap<String, BTreeSet<String>>,
     /// What each name asks: an answer to one question must never count for another.
     questions: BTreeMap<String, String>,
     /// Is nothing committed? Then what is asked is shown at once.
@@ -78,6 +82,8 @@ impl Judge for Decisions {
                 if self.is_uncommitted {
                     self.committed(now);
                 }
+                let said = (incoming.call.clone(), incoming.actor.clone());
+                self.actors.entry(incoming.decision_id.clone()).or_insert(said);
                 let sent = Sent { incoming: incoming.clone(), may_be: BTreeSet::new(), early: !self.drives };
                 self.sent.insert(*number, sent);
                 self.show(|sent| sent == *number);
@@ -87,8 +93,10 @@ impl Judge for Decisions {
                 self.replied(*number, reply.as_ref(), *durable, book);
             }
             What::Event(event) => match &event.kind {
-                EventKind::ToolCallResumed { call, suspension_id, decision_id, .. } => {
+                EventKind::ToolCallResumed { call, suspension_id, decision_id, actor, .. } => {
                     self.resumed(call, suspension_id, decision_id, book);
+                    let wants_another = now.asked.get(suspension_id).is_some_and(|asked| asked.distinct_actors);
+                    self.went_on(call, decision_id, actor.as_deref(), wants_another, book);
                 }
                 EventKind::ToolCallSuspended { interrupt } => {
                     let suspension = &interrupt.suspension;
@@ -126,8 +134,8 @@ impl Decisions {
     /// What each decision that is on its way would be answered now, and by the questions that are shown.
     fn look(&mut self, now: &Moment) {
         for sent in self.sent.values_mut() {
-            sent.may_be.extend(expected(&sent.incoming, &now.calls, now));
-            sent.may_be.extend(expected(&sent.incoming, &self.shown, now));
+            sent.may_be.extend(expected(&sent.incoming, &now.calls, now, &self.actors));
+            sent.may_be.extend(expected(&sent.incoming, &self.shown, now, &self.actors));
         }
     }
 
@@ -181,8 +189,49 @@ impl Decisions {
     }
 }
 
+impl Decisions {
+    /// As many people decide as questions ask for another one each.
+    fn went_on(
+        &mut self,
+        call: &str,
+        decision: &str,
+        actor: Option<&str>,
+        wants_another: bool,
+        book: &mut Book,
+    ) {
+        let said = self.actors.get(decision).and_then(|(_, actor)| actor.as_deref());
+        if decision.starts_with("expiry:") {
+            return;
+        }
+        if actor != said {
+            book.wrong("decisions", format!("{decision} was given by {said:?}, and is told to be by {actor:?}"));
+        }
+        let before = self.went_on_by.entry(call.to_owned()).or_default();
+        let is_another = actor.is_some_and(|actor| !actor.is_empty() && !before.contains(actor));
+        if wants_another && !is_another {
+            book.wrong("decisions", format!("{call} goes on by {actor:?}, and {before:?} decided on it before"));
+        }
+        before.extend(actor.map(str::to_owned));
+    }
+}
+
+/// The actors that decided on a call so far.
+fn decided_on(call: &str, now: &Moment, actors: &Actors) -> BTreeSet<String> {
+    let known = now.accepted.values().chain(&now.durable);
+    let on_call = known.filter_map(|id| actors.get(id)).filter(|(named, _)| named == call);
+    on_call.filter_map(|(_, actor)| actor.clone()).collect()
+}
+
+/// Who gave each decision: the call that it names, and the actor.
+type Actors = BTreeMap<String, (String, Option<String>)>;
+
 /// The replies that the table allows, as things are now.
-fn expected(incoming: &Incoming, calls: &BTreeMap<String, CallNow>, now: &Moment) -> BTreeSet<Kind> {
+fn expected(
+    incoming: &Incoming,
+    calls: &BTreeMap<String, CallNow>,
+    now: &Moment,
+    actors: &Actors,
+) -> BTreeSet<Kind> {
     let only = |kind| BTreeSet::from([kind]);
     if incoming.decision_id.is_empty() {
         return only(Kind::Invalid);
@@ -249,6 +298,11 @@ fn expected(incoming: &Incoming, calls: &BTreeMap<String, CallNow>, now: &Moment
     let Some(asked) = now.asked.get(question) else { return replies };
     if asked.is_expired(now.at_ms) {
         replies.insert(Kind::Expired);
+        return replies;
+    }
+    let earlier = |actor: &String| decided_on(&incoming.call, now, actors).contains(actor);
+    if asked.distinct_actors && incoming.actor.as_ref().is_none_or(earlier) {
+        replies.insert(Kind::NotDistinct);
         return replies;
     }
     let misfit = asked.response_schema.is_some() && incoming.result.get("ok").is_none();

@@ -29,7 +29,7 @@ pub(super) fn on_ask(
         .replies
         .iter()
         .find(|reply| (reply.step, reply.ordinal, reply.life) == (key.step, key.ordinal, life));
-    let resume = [Send { after_ms: 5, kind: Kind::Resume }];
+    let resume = [Send::new(5, Kind::Resume)];
     let sends = planned.map_or(&resume[..], |reply| &reply.sends);
     let before = world.asked_before(call, suspension);
     let mut prepared: Vec<(u64, Incoming)> = Vec::new();
@@ -38,7 +38,10 @@ pub(super) fn on_ask(
         let id = format!("{}:{place}", suspension.id);
         let incoming = match (send.kind, last) {
             (Kind::Again, Some(last)) => last,
-            (kind, _) => incoming(kind, id, call, suspension, before.as_deref(), digest),
+            (kind, _) => {
+                let actor = send.actor(&suspension.id);
+                Incoming { actor, ..incoming(kind, id, call, suspension, before.as_deref(), digest) }
+            }
         };
         prepared.push((send.after_ms, incoming));
     }

@@ -121,6 +121,7 @@ pub(super) fn suspension(ask: &Ask, action: &str, key: CallKey, now_ms: u64) -> 
     suspension.parameters = json!({ "key": key });
     suspension.id = ask.id.clone().unwrap_or_default();
     suspension.expires_at_ms = ask.lapses_ms.map(|after| now_ms + after);
+    suspension.distinct_actors = ask.distinct;
     suspension.response_schema = ask.schema.then(|| json!({ "need": "ok" }));
     suspension
 }

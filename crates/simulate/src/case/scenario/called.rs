@@ -112,6 +112,6 @@ pub(super) fn ticket(ask: &Ask, action: &str, key: CallKey) -> Ticket {
         response_schema: ask.schema.then(|| needs("ok")),
         resume_mode: ask.mode,
         expires_after_ms: ask.lapses_ms,
-        distinct_actors: false,
+        distinct_actors: ask.distinct,
     }
 }

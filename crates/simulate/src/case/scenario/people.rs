@@ -16,7 +16,7 @@ pub(super) fn replies(case: &Case, calls: &[Called<'_>]) -> Vec<Reply> {
     });
     let by_default = asking.iter().map(|call| Reply {
         to: Question::Ask { call: call.name.clone(), nth: None },
-        gives: given(&[Send { after_ms: 5, kind: Kind::Resume }], &call.name),
+        gives: given(&[Send::new(5, Kind::Resume)], &call.name),
     });
     planned.chain(by_default).chain(case.is_cut().then(|| doubts(case))).collect()
 }
@@ -44,7 +44,7 @@ fn given(sends: &[Send], call: &str) -> Vec<Given> {
         let last = gives.last().and_then(|given| given.decide.last().cloned());
         let decision = match (send.kind, last) {
             (Kind::Again, Some(last)) => last,
-            (kind, _) => decision(kind, place, call),
+            (kind, _) => Decision { actor: send.actor("$asked"), ..decision(kind, place, call) },
         };
         gives.push(Given { after_ms: send.after_ms, decide: vec![decision] });
     }
