@@ -115,6 +115,10 @@ pub struct Sent {
     pub suspension: String,
     /// Go on, or give the call up.
     pub action: DecisionAction,
+    /// Who gives it.
+    pub actor: Option<String>,
+    /// Does its question want another one than those who decided on the call before?
+    pub wants_another: bool,
     /// The digest of what else it says: the result, who decided, and about which arguments.
     pub said: u64,
 }

@@ -67,6 +67,8 @@ pub enum Asks {
     Nobody,
     /// The gate, before the tool executes.
     Gate,
+    /// The gate, of one person and then of another, before the tool executes.
+    TwoPeople,
     /// The gate, for the result itself: the tool never executes.
     GateForResult,
     /// The tool, instead of acting.
@@ -90,7 +92,8 @@ fn step(at: usize, rng: &mut Rng) -> Step {
 fn call(step: usize, ordinal: usize, rng: &mut Rng) -> Call {
     let asks = match rng.u8(..20) {
         0..11 => Asks::Nobody,
-        11..15 => Asks::Gate,
+        11..14 => Asks::Gate,
+        14 => Asks::TwoPeople,
         15 => Asks::GateForResult,
         _ => Asks::Tool,
     };

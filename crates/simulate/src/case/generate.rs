@@ -165,7 +165,8 @@ fn at_loop_top(rng: &mut Rng, case: &mut Case) {
     let executes_ms = first.calls[1].executions[0].delay_ms;
     case.answers[0] = first;
     case.gates.retain(|gate| gate.step != 1);
-    let asks = Ask { mode: RESUMES[rng.usize(..3)], lapses_ms: None, schema: false, id: None, distinct: false };
+    let asks =
+        Ask { mode: RESUMES[rng.usize(..3)], lapses_ms: None, schema: false, id: None, distinct: false };
     case.gates.push(Gate { plugin: 0, step: 1, ordinal: 0, life: 0, says: Says::Suspend(asks) });
     case.replies.retain(|reply| reply.step != 1);
     let sends = vec![Send::new(executes_ms + rng.u64(1..10), Kind::Resume)];

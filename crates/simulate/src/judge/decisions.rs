@@ -95,7 +95,8 @@ impl Judge for Decisions {
             What::Event(event) => match &event.kind {
                 EventKind::ToolCallResumed { call, suspension_id, decision_id, actor, .. } => {
                     self.resumed(call, suspension_id, decision_id, book);
-                    let wants_another = now.asked.get(suspension_id).is_some_and(|asked| asked.distinct_actors);
+                    let wants_another =
+                        now.asked.get(suspension_id).is_some_and(|asked| asked.distinct_actors);
                     self.went_on(call, decision_id, actor.as_deref(), wants_another, book);
                 }
                 EventKind::ToolCallSuspended { interrupt } => {
@@ -204,12 +205,18 @@ impl Decisions {
             return;
         }
         if actor != said {
-            book.wrong("decisions", format!("{decision} was given by {said:?}, and is told to be by {actor:?}"));
+            book.wrong(
+                "decisions",
+                format!("{decision} was given by {said:?}, and is told to be by {actor:?}"),
+            );
         }
         let before = self.went_on_by.entry(call.to_owned()).or_default();
         let is_another = actor.is_some_and(|actor| !actor.is_empty() && !before.contains(actor));
         if wants_another && !is_another {
-            book.wrong("decisions", format!("{call} goes on by {actor:?}, and {before:?} decided on it before"));
+            book.wrong(
+                "decisions",
+                format!("{call} goes on by {actor:?}, and {before:?} decided on it before"),
+            );
         }
         before.extend(actor.map(str::to_owned));
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::{
-    Agent, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases, Plugin, PluginError,
-    Verdict, async_trait,
+    Agent, Approval, Approvals, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
+    Plugin, PluginError, Verdict, async_trait,
 };
 use runstate::clock::{Clock, UnixClock, unix_clock};
 use runstate::decision::{ResumeMode, Suspension};
@@ -49,6 +49,7 @@ impl Host for Scripts {
             .tool(self.tool(ToolName::Once))
             .tool(self.tool(ToolName::Again))
             .plugin(Gate(self.clock))
+            .plugin(two_people())
             .mode(script.mode)
             .clock(self.clock)
             .build()
@@ -113,7 +114,7 @@ impl Plugin for Gate {
         }
         let asked: Call = serde_json::from_value(call.arguments().clone()).map_err(PluginError::new)?;
         Ok(match asked.asks {
-            Asks::Nobody | Asks::Tool => Verdict::Allow,
+            Asks::Nobody | Asks::Tool | Asks::TwoPeople => Verdict::Allow,
             Asks::Gate => Verdict::Suspend(question(&asked, &self.0)),
             Asks::GateForResult => {
                 let question = question(&asked, &self.0);
@@ -121,6 +122,12 @@ impl Plugin for Gate {
             }
         })
     }
+}
+
+/// Asks two people before calls that say so.
+fn two_people() -> Approvals {
+    let two = || Approval::when(|arguments| arguments["asks"] == "two_people").by(2);
+    Approvals::new().tool(ToolName::Once.name(), two()).tool(ToolName::Again.name(), two())
 }
 
 /// What is asked about a call.

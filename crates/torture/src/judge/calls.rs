@@ -51,6 +51,7 @@ fn executions(seen: &Seen, book: &Book<'_>, name: &str, asked: &Call) -> Result<
         match asked.asks {
             Asks::GateForResult => 0,
             Asks::Gate => resumes,
+            Asks::TwoPeople => resumes.saturating_sub(1),
             Asks::Nobody | Asks::Tool => 1 + resumes,
         }
     };

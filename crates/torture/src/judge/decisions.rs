@@ -7,7 +7,7 @@ use runstate::decision::Decision;
 use super::Violation;
 use super::book::Book;
 use super::run::Seen;
-use crate::ledger::digest_of_decision;
+use crate::ledger::{Sent, digest_of_decision};
 
 /// What was said to those who decided.
 pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
@@ -25,6 +25,7 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
             "accepted" => accepted.insert(&sent.decision) && !is_for_another,
             "duplicate" => !is_for_another,
             "conflict" | "stale" | "expired" => true,
+            "not_distinct" => sent.wants_another && (sent.actor.is_none() || has_decided(book, sent)),
             _ => false,
         };
         // What is known to be the answer is a duplicate when it comes again.
@@ -36,8 +37,33 @@ pub(super) fn replies(book: &Book<'_>, wrong: &mut Vec<Violation>) {
     }
 }
 
+/// Did the actor of a decision decide on its call, by another one?
+fn has_decided(book: &Book<'_>, sent: &Sent) -> bool {
+    book.accepted_of(&sent.run).any(|it| it.call == sent.call && it.actor == sent.actor)
+}
+
+/// Where a question wants another person, each decision on the call has one of its own.
+fn people(seen: &Seen, book: &Book<'_>, say: &mut impl FnMut(String)) {
+    let all: Vec<&Sent> = book.accepted_of(&seen.id).collect();
+    for sent in all.iter().filter(|sent| sent.wants_another) {
+        let others = all.iter().filter(|it| it.call == sent.call && it.suspension != sent.suspension);
+        let is_another = sent.actor.is_some() && others.clone().all(|it| it.actor != sent.actor);
+        // What was asked in another way may have been answered by the same person, but only later.
+        if !is_another && others.clone().all(|it| it.wants_another) {
+            say(format!(
+                "{} by {:?} was accepted on {}, and so were {:?}",
+                sent.decision,
+                sent.actor,
+                sent.call,
+                others.map(|it| &it.actor).collect::<Vec<_>>()
+            ));
+        }
+    }
+}
+
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("decisions", &*seen.id, what));
+    people(seen, book, &mut say);
     let was_cancelled = book.was_cancelled(&seen.id);
     for sent in book.accepted_of(&seen.id) {
         let found = |decisions: &[Decision]| {

@@ -89,18 +89,18 @@ impl People {
             0 => {
                 let shown = Incoming { digest: Some("sha256:0".to_owned()), ..first.clone() };
                 let other = Incoming { decision_id: format!("other-{}", self.sent), ..shown };
-                self.send(&other).await?;
-                self.send(&first).await?;
+                self.send(approval, &other).await?;
+                self.send(approval, &first).await?;
             }
             1 => {
-                self.send(&first).await?;
-                self.send(&first).await?;
+                self.send(approval, &first).await?;
+                self.send(approval, &first).await?;
             }
             2 | 3 => {
                 let turned = if action == Resume { Cancel } else { Resume };
                 let second = self.incoming("d", approval, turned);
                 // At once: which of them comes first is up to the store.
-                let (a, b) = tokio::join!(self.send(&first), self.send(&second));
+                let (a, b) = tokio::join!(self.send(approval, &first), self.send(approval, &second));
                 a.and(b)?;
             }
             4 => {
@@ -109,10 +109,10 @@ impl People {
                 let id = old.unwrap_or_else(|| format!("{}/{}/never", approval.run, approval.call));
                 let mut stale = self.incoming("stale", approval, Resume);
                 stale.suspension_id = Some(id);
-                self.send(&stale).await?;
-                self.send(&first).await?;
+                self.send(approval, &stale).await?;
+                self.send(approval, &first).await?;
             }
-            _ => drop(self.send(&first).await?),
+            _ => drop(self.send(approval, &first).await?),
         }
         let key = (approval.run.clone(), approval.call.clone());
         self.answered.entry(key).or_default().push(approval.suspension.id.clone());
@@ -129,18 +129,24 @@ impl People {
             incoming = incoming.with_result(json!({ "decided_as": self.sent }));
         }
         incoming.run_id = Some(approval.run.clone());
-        incoming.actor = Some("somebody".to_owned());
+        let people = if approval.suspension.distinct_actors { 4 } else { 1 };
+        incoming.actor = match self.rng.u8(..people) {
+            0 if people > 1 => None,
+            person => Some(format!("p{person}")),
+        };
         incoming
     }
 
     /// Sends it until the store says something.
-    async fn send(&self, incoming: &Incoming) -> Result<Reply, StoreError> {
+    async fn send(&self, approval: &Approval, incoming: &Incoming) -> Result<Reply, StoreError> {
         let sent = Sent {
             decision: incoming.decision_id.clone(),
             run: incoming.run_id.clone().unwrap_or_default(),
             call: incoming.call.clone(),
             suspension: incoming.suspension_id.clone().unwrap_or_default(),
             action: incoming.action,
+            actor: incoming.actor.clone(),
+            wants_another: approval.suspension.distinct_actors,
             said: digest_of_decision(&incoming.result, incoming.actor.as_deref(), incoming.digest.as_deref()),
         };
         let note = |entry: &Entry| self.parent.ledger.note(entry).map_err(StoreError::failed);
