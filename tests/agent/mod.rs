@@ -27,6 +27,7 @@ mod parts;
 mod phases;
 mod polls;
 mod protocol;
+mod reply_table;
 mod rounds;
 mod script;
 mod secrets;
