@@ -160,7 +160,7 @@ struct Fragile(std::sync::atomic::AtomicUsize);
 impl EventSink for Fragile {
     fn emit(&self, _: &Arc<AgentEvent>) {
         if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 2 {
-            std::panic::resume_unwind(Box::new("the screen is gone"));
+            resume_unwind(Box::new("the screen is gone"));
         }
     }
 }

@@ -76,7 +76,7 @@ async fn each_row(mode: ExecutionMode, stream: bool, when: WhenSuspended) {
     let mut world =
         World::new(&[&[("a", "write_twice"), ("b", "two_people"), ("l", "lapsing"), ("t", "ask_result")]]);
     (world.mode, world.stream, world.when_suspended) = (mode, stream, when);
-    let (mut handle, end, task) = driven(world);
+    let (handle, end, task) = driven(world);
     let reply = async |incoming: Incoming| handle.clone().decide(incoming).await.unwrap();
     let rows = async |rows: Vec<(Incoming, &str)>| {
         for (incoming, name) in rows {

@@ -134,11 +134,7 @@ impl Run {
                 }
                 self.waits = false;
             }
-            What::Sent { .. } => {
-                if self.speaks {
-                    met.met("decision while the model speaks");
-                }
-            }
+            What::Sent { .. } if self.speaks => met.met("decision while the model speaks"),
             What::Replied { reply, .. } => {
                 let name = match reply {
                     None => "gone",
@@ -224,10 +220,8 @@ impl Run {
                     met.met("asked again");
                 }
             }
-            EventKind::ToolCallResumed { decision_id, .. } => {
-                if decision_id.starts_with("expiry:") {
-                    met.met("expiry");
-                }
+            EventKind::ToolCallResumed { decision_id, .. } if decision_id.starts_with("expiry:") => {
+                met.met("expiry")
             }
             EventKind::ToolCallReady { call, .. } if call.contains('#') => met.met("second life"),
             EventKind::ToolCallDone { outcome, .. } => {
