@@ -136,6 +136,32 @@ async fn what_an_approved_tool_asks_itself_needs_no_second_approval() {
     assert_eq!(world.done(), ["r1/a/1", "r1/a/2", "r1/a/3"]);
 }
 
+/// Two people approve one amount, and one of them alone would have another one paid.
+#[tokio::test(start_paused = true)]
+async fn arguments_that_a_decision_replaces_are_not_those_that_were_approved() {
+    let approvals = || {
+        let small = Approval::when(|arguments| arguments["ms"] != json!(0));
+        Approvals::new().tool("ask_arguments", small.by(2))
+    };
+    for (ms, status) in [(7, "a Failed"), (0, "a Succeeded")] {
+        let mut world = World::of([asks([timed("a", "ask_arguments", 5)])]);
+        world.plugins.push(std::sync::Arc::new(approvals()));
+        let mut state = world.state();
+        world.start(&mut state).await;
+        for (id, actor) in [("d1", "ada"), ("d2", "ben")] {
+            world.incoming = vec![on(&state, id, "a", actor)];
+            world.resume(&mut state).await;
+        }
+        assert_eq!(world.done(), ["r1/a/1"], "it asks");
+        world.incoming = vec![on(&state, "d3", "a", "ada").with_result(json!({ "ms": ms }))];
+        world.resume(&mut state).await;
+        assert_eq!(statuses(&state), [status]);
+        let read = world.script.seen().last().unwrap().last().unwrap().clone();
+        let blocked = "a: error: ask_arguments needs an approval, and a decision replaced its arguments: call it anew with them";
+        assert_eq!(read == blocked, ms == 7, "{read}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_approval_for_the_most_people_decides_where_several_are_about_a_tool() {
     let mut world = with_pay(Approval::always(), &[&[("a", 1)]]);

@@ -174,14 +174,24 @@ impl Drive<'_, '_> {
         let called = &self.state.calls[call];
         let (name, number) = (Arc::clone(&called.name), called.number);
         let (id, key) = (called.record().id().to_owned(), called.record().key());
+        let is_replaced = decision.is_some() && arguments != called.record().arguments();
         // The plugins may not hold on to the state, which what executes beside them changes.
         let decisions = match called.record().suspensions() {
             0 => Vec::new(),
             _ => self.state.decided.resumed(&self.state.id, &name),
         };
         let decisions: Vec<_> = decisions.iter().collect();
-        let call =
-            GateCall { name: &name, id: &id, key, tool, arguments, decision, decisions: &decisions, number };
+        let call = GateCall {
+            name: &name,
+            id: &id,
+            key,
+            tool,
+            arguments,
+            decision,
+            decisions: &decisions,
+            number,
+            is_replaced,
+        };
         self.before_tool_execute(key.step, &call).await
     }
 

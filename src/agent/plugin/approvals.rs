@@ -116,8 +116,14 @@ impl Approval {
 
     fn verdict(&self, call: &GateCall<'_>, now_ms: u64) -> Verdict {
         let given = self.given(call);
-        if given >= self.people || !self.is_needed_for(call) {
+        if given >= self.people && !call.is_replaced() || !self.is_needed_for(call) {
             return Verdict::Allow;
+        }
+        if call.is_replaced() {
+            let tool = call.tool();
+            return Verdict::Block(format!(
+                "{tool} needs an approval, and a decision replaced its arguments: call it anew with them"
+            ));
         }
         let message = match &self.message {
             Some(message) => message(call),
@@ -177,8 +183,9 @@ const SUFFIX: &str = ":approval";
 /// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
 /// asks by itself for those that [need an approval](crate::agent::ToolSpec::needs_approval).
 ///
-/// A call goes on when it was approved, and is cancelled when a person says no. Each question is suspended under an id that ends
-/// in `:approval`; an answer to any other question approves nothing. Where several are about one tool, one approval counts for
+/// A call goes on when it was approved, and is cancelled when a person says no. An approval is for the arguments that were shown: where
+/// a decision on another question replaces them, and those need an approval, the call is blocked. Each question is suspended under an id that ends
+/// in `:approval`, a word that no other gate may use; an answer to any other question approves nothing. Where several are about one tool, one approval counts for
 /// all, and the one that wants the most people decides.
 ///
 /// ```

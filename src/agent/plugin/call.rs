@@ -17,6 +17,7 @@ pub struct GateCall<'a> {
     pub(in crate::agent) decision: Option<&'a Decision>,
     pub(in crate::agent) decisions: &'a [&'a Decision],
     pub(in crate::agent) number: u32,
+    pub(in crate::agent) is_replaced: bool,
 }
 
 impl GateCall<'_> {
@@ -53,6 +54,12 @@ impl GateCall<'_> {
     /// All decisions that let it go on so far, the first one first.
     pub fn decisions(&self) -> &[&Decision] {
         self.decisions
+    }
+
+    /// Are the [`arguments`](Self::arguments) others than those that the model gave, since a decision gave them
+    /// ([`ResumeMode::PassDecisionToTool`](crate::decision::ResumeMode::PassDecisionToTool))?
+    pub fn is_replaced(&self) -> bool {
+        self.is_replaced
     }
 
     /// Which call of its tool in the run it is, from 1, in the order in which the model asked for them.
