@@ -322,7 +322,7 @@ impl Wrapper for Keyed {
         let mut runs = self.store.runs(query).await?;
         for info in &mut runs {
             let Some(reason) = &mut info.cancel else { continue };
-            // A list only shows it; who loads the run is refused.
+            // The list shows the error in its place. A load of the run is refused.
             *reason = self.untagged_reason(&info.id, reason).unwrap_or_else(|error| error.to_string());
         }
         Ok(runs)

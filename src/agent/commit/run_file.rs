@@ -122,7 +122,7 @@ impl RunFile {
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let at = |what: String| FileError::Damaged { path: self.path.clone(), line: number, what };
             let Some(text) = line.strip_suffix(b"\n") else {
-                // A crash tore it, and its loop was never told that it is there; unless only the end of a whole line is torn.
+                // A crash cut this line off: its commit was not acknowledged. Where only the end of the line is missing, it is whole.
                 let (_, but_its_end) = line.split_last().unwrap_or((&0, line));
                 let bundle = tag_of(line).map_or(0, |tag| tag.len() + 1);
                 if but_its_end.get(bundle..).is_some_and(Bundle::is_whole) {

@@ -203,7 +203,7 @@ impl AnyGovernedRun {
     ///
     /// The file has no checksum (the document gives it none, and other tools write it), so its bytes are trusted input. All of
     /// it is checked as a snapshot is: the history is a way through the graph to this state, without a gap in time, no field is
-    /// unknown, and the run would write the same parts again. It has no checksum: the file is trusted input.
+    /// unknown, and the run would write the same parts again.
     ///
     /// ```
     /// use runstate::governed_run::{AnyGovernedRun, GovernedRunStatus};
