@@ -1,6 +1,6 @@
 //! Ids that the model, or a tool, uses more than once.
 
-use runstate::agent::{Incoming, Input, Outcome, Reply, RunState};
+use runstate::agent::{Incoming, Outcome, Reply, RunState};
 use runstate::decision::DecisionAction::Resume;
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
@@ -95,7 +95,8 @@ async fn answer(world: &mut World, state: &mut RunState, call: &str, id: &str) -
 #[tokio::test(start_paused = true)]
 async fn a_slash_in_an_id_makes_no_key_of_another_call() {
     let mut keys = Vec::new();
-    for (run, call) in [("r", "x/1"), ("r/x", "1"), ("r%2Fx", "1"), ("r", "x%2F1")] {
+    for (run, call) in [("r", "x/1"), ("r/x", "1"), ("r%2Fx", "1"), ("r", "x%2F1"), ("", "r/x"), ("/r", "x")]
+    {
         let mut world = World::new(&[&[(call, "write")]]);
         let mut state = RunState::new(run);
         world.start(&mut state).await;
@@ -110,15 +111,4 @@ async fn a_slash_in_an_id_makes_no_key_of_another_call() {
     for (at, one) in keys.iter().enumerate() {
         assert!(keys[..at].iter().all(|other| other.0 != one.0 && other.1 != one.1), "{keys:?}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_without_an_id_does_not_begin() {
-    let mut world = World::new(&[&[("a", "read")]]);
-    let error = world.try_drive(&mut RunState::new(""), Input::message("go")).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the run is Running: its id is empty, which is no name for a run; give it one"
-    );
-    assert_eq!(world.done(), [""; 0]);
 }

@@ -247,9 +247,6 @@ impl<'d, 'io> Drive<'d, 'io> {
         let status = self.state.run.get().status();
         let refused = |hint| Err(ActivationError::NotStartable { status, hint });
         match (status, input) {
-            (RunStatus::Running, Input::Message(_)) if self.state.id.is_empty() => {
-                refused("its id is empty, which is no name for a run; give it one")
-            }
             (RunStatus::Running, Input::Message(text)) if self.state.flows == 0 => {
                 self.state.begin(self.config.clock.now_ms(), text);
                 self.activate(None).await
