@@ -105,7 +105,9 @@ impl People {
             }
             4 => {
                 let key = (approval.run.clone(), approval.call.clone());
-                let old = self.answered.get(&key).and_then(|old| old.last().cloned());
+                // One that was not taken, since it was the same person's, is answered again.
+                let is_other = |id: &&String| **id != approval.suspension.id;
+                let old = self.answered.get(&key).and_then(|old| old.iter().rev().find(is_other).cloned());
                 let id = old.unwrap_or_else(|| format!("{}/{}/never", approval.run, approval.call));
                 let mut stale = self.incoming("stale", approval, Resume);
                 stale.suspension_id = Some(id);
