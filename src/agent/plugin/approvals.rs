@@ -183,10 +183,10 @@ const SUFFIX: &str = ":approval";
 /// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
 /// asks by itself for those that [need an approval](crate::agent::ToolSpec::needs_approval).
 ///
-/// A call goes on when it was approved, and is cancelled when a person says no. An approval is for the arguments that were shown: where
-/// a decision on another question replaces them, and those need an approval, the call is blocked. Each question is suspended under an id that ends
-/// in `:approval`, a word that no other gate may use; an answer to any other question approves nothing. Where several are about one tool, one approval counts for
-/// all, and the one that wants the most people decides.
+/// A call goes on when it was approved, and is cancelled when a person says no. An approval is for the arguments that were shown:
+/// where a decision on another question replaces them, and those need an approval, the call is blocked. Each question is
+/// suspended under an id that ends in `:approval`, a word that no other gate may use; an answer to any other question approves
+/// nothing. Where several are about one tool, one approval counts for all, and the one that wants the most people decides.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
