@@ -66,13 +66,17 @@ fn two_clicks_of_one_person_are_one_approval() {
 
 #[test]
 fn an_answer_that_is_the_result_is_not_left_out() {
-    let answered = "name: ask\nmessage: go\nplugins: [{ask: {tool: look, ticket: {resume_mode: use_decision_as_tool_result}}}]\n\
-        tools: {look: {}}\nmodel:\n    - calls: [{id: c, tool: look}]\n    - text: seen\n";
-    let session = parked(answered);
-    let (code, refused) = say(&session, &["approve", "c"]);
-    assert!(
-        code == Some(2) && refused.contains("asks for an answer") && refused.contains("--result"),
-        "{refused}"
-    );
-    assert_eq!(say(&session, &["approve", "c", "--result", "null"]).0, Some(0));
+    for mode in ["use_decision_as_tool_result", "pass_decision_to_tool"] {
+        let answered = format!(
+            "name: ask\nmessage: go\nplugins: [{{ask: {{tool: look, ticket: {{resume_mode: {mode}}}}}}}]\n\
+             tools: {{look: {{}}}}\nmodel:\n    - calls: [{{id: c, tool: look}}]\n    - text: seen\n"
+        );
+        let session = parked(&answered);
+        let (code, refused) = say(&session, &["approve", "c"]);
+        assert!(
+            code == Some(2) && refused.contains("asks for an answer") && refused.contains("--result"),
+            "{mode}: {refused}"
+        );
+        assert_eq!(say(&session, &["approve", "c", "--result", "null"]).0, Some(0), "{mode}");
+    }
 }

@@ -112,10 +112,14 @@ impl On {
         if let Some(found) = &found
             && action == DecisionAction::Resume
             && result.is_none()
-            && found.suspension.resume_mode == ResumeMode::UseDecisionAsToolResult
+            && found.suspension.resume_mode != ResumeMode::ReplayToolCall
         {
-            let help =
-                "give it with --result JSON: it is the result of the call, and the tool is not executed";
+            let help = match found.suspension.resume_mode {
+                ResumeMode::PassDecisionToTool => {
+                    "give it with --result JSON: the tool is executed with it for arguments"
+                }
+                _ => "give it with --result JSON: it is the result of the call, and the tool is not executed",
+            };
             return Err(Failure::new(format!("{:?} asks for an answer", found.call)).with_help(help));
         }
         let asked = match &found {
