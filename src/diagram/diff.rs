@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::graph::{GraphEdge, Mark, StateGraph};
+use super::label::event_name;
 
 /// What a [`Change`] means for persisted runs. The order is from harmless to grave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +72,8 @@ pub enum ChangeKind {
         /// The name of the state.
         state: String,
     },
-    /// A transition has another label. Informational.
+    /// A transition has another label. Review where its event has another name, which no trace that was recorded has and no event that
+    /// is on its way; else informational.
     LabelChanged {
         /// The transition as it was.
         old: GraphEdge,
@@ -110,7 +112,8 @@ impl Change {
     /// What the change means for persisted runs; [`ChangeKind`] says why.
     #[must_use]
     pub fn severity(&self) -> Severity {
-        match self.kind {
+        match &self.kind {
+            ChangeKind::LabelChanged { .. } if self.renames_event() => Severity::Review,
             ChangeKind::StateRemoved { .. }
             | ChangeKind::EdgeRemoved { .. }
             | ChangeKind::TerminalLost { .. }
@@ -124,6 +127,25 @@ impl Change {
             | ChangeKind::StateOrder
             | ChangeKind::EdgeOrder
             | ChangeKind::Renamed { .. } => Severity::Informational,
+        }
+    }
+
+    /// Has the event of a transition another name? What is named by it in traces and in queues does not take the transition any more.
+    ///
+    /// ```
+    /// use runstate::diagram::{StateGraph, diff, parse};
+    ///
+    /// let graph = |source| StateGraph::from_diagram(&parse(source).unwrap(), "x").unwrap();
+    /// let old = graph("stateDiagram-v2\nA --> B : ship [paid]");
+    /// assert!(diff(&old, &graph("stateDiagram-v2\nA --> B : send [paid]"))[0].renames_event());
+    /// assert!(!diff(&old, &graph("stateDiagram-v2\nA --> B : ship [in stock]"))[0].renames_event());
+    /// ```
+    #[must_use]
+    pub fn renames_event(&self) -> bool {
+        let name = |edge: &'_ GraphEdge| edge.label.as_deref().and_then(event_name).map(str::to_owned);
+        match &self.kind {
+            ChangeKind::LabelChanged { old, new } => name(old) != name(new),
+            _ => false,
         }
     }
 
@@ -208,7 +230,7 @@ impl fmt::Display for Change {
 /// assert_eq!(lines, [
 ///     "review: state added: C (line 4)",
 ///     "review: transition added: A --> C (line 4)",
-///     "informational: label changed: A --> B : go is now run (line 3)",
+///     "review: label changed: A --> B : go is now run (line 3)",
 /// ]);
 /// // The way back breaks runs that are in C.
 /// assert_eq!(diff(&new, &old)[0].severity(), Severity::Breaking);

@@ -1,5 +1,6 @@
 //! A file that holds diagrams: a Markdown text with fenced blocks, or a diagram by itself.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::error::SyntaxError;
@@ -11,8 +12,8 @@ use super::{markdown, parse_within};
 /// A file and the Mermaid diagrams in it.
 ///
 /// A name that ends in `.md` or `.markdown` means Markdown: every block fenced with backquotes or tildes whose info
-/// string begins with `mermaid` counts, indented ones and those of list items too; what an HTML comment hides does not,
-/// and neither does a block quote. Any other file is a diagram itself.
+/// string begins with `mermaid` counts, indented ones and those of list items and block quotes too; what an HTML comment hides does
+/// not. Any other file is a diagram itself.
 ///
 /// # Example
 ///
@@ -45,6 +46,7 @@ pub struct Block {
     kind: String,
     line: usize,
     span: Span,
+    quotes: usize,
 }
 
 impl Block {
@@ -105,14 +107,14 @@ impl Document {
         let found = if is_markdown {
             markdown::blocks(&text)
         } else {
-            vec![markdown::Fenced { heading: None, content: Span::new(0, text.len()) }]
+            vec![markdown::Fenced { heading: None, content: Span::new(0, text.len()), quotes: 0 }]
         };
         let lines = LineIndex::new(&text);
         let block = |(at, fenced): (usize, markdown::Fenced)| {
-            let prepared = Prepared::new(&text, fenced.content);
+            let prepared = Prepared::new(&text, fenced.content, fenced.quotes);
             let line = lines.line(fenced.content.start);
-            let (heading, span) = (fenced.heading, fenced.content);
-            Block { number: at + 1, heading, kind: prepared.first_word().to_owned(), line, span }
+            let (heading, span, quotes) = (fenced.heading, fenced.content, fenced.quotes);
+            Block { number: at + 1, heading, kind: prepared.first_word().to_owned(), line, span, quotes }
         };
         let blocks = found.into_iter().enumerate().map(block).collect();
         Self { name, text, blocks }
@@ -210,7 +212,26 @@ impl Document {
     ///
     /// As [`parse`](super::parse).
     pub fn parse(&self, block: &Block) -> Result<Diagram, SyntaxError> {
-        parse_within(&self.text, block.span)
+        parse_within(&self.text, block.span, block.quotes)
+    }
+
+    /// A block of this file as it is written, without its fence and without the marks of block quotes around it.
+    ///
+    /// ```
+    /// use runstate::diagram::Document;
+    ///
+    /// let text = "> ```mermaid\n> stateDiagram-v2\n> A --> B\n> ```\n";
+    /// let document = Document::read("notes.md", text);
+    /// assert_eq!(document.source(&document.blocks()[0]), "stateDiagram-v2\nA --> B\n");
+    /// ```
+    #[must_use]
+    pub fn source(&self, block: &Block) -> Cow<'_, str> {
+        let source = block.span.of(&self.text).unwrap_or_default();
+        if block.quotes == 0 {
+            return Cow::Borrowed(source);
+        }
+        let lines = source.split_inclusive('\n').map(|line| &line[markdown::unquote(line, block.quotes).1..]);
+        Cow::Owned(lines.collect())
     }
 
     /// Selects and reads in one step.

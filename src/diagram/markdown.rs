@@ -8,6 +8,8 @@ pub(super) struct Fenced {
     pub(super) heading: Option<String>,
     /// What stands between the fences; the line break before the closing fence belongs to it.
     pub(super) content: Span,
+    /// How many block quotes it is in: each of its lines begins with so many marks.
+    pub(super) quotes: usize,
 }
 
 /// An open fence.
@@ -16,6 +18,7 @@ struct Fence {
     length: usize,
     mermaid: bool,
     content: usize,
+    quotes: usize,
 }
 
 /// A line without its line break, and where it begins and ends.
@@ -33,19 +36,27 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
     let mut in_list = false;
     let mut paragraph: Option<&str> = None;
     for line in lines(text) {
-        let bare = line.text.trim();
         if let Some(fence) = &open {
-            if closes(fence, bare) {
+            let (quotes, inner) = unquote(line.text, fence.quotes);
+            // Where the block quote ends, what is open in it ends too.
+            let is_over = quotes < fence.quotes;
+            if is_over || closes(fence, line.text[inner..].trim()) {
                 if fence.mermaid {
                     found.push(Fenced {
                         heading: heading.clone(),
                         content: Span::new(fence.content, line.start),
+                        quotes: fence.quotes,
                     });
                 }
                 open = None;
             }
-            continue;
+            if !is_over {
+                continue;
+            }
         }
+        let (quotes, inner) = unquote(line.text, usize::MAX);
+        let text = &line.text[inner..];
+        let bare = text.trim();
         if in_comment {
             in_comment = !bare.contains("-->");
             continue;
@@ -54,7 +65,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
             in_comment = !bare.contains("-->");
             continue;
         }
-        let indent = line.text.chars().take_while(|c| matches!(c, ' ' | '\t')).map(width).sum::<usize>();
+        let indent = text.chars().take_while(|c| matches!(c, ' ' | '\t')).map(width).sum::<usize>();
         if is_item(bare) {
             in_list = true;
         } else if indent == 0 && !bare.is_empty() {
@@ -66,7 +77,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
         }
         // A fence may stand right behind the mark of a list item.
         if let Some(fence) = opens(bare, line.next).or_else(|| opens(behind_item(bare), line.next)) {
-            open = Some(fence);
+            open = Some(Fence { quotes, ..fence });
             paragraph = None;
             continue;
         }
@@ -83,7 +94,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
     if let Some(fence) = open
         && fence.mermaid
     {
-        found.push(Fenced { heading, content: Span::new(fence.content, text.len()) });
+        found.push(Fenced { heading, content: Span::new(fence.content, text.len()), quotes: fence.quotes });
     }
     found
 }
@@ -100,6 +111,19 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
+/// How many marks of a block quote a line begins with, `most` at most, and where the rest of it begins.
+pub(super) fn unquote(line: &str, most: usize) -> (usize, usize) {
+    let (mut quotes, mut at) = (0, 0);
+    while quotes < most {
+        let rest = &line[at..];
+        let bare = rest.trim_start_matches(' ');
+        let Some(behind) = bare.strip_prefix('>').filter(|_| rest.len() - bare.len() < 4) else { break };
+        quotes += 1;
+        at = line.len() - behind.strip_prefix(' ').unwrap_or(behind).len();
+    }
+    (quotes, at)
+}
+
 fn width(c: char) -> usize {
     if c == '\t' { 4 } else { 1 }
 }
@@ -112,7 +136,7 @@ fn opens(bare: &str, content: usize) -> Option<Fence> {
         return None;
     }
     let language = info.split_whitespace().next().unwrap_or("");
-    Some(Fence { mark, length, mermaid: language.eq_ignore_ascii_case("mermaid"), content })
+    Some(Fence { mark, length, mermaid: language.eq_ignore_ascii_case("mermaid"), content, quotes: 0 })
 }
 
 fn closes(fence: &Fence, bare: &str) -> bool {

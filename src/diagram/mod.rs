@@ -19,6 +19,7 @@ mod diff;
 mod document;
 mod error;
 mod graph;
+mod label;
 mod lexer;
 mod markdown;
 mod model;
@@ -34,7 +35,11 @@ pub use document::{Block, Document, DocumentError, SelectError};
 pub use error::SyntaxError;
 #[cfg(feature = "trace")]
 pub use graph::JsonError;
-pub use graph::{FlattenError, GraphEdge, GraphState, Mark, StateGraph};
+pub use graph::{Arrow, Composite, Drawn, FlattenError, GraphEdge, GraphState, Mark, StateGraph};
+#[cfg(feature = "trace")]
+pub(crate) use graph::{decode, encode_text};
+#[cfg(feature = "trace")]
+pub(crate) use label::event_name;
 pub use model::{
     Click, Diagram, Direction, Endpoint, Header, Note, NoteSide, Scope, ScopeId, State, StateId, StateKind,
     StyleRule, Text, Transition,
@@ -61,12 +66,12 @@ pub use warning::{Warning, WarningKind};
 ///
 /// [`SyntaxError`] names the place, what could have stood there and what stands there instead.
 pub fn parse(source: &str) -> Result<Diagram, SyntaxError> {
-    parse_within(source, Span::new(0, source.len()))
+    parse_within(source, Span::new(0, source.len()), 0)
 }
 
-/// Reads the diagram that is `place` in `source`, with spans of `source`.
-fn parse_within(source: &str, place: Span) -> Result<Diagram, SyntaxError> {
-    let prepared = prepare::Prepared::new(source, place);
+/// Reads the diagram that is `place` in `source` and in so many block quotes, with spans of `source`.
+fn parse_within(source: &str, place: Span, quotes: usize) -> Result<Diagram, SyntaxError> {
+    let prepared = prepare::Prepared::new(source, place, quotes);
     prepared.check_kind(source)?;
     let (syntax, warnings, comments) = parser::Parser::new(source, &prepared).run()?;
     build::Builder::new(source, place, prepared, &syntax).run(syntax, warnings, comments)

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::chars::{feed, is_space, is_word, line_end, run, spaces, trim};
 use super::error::SyntaxError;
+use super::markdown::unquote;
 use super::model::Text;
 use super::source::Span;
 use super::token::quoted;
@@ -23,14 +24,15 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares the diagram that is `place` in `source`; spans are those of `source`.
-    pub(super) fn new(source: &str, place: Span) -> Self {
+    /// Prepares the diagram that is `place` in `source` and in so many block quotes; spans are those of `source`.
+    pub(super) fn new(source: &str, place: Span, quotes: usize) -> Self {
         let mut this = Self {
             text: place.of(source).unwrap_or_default().to_owned(),
             pieces: vec![(0, place.start)],
             source_end: place.end,
             ..Self::default()
         };
+        this.quotes(quotes);
         this.line_breaks();
         this.tag_quotes();
         this.front_matter();
@@ -124,6 +126,20 @@ impl Prepared {
         }
         self.text = text;
         self.pieces = pieces;
+    }
+
+    /// The marks of block quotes at the beginnings of lines go.
+    fn quotes(&mut self, quotes: usize) {
+        if quotes == 0 {
+            return;
+        }
+        let mut start = 0;
+        let mut marks = Vec::new();
+        for line in self.text.split_inclusive('\n') {
+            marks.push(start..start + unquote(line, quotes).1);
+            start += line.len();
+        }
+        self.remove(&marks);
     }
 
     fn line_breaks(&mut self) {

@@ -23,7 +23,11 @@ fn a_removed_state_breaks_an_added_edge_wants_review_a_label_informs() {
         |old: &str, new: &str| diff(&graph(old), &graph(new)).first().map(|change| change.severity());
     assert_eq!(severity("A\nB", "A"), Some(Severity::Breaking));
     assert_eq!(severity("A\nB", "A\nB\nA --> B"), Some(Severity::Review));
-    assert_eq!(severity("A --> B : x", "A --> B : y"), Some(Severity::Informational));
+    assert_eq!(severity("A --> B : x y", "A --> B : y x"), Some(Severity::Informational));
+    assert_eq!(severity("A --> B : x [y]", "A --> B : x [z]"), Some(Severity::Informational));
+    // An event that has another name is in no trace that was recorded.
+    assert_eq!(severity("A --> B : x", "A --> B : y"), Some(Severity::Review));
+    assert_eq!(severity("A --> B : x y", "A --> B : y"), Some(Severity::Review));
     assert_eq!(severity("A --> B : x", "A --> B : x"), None);
 }
 
@@ -68,7 +72,7 @@ fn several_edges_between_the_same_states_are_told_apart() {
     assert_eq!(
         changes(old, "A --> B : y\nA --> B : z"),
         [
-            "informational: label changed: A --> B : x is now z (line 3)",
+            "review: label changed: A --> B : x is now z (line 3)",
             "informational: the transitions stand in another order"
         ]
     );

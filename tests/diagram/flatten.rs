@@ -75,12 +75,62 @@ fn an_empty_composite_state_is_a_plain_one() {
 }
 
 #[test]
+fn a_composite_state_that_is_entered_without_a_start_is_a_state() {
+    let graph = graph(
+        "[*] --> B\nB --> X : go\nstate X {\n  A --> Y : on\n  state Y {\n    C\n  }\n}\nX --> B : stop\nX --> D",
+    );
+    assert_eq!(
+        edges(&graph),
+        [
+            "B --> X : go",
+            "A --> Y : on",
+            "X --> B : stop",
+            "A --> B : stop",
+            "Y --> B : stop",
+            "C --> B : stop",
+            "X --> D",
+            "A --> D",
+            "Y --> D",
+            "C --> D",
+        ]
+    );
+    assert_eq!(
+        graph.warnings,
+        [
+            "line 3: `X` is entered and has no `[*] -->` inside: it is a state of its own, and the states inside are entered by their own transitions alone",
+            "line 5: `Y` is entered and has no `[*] -->` inside: it is a state of its own, and the states inside are entered by their own transitions alone",
+        ]
+    );
+    let drawn = graph.drawn.unwrap();
+    let arrows: Vec<String> =
+        drawn.arrows.iter().map(|it| format!("{} {} {:?}", it.from, it.to, it.line)).collect();
+    assert_eq!(arrows, ["B X Some(3)", "A Y Some(5)", "X B Some(10)", "X D Some(11)"]);
+    assert_eq!(
+        drawn.edges,
+        [vec![0], vec![1], vec![2], vec![2], vec![2], vec![2], vec![3], vec![3], vec![3], vec![3]]
+    );
+    let composites: Vec<_> = drawn.composites.iter().map(|it| (it.name.as_str(), it.inside)).collect();
+    assert_eq!(composites, [("X", None), ("Y", Some(0))]);
+    let states: Vec<_> = graph.states.iter().map(|state| state.name.as_str()).zip(drawn.states).collect();
+    assert_eq!(
+        states,
+        [("B", None), ("X", Some(0)), ("A", Some(0)), ("Y", Some(1)), ("C", Some(1)), ("D", None)]
+    );
+}
+
+#[test]
+fn a_composite_state_that_only_frames_others_is_none() {
+    let graph = graph("[*] --> A\nstate X {\n  A --> B\n}\nX --> C : stop");
+    assert_eq!(edges(&graph), ["A --> B", "A --> C : stop", "B --> C : stop"]);
+    assert!(graph.state("X").is_none());
+}
+
+#[test]
 fn what_one_state_at_a_time_cannot_say_is_refused_with_its_line() {
     let refusals = [
         "A --> B\nstate f <<fork>>",
         "state j [[join]]",
         "state X {\n  A\n  --\n  B\n}",
-        "state X {\n  A\n}\nB --> X",
         "state c <<choice>>\nA --> c",
         "state c <<choice>>\nstate d <<choice>>\nA --> c\nc --> d\nd --> c",
         "state X {\n  state Y {\n    X\n  }\n}",

@@ -69,3 +69,22 @@ fn any_other_file_is_a_diagram_itself() {
     let error = Document::from_bytes("run.mmd", b"stateDiagram-v2\nA \xff".to_vec()).unwrap_err();
     assert_eq!(error.to_string(), "run.mmd:2:3: expected UTF-8, got another byte");
 }
+
+#[test]
+fn a_diagram_in_a_block_quote_is_read_without_its_marks() {
+    let text = "# Order\n\n> [!NOTE]\n> ```mermaid\n> stateDiagram-v2\n>   A --> B : > 3\n>\n>> C --> D\n> ```\n\n\
+> > ~~~mermaid\n> > stateDiagram-v2\n>> A --> B\n> and this ends it\n\n```mermaid\nstateDiagram-v2\n> --> B\n```\n";
+    let document = Document::read("quoted.md", text);
+    let lines: Vec<usize> = document.blocks().iter().map(|block| block.line()).collect();
+    assert_eq!(lines, [5, 12, 17]);
+    let first = document.diagram(Some("#1")).unwrap();
+    assert_eq!(first.line(first.transitions[0].span), 6);
+    assert_eq!(first.transitions[0].label.as_ref().unwrap().text, "> 3");
+    assert_eq!(first.transitions[0].to_span.of(text), Some("B"));
+    // One mark was taken off; the other is a character of the diagram.
+    assert_eq!(first.states[2].id, ">");
+    let second = document.diagram(Some("#2")).unwrap();
+    assert_eq!((second.transitions.len(), second.line(second.transitions[0].span)), (1, 13));
+    assert_eq!(document.source(&document.blocks()[1]), "stateDiagram-v2\nA --> B\n");
+    assert_eq!(document.diagram(Some("#3")).unwrap().states[0].id, ">");
+}

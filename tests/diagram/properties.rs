@@ -118,6 +118,7 @@ prop_compose! {
             initial: initial.into_iter().map(mark).collect(),
             terminal: terminal.into_iter().map(mark).collect(),
             warnings: Vec::new(),
+            drawn: None,
             name,
         }
     }

@@ -9,6 +9,10 @@ fn errors_point_at_the_mistake() {
     let mistakes = [
         "stateDiagram-v2\n    A -->\n    B --> C",
         "stateDiagram-v2\n    A -> B",
+        "stateDiagram-v2\n    A -- go --> B",
+        "stateDiagram-v2\n    A --> B --> C",
+        "stateDiagram-v2\n    A --> in-progress",
+        "stateDiagram-v2\n    in-the-end --> A",
         "stateDiagram-v2\n    state Two Words {\n    }",
         "stateDiagram-v2\n    state X {\n        A --> B : go }\n    C --> D",
         "stateDiagram-v2\n    A --> B : std::mem",

@@ -8,7 +8,7 @@ const NAMED: [(&str, char); 6] =
     [("quot", '"'), ("amp", '&'), ("lt", '<'), ("gt", '>'), ("apos", '\''), ("nbsp", '\u{a0}')];
 
 /// The text with its entities replaced; one that names no character stays.
-pub(super) fn decode(text: &str) -> String {
+pub(crate) fn decode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     while let Some(found) = text[from..].find('#') {
@@ -38,7 +38,7 @@ fn character(name: &str) -> Option<char> {
 }
 
 /// A label or a description that Mermaid reads back as this text.
-pub(super) fn encode_text(text: &str) -> String {
+pub(crate) fn encode_text(text: &str) -> String {
     let last = text.chars().count().saturating_sub(1);
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {

@@ -1,11 +1,11 @@
 //! A diagram without its nesting.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::entity::decode;
 use super::flatten_error::FlattenError;
-use super::{GraphEdge, GraphState, Mark, StateGraph};
-use crate::diagram::model::{Diagram, Endpoint, ScopeId, StateId, StateKind, Transition};
+use super::{Arrow, Composite, Drawn, GraphEdge, GraphState, Mark, StateGraph};
+use crate::diagram::model::{Diagram, Endpoint, ScopeId, State, StateId, StateKind, Transition};
 use crate::diagram::source::Span;
 
 /// How many steps choices and composite states may add to the transitions that are written.
@@ -18,8 +18,19 @@ enum Target {
     End,
 }
 
+/// A way that a transition goes: where to, by which labels, and by which transitions between states and choices.
+struct Way {
+    target: Target,
+    label: Option<String>,
+    arrows: Vec<usize>,
+}
+
 struct Flattener<'d> {
     diagram: &'d Diagram,
+    /// The composite states that are entered and have no start inside: each is a state of its own.
+    own: HashSet<StateId>,
+    /// Per edge of the graph, the transitions it is made of.
+    made_of: Vec<Vec<usize>>,
     /// Per state, the transitions that are written as leaving it.
     leaving: HashMap<StateId, Vec<usize>>,
     /// Per scope, the transitions from its start and to its end.
@@ -36,6 +47,8 @@ struct Flattener<'d> {
 pub(super) fn flatten(diagram: &Diagram, name: &str) -> Result<StateGraph, FlattenError> {
     let mut this = Flattener {
         diagram,
+        own: HashSet::new(),
+        made_of: Vec::new(),
         leaving: HashMap::new(),
         starts: HashMap::new(),
         ends: HashMap::new(),
@@ -48,10 +61,12 @@ pub(super) fn flatten(diagram: &Diagram, name: &str) -> Result<StateGraph, Flatt
     this.graph.name = diagram.title.as_ref().map_or_else(|| name.to_owned(), |title| title.text.clone());
     this.graph.warnings = diagram.warnings.iter().map(ToString::to_string).collect();
     this.index()?;
+    this.own();
     this.states()?;
-    for transition in &diagram.transitions {
-        this.transition(transition)?;
+    for at in 0..diagram.transitions.len() {
+        this.transition(at)?;
     }
+    this.graph.drawn = this.drawn();
     Ok(this.graph)
 }
 
@@ -139,13 +154,36 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// Whether the state is one of the graph.
-    fn is_plain(&self, id: StateId) -> bool {
+    /// Finds the composite states that a transition leads to and that do not say where it goes on inside.
+    fn own(&mut self) {
+        for transition in &self.diagram.transitions {
+            let Endpoint::State(id) = transition.to else { continue };
+            let starts = || self.diagram[id].regions.iter().any(|scope| self.starts.contains_key(scope));
+            if self.diagram[id].kind == StateKind::Composite && !self.is_leaf(id) && !starts() {
+                let is_new = self.own.insert(id);
+                if is_new {
+                    let message = format!(
+                        "`{}` is entered and has no `[*] -->` inside: it is a state of its own, and the states inside are entered by their own transitions alone",
+                        self.diagram[id].id
+                    );
+                    self.warn(transition.span, &message);
+                }
+            }
+        }
+    }
+
+    /// Whether there is nothing inside of the state.
+    fn is_leaf(&self, id: StateId) -> bool {
         match self.diagram[id].kind {
             StateKind::Simple => true,
             StateKind::Composite => !self.children.contains_key(&id),
             StateKind::Choice | StateKind::Fork | StateKind::Join => false,
         }
+    }
+
+    /// Whether the state is one of the graph.
+    fn is_plain(&self, id: StateId) -> bool {
+        self.is_leaf(id) || self.own.contains(&id)
     }
 
     fn states(&mut self) -> Result<(), FlattenError> {
@@ -172,14 +210,15 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    fn transition(&mut self, transition: &Transition) -> Result<(), FlattenError> {
+    fn transition(&mut self, at: usize) -> Result<(), FlattenError> {
+        let transition = &self.diagram.transitions[at];
         let line = Some(self.diagram.line(transition.span));
         let sources = match transition.from {
             Endpoint::State(id) if self.diagram[id].kind == StateKind::Choice => return Ok(()),
             Endpoint::State(id) => self.sources(id, transition)?,
             Endpoint::Start(ScopeId::ROOT) | Endpoint::End(ScopeId::ROOT) => {
-                for (target, _) in self.targets(transition)? {
-                    match target {
+                for way in self.targets(at)? {
+                    match way.target {
                         Target::State(id) => self.mark_initial(id, line),
                         Target::End => {
                             self.warn(transition.span, "a run that ends as it starts is not in the graph")
@@ -195,16 +234,17 @@ impl Flattener<'_> {
         {
             return self.inner_end(scope, transition);
         }
-        for (target, label) in self.targets(transition)? {
+        for way in self.targets(at)? {
             for (source, first) in &sources {
-                self.step(1, transition.span)?;
-                match target {
+                self.step(way.arrows.len(), transition.span)?;
+                match way.target {
                     Target::End => self.mark_terminal(*source, line),
                     Target::State(id) => {
-                        let label = join(first.as_deref(), label.as_deref());
+                        let label = join(first.as_deref(), way.label.as_deref());
                         let from = decode(&self.diagram[*source].id);
                         let to = decode(&self.diagram[id].id);
                         self.graph.edges.push(GraphEdge { from, to, label, line });
+                        self.made_of.push(way.arrows.clone());
                     }
                 }
             }
@@ -223,7 +263,7 @@ impl Flattener<'_> {
         id: StateId,
         transition: &Transition,
     ) -> Result<Vec<(StateId, Option<String>)>, FlattenError> {
-        if self.is_plain(id) {
+        if self.is_leaf(id) {
             return Ok(vec![(id, None)]);
         }
         let mut found = Vec::new();
@@ -247,7 +287,7 @@ impl Flattener<'_> {
                             return Err(self.error(inner.span, message));
                         }
                         StateKind::Composite
-                            if !self.is_plain(from) && inner.label.is_none() && from != state =>
+                            if !self.is_leaf(from) && inner.label.is_none() && from != state =>
                         {
                             work.push((from, label));
                         }
@@ -256,6 +296,8 @@ impl Flattener<'_> {
                 }
                 if found.len() + work.len() == before {
                     found.extend(self.inside(state).into_iter().map(|leaf| (leaf, label.clone())));
+                } else if self.own.contains(&state) {
+                    found.push((state, label));
                 }
                 self.step(found.len() + work.len(), transition.span)?;
             }
@@ -267,14 +309,15 @@ impl Flattener<'_> {
         Ok(found)
     }
 
-    /// Every plain state inside of a state, or the state itself.
+    /// Every state of the graph inside of a state, and the state itself if it is one.
     fn inside(&self, id: StateId) -> Vec<StateId> {
         let mut leaves = Vec::new();
         let mut work = vec![id];
         while let Some(id) = work.pop() {
             if self.is_plain(id) {
                 leaves.push(id);
-            } else if let Some(children) = self.children.get(&id) {
+            }
+            if let Some(children) = self.children.get(&id) {
                 work.extend(children);
             }
         }
@@ -282,23 +325,24 @@ impl Flattener<'_> {
         leaves
     }
 
-    /// The states that a transition enters, each with the labels on the way.
-    fn targets(&mut self, transition: &Transition) -> Result<Vec<(Target, Option<String>)>, FlattenError> {
+    /// The states that a transition enters, each with the labels and the arrows on the way.
+    fn targets(&mut self, at: usize) -> Result<Vec<Way>, FlattenError> {
+        let transition = &self.diagram.transitions[at];
         let label = transition.label.as_ref().map(|label| decode(&label.text));
         let mut found = Vec::new();
         // The way so far is kept per entry: it is as long as choices and starts follow each other.
-        let mut work = vec![(transition.to, label, Vec::new())];
-        while let Some((end, label, way)) = work.pop() {
+        let mut work = vec![(transition.to, label, Vec::new(), vec![at])];
+        while let Some((end, label, way, arrows)) = work.pop() {
             self.step(1 + way.len(), transition.span)?;
             let id = match end {
                 Endpoint::End(_) | Endpoint::Start(_) => {
-                    found.push((Target::End, label));
+                    found.push(Way { target: Target::End, label, arrows });
                     continue;
                 }
                 Endpoint::State(id) => id,
             };
             if self.is_plain(id) {
-                found.push((Target::State(id), label));
+                found.push(Way { target: Target::State(id), label, arrows });
                 continue;
             }
             let state = &self.diagram[id];
@@ -313,20 +357,12 @@ impl Flattener<'_> {
                 state.regions.iter().filter_map(|scope| self.starts.get(scope)).flatten().copied().collect()
             };
             if on.is_empty() {
-                let message = match state.kind {
-                    StateKind::Choice => format!("the choice `{}` has no way out", state.id),
-                    _ => format!(
-                        "`{}` is entered in line {} and has no `[*] -->` inside",
-                        state.id,
-                        self.diagram.line(transition.span)
-                    ),
-                };
-                return Err(self.error(state.span, message));
+                return Err(self.error(state.span, format!("the choice `{}` has no way out", state.id)));
             }
             let mut way = way;
             way.push(id);
-            for next in on.iter().rev() {
-                let next = &self.diagram.transitions[*next];
+            for place in on.iter().rev() {
+                let next = &self.diagram.transitions[*place];
                 if let Endpoint::End(scope) = next.to
                     && scope != ScopeId::ROOT
                 {
@@ -334,7 +370,11 @@ impl Flattener<'_> {
                     return Err(self.error(next.span, message));
                 }
                 let own = next.label.as_ref().map(|label| decode(&label.text));
-                work.push((next.to, join(label.as_deref(), own.as_deref()), way.clone()));
+                let mut arrows = arrows.clone();
+                if matches!(next.from, Endpoint::State(_)) {
+                    arrows.push(*place);
+                }
+                work.push((next.to, join(label.as_deref(), own.as_deref()), way.clone(), arrows));
             }
         }
         Ok(found)
@@ -358,6 +398,52 @@ impl Flattener<'_> {
             "this end leads nowhere: no state around it has a transition without a label",
         );
         Ok(())
+    }
+
+    /// The graph as it is drawn, where that is another one.
+    fn drawn(&mut self) -> Option<Drawn> {
+        let is_nested = |state: &State| match state.kind {
+            StateKind::Choice => true,
+            StateKind::Composite => !state.regions.is_empty(),
+            _ => false,
+        };
+        if !self.diagram.states.iter().any(is_nested) {
+            return None;
+        }
+        let mut drawn = Drawn { edges: std::mem::take(&mut self.made_of), ..Drawn::default() };
+        let used = BTreeSet::from_iter(drawn.edges.iter().flatten().copied());
+        let used = Vec::from_iter(used);
+        let name = |end: Endpoint| match end {
+            Endpoint::State(id) => decode(&self.diagram[id].id),
+            Endpoint::Start(_) | Endpoint::End(_) => "[*]".to_owned(),
+        };
+        for at in &used {
+            let transition = &self.diagram.transitions[*at];
+            drawn.arrows.push(Arrow {
+                from: name(transition.from),
+                to: name(transition.to),
+                label: transition.label.as_ref().map(|label| decode(&label.text)),
+                line: Some(self.diagram.line(transition.span)),
+            });
+        }
+        for arrow in drawn.edges.iter_mut().flatten() {
+            *arrow = used.partition_point(|at| at < arrow);
+        }
+        let is_composite = |id: StateId| self.diagram[id].kind == StateKind::Composite && !self.is_leaf(id);
+        let composites =
+            Vec::from_iter((0..self.diagram.states.len()).map(StateId).filter(|id| is_composite(*id)));
+        let around = |id: StateId| {
+            let owner = self.diagram[self.diagram[id].scope].owner?;
+            composites.binary_search(&owner).ok()
+        };
+        for id in &composites {
+            let state = &self.diagram[*id];
+            let line = Some(self.diagram.line(state.span));
+            drawn.composites.push(Composite { name: decode(&state.id), inside: around(*id), line });
+        }
+        let plain = (0..self.diagram.states.len()).map(StateId).filter(|id| self.is_plain(*id));
+        drawn.states = plain.map(|id| composites.binary_search(&id).ok().or_else(|| around(id))).collect();
+        Some(drawn)
     }
 
     fn mark_initial(&mut self, id: StateId, line: Option<usize>) {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::{GraphEdge, GraphState, Mark, StateGraph};
+use super::{Arrow, Composite, Drawn, GraphEdge, GraphState, Mark, StateGraph};
 
 /// Why a JSON text is no [`StateGraph`].
 ///
@@ -44,7 +44,9 @@ impl StateGraph {
     /// The graph as a JSON object with `name`, `states`, `edges`, `initial`, `terminal` and `warnings`.
     ///
     /// A state is an object with its `name` and, where known, `description` and `line`; an edge has `from`, `to`,
-    /// `label` (null if there is none) and `line`; `initial` and `terminal` are names.
+    /// `label` (null if there is none) and `line`; `initial` and `terminal` are names. A graph that was drawn with composite
+    /// states or choices has `drawn` too: its `arrows`, its `composites`, and for each state and each edge the places of the composite
+    /// state around it and of its arrows.
     ///
     /// ```
     /// let diagram = runstate::diagram::parse("stateDiagram-v2\n[*] --> A").unwrap();
@@ -68,31 +70,46 @@ impl StateGraph {
                 Value::Object(object)
             })
             .collect();
-        let edges: Vec<Value> = self
-            .edges
-            .iter()
-            .map(|edge| {
-                let mut object = Map::new();
-                object.insert("from".to_owned(), json!(edge.from));
-                object.insert("to".to_owned(), json!(edge.to));
-                object.insert("label".to_owned(), json!(edge.label));
-                line(&mut object, edge.line);
-                Value::Object(object)
-            })
-            .collect();
+        let arrow = |from: &str, to: &str, label: Option<&str>, at: Option<usize>| {
+            let ends = [("from", json!(from)), ("to", json!(to)), ("label", json!(label))];
+            let mut object = Map::from_iter(ends.map(|(field, value)| (field.to_owned(), value)));
+            line(&mut object, at);
+            Value::Object(object)
+        };
+        let edges: Vec<Value> =
+            self.edges.iter().map(|it| arrow(&it.from, &it.to, it.label.as_deref(), it.line)).collect();
         let names = |marks: &[Mark]| marks.iter().map(|mark| json!(mark.state)).collect::<Vec<_>>();
-        json!({
+        let mut graph = json!({
             "name": self.name,
             "states": states,
             "edges": edges,
             "initial": names(&self.initial),
             "terminal": names(&self.terminal),
             "warnings": self.warnings,
-        })
+        });
+        if let Some(drawn) = &self.drawn {
+            let arrows = drawn.arrows.iter().map(|it| arrow(&it.from, &it.to, it.label.as_deref(), it.line));
+            let composites = drawn.composites.iter().map(|composite| {
+                let mut object = Map::new();
+                object.insert("name".to_owned(), json!(composite.name));
+                if let Some(inside) = composite.inside {
+                    object.insert("inside".to_owned(), json!(inside));
+                }
+                line(&mut object, composite.line);
+                Value::Object(object)
+            });
+            graph["drawn"] = json!({
+                "arrows": arrows.collect::<Vec<_>>(),
+                "composites": composites.collect::<Vec<_>>(),
+                "states": drawn.states,
+                "edges": drawn.edges,
+            });
+        }
+        graph
     }
 
     /// Reads what [`StateGraph::to_json`] writes. A state may also be just its name; `label`, `line`, `initial`,
-    /// `terminal` and `warnings` may be missing.
+    /// `terminal`, `warnings` and `drawn` may be missing.
     ///
     /// ```
     /// use runstate::diagram::StateGraph;
@@ -115,7 +132,7 @@ impl StateGraph {
         let object = object(&value, "the graph")?;
         let mut graph = StateGraph { name: string(object, "", "name")?, ..Self::default() };
         let mut names = HashSet::new();
-        for (at, value) in list(object, "states", true)?.iter().enumerate() {
+        for (at, value) in list(object, "", "states", true)?.iter().enumerate() {
             let path = format!("states[{at}]");
             let state = match value {
                 Value::String(name) => GraphState { name: name.clone(), ..GraphState::default() },
@@ -144,7 +161,7 @@ impl StateGraph {
                 Err(JsonError::new(path, "the name of a state", format!("`{name}`")))
             }
         };
-        for (at, value) in list(object, "edges", true)?.iter().enumerate() {
+        for (at, value) in list(object, "", "edges", true)?.iter().enumerate() {
             let path = format!("edges[{at}]");
             let object = self::object(value, &path)?;
             let end = |field: &str| known(format!("{path}.{field}"), string(object, &path, field)?);
@@ -157,7 +174,7 @@ impl StateGraph {
             });
         }
         for (field, marks) in [("initial", &mut graph.initial), ("terminal", &mut graph.terminal)] {
-            for (at, value) in list(object, field, false)?.iter().enumerate() {
+            for (at, value) in list(object, "", field, false)?.iter().enumerate() {
                 let path = format!("{field}[{at}]");
                 let Value::String(name) = value else {
                     return Err(JsonError::new(path, "a string", kind(value)));
@@ -165,14 +182,106 @@ impl StateGraph {
                 marks.push(Mark { state: known(path, name.clone())?, line: None });
             }
         }
-        for (at, value) in list(object, "warnings", false)?.iter().enumerate() {
+        for (at, value) in list(object, "", "warnings", false)?.iter().enumerate() {
             let Value::String(text) = value else {
                 return Err(JsonError::new(format!("warnings[{at}]"), "a string", kind(value)));
             };
             graph.warnings.push(text.clone());
         }
+        graph.drawn = match object.get("drawn") {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(drawn(self::object(value, "drawn")?, &graph)?),
+        };
         Ok(graph)
     }
+}
+
+fn drawn(object: &Map<String, Value>, graph: &StateGraph) -> Result<Drawn, JsonError> {
+    let mut drawn = Drawn::default();
+    for (at, value) in list(object, "drawn", "arrows", true)?.iter().enumerate() {
+        let path = format!("drawn.arrows[{at}]");
+        let object = self::object(value, &path)?;
+        drawn.arrows.push(Arrow {
+            from: string(object, &path, "from")?,
+            to: string(object, &path, "to")?,
+            label: text_of(object, &path, "label")?,
+            line: number(object, &path)?,
+        });
+    }
+    let composites = list(object, "drawn", "composites", true)?;
+    for (at, value) in composites.iter().enumerate() {
+        let path = format!("drawn.composites[{at}]");
+        let object = self::object(value, &path)?;
+        let inside = match object.get("inside") {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(place(value, &format!("{path}.inside"), composites.len())?),
+        };
+        drawn.composites.push(Composite {
+            name: string(object, &path, "name")?,
+            inside,
+            line: number(object, &path)?,
+        });
+    }
+    if let Some(at) = drawn.in_itself() {
+        let name = &drawn.composites[at].name;
+        let got = format!("`{name}`, which is inside of itself");
+        return Err(JsonError::new(format!("drawn.composites[{at}].inside"), "another one", got));
+    }
+    for (at, value) in each(object, "states", graph.states.len())?.iter().enumerate() {
+        let path = format!("drawn.states[{at}]");
+        drawn.states.push(match value {
+            Value::Null => None,
+            value => Some(place(value, &path, composites.len())?),
+        });
+    }
+    for (at, value) in each(object, "edges", graph.edges.len())?.iter().enumerate() {
+        let path = format!("drawn.edges[{at}]");
+        let Value::Array(arrows) = value else { return Err(JsonError::new(path, "a list", kind(value))) };
+        let arrows = arrows.iter().map(|value| place(value, &path, drawn.arrows.len()));
+        let arrows = arrows.collect::<Result<Vec<usize>, _>>()?;
+        if arrows.is_empty() {
+            return Err(JsonError::new(path, "an arrow at least", "an empty list"));
+        }
+        drawn.edges.push(arrows);
+    }
+    Ok(drawn)
+}
+
+impl Drawn {
+    /// The place of a composite state that is inside of itself, over however many others.
+    fn in_itself(&self) -> Option<usize> {
+        // Each: not looked at, on the current way up, or known to end.
+        let mut seen = vec![0_u8; self.composites.len()];
+        for start in 0..seen.len() {
+            let (mut way, mut at) = (Vec::new(), Some(start));
+            while let Some(place) = at.filter(|place| seen[*place] < 2) {
+                if std::mem::replace(&mut seen[place], 1) == 1 {
+                    return Some(place);
+                }
+                way.push(place);
+                at = self.composites[place].inside;
+            }
+            way.into_iter().for_each(|place| seen[place] = 2);
+        }
+        None
+    }
+}
+
+/// A list with an entry for each of so many.
+fn each<'v>(object: &'v Map<String, Value>, field: &str, count: usize) -> Result<&'v [Value], JsonError> {
+    let values = list(object, "drawn", field, true)?;
+    if values.len() == count {
+        return Ok(values);
+    }
+    let expected = format!("an entry for each of the {count} {field}");
+    Err(JsonError::new(format!("drawn.{field}"), &expected, values.len().to_string()))
+}
+
+/// The place of something in a list of so many.
+fn place(value: &Value, path: &str, count: usize) -> Result<usize, JsonError> {
+    let place = value.as_u64().and_then(|place| usize::try_from(place).ok());
+    let wrong = || JsonError::new(path, &format!("a place from 0, below {count}"), value.to_string());
+    place.filter(|place| *place < count).ok_or_else(wrong)
 }
 
 fn line(object: &mut Map<String, Value>, line: Option<usize>) {
@@ -226,11 +335,16 @@ fn number(object: &Map<String, Value>, path: &str) -> Result<Option<usize>, Json
     }
 }
 
-fn list<'v>(object: &'v Map<String, Value>, field: &str, needed: bool) -> Result<&'v [Value], JsonError> {
+fn list<'v>(
+    object: &'v Map<String, Value>,
+    path: &str,
+    field: &str,
+    needed: bool,
+) -> Result<&'v [Value], JsonError> {
     match object.get(field) {
         Some(Value::Array(values)) => Ok(values),
-        Some(other) => Err(JsonError::new(field, "a list", kind(other))),
-        None if needed => Err(JsonError::new(field, "a list", "nothing")),
+        Some(other) => Err(JsonError::new(field_path(path, field), "a list", kind(other))),
+        None if needed => Err(JsonError::new(field_path(path, field), "a list", "nothing")),
         None => Ok(&[]),
     }
 }

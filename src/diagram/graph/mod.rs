@@ -9,6 +9,8 @@ mod render;
 
 use std::collections::HashMap;
 
+#[cfg(feature = "trace")]
+pub(crate) use entity::{decode, encode_text};
 pub use flatten_error::FlattenError;
 #[cfg(feature = "trace")]
 pub use json::JsonError;
@@ -47,6 +49,44 @@ pub struct Mark {
     pub state: String,
     /// The line of the source that says so.
     pub line: Option<usize>,
+}
+
+/// A transition between two states, composite states or choices, as it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Arrow {
+    /// The name of the state, the composite state or the choice that it leaves.
+    pub from: String,
+    /// The name of the state, the composite state or the choice that it leads to.
+    pub to: String,
+    /// What causes it.
+    pub label: Option<String>,
+    /// The line of the source it is written in.
+    pub line: Option<usize>,
+}
+
+/// A composite state.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Composite {
+    /// Its name.
+    pub name: String,
+    /// The place of the composite state that it is directly inside of.
+    pub inside: Option<usize>,
+    /// The line of the source it is declared in.
+    pub line: Option<usize>,
+}
+
+/// How a diagram with composite states or choices draws the edges of a [`StateGraph`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Drawn {
+    /// The transitions that edges are made of, in source order. Those from and to `[*]` are marks and none of them.
+    pub arrows: Vec<Arrow>,
+    /// The composite states, in source order.
+    pub composites: Vec<Composite>,
+    /// For each state of the graph, the place of the composite state that it is directly inside of. A state of the graph that is a
+    /// composite state too is inside of itself.
+    pub states: Vec<Option<usize>>,
+    /// For each edge of the graph, the places of its arrows in the order in which they are taken.
+    pub edges: Vec<Vec<usize>>,
 }
 
 /// States and transitions in source order, without scopes, choices and styles.
@@ -99,6 +139,8 @@ pub struct StateGraph {
     pub terminal: Vec<Mark>,
     /// What was lost or doubtful on the way here, each with its line.
     pub warnings: Vec<String>,
+    /// How the diagram draws it, where that is with composite states or choices.
+    pub drawn: Option<Drawn>,
 }
 
 impl std::fmt::Display for GraphEdge {
@@ -114,7 +156,8 @@ impl StateGraph {
     /// - A composite state disappears. A transition to it enters the targets of its inner `[*] -->`.
     /// - A labelled transition from it leaves from every state inside of it, as in UML. One without a label is its
     ///   completion: it leaves from the states with an inner `--> [*]`, or from every state inside if there are none.
-    /// - An empty composite state is a plain one.
+    /// - An empty composite state is a plain one. One that is entered and has no `[*] -->` inside is a state of its own, and
+    ///   no transition leads from it to the states inside but those that are drawn.
     /// - A choice disappears: `A --> c : x` and `c --> B : y` become `A --> B : x [y]`; a label that is alone stays as
     ///   it is.
     /// - `[*] --> A` and `A --> [*]` become marks, without their labels.
@@ -124,8 +167,7 @@ impl StateGraph {
     /// # Errors
     ///
     /// [`FlattenError`], with its line, for what one state at a time cannot say: forks, joins, concurrent regions. Also
-    /// for a composite state that is entered and has no start inside, a choice without a way out or in a circle, and a
-    /// state inside of itself.
+    /// for a choice without a way out or in a circle, and for a state inside of itself.
     pub fn from_diagram(diagram: &Diagram, name: &str) -> Result<Self, FlattenError> {
         flatten::flatten(diagram, name)
     }
@@ -154,7 +196,7 @@ impl StateGraph {
         self.terminal.iter().any(|mark| mark.state == name)
     }
 
-    /// The graph without lines and warnings: what two graphs have to share to say the same.
+    /// The graph without lines, warnings and its drawing: what two graphs have to share to say the same.
     ///
     /// ```
     /// use runstate::diagram::{StateGraph, parse};
@@ -171,6 +213,7 @@ impl StateGraph {
         bare.edges.iter_mut().for_each(|edge| edge.line = None);
         bare.initial.iter_mut().chain(&mut bare.terminal).for_each(|mark| mark.line = None);
         bare.warnings.clear();
+        bare.drawn = None;
         bare
     }
 

@@ -31,8 +31,36 @@ impl Parser<'_> {
             Kind::Label if token.whole.len() > 1 => {
                 error.with_help("a label cannot hold two colons in a row")
             }
+            Kind::Arrow => {
+                error.with_help("each transition has a line of its own: `A --> B`, then `B --> C`")
+            }
+            Kind::Unknown => match self.hyphen(token) {
+                Some(help) => error.with_help(help),
+                None => error,
+            },
             _ => error,
         }
+    }
+
+    /// What was meant by a hyphen that no arrow begins with.
+    fn hyphen(&self, token: &Token) -> Option<String> {
+        let text = &self.prepared.text;
+        let behind = text[token.whole.start..].strip_prefix('-')?;
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let name_of = |c: char| is_part(c) || c == '-';
+        let before = text[..token.whole.start].chars().next_back();
+        if before.is_some_and(is_part) && behind.starts_with(is_part) {
+            let start = text[..token.whole.start]
+                .rfind(|c| !name_of(c))
+                .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
+            let end = token.whole.end + behind.find(|c| !name_of(c)).unwrap_or(behind.len());
+            let name = text[start..end].trim_end_matches('-');
+            let id = name.replace('-', "_");
+            return Some(format!(
+                "a transition cannot name a state with a hyphen: `state \"{name}\" as {id}`, then `{id}`"
+            ));
+        }
+        Some("a transition is written `A --> B`, and its label behind a colon: `A --> B : label`".to_owned())
     }
 
     pub(super) fn unclosed(&self, token: &Token) -> SyntaxError {
@@ -72,7 +100,11 @@ impl Parser<'_> {
                 "behind `state` a description is read as more states; without `state` it is a description";
             self.warn(WarningKind::SeveralStatements, span, message);
         } else {
-            let message = format!("{shown} is another statement in the same line");
+            let word = &text[token.whole.clone()];
+            let is_arrow = word.chars().any(|c| "→⟶⇒>|".contains(c))
+                && !word.chars().any(|c| c.is_alphanumeric() || "[]".contains(c));
+            let remedy = if is_arrow { "; a transition is written `A --> B : label`" } else { "" };
+            let message = format!("{shown} is another statement in the same line{remedy}");
             self.warn(WarningKind::SeveralStatements, span, message);
         }
     }

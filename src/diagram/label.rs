@@ -1,0 +1,36 @@
+//! Labels of transitions.
+
+/// The name of the event in a label `name(arguments) [guard] / action`, of which the name alone is needed; none for a label of
+/// another form, which is a remark.
+pub(crate) fn event_name(label: &str) -> Option<&str> {
+    let is_first = |c: char| c.is_alphabetic() || c == '_';
+    let is_more = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    let end = label.find(|c| !is_more(c)).unwrap_or(label.len());
+    let (name, rest) = label.split_at(end);
+    let rest = enclosed(rest.trim_start(), '(', ')')?;
+    // A way through a choice has the guards of both.
+    let mut rest = rest.trim_start();
+    while rest.starts_with('[') {
+        rest = enclosed(rest, '[', ']')?.trim_start();
+    }
+    (name.starts_with(is_first) && (rest.is_empty() || rest.starts_with('/'))).then_some(name)
+}
+
+/// What follows the part in brackets that a text begins with, if it begins with one; none where that part does not end.
+fn enclosed(text: &str, open: char, close: char) -> Option<&str> {
+    if !text.starts_with(open) {
+        return Some(text);
+    }
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth -= 1;
+            if depth == 0 {
+                return Some(&text[at + close.len_utf8()..]);
+            }
+        }
+    }
+    None
+}
