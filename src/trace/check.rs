@@ -50,18 +50,27 @@ pub fn check<'e>(events: impl IntoIterator<Item = &'e Event<'e>>, book: &Ruleboo
 ///
 /// # Errors
 /// When the input cannot be read, and when not even its first line is an event: then it is no trace.
-pub fn check_jsonl<R: BufRead>(mut reader: JsonlReader<R>, book: &Rulebook) -> Result<Report, ReadError> {
-    let mut checker = Checker::new(book);
-    loop {
-        match reader.read_numbered() {
-            Ok(Some((line, event))) => checker.event(line, &event),
-            Ok(None) => return Ok(checker.finish()),
-            Err(error) if checker.events() == 0 || matches!(error.problem(), Problem::Io(_)) => {
-                return Err(error);
-            }
-            Err(error) => {
-                checker.garbage(&error);
-                return Ok(checker.finish());
+pub fn check_jsonl<R: BufRead>(reader: JsonlReader<R>, book: &Rulebook) -> Result<Report, ReadError> {
+    Checker::new(book).jsonl(reader)
+}
+
+impl Checker<'_> {
+    /// The same as [`check_jsonl`], with this checker.
+    ///
+    /// # Errors
+    /// As [`check_jsonl`].
+    pub fn jsonl<R: BufRead>(mut self, mut reader: JsonlReader<R>) -> Result<Report, ReadError> {
+        loop {
+            match reader.read_numbered() {
+                Ok(Some((line, event))) => self.event(line, &event),
+                Ok(None) => return Ok(self.finish()),
+                Err(error) if self.events() == 0 || matches!(error.problem(), Problem::Io(_)) => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    self.garbage(&error);
+                    return Ok(self.finish());
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use super::coverage::{Coverage, LifecycleCoverage};
 use super::event::Event;
 use super::explain::explain;
 use super::read_error::ReadError;
-use super::report::{Report, Unfinished, Verdict};
+use super::report::{Backwards, Report, Unfinished, Verdict};
 use super::rulebook::Rulebook;
 use super::rules::Rules;
 use super::step::{Instance, Step, step};
@@ -44,8 +44,14 @@ pub struct Checker<'b> {
     last: (usize, usize),
     events: u64,
     skipped: u64,
+    /// The lifecycles of those events, the first few.
+    passed_over: Vec<Box<str>>,
     violations: u64,
     first: Option<Box<Violation>>,
+    /// The first violation of each other instance.
+    others: Vec<Violation>,
+    most: usize,
+    backwards: Option<Backwards>,
     whole: bool,
 }
 
@@ -54,6 +60,7 @@ struct Run {
     name: Box<str>,
     seq: u64,
     line: u64,
+    at_ms: u64,
 }
 
 /// What has happened to one lifecycle.
@@ -63,10 +70,12 @@ struct Law {
     taken: Vec<u64>,
     entered: Vec<u64>,
     instances: u64,
-    /// The instances, by run and then by name, so that a look-up needs no key of both.
+    /// The lifecycles whose events are held against the rules: more than one where they are for all.
+    lifecycles: Vec<Box<str>>,
+    /// The instances, by run and lifecycle and then by name, so that a look-up needs no key of all.
     tables: Vec<HashMap<Box<str>, Instance>>,
-    table_places: HashMap<usize, usize>,
-    last: Option<(usize, usize)>,
+    table_places: HashMap<(usize, usize), usize>,
+    last: Option<((usize, usize), usize)>,
 }
 
 impl Law {
@@ -76,23 +85,29 @@ impl Law {
             taken: vec![0; rules.edges.len()],
             entered: vec![0; rules.states.len()],
             instances: 0,
+            lifecycles: Vec::new(),
             tables: Vec::new(),
             table_places: HashMap::new(),
             last: None,
         }
     }
 
-    fn table(&mut self, run: usize) -> usize {
-        if let Some((last, table)) = self.last
+    fn table(&mut self, run: usize, lifecycle: &str) -> usize {
+        if let Some(((last, of), table)) = self.last
             && last == run
+            && *self.lifecycles[of] == *lifecycle
         {
             return table;
         }
-        let table = *self.table_places.entry(run).or_insert_with(|| {
+        let of = self.lifecycles.iter().position(|it| **it == *lifecycle).unwrap_or_else(|| {
+            self.lifecycles.push(lifecycle.into());
+            self.lifecycles.len() - 1
+        });
+        let table = *self.table_places.entry((run, of)).or_insert_with(|| {
             self.tables.push(HashMap::new());
             self.tables.len() - 1
         });
-        self.last = Some((run, table));
+        self.last = Some(((run, of), table));
         table
     }
 }
@@ -108,10 +123,22 @@ impl<'b> Checker<'b> {
             last: (0, 0),
             events: 0,
             skipped: 0,
+            passed_over: Vec::new(),
             violations: 0,
             first: None,
+            others: Vec::new(),
+            most: Report::MOST_VIOLATIONS,
+            backwards: None,
             whole: true,
         }
+    }
+
+    /// Sets how many violations the report lists: the first one, and the first of each other instance. Default:
+    /// [`Report::MOST_VIOLATIONS`]. 0 is taken for 1.
+    #[must_use]
+    pub fn most_violations(mut self, most: usize) -> Self {
+        self.most = most.max(1);
+        self
     }
 
     /// How many events there were.
@@ -134,10 +161,20 @@ impl<'b> Checker<'b> {
             && **only != *event.lifecycle
         {
             self.skipped += 1;
+            if self.passed_over.len() < Report::MOST_PASSED_OVER
+                && !self.passed_over.iter().any(|it| **it == *event.lifecycle)
+            {
+                self.passed_over.push(event.lifecycle.as_ref().into());
+            }
             return;
         }
         let run = self.run(&event.run);
-        let Run { seq, line: seq_line, .. } = self.runs[run];
+        let Run { seq, line: seq_line, at_ms, .. } = self.runs[run];
+        if event.at_ms < at_ms {
+            let first = Backwards { events: 0, line, at_ms: event.at_ms, before_ms: at_ms };
+            self.backwards.get_or_insert(first).events += 1;
+        }
+        self.runs[run].at_ms = event.at_ms;
         let out_of_order = (seq_line > 0 && event.seq <= seq)
             .then_some(ViolationKind::SeqNotIncreasing { last: seq, line: seq_line });
         self.runs[run].seq = event.seq;
@@ -145,14 +182,19 @@ impl<'b> Checker<'b> {
 
         let Some(place) = self.law(&event.lifecycle) else {
             let kind = out_of_order.unwrap_or(ViolationKind::UnknownLifecycle);
-            self.violated(None, None, line, event, kind);
+            // Each of its events is one: it is listed once.
+            let listed = self.first.as_deref().into_iter().chain(&self.others);
+            let mut of_it = listed.filter(|it| it.rules().is_none() && *it.lifecycle == *event.lifecycle);
+            let is_its_first = of_it.next().is_none();
+            self.violated(None, None, line, event, kind, is_its_first);
             return;
         };
         let law = &mut self.laws[place];
-        let table = law.table(run);
+        let table = law.table(run, &event.lifecycle);
         let known = law.tables[table].get_mut(&*event.instance);
         let before = known.as_deref().copied();
         let outcome = step(&law.rules, before, event);
+        let is_wrong = out_of_order.is_some() || outcome.is_err();
         let state = match &outcome {
             Ok(Step { state, edge }) => {
                 if let Some(edge) = edge {
@@ -171,15 +213,17 @@ impl<'b> Checker<'b> {
                 }
                 instance.state = state;
                 instance.since = line;
+                instance.is_wrong |= is_wrong;
             }
             None => {
                 law.instances += 1;
-                let instance = Instance { state, since: line, born: line };
+                let instance = Instance { state, since: line, born: line, is_wrong };
                 law.tables[table].insert(event.instance.as_ref().into(), instance);
             }
         }
         if let Some(kind) = out_of_order.or(outcome.err()) {
-            self.violated(Some(place), before, line, event, kind);
+            let is_its_first = before.is_none_or(|instance| !instance.is_wrong);
+            self.violated(Some(place), before, line, event, kind, is_its_first);
         }
     }
 
@@ -187,8 +231,11 @@ impl<'b> Checker<'b> {
     pub(super) fn garbage(&mut self, error: &ReadError) {
         self.whole = false;
         self.violations += 1;
-        if self.first.is_none() {
-            self.first = Some(Box::new(Violation::garbage(error)));
+        let violation = Violation::garbage(error);
+        // It is the last of the trace, and listed always: what is behind it was not checked.
+        match &self.first {
+            None => self.first = Some(Box::new(violation)),
+            Some(_) => self.others.push(violation),
         }
     }
 
@@ -200,11 +247,17 @@ impl<'b> Checker<'b> {
         line: u64,
         event: &Event<'_>,
         kind: ViolationKind,
+        is_its_first: bool,
     ) {
         self.violations += 1;
-        if self.first.is_none() {
-            let rules = law.map(|place| &*self.laws[place].rules);
-            self.first = Some(Box::new(explain(self.book, rules, instance, line, event, kind)));
+        if self.first.is_some() && (!is_its_first || self.others.len() + 1 >= self.most) {
+            return;
+        }
+        let rules = law.map(|place| &*self.laws[place].rules);
+        let violation = explain(self.book, rules, instance, line, event, kind);
+        match &self.first {
+            None => self.first = Some(Box::new(violation)),
+            Some(_) => self.others.push(violation),
         }
     }
 
@@ -213,7 +266,7 @@ impl<'b> Checker<'b> {
             return self.last.1;
         }
         let place = self.run_places.get(name).copied().unwrap_or_else(|| {
-            self.runs.push(Run { name: name.into(), seq: 0, line: 0 });
+            self.runs.push(Run { name: name.into(), seq: 0, line: 0, at_ms: 0 });
             self.run_places.insert(name.into(), self.runs.len() - 1);
             self.runs.len() - 1
         });
@@ -243,19 +296,21 @@ impl<'b> Checker<'b> {
             }
             let mut covered = LifecycleCoverage::none_of(rules);
             covered.instances = law.instances;
-            covered.edges.iter_mut().zip(&law.taken).for_each(|(edge, taken)| edge.taken = *taken);
-            covered.states.iter_mut().zip(&law.entered).for_each(|(state, count)| state.entered = *count);
-            let runs =
-                law.table_places.iter().map(|(run, table)| (&self.runs[*run].name, &law.tables[*table]));
-            for (run, (name, instance)) in runs.flat_map(|(run, table)| table.iter().map(move |it| (run, it)))
+            covered.count(rules, &law.taken, &law.entered);
+            let tables = law.table_places.iter().map(|((run, of), table)| {
+                ((&self.runs[*run].name, &law.lifecycles[*of]), &law.tables[*table])
+            });
+            for ((run, lifecycle), (name, instance)) in
+                tables.flat_map(|(of, table)| table.iter().map(move |it| (of, it)))
             {
                 let Some(state) = instance.state else { continue };
                 covered.states[state as usize].current += 1;
                 if !rules.may_stop(state) {
                     covered.unfinished += 1;
-                    unfinished.push((instance, run, name, rules, state));
+                    unfinished.push((instance, (run, lifecycle), name, rules, state));
                 }
             }
+            covered.count_composites(rules, &law.taken);
             lifecycles.push(covered);
         }
         // Tables have no order of their own; no two instances are born on one line.
@@ -268,21 +323,24 @@ impl<'b> Checker<'b> {
         Report {
             verdict,
             violation: self.first.map(|first| *first),
+            others: self.others,
             violations: self.violations,
+            backwards: self.backwards,
             unfinished_instances: unfinished.len() as u64,
             unfinished: unfinished
                 .into_iter()
                 .take(Report::MOST_UNFINISHED)
-                .map(|(instance, run, name, rules, state)| Unfinished {
+                .map(|(instance, (run, lifecycle), name, rules, state)| Unfinished {
                     line: instance.since,
                     run: run.to_string(),
-                    lifecycle: rules.name().to_owned(),
+                    lifecycle: lifecycle.to_string(),
                     instance: name.to_string(),
                     state: rules.states[state as usize].name.to_string(),
                 })
                 .collect(),
             events: self.events,
             skipped: self.skipped,
+            passed_over: self.passed_over.iter().map(ToString::to_string).collect(),
             instances,
             consumed_whole: self.whole,
             coverage: Coverage { lifecycles },

@@ -1,5 +1,6 @@
 //! Which edges were taken.
 
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::event::Plain;
-use super::rules::Rules;
+use super::rules::{RuleEdge, Rules};
 
 /// Which edges were taken and how often, by lifecycle. Those of several traces add up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -26,10 +27,13 @@ pub struct LifecycleCoverage {
     pub instances: u64,
     /// How many of them have not ended.
     pub unfinished: u64,
-    /// The states, in source order.
+    /// The states, in source order, and then the composite states.
     pub states: Vec<StateCount>,
-    /// The edges, in source order.
+    /// The edges, in source order: as a diagram draws them, between states, composite states and choices.
     pub edges: Vec<EdgeCount>,
+    /// The same between states alone, where that is not the same.
+    #[serde(skip)]
+    pub(crate) plain: Vec<EdgeCount>,
 }
 
 /// How often a state was entered.
@@ -42,6 +46,9 @@ pub struct StateCount {
     pub entered: u64,
     /// How many instances are in it at the end.
     pub current: u64,
+    /// What is directly inside of a composite state, whose instances it has too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
 }
 
 /// How often an edge was taken.
@@ -54,8 +61,16 @@ pub struct EdgeCount {
     pub event: String,
     /// The state that is entered.
     pub to: String,
+    /// Only the event of that name takes it.
+    pub held: bool,
     /// How often it was taken.
     pub taken: u64,
+}
+
+impl StateCount {
+    fn none_of(state: &str) -> Self {
+        StateCount { state: state.to_owned(), entered: 0, current: 0, inside: Vec::new() }
+    }
 }
 
 impl fmt::Display for EdgeCount {
@@ -67,21 +82,79 @@ impl fmt::Display for EdgeCount {
 
 impl LifecycleCoverage {
     pub(super) fn none_of(rules: &Rules) -> Self {
-        let state = |state: &str| StateCount { state: state.to_owned(), entered: 0, current: 0 };
+        let edge = |edge: RuleEdge<'_>| EdgeCount {
+            from: edge.from.to_owned(),
+            event: edge.event.to_owned(),
+            to: edge.to.to_owned(),
+            held: edge.held,
+            taken: 0,
+        };
         LifecycleCoverage {
             lifecycle: rules.name().to_owned(),
             instances: 0,
             unfinished: 0,
-            states: rules.states().map(state).collect(),
-            edges: rules
-                .edges()
-                .map(|edge| EdgeCount {
-                    from: edge.from.to_owned(),
-                    event: edge.event.to_owned(),
-                    to: edge.to.to_owned(),
-                    taken: 0,
-                })
-                .collect(),
+            states: rules.states().map(StateCount::none_of).collect(),
+            edges: rules.arrows().map(edge).collect(),
+            plain: if rules.drawn.is_some() { rules.edges().map(edge).collect() } else { Vec::new() },
+        }
+    }
+
+    /// What was taken and entered, by the places of edges and states in the rules.
+    pub(super) fn count(&mut self, rules: &Rules, taken: &[u64], entered: &[u64]) {
+        self.states.iter_mut().zip(entered).for_each(|(state, count)| state.entered = *count);
+        let Some(drawn) = &rules.drawn else {
+            self.edges.iter_mut().zip(taken).for_each(|(edge, taken)| edge.taken = *taken);
+            return;
+        };
+        self.plain.iter_mut().zip(taken).for_each(|(edge, taken)| edge.taken = *taken);
+        for (arrows, taken) in drawn.of_edges.iter().zip(taken) {
+            arrows.iter().for_each(|arrow| self.edges[*arrow as usize].taken += taken);
+        }
+    }
+
+    /// Adds the composite states. One is entered by a step from outside, or by one that is drawn to lead to it, and has the instances
+    /// of all states inside.
+    pub(super) fn count_composites(&mut self, rules: &Rules, taken: &[u64]) {
+        let Some(drawn) = &rules.drawn else { return };
+        let mut counts: Vec<StateCount> =
+            drawn.composites.iter().map(|it| StateCount::none_of(&it.name)).collect();
+        let mut created: Vec<u64> = self.states.iter().map(|state| state.entered).collect();
+        for ((place, edge), taken) in
+            rules.edges.iter().enumerate().zip(taken).filter(|(_, taken)| **taken > 0)
+        {
+            created[edge.to as usize] -= taken;
+            let left: HashSet<u32> = drawn.around(edge.from).collect();
+            for at in drawn.around(edge.to) {
+                let name = &drawn.composites[at as usize].name;
+                if !left.contains(&at) || rules.drawn_as(place).any(|arrow| *arrow.to == **name) {
+                    counts[at as usize].entered += taken;
+                }
+            }
+        }
+        for (state, created) in (0..).zip(created) {
+            let StateCount { state: name, current, .. } = &self.states[state as usize];
+            if let Some(at) = drawn.around(state).next().filter(|at| counts[*at as usize].state != *name) {
+                counts[at as usize].inside.push(name.clone());
+            }
+            if created > 0 || *current > 0 {
+                for at in drawn.around(state) {
+                    counts[at as usize].entered += created;
+                    counts[at as usize].current += current;
+                }
+            }
+        }
+        for composite in &drawn.composites {
+            if let Some(around) = composite.around {
+                counts[around as usize].inside.push(composite.name.to_string());
+            }
+        }
+        let names = self.states.iter().map(|state| state.state.clone()).zip(0..);
+        let places: HashMap<String, usize> = names.collect();
+        for count in counts {
+            match places.get(&count.state) {
+                Some(own) => self.states[*own] = count,
+                None => self.states.push(count),
+            }
         }
     }
 
@@ -102,7 +175,8 @@ impl LifecycleCoverage {
 
     pub(super) fn taken_of(&self, from: &str, event: &str, to: &str) -> u64 {
         let same = |edge: &&EdgeCount| (&*edge.from, &*edge.event, &*edge.to) == (from, event, to);
-        self.edges.iter().find(same).map_or(0, |edge| edge.taken)
+        let edges = if self.plain.is_empty() { &self.edges } else { &self.plain };
+        edges.iter().find(same).map_or(0, |edge| edge.taken)
     }
 
     fn add(&mut self, other: &LifecycleCoverage) {
@@ -117,14 +191,19 @@ impl LifecycleCoverage {
                 None => self.states.push(theirs.clone()),
             }
         }
-        for theirs in &other.edges {
-            let same = |ours: &&mut EdgeCount| {
-                (&ours.from, &ours.event, &ours.to) == (&theirs.from, &theirs.event, &theirs.to)
-            };
-            match self.edges.iter_mut().find(same) {
-                Some(ours) => ours.taken += theirs.taken,
-                None => self.edges.push(theirs.clone()),
-            }
+        add_edges(&mut self.edges, &other.edges);
+        add_edges(&mut self.plain, &other.plain);
+    }
+}
+
+fn add_edges(ours: &mut Vec<EdgeCount>, theirs: &[EdgeCount]) {
+    for theirs in theirs {
+        let same = |ours: &&mut EdgeCount| {
+            (&ours.from, &ours.event, &ours.to) == (&theirs.from, &theirs.event, &theirs.to)
+        };
+        match ours.iter_mut().find(same) {
+            Some(ours) => ours.taken += theirs.taken,
+            None => ours.push(theirs.clone()),
         }
     }
 }
@@ -176,15 +255,19 @@ impl Coverage {
     /// # Errors
     /// When it was never taken, or when there is no such edge in what was covered.
     pub fn require_edge(&self, wanted: &WantedEdge) -> Result<u64, Unmet> {
-        let edges = self
-            .iter()
-            .filter(|covered| wanted.lifecycle.as_ref().is_none_or(|name| *name == covered.lifecycle))
-            .flat_map(|covered| &covered.edges)
-            .filter(|edge| edge.from == wanted.from && edge.to == wanted.to);
         let (mut found, mut taken) = (false, 0);
-        for edge in edges {
-            found = true;
-            taken += edge.taken;
+        let is_wanted = |edge: &&EdgeCount| edge.from == wanted.from && edge.to == wanted.to;
+        for covered in self.iter() {
+            if wanted.lifecycle.as_ref().is_some_and(|name| *name != covered.lifecycle) {
+                continue;
+            }
+            // An edge that is drawn as such, or else one that composite states and choices make.
+            let drawn = covered.edges.iter().any(|edge| is_wanted(&edge));
+            let edges = if drawn { &covered.edges } else { &covered.plain };
+            for edge in edges.iter().filter(is_wanted) {
+                found = true;
+                taken += edge.taken;
+            }
         }
         match (found, taken) {
             (false, _) => Err(Unmet::NoSuchEdge(wanted.clone())),
@@ -209,7 +292,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 /// assert_eq!(wanted.to_string(), "tool_call/New:Running");
 ///
 /// let error = "New->Running".parse::<WantedEdge>().unwrap_err();
-/// assert_eq!(error.to_string(), "expected FROM:TO or LIFECYCLE/FROM:TO, got \"New->Running\"");
+/// assert_eq!(error.to_string(), "expected FROM:TO or LIFECYCLE/FROM:TO, got \"New->Running\"; write New:Running");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -256,7 +339,12 @@ pub struct NoWantedEdge {
 
 impl fmt::Display for NoWantedEdge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected FROM:TO or LIFECYCLE/FROM:TO, got {:?}", self.got)
+        write!(f, "expected FROM:TO or LIFECYCLE/FROM:TO, got {:?}", self.got)?;
+        let arrow = ["-->", "->", "→"].iter().find_map(|arrow| self.got.split_once(arrow));
+        match arrow.map(|(from, to)| (from.trim(), to.trim())) {
+            Some((from, to)) if !from.is_empty() && !to.is_empty() => write!(f, "; write {from}:{to}"),
+            _ => Ok(()),
+        }
     }
 }
 

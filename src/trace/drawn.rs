@@ -2,14 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::rules::{EdgeRule, Rules, StateRule, place};
-use crate::diagram::StateGraph;
-
-/// Is the label the name of an event, rather than a remark?
-fn is_event_name(label: &str) -> bool {
-    label.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && label.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-}
+use super::rules::{Arrow, CompositeRule, DrawnRules, EdgeRule, Rules, StateRule, place};
+use crate::diagram::{self, Composite, StateGraph, event_name};
 
 fn number(line: Option<usize>) -> Option<u32> {
     line.and_then(|line| u32::try_from(line).ok())
@@ -18,9 +12,12 @@ fn number(line: Option<usize>) -> Option<u32> {
 impl Rules {
     /// The rules that a diagram draws, for the events of the lifecycle `name`; `file` is the diagram's, for messages.
     ///
-    /// The names of states are their ids. Events are held against labels when the diagram has labels and each is a
-    /// single identifier, such as `suspend` or `time-out`; then an edge without a label takes any event. Otherwise
-    /// labels are remarks, and only the states count: `A --> B : user answers` and `A --> B : timer` are one edge.
+    /// The names of states are their ids. Each edge is held by itself: with a label `name(arguments) [guard] / action`, of which all but
+    /// the name may be missing, only the event of that name takes it. A name begins with a letter or `_` and goes on with letters,
+    /// digits, `_`, `-`, `.` and `:`. With any other label, or with none, any event takes the edge that does not take a held one
+    /// between the same states; of several such edges it is the one whose label is the event's name, else the first.
+    ///
+    /// The event of a creation must be `create` where each label is a name.
     ///
     /// # Example
     /// ```
@@ -31,8 +28,9 @@ impl Rules {
     ///     let graph = StateGraph::from_diagram(&parse(source).unwrap(), "job").unwrap();
     ///     Rules::of_diagram("job", &graph, "job.mmd")
     /// };
-    /// assert!(rules("stateDiagram-v2\n[*] --> A\nA --> B : go_on").checks_events());
-    /// assert!(!rules("stateDiagram-v2\n[*] --> A\nA --> B : when it is ready").checks_events());
+    /// let drawn = rules("stateDiagram-v2\n[*] --> A\nA --> B : ship(order) [is paid] / print label\nB --> A : when it is lost");
+    /// let held: Vec<bool> = drawn.edges().map(|edge| edge.held).collect();
+    /// assert_eq!(held, [true, false]);
     /// ```
     pub fn of_diagram(name: &str, graph: &StateGraph, file: &str) -> Self {
         let mut states = States::default();
@@ -49,19 +47,39 @@ impl Rules {
             states.rules[at as usize].terminal = true;
         }
         let mut labels = graph.edges.iter().filter_map(|edge| edge.label.as_deref()).peekable();
-        let by_event = labels.peek().is_some() && labels.all(is_event_name);
+        let names_creation = labels.peek().is_some() && labels.all(|label| event_name(label).is_some());
         let mut edges: Vec<EdgeRule> = Vec::new();
-        // Of edges that tell the same the first is kept.
-        let mut drawn = HashMap::new();
-        for edge in &graph.edges {
+        // Of edges that no event tells apart the first is kept.
+        let mut places = HashMap::new();
+        let mut arrows = graph.drawn.as_ref().map(|drawn| Arrows::new(&drawn.arrows));
+        for (at, edge) in graph.edges.iter().enumerate() {
             let (from, to) = (states.find(&edge.from), states.find(&edge.to));
             let label = edge.label.as_deref().unwrap_or_default();
-            let told = if by_event { label } else { "" };
-            drawn.entry((from, to, told)).or_insert_with(|| {
-                edges.push(EdgeRule { from, to, event: label.into(), line: number(edge.line) });
+            // Guards and actions are in no trace.
+            let name = event_name(label);
+            let place = *places.entry((from, to, name.unwrap_or(label))).or_insert_with(|| {
+                let held = name.map(Into::into);
+                edges.push(EdgeRule { from, to, event: label.into(), held, line: number(edge.line) });
+                edges.len() - 1
             });
+            if let (Some(arrows), Some(drawn)) = (&mut arrows, &graph.drawn) {
+                arrows.take(place, name.is_some(), drawn.edges.get(at).map_or(&[], Vec::as_slice));
+            }
         }
-        let mut rules = Rules::new(name, states.rules, edges, by_event);
+        let composite = |composite: &Composite| CompositeRule {
+            name: composite.name.as_str().into(),
+            around: composite.inside.map(place),
+            line: number(composite.line),
+        };
+        let composites: Vec<_> =
+            graph.drawn.iter().flat_map(|drawn| &drawn.composites).map(composite).collect();
+        let mut around = vec![None; states.rules.len()];
+        for (state, inside) in graph.states.iter().zip(graph.drawn.iter().flat_map(|drawn| &drawn.states)) {
+            around[states.find(&state.name) as usize] = inside.map(place);
+        }
+        let mut rules = Rules::new(name, states.rules, edges, names_creation);
+        rules.drawn =
+            arrows.map(|it| DrawnRules { arrows: it.arrows, of_edges: it.of_edges, composites, around });
         rules.file = Some(file.into());
         rules
     }
@@ -105,8 +123,50 @@ impl Rules {
     /// The same, where only states count and events may have any name.
     #[must_use]
     pub fn by_states_alone(mut self) -> Self {
-        self.by_event = false;
+        self.names_creation = false;
+        self.edges.iter_mut().for_each(|edge| edge.held = None);
+        let arrows = self.drawn.iter_mut().flat_map(|drawn| &mut drawn.arrows);
+        arrows.for_each(|arrow| arrow.is_held = false);
         self
+    }
+}
+
+/// The arrows of a diagram, and the edges that they are in. Of arrows that no event tells apart the first is kept.
+struct Arrows {
+    arrows: Vec<Arrow>,
+    of_edges: Vec<Vec<u32>>,
+    /// For each arrow of the diagram, the one that is kept for it.
+    kept: Vec<usize>,
+}
+
+impl Arrows {
+    fn new(drawn: &[diagram::Arrow]) -> Self {
+        let (mut arrows, mut places) = (Vec::new(), HashMap::new());
+        let mut kept = Vec::new();
+        for arrow in drawn {
+            let label = arrow.label.as_deref().unwrap_or_default();
+            let key = (&arrow.from, &arrow.to, event_name(label).unwrap_or(label));
+            kept.push(*places.entry(key).or_insert_with(|| {
+                let (from, to) = (arrow.from.as_str().into(), arrow.to.as_str().into());
+                arrows.push(Arrow { from, to, event: label.into(), is_held: true, line: number(arrow.line) });
+                arrows.len() - 1
+            }));
+        }
+        Arrows { arrows, of_edges: Vec::new(), kept }
+    }
+
+    /// Notes that an edge is made of these arrows of the diagram.
+    fn take(&mut self, edge: usize, is_held: bool, drawn: &[usize]) {
+        if self.of_edges.len() <= edge {
+            self.of_edges.resize_with(edge + 1, Vec::new);
+        }
+        for at in drawn.iter().filter_map(|at| self.kept.get(*at)) {
+            self.arrows[*at].is_held &= is_held;
+            let of_edge = &mut self.of_edges[edge];
+            if !of_edge.contains(&place(*at)) {
+                of_edge.push(place(*at));
+            }
+        }
     }
 }
 

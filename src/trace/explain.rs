@@ -17,6 +17,16 @@ pub(super) fn explain(
     kind: ViolationKind,
 ) -> Violation {
     let state = instance.and_then(|instance| instance.state);
+    let kind = match (kind, rules) {
+        (ViolationKind::UnknownState { state, .. }, Some(rules)) => unknown(rules, state),
+        (kind, _) => kind,
+    };
+    let composite = match (&kind, rules) {
+        (ViolationKind::CompositeState { state, .. }, Some(rules)) => {
+            rules.composite(state).map(|(_, it)| it)
+        }
+        _ => None,
+    };
     let legal = match (&kind, rules) {
         (ViolationKind::SeqNotIncreasing { last, .. }, _) => {
             vec![plain(format!("a seq above {last}"))]
@@ -42,7 +52,11 @@ pub(super) fn explain(
         legal,
         diagram: rules.and_then(|rules| rules.file.as_ref()).map(ToString::to_string),
         rules: rules.map(|rules| rules.name().into()),
-        diagram_line: rules.zip(state).and_then(|(rules, state)| rules.states[state as usize].line),
+        diagram_line: rules.and_then(|rules| match (state, composite) {
+            (_, Some(composite)) => composite.line,
+            (Some(state), None) => rules.states[state as usize].line,
+            (None, None) => None,
+        }),
     }
 }
 
@@ -61,8 +75,32 @@ fn creations(rules: &Rules) -> Vec<Legal> {
 }
 
 fn ways_out(rules: &Rules, state: u32) -> Vec<Legal> {
-    let edges = rules.ways_out(state).map(|(_, edge)| rules.show(edge));
-    edges.map(|edge| Legal { what: edge.to_string(), diagram_line: edge.line }).collect()
+    let legal = |(place, edge)| {
+        let edge = rules.show(edge);
+        let arrows: Vec<String> = rules.drawn_as(place).map(|arrow| arrow.to_string()).collect();
+        let drawn =
+            if arrows.is_empty() { String::new() } else { format!(", drawn as {}", arrows.join(", ")) };
+        Legal { what: format!("{edge}{drawn}"), diagram_line: edge.line }
+    };
+    rules.ways_out(state).map(legal).collect()
+}
+
+/// A state that the lifecycle does not have: what may have been meant.
+fn unknown(rules: &Rules, state: String) -> ViolationKind {
+    const FEW: usize = 5;
+    // Longer names are compared with none: that takes time, and none of them is a slip.
+    const LONGEST: usize = 100;
+    if let Some((place, _)) = rules.composite(&state) {
+        let inside = rules.inside(place).take(FEW).map(|inner| inner.name.to_string()).collect();
+        return ViolationKind::CompositeState { state, inside };
+    }
+    if state.len() > LONGEST {
+        return ViolationKind::UnknownState { state, closest: None };
+    }
+    let near = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &state.to_lowercase());
+    let closest = rules.states().max_by(|one, other| near(one).total_cmp(&near(other)));
+    let closest = closest.filter(|known| near(known) > 0.8).map(ToOwned::to_owned);
+    ViolationKind::UnknownState { state, closest }
 }
 
 impl Violation {

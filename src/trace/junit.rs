@@ -35,6 +35,8 @@ struct Suite {
 struct Test {
     name: String,
     failure: Option<Failure>,
+    /// What kept the test from being made.
+    error: Option<String>,
     output: String,
 }
 
@@ -48,6 +50,10 @@ struct Failure {
 impl Suite {
     fn failures(&self) -> usize {
         self.tests.iter().filter(|test| test.failure.is_some()).count()
+    }
+
+    fn errors(&self) -> usize {
+        self.tests.iter().filter(|test| test.error.is_some()).count()
     }
 }
 
@@ -66,26 +72,46 @@ impl Junit {
 
     /// Adds the report on a trace.
     pub fn trace(&mut self, name: &str, report: &Report) {
-        let violation = report.violation.as_ref();
         let fails = |test: Option<&str>| {
-            let violation = violation.filter(|violation| violation.rules() == test)?;
-            let (message, text) = (violation.reason(), violation.to_string());
-            Some(Failure { kind: "violates", message, text })
+            let violations = report.violation.iter().chain(&report.others);
+            let mut of_test =
+                violations.filter(|violation| violation.rules() == test && violation.is_of_event());
+            let first = of_test.next()?;
+            let text = of_test.fold(first.to_string(), |text, violation| format!("{text}\n{violation}"));
+            Some(Failure { kind: "violates", message: first.reason(), text })
         };
+        let cut = report.violation.iter().chain(&report.others).find(|violation| !violation.is_of_event());
         let mut tests: Vec<Test> = report
             .coverage
             .iter()
             .map(|covered| Test {
                 name: covered.lifecycle.clone(),
                 failure: fails(Some(&covered.lifecycle)).or_else(|| self.incomplete(report, covered)),
+                error: None,
                 output: covered.to_string(),
             })
             .collect();
         let of_none = fails(None);
-        if tests.is_empty() || of_none.is_some() {
-            tests.push(Test { name: "trace".to_owned(), failure: of_none, output: report.summary() });
+        let error = cut.map(ToString::to_string);
+        if tests.is_empty() || of_none.is_some() || error.is_some() {
+            tests.push(Test { name: "trace".to_owned(), failure: of_none, error, output: report.summary() });
         }
         self.suites.push(Suite { name: name.to_owned(), tests });
+    }
+
+    /// Adds a file that could not be checked: a suite with one test, which has an error.
+    ///
+    /// ```
+    /// use runstate::trace::Junit;
+    ///
+    /// let mut junit = Junit::new();
+    /// junit.unusable("a.jsonl", "line 1: expected an event");
+    /// assert!(junit.to_string().contains(r#"tests="1" failures="0" errors="1""#));
+    /// ```
+    pub fn unusable(&mut self, name: &str, why: &str) {
+        let error = Some(why.to_owned());
+        let test = Test { name: "trace".to_owned(), failure: None, error, output: String::new() };
+        self.suites.push(Suite { name: name.to_owned(), tests: vec![test] });
     }
 
     fn incomplete(&self, report: &Report, covered: &LifecycleCoverage) -> Option<Failure> {
@@ -118,7 +144,7 @@ impl Junit {
             };
             Failure { kind: "violates", message, text: faults.join("\n") }
         });
-        let tests = vec![Test { name: test.to_owned(), failure, output: output.to_owned() }];
+        let tests = vec![Test { name: test.to_owned(), failure, error: None, output: output.to_owned() }];
         self.suites.push(Suite { name: name.to_owned(), tests });
     }
 
@@ -132,6 +158,7 @@ impl Junit {
                     let message = unmet.to_string();
                     Failure { kind: "coverage", text: message.clone(), message }
                 }),
+                error: None,
                 output: String::new(),
             })
             .collect();
@@ -145,11 +172,19 @@ impl fmt::Display for Junit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tests: usize = self.suites.iter().map(|suite| suite.tests.len()).sum();
         let failures: usize = self.suites.iter().map(Suite::failures).sum();
+        let errors: usize = self.suites.iter().map(Suite::errors).sum();
         writeln!(f, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-        writeln!(f, r#"<testsuites name="runstate check" tests="{tests}" failures="{failures}">"#)?;
+        writeln!(
+            f,
+            r#"<testsuites name="runstate check" tests="{tests}" failures="{failures}" errors="{errors}">"#
+        )?;
         for suite in &self.suites {
             let (name, tests, failures) = (Xml(&suite.name), suite.tests.len(), suite.failures());
-            writeln!(f, r#"  <testsuite name="{name}" tests="{tests}" failures="{failures}" errors="0">"#)?;
+            let errors = suite.errors();
+            writeln!(
+                f,
+                r#"  <testsuite name="{name}" tests="{tests}" failures="{failures}" errors="{errors}">"#
+            )?;
             for test in &suite.tests {
                 test.write(f, &suite.name)?;
             }
@@ -162,10 +197,19 @@ impl fmt::Display for Junit {
 impl Test {
     fn write(&self, f: &mut fmt::Formatter<'_>, suite: &str) -> fmt::Result {
         write!(f, r#"    <testcase classname="{}" name="{}""#, Xml(suite), Xml(&self.name))?;
-        if self.failure.is_none() && self.output.is_empty() {
+        if self.failure.is_none() && self.error.is_none() && self.output.is_empty() {
             return writeln!(f, "/>");
         }
         writeln!(f, ">")?;
+        if let Some(error) = &self.error {
+            let message = error.lines().next().unwrap_or_default();
+            writeln!(
+                f,
+                r#"      <error type="unusable" message="{}">{}</error>"#,
+                Xml(message),
+                Xml(error.trim_end())
+            )?;
+        }
         if let Some(Failure { kind, message, text }) = &self.failure {
             writeln!(
                 f,

@@ -47,7 +47,10 @@ pub(super) fn parse(line: &str) -> Result<Event<'_>, Found> {
 
 fn found(line: &str, error: &serde_json::Error) -> Found {
     let text = error.to_string();
-    let message = text.rfind(" at line ").map_or(text.as_str(), |end| &text[..end]).to_owned();
+    let mut message = text.rfind(" at line ").map_or(text.as_str(), |end| &text[..end]).to_owned();
+    if message == "missing field `from`" {
+        message.push_str("; a creation has \"from\": null");
+    }
     // A line has no line breaks, but `from_json` may be given some; the last column is near enough then.
     let byte = if error.line() > 1 { line.len() } else { error.column().saturating_sub(1) };
     let problem = match error.classify() {

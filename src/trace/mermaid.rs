@@ -1,12 +1,14 @@
 //! A lifecycle's diagram with what a trace did to it.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::coverage::LifecycleCoverage;
-use super::event::CREATE;
+use super::event::{CREATE, Plain};
 use super::report::Report;
 use super::rules::Rules;
 use super::violation::Violation;
+use crate::diagram::{Diagram, decode, encode_text, parse};
 
 /// Renders the rules as a Mermaid 11 state diagram, marked with what a check found.
 ///
@@ -46,6 +48,89 @@ pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
     out
 }
 
+/// Marks a diagram as it is written with what a check found: everything in it stays, and classes are appended.
+///
+/// The classes are `trace_visited`, `trace_current` and `trace_illegal`, for the states that [`to_mermaid`] marks as well. `source` is
+/// the text that `diagram` was read from, alone. How often each edge was taken stands in comments. A state that is unknown to the diagram is drawn under a name of its own; one whose id
+/// Mermaid takes in a declaration alone has no class.
+///
+/// # Example
+/// ```
+/// use runstate::diagram::{StateGraph, parse};
+/// use runstate::trace::{Event, Rulebook, Rules, check, mark_mermaid};
+///
+/// let source = "stateDiagram-v2\n    direction LR\n    [*] --> Idle\n    Idle --> Busy : begin > now\n";
+/// let diagram = parse(source).unwrap();
+/// let graph = StateGraph::from_diagram(&diagram, "job").unwrap();
+/// let book = Rulebook::for_all(Rules::of_diagram("job", &graph, "job.mmd"));
+/// let line = r#"{"seq":1,"at_ms":0,"run":"r1","lifecycle":"job","instance":"j","event":"create","from":null,"to":"Idle"}"#;
+/// let report = check(&[Event::from_json(line).unwrap()], &book);
+/// let marked = mark_mermaid(source, &diagram, book.rules("job").unwrap(), &report);
+/// assert!(marked.starts_with(source));
+/// assert!(marked.contains("    Idle:::trace_current\n    %% 0 times: Idle --> Busy : begin > now\n"));
+/// ```
+pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Report) -> String {
+    let mut out = source.trim_end().to_owned();
+    out.push('\n');
+    // A state by its name; none where a statement could not name it.
+    let ids: HashMap<String, &str> = diagram
+        .states
+        .iter()
+        .filter(|state| is_mentionable(&state.id))
+        .map(|state| (decode(&state.id), state.id.as_str()))
+        .collect();
+    let violation = report.violation.as_ref().filter(|violation| violation.rules() == Some(rules.name()));
+    let mut illegal: Vec<String> = Vec::new();
+    if let Some(violation) = violation {
+        for name in violation.from.iter().chain([&violation.to]) {
+            if let Some(id) = ids.get(name) {
+                illegal.push((*id).to_owned());
+            } else if diagram.states.iter().all(|state| decode(&state.id) != *name) {
+                let id = format!("trace_stranger_{}", illegal.len() + 1);
+                line(&mut out, &format!("state \"{}\" as {id}", shown(name)));
+                illegal.push(id);
+            }
+        }
+        illegal.dedup();
+    }
+    for (class, style) in CLASSES {
+        line(&mut out, &format!("classDef trace_{class} {style}"));
+    }
+    let covered = report.coverage.lifecycle(rules.name());
+    for state in
+        covered.map_or(&[][..], |covered| &covered.states).iter().filter(|state| state.inside.is_empty())
+    {
+        let class = if state.current > 0 { "current" } else { "visited" };
+        match ids.get(&state.state) {
+            Some(id) if state.entered > 0 && !illegal.iter().any(|it| it == id) => {
+                line(&mut out, &format!("{id}:::trace_{class}"));
+            }
+            _ => {}
+        }
+    }
+    illegal.iter().for_each(|id| line(&mut out, &format!("{id}:::trace_illegal")));
+    for edge in covered.map_or(&[][..], |covered| &covered.edges) {
+        line(&mut out, &format!("%% {} times: {edge}", edge.taken));
+    }
+    if let Some(violation) = violation {
+        line(&mut out, &format!("%% trace line {}: {}", violation.line, Plain(&violation.reason())));
+    }
+    out
+}
+
+/// Can a statement name a state of this id? In a declaration more is taken for an id than elsewhere.
+fn is_mentionable(id: &str) -> bool {
+    parse(&format!("stateDiagram-v2\n{id}:::a\n"))
+        .is_ok_and(|read| matches!(read.states.as_slice(), [one] if one.id == id && one.classes.len() == 1))
+}
+
+/// Classes of states, and how they are drawn.
+const CLASSES: [(&str, &str); 3] = [
+    ("visited", "fill:#d3f9d8,stroke:#2b8a3e,color:#000"),
+    ("current", "fill:#d0ebff,stroke:#1864ab,stroke-width:3px,color:#000"),
+    ("illegal", "fill:#ffe3e3,stroke:#c92a2a,stroke-width:3px,color:#000"),
+];
+
 /// The name of a state within the diagram: its own where Mermaid takes that, otherwise one made for it.
 fn id(rules: &Rules, place: usize) -> String {
     let name = &rules.states[place].name;
@@ -81,22 +166,11 @@ fn is_plain(name: &str) -> bool {
         && !name.starts_with("illegal_")
 }
 
-/// A text that Mermaid shows as it is: what would end a label or a statement is taken out of it.
+/// A text that Mermaid shows as it is, in entities where it would end a label or a statement, and not longer than a label can be.
 fn shown(text: &str) -> String {
-    let plain = |c: char| match c {
-        '"' => '\'',
-        c if c.is_alphanumeric() || " '()[],.-_+*=!?/|".contains(c) => c,
-        c if c.is_whitespace() => ' ',
-        _ => '_',
-    };
-    let shown: String = text.chars().take(80).map(plain).collect();
+    let shown: String = text.chars().take(80).collect();
     let shown = shown.trim();
-    if shown.is_empty() {
-        return "_".to_owned();
-    }
-    // "direction LR" would be a statement, wherever it stands.
-    let hides = shown.to_ascii_lowercase().contains("direction");
-    if hides { shown.replace(' ', "_") } else { shown.to_owned() }
+    if shown.is_empty() { "_".to_owned() } else { encode_text(shown) }
 }
 
 fn declare(out: &mut String, rules: &Rules) {
@@ -176,12 +250,7 @@ fn paint(out: &mut String, rules: &Rules, covered: &LifecycleCoverage, illegal: 
     }
     let mut illegal = illegal.to_vec();
     illegal.dedup();
-    let classes = [
-        ("visited", "fill:#d3f9d8,stroke:#2b8a3e,color:#000", visited),
-        ("current", "fill:#d0ebff,stroke:#1864ab,stroke-width:3px,color:#000", current),
-        ("illegal", "fill:#ffe3e3,stroke:#c92a2a,stroke-width:3px,color:#000", illegal),
-    ];
-    for (class, style, states) in classes {
+    for ((class, style), states) in CLASSES.into_iter().zip([visited, current, illegal]) {
         line(out, &format!("classDef {class} {style}"));
         if !states.is_empty() {
             line(out, &format!("class {} {class}", states.join(",")));

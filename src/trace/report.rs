@@ -46,6 +46,28 @@ pub struct Unfinished {
     pub state: String,
 }
 
+/// Time that ran backwards in a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Backwards {
+    /// How many events are earlier than the one before them in their run.
+    pub events: u64,
+    /// The trace line of the first of them.
+    pub line: u64,
+    /// Its time, in milliseconds of the recorder's clock.
+    pub at_ms: u64,
+    /// The time of the event before it.
+    pub before_ms: u64,
+}
+
+impl fmt::Display for Backwards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Backwards { events, line, at_ms, before_ms } = self;
+        write!(f, "time runs backwards on line {line}: {at_ms} ms after {before_ms} ms")?;
+        if *events > 1 { write!(f, "; and {} times more", events - 1) } else { Ok(()) }
+    }
+}
+
 /// What a check found. It serializes as JSON for programs; its [`Display`](fmt::Display) is for people, and ends with
 /// the coverage.
 ///
@@ -73,8 +95,12 @@ pub struct Report {
     pub verdict: Verdict,
     /// The first violation.
     pub violation: Option<Violation>,
+    /// The first violation of each other instance, up to [`MOST_VIOLATIONS`](Self::MOST_VIOLATIONS) with the first one.
+    pub others: Vec<Violation>,
     /// How many events violate, the first included. What follows a violation may follow from it.
     pub violations: u64,
+    /// Where time ran backwards, if it did: between two events of one run, in the order of the trace.
+    pub backwards: Option<Backwards>,
     /// How many instances have not ended.
     pub unfinished_instances: u64,
     /// The first few of them, in the order of their creation.
@@ -83,6 +109,8 @@ pub struct Report {
     pub events: u64,
     /// How many of them were passed over, being of another lifecycle than the one that was asked for.
     pub skipped: u64,
+    /// The lifecycles of those, the first few.
+    pub passed_over: Vec<String>,
     /// How many instances there were.
     pub instances: u64,
     /// Was the trace read to its end?
@@ -94,6 +122,14 @@ pub struct Report {
 impl Report {
     /// How many unfinished instances are listed.
     pub const MOST_UNFINISHED: usize = 10;
+    /// How many violations are listed, where nothing else is asked for.
+    pub const MOST_VIOLATIONS: usize = 10;
+    pub(super) const MOST_PASSED_OVER: usize = 10;
+
+    /// How many events were held against rules.
+    pub fn checked(&self) -> u64 {
+        self.events - self.skipped
+    }
 
     /// The verdict with its reasons, without the coverage.
     pub fn summary(&self) -> String {
@@ -105,8 +141,15 @@ impl Report {
         if let Some(violation) = &self.violation {
             text.push_str(&format!("{violation}\n"));
         }
-        if self.violations > 1 {
-            text.push_str(&format!("and {} after it\n", count(self.violations - 1, "violation")));
+        for other in &self.others {
+            text.push_str(&format!("{other}\n"));
+        }
+        let more = self.violations.saturating_sub(1 + self.others.len() as u64);
+        if more > 0 {
+            text.push_str(&format!("and {}\n", count(more, "more violation")));
+        }
+        if let Some(backwards) = &self.backwards {
+            text.push_str(&format!("note: {backwards}\n"));
         }
         if !self.consumed_whole {
             text.push_str("the trace was not read to its end\n");

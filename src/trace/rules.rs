@@ -20,7 +20,7 @@ use crate::kernel::Graph;
 /// let rules = Rules::of_graph(<runstate::tool_call::AnyToolCall as Persist>::GRAPH);
 /// assert_eq!(rules.name(), "tool_call");
 /// assert_eq!(rules.edges().count(), 13);
-/// assert!(rules.checks_events());
+/// assert!(rules.edges().all(|edge| edge.held));
 /// # }
 /// ```
 #[derive(Debug, Clone)]
@@ -29,7 +29,10 @@ pub struct Rules {
     pub(super) file: Option<Arc<str>>,
     pub(super) states: Vec<StateRule>,
     pub(super) edges: Vec<EdgeRule>,
-    pub(super) by_event: bool,
+    /// How a diagram draws the edges, where that is with composite states or choices.
+    pub(super) drawn: Option<DrawnRules>,
+    /// Must the event of a creation be called `create`?
+    pub(super) names_creation: bool,
     pub(super) begins_anywhere: bool,
     pub(super) stops_anywhere: bool,
 }
@@ -50,7 +53,53 @@ pub(super) struct EdgeRule {
     pub(super) to: u32,
     /// The event, or the label; empty for none.
     pub(super) event: Box<str>,
+    /// The name of the only event that takes it; none where any event does.
+    pub(super) held: Option<Box<str>>,
     pub(super) line: Option<u32>,
+}
+
+/// The edges as they are drawn, and the composite states.
+#[derive(Debug, Clone)]
+pub(super) struct DrawnRules {
+    pub(super) arrows: Vec<Arrow>,
+    /// For each edge, the places of its arrows.
+    pub(super) of_edges: Vec<Vec<u32>>,
+    pub(super) composites: Vec<CompositeRule>,
+    /// For each state, the place of the composite state directly around it.
+    pub(super) around: Vec<Option<u32>>,
+}
+
+/// A transition of a diagram.
+#[derive(Debug, Clone)]
+pub(super) struct Arrow {
+    pub(super) from: Box<str>,
+    pub(super) to: Box<str>,
+    /// The label; empty for none.
+    pub(super) event: Box<str>,
+    /// Does each event that takes it have a name that the diagram gives?
+    pub(super) is_held: bool,
+    pub(super) line: Option<u32>,
+}
+
+impl Arrow {
+    fn show(&self) -> RuleEdge<'_> {
+        RuleEdge { from: &self.from, event: &self.event, to: &self.to, held: self.is_held, line: self.line }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct CompositeRule {
+    pub(super) name: Box<str>,
+    /// The place of the composite state directly around it.
+    pub(super) around: Option<u32>,
+    pub(super) line: Option<u32>,
+}
+
+impl DrawnRules {
+    /// The places of the composite states around a state, the innermost first.
+    pub(super) fn around(&self, state: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(self.around[state as usize], |at| self.composites[*at as usize].around)
+    }
 }
 
 /// One edge of [`Rules`].
@@ -59,10 +108,12 @@ pub(super) struct EdgeRule {
 pub struct RuleEdge<'a> {
     /// The state that is left.
     pub from: &'a str,
-    /// The event, or the label in a diagram whose labels are not names of events; empty for none.
+    /// The event, or the label in a diagram; empty for none.
     pub event: &'a str,
     /// The state that is entered.
     pub to: &'a str,
+    /// Only the event of that name takes the edge. Without a label, or with one that is no name of an event, any event does.
+    pub held: bool,
     /// The line in the diagram, from 1, when it is known.
     pub line: Option<u32>,
 }
@@ -88,6 +139,7 @@ impl Rules {
             from: place(edge.from_index),
             to: place(edge.to_index),
             event: edge.event.into(),
+            held: Some(edge.event.into()),
             line: None,
         };
         Rules::new(
@@ -98,7 +150,12 @@ impl Rules {
         )
     }
 
-    pub(super) fn new(name: &str, mut states: Vec<StateRule>, edges: Vec<EdgeRule>, by_event: bool) -> Self {
+    pub(super) fn new(
+        name: &str,
+        mut states: Vec<StateRule>,
+        edges: Vec<EdgeRule>,
+        names_creation: bool,
+    ) -> Self {
         for (number, edge) in edges.iter().enumerate() {
             states[edge.from as usize].out.push(place(number));
         }
@@ -109,7 +166,8 @@ impl Rules {
             stops_anywhere: !states.iter().any(|state| state.terminal),
             states,
             edges,
-            by_event,
+            drawn: None,
+            names_creation,
         }
     }
 
@@ -118,9 +176,9 @@ impl Rules {
         &self.name
     }
 
-    /// Are events held against the rules by their names too, or only by the states they lead from and to?
-    pub fn checks_events(&self) -> bool {
-        self.by_event
+    /// The file of the diagram, where the rules have one.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     /// The names of the states, in source order.
@@ -133,13 +191,69 @@ impl Rules {
         self.edges.iter().map(|edge| self.show(edge))
     }
 
+    /// The transitions as a diagram draws them, in source order: between states, composite states and choices. Where there is
+    /// neither a composite state nor a choice they are the edges. Coverage speaks of them.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::diagram::{StateGraph, parse};
+    /// use runstate::trace::Rules;
+    ///
+    /// let source = "stateDiagram-v2
+    ///     [*] --> Idle
+    ///     Idle --> Busy : begin
+    ///     state Busy {
+    ///         [*] --> Reading
+    ///         Reading --> Writing : read
+    ///     }
+    ///     Busy --> Idle : cancel";
+    /// let graph = StateGraph::from_diagram(&parse(source).unwrap(), "job").unwrap();
+    /// let rules = Rules::of_diagram("job", &graph, "job.mmd");
+    /// assert_eq!((rules.edges().count(), rules.arrows().count()), (4, 3));
+    /// assert_eq!(rules.arrows().last().unwrap().to_string(), "Busy --> Idle : cancel");
+    /// ```
+    pub fn arrows(&self) -> impl Iterator<Item = RuleEdge<'_>> {
+        let (arrows, edges) = match &self.drawn {
+            Some(drawn) => (drawn.arrows.as_slice(), None),
+            None => (&[][..], Some(self.edges())),
+        };
+        arrows.iter().map(Arrow::show).chain(edges.into_iter().flatten())
+    }
+
     pub(super) fn show<'a>(&'a self, edge: &'a EdgeRule) -> RuleEdge<'a> {
         RuleEdge {
             from: &self.states[edge.from as usize].name,
             event: &edge.event,
             to: &self.states[edge.to as usize].name,
+            held: edge.held.is_some(),
             line: edge.line,
         }
+    }
+
+    /// The arrows that an edge is made of, where the edge is not drawn as it is.
+    pub(super) fn drawn_as(&self, edge: usize) -> impl Iterator<Item = RuleEdge<'_>> {
+        let drawn = self.drawn.as_ref().map(|drawn| (&drawn.arrows, drawn.of_edges[edge].as_slice()));
+        let (arrows, of_edge) = drawn.map_or((&[][..], &[][..]), |(arrows, of)| (arrows.as_slice(), of));
+        let edge = self.show(&self.edges[edge]);
+        let is_other = move |arrow: &RuleEdge<'_>| {
+            (arrow.from, arrow.event, arrow.to) != (edge.from, edge.event, edge.to)
+        };
+        of_edge.iter().map(|at| arrows[*at as usize].show()).filter(is_other)
+    }
+
+    /// The composite state of this name.
+    pub(super) fn composite(&self, name: &str) -> Option<(u32, &CompositeRule)> {
+        let composites = self.drawn.iter().flat_map(|drawn| &drawn.composites);
+        (0..).zip(composites).find(|(_, composite)| *composite.name == *name)
+    }
+
+    /// The states inside of a composite state, at any depth.
+    pub(super) fn inside(&self, composite: u32) -> impl Iterator<Item = &StateRule> {
+        let drawn = self.drawn.iter();
+        drawn.flat_map(move |drawn| {
+            let is_inside = move |(at, _): &(u32, &StateRule)| drawn.around(*at).any(|it| it == composite);
+            (0..).zip(&self.states).filter(is_inside).map(|(_, state)| state)
+        })
     }
 
     /// The place of a state.

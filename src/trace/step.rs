@@ -13,6 +13,8 @@ pub(super) struct Instance {
     pub(super) since: u64,
     /// The trace line of its creation, or of its first event where there was none.
     pub(super) born: u64,
+    /// Did an event of it violate?
+    pub(super) is_wrong: bool,
 }
 
 /// A legal step: the state it leads to, and the edge it takes unless it is a creation.
@@ -59,14 +61,20 @@ fn advance(
             ViolationKind::BrokenChain { state: is_in.to_owned(), line: since }
         });
     }
-    let mut edge_exists = false;
+    let (mut edge_exists, mut by_any) = (false, None);
     for (place, edge) in rules.ways_out(state) {
         if *rules.states[edge.to as usize].name == *event.to {
-            if !rules.by_event || edge.event.is_empty() || *edge.event == *event.event {
+            if edge.held.as_deref().unwrap_or(&edge.event) == event.event {
                 return Ok(Step { state: edge.to, edge: Some(place) });
             }
             edge_exists = true;
+            if edge.held.is_none() && by_any.is_none() {
+                by_any = Some(Step { state: edge.to, edge: Some(place) });
+            }
         }
+    }
+    if let Some(step) = by_any {
+        return Ok(step);
     }
     Err(if edge_exists {
         ViolationKind::WrongEvent
@@ -84,7 +92,7 @@ fn create(rules: &Rules, event: &Event<'_>) -> Result<Step, ViolationKind> {
     if !rules.begins_anywhere && !rules.states[state as usize].initial {
         return Err(ViolationKind::NotInitial);
     }
-    if rules.by_event && event.event != CREATE {
+    if rules.names_creation && event.event != CREATE {
         return Err(ViolationKind::WrongEvent);
     }
     Ok(Step { state, edge: None })
@@ -102,5 +110,5 @@ fn recreate(rules: &Rules, instance: Instance, event: &Event<'_>) -> Result<Step
 }
 
 fn unknown(state: &str) -> ViolationKind {
-    ViolationKind::UnknownState { state: state.to_owned() }
+    ViolationKind::UnknownState { state: state.to_owned(), closest: None }
 }

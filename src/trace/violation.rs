@@ -17,6 +17,15 @@ pub enum ViolationKind {
     UnknownState {
         /// The name that was got.
         state: String,
+        /// The state whose name is closest to it, if one is near.
+        closest: Option<String>,
+    },
+    /// The event leads to a composite state, or leaves one, in place of a state inside.
+    CompositeState {
+        /// The composite state.
+        state: String,
+        /// The states inside of it, the first few.
+        inside: Vec<String>,
     },
     /// The first event of an instance is not its creation.
     NoCreation,
@@ -117,13 +126,26 @@ impl Violation {
         self.rules.as_deref()
     }
 
+    /// Is it an event that violates, and not a line that is none?
+    pub(super) fn is_of_event(&self) -> bool {
+        !matches!(self.kind, ViolationKind::Garbage { .. } | ViolationKind::Cut { .. })
+    }
+
     /// What is wrong, in one sentence.
     pub fn reason(&self) -> String {
         let lifecycle = Plain(&self.lifecycle);
         let (from, to) = (Plain(self.from.as_deref().unwrap_or("[*]")), Plain(&self.to));
         match &self.kind {
             ViolationKind::UnknownLifecycle => format!("there are no rules for a lifecycle {lifecycle}"),
-            ViolationKind::UnknownState { state } => format!("{lifecycle} has no state {}", Plain(state)),
+            ViolationKind::UnknownState { state, closest } => {
+                let meant = closest.as_deref().map(|near| format!("; did you mean {}?", Plain(near)));
+                format!("{lifecycle} has no state {}{}", Plain(state), meant.unwrap_or_default())
+            }
+            ViolationKind::CompositeState { state, inside } => format!(
+                "{} is a composite state: an event names the state inside of it, such as {}",
+                Plain(state),
+                inside.iter().map(|inner| Plain(inner).to_string()).collect::<Vec<_>>().join(", "),
+            ),
             ViolationKind::NoCreation => "its first event is not its creation".to_owned(),
             ViolationKind::NotInitial => format!("it is created in {to}, which is not initial"),
             ViolationKind::SecondCreation { state, line } => {

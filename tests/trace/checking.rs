@@ -54,14 +54,15 @@ fn an_illegal_edge() {
 
 #[test]
 fn an_unknown_state_on_either_side() {
-    let unknown = |state: &str| ViolationKind::UnknownState { state: state.into() };
+    let unknown = |state: &str| ViolationKind::UnknownState { state: state.into(), closest: None };
+    let packed = ViolationKind::UnknownState { state: "packed".into(), closest: Some("Packed".into()) };
     let created = event(1, "a", "create", None, "Packed");
     assert_eq!(
         broken(&[created.clone(), event(2, "a", "send", Some("Packed"), "Lost")]),
         (2, unknown("Lost"))
     );
     assert_eq!(broken(&[created, event(2, "a", "send", Some("Boxed"), "Sent")]), (2, unknown("Boxed")));
-    assert_eq!(broken(&[event(1, "a", "create", None, "packed")]), (1, unknown("packed")));
+    assert_eq!(broken(&[event(1, "a", "create", None, "packed")]), (1, packed));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 use proptest::prelude::*;
 use runstate::diagram::{Document, GraphEdge, GraphState, Mark, StateGraph, parse};
 use runstate::kernel::Persist;
-use runstate::trace::{Event, Report, Rulebook, Rules, Verdict, ViolationKind, check, to_mermaid};
+use runstate::trace::{
+    Event, Report, Rulebook, Rules, Verdict, ViolationKind, check, mark_mermaid, to_mermaid,
+};
 
 use super::parcel::AnyParcel;
 use super::{event, journey};
@@ -30,7 +32,7 @@ fn document() -> StateGraph {
 #[test]
 fn a_diagram_gives_the_rules_of_the_graph_that_it_documents() {
     let drawn = Rules::of_diagram("parcel", &document(), "tests/trace/parcel.md");
-    assert!(drawn.checks_events());
+    assert!(drawn.edges().all(|edge| edge.held));
     let book = Rulebook::new().with(drawn);
     let (drawn, declared) = (check(&journey(), &book), check(&journey(), &super::book()));
     assert_eq!(drawn.verdict, declared.verdict);
@@ -58,7 +60,7 @@ fn violations_point_into_the_diagram() {
 #[test]
 fn labels_that_are_event_names_count() {
     let source = "stateDiagram-v2\n[*] --> A\nA --> B : go\nA --> C : time-out\nB --> C\nC --> [*]";
-    assert!(rules(source).checks_events());
+    assert_eq!(rules(source).edges().map(|edge| edge.held).collect::<Vec<_>>(), [true, true, false]);
     let created = event(1, "a", "create", None, "A");
     let to = |name: &str, from: &str, to: &str| event(2, "a", name, Some(from), to);
     assert_eq!(held(&[created.clone(), to("go", "A", "B")], source).violations, 0);
@@ -70,17 +72,85 @@ fn labels_that_are_event_names_count() {
 }
 
 #[test]
-fn labels_that_are_remarks_do_not_count() {
-    for source in [
-        "stateDiagram-v2\n[*] --> A\nA --> B : when it is ready\nB --> [*]",
-        "stateDiagram-v2\n[*] --> A\nA --> B : go\nA --> B : on a timer\nB --> [*]",
-        "stateDiagram-v2\n[*] --> A\nA --> B\nB --> [*]",
+fn the_name_of_an_event_is_taken_out_of_its_label() {
+    for (label, event) in [
+        ("go", Some("go")),
+        ("go()", Some("go")),
+        ("go(a, f(b)) [is(c) && d[0]] / log(e)", Some("go")),
+        ("go[ready]", Some("go")),
+        ("go / log", Some("go")),
+        ("order.paid", Some("order.paid")),
+        ("user:click-2", Some("user:click-2")),
+        ("überweisen", Some("überweisen")),
+        ("go on", None),
+        ("go (", None),
+        ("go [ready", None),
+        ("[ready]", None),
+        ("/ log", None),
+        ("2 days later", None),
+        ("go, then stop", None),
+        ("go(a) later", None),
     ] {
-        assert!(!rules(source).checks_events(), "{source}");
-        let events = [event(1, "a", "born", None, "A"), event(2, "a", "anything", Some("A"), "B")];
+        let source = format!("stateDiagram-v2\n[*] --> A\nA --> B : {label}\nB --> [*]");
+        assert_eq!(rules(&source).edges().next().unwrap().held, event.is_some(), "{label}");
+        let created = event_of(1, "create", None, "A");
+        let taken = |name: &str| held(&[created.clone(), event_of(2, name, Some("A"), "B")], &source);
+        assert_eq!(taken(event.unwrap_or("anything")).violations, 0, "{label}");
+        assert_eq!(taken("teleport").violations, u64::from(event.is_some()), "{label}");
+    }
+}
+
+fn event_of(seq: u64, name: &str, from: Option<&str>, to: &str) -> Event<'static> {
+    event(seq, "a", name, from, to).into_owned()
+}
+
+#[test]
+fn each_edge_is_held_by_itself() {
+    // One remark does not let another edge take any event.
+    let source =
+        "stateDiagram-v2\n[*] --> A\nA --> B : ship\nA --> C : when it is lost\nB --> [*]\nC --> [*]";
+    let created = event_of(1, "create", None, "A");
+    let to = |name: &str, to: &str| held(&[created.clone(), event_of(2, name, Some("A"), to)], source);
+    assert_eq!(to("ship", "B").verdict, Verdict::Conforms);
+    assert_eq!(kind(to("teleport", "B")), ViolationKind::WrongEvent);
+    assert_eq!(to("teleport", "C").verdict, Verdict::Conforms);
+}
+
+#[test]
+fn parallel_edges_are_counted_apart() {
+    let source = "stateDiagram-v2\n[*] --> A\nA --> B : go\nA --> B : on a timer\nA --> B : user answers\nB --> A : back";
+    let taken = |names: &[&str]| {
+        let mut events = vec![event_of(1, "create", None, "A")];
+        for (seq, name) in (1..).zip(names) {
+            events.push(event_of(2 * seq, name, Some("A"), "B"));
+            events.push(event_of(2 * seq + 1, "back", Some("B"), "A"));
+        }
         let report = held(&events, source);
-        assert_eq!(report.verdict, Verdict::Conforms, "{report}");
-        assert_eq!(report.coverage.percent(), 100.0, "edges between the same states are one");
+        assert_eq!(report.violations, 0, "{report}");
+        let edges = report.coverage.lifecycle("parcel").unwrap().edges.clone();
+        edges.iter().take(3).map(|edge| edge.taken).collect::<Vec<_>>()
+    };
+    assert_eq!(taken(&["go"]), [1, 0, 0]);
+    assert_eq!(taken(&["user answers", "go"]), [1, 0, 1]);
+    // An event of no edge's name is one of the edges that any event takes.
+    assert_eq!(taken(&["whatever", "on a timer"]), [0, 2, 0]);
+}
+
+#[test]
+fn guards_do_not_make_two_edges_of_one_event() {
+    let source = "stateDiagram-v2\n[*] --> A\nA --> B : go [fast]\nA --> B : go [slow]\nB --> [*]";
+    assert_eq!(rules(source).edges().count(), 1);
+}
+
+#[test]
+fn a_creation_has_its_name_where_each_label_is_one() {
+    let born = [event_of(1, "born", None, "A")];
+    let named = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> [*]";
+    assert_eq!(kind(held(&born, named)), ViolationKind::WrongEvent);
+    for source in
+        ["stateDiagram-v2\n[*] --> A\nA --> B : go on\nB --> [*]", "stateDiagram-v2\n[*] --> A\nA --> B"]
+    {
+        assert_eq!(held(&born, source).violations, 0, "{source}");
     }
 }
 
@@ -124,6 +194,53 @@ fn one_diagram_for_all_events_whatever_lifecycle_they_name() {
         held(&events, DRAWN.split("```mermaid").nth(1).unwrap().split("```").next().unwrap()).violations,
         0
     );
+}
+
+#[test]
+fn instances_of_two_lifecycles_may_have_one_name() {
+    let source = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> [*]";
+    let mut events = vec![event_of(1, "create", None, "A"), event_of(2, "create", None, "A")];
+    events[1].lifecycle = "box".into();
+    let report = held(&events, source);
+    assert_eq!((report.violations, report.instances, report.unfinished_instances), (0, 2, 2), "{report}");
+    let names: Vec<_> = report.unfinished.iter().map(|it| &*it.lifecycle).collect();
+    assert_eq!(names, [&*events[0].lifecycle, "box"]);
+}
+
+#[test]
+fn the_first_violation_of_each_instance_is_listed() {
+    let wrong = |seq, instance: &'static str| event(seq, instance, "teleport", Some("Packed"), "Delivered");
+    let created = |seq, instance: &'static str| event(seq, instance, "create", None, "Packed");
+    let events =
+        [created(1, "a"), created(2, "b"), wrong(3, "a"), wrong(4, "a"), wrong(5, "b"), wrong(6, "c")];
+    let book = super::book();
+    let listed = |most| {
+        let mut checker = runstate::trace::Checker::new(&book).most_violations(most);
+        (1..).zip(&events).for_each(|(line, event)| checker.event(line, event));
+        let report = checker.finish();
+        assert_eq!(report.violations, 4);
+        let all = report.violation.iter().chain(&report.others);
+        (all.map(|it| it.line).collect::<Vec<_>>(), report.summary().contains("more violation"))
+    };
+    // The second one of `a` follows from its first.
+    assert_eq!(listed(10), (vec![3, 5, 6], true));
+    assert_eq!(listed(2), (vec![3, 5], true));
+    assert_eq!(listed(0), (vec![3], true));
+}
+
+#[test]
+fn time_that_runs_backwards_is_noted() {
+    let mut events = journey();
+    assert_eq!(check(&events, &super::book()).backwards, None);
+    events.iter_mut().for_each(|event| event.at_ms = 100 + event.seq);
+    events[1].at_ms = 7;
+    let report = check(&events, &super::book());
+    assert_eq!(report.violations, 0, "{report}");
+    assert!(report.summary().contains("note: time runs backwards on line 2: 7 ms after 101 ms"), "{report}");
+    // Another run has a time of its own.
+    events[1].run = "another".into();
+    events[1].instance = "z".into();
+    assert_eq!(check(&events[..2], &super::book()).backwards, None);
 }
 
 #[test]
@@ -208,4 +325,38 @@ proptest! {
         prop_assert_eq!(read.transitions.len(), edges + 2 + extra, "{}", diagram);
         prop_assert!(read.warnings.is_empty(), "{:?}\n{}", read.warnings, diagram);
     }
+}
+
+#[test]
+fn an_authors_diagram_is_marked_and_stays_the_same_diagram() {
+    let source = "%%{init: {}}%%\nstateDiagram-v2\n[*] --> A\nA --> c : go\nstate c <<choice>>\nc --> état.2 : [ok]\nc --> A\n\
+                  état.2 --> in_p : on\nstate \"in-progress\" as in_p\nstate P {\n[*] --> Q\n}\nin_p --> P\nclassDef hot fill:#f96\n\
+                  note left of A : text\naccDescr: done";
+    let diagram = parse(source).unwrap();
+    let graph = StateGraph::from_diagram(&diagram, "x").unwrap();
+    let book = Rulebook::for_all(Rules::of_diagram("x", &graph, "x.mmd"));
+    let events = [
+        event(1, "a", "create", None, "A"),
+        event(2, "a", "go", Some("A"), "état.2"),
+        event(3, "a", "on", Some("état.2"), "in_p"),
+        event(4, "a", "x", Some("in_p"), "Nowhere\n```"),
+    ];
+    let marked = mark_mermaid(source, &diagram, book.rules("x").unwrap(), &check(&events, &book));
+    let again = parse(&marked).unwrap();
+    let same = |graph: StateGraph| graph.bare();
+    let mut with_stranger = StateGraph::from_diagram(&again, "x").unwrap();
+    assert_eq!(with_stranger.states.pop().unwrap().name, "trace_stranger_2");
+    assert_eq!(same(with_stranger), same(graph));
+    let classes: Vec<_> = again
+        .states
+        .iter()
+        .flat_map(|state| state.classes.iter().map(move |class| (state.id.as_str(), class.text.as_str())))
+        .collect();
+    let expected = [
+        ("A", "trace_visited"),
+        ("état.2", "trace_visited"),
+        ("in_p", "trace_illegal"),
+        ("trace_stranger_2", "trace_illegal"),
+    ];
+    assert_eq!(classes, expected);
 }

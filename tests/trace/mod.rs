@@ -4,11 +4,13 @@ use runstate::kernel::Persist;
 use runstate::trace::{Event, Recorder, Rulebook};
 
 mod checking;
+mod composites;
 mod coverage;
 mod diff;
 mod drawn;
 mod files;
 mod jsonl;
+mod labels;
 mod mutations;
 mod parcel;
 mod recorder;

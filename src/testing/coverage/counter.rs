@@ -83,7 +83,12 @@ impl Lifecycle {
             let created = if state.initial { instances } else { 0 };
             let entered = created + sum(&|edge| edge.to_index == place);
             let left = sum(&|edge| edge.from_index == place);
-            StateCount { state: state.name.to_owned(), entered, current: entered.saturating_sub(left) }
+            StateCount {
+                state: state.name.to_owned(),
+                entered,
+                current: entered.saturating_sub(left),
+                inside: Vec::new(),
+            }
         });
         let states: Vec<StateCount> = states.collect();
         let unfinished = self.graph.states.iter().zip(&states).filter(|(state, _)| !state.terminal);
@@ -97,12 +102,14 @@ impl Lifecycle {
                 .iter()
                 .zip(taken)
                 .map(|(edge, taken)| EdgeCount {
+                    held: true,
                     from: edge.from.to_owned(),
                     event: edge.event.to_owned(),
                     to: edge.to.to_owned(),
                     taken,
                 })
                 .collect(),
+            plain: Vec::new(),
             states,
         }
     }
