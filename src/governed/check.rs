@@ -1,17 +1,21 @@
 //! A RUN_STATE.json of whoever wrote it, looked at.
 
-use super::document::{Document, MOST_BYTES};
+use super::check_log::LoggedStep;
+use super::document::{AnyName, Document, MOST_BYTES};
 use super::faults::faults;
 use super::outcome::RunStatus;
+use crate::governed_run::RunId;
 
 /// What a RUN_STATE.json says, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateReport {
-    /// Where the run is.
-    pub status: RunStatus,
-    /// How many states it was in.
-    pub entries: usize,
+    /// The id of the run.
+    pub run: RunId,
+    /// Where the run is; none where the file names a state that there is not.
+    pub status: Option<RunStatus>,
+    /// The states that it was in, as they are named, and the one that it is in.
+    pub history: Vec<String>,
     /// Everything that is wrong, such as an entry of the history that no legal transition leads to; empty for a sound
     /// file.
     pub faults: Vec<String>,
@@ -51,10 +55,68 @@ pub fn check_state(file: &[u8], now: Option<u64>) -> Result<StateReport, String>
     if file.len() as u64 > MOST_BYTES {
         return Err(format!("it has {} bytes, more than the {MOST_BYTES} that are read of it", file.len()));
     }
-    let document = Document::read(file)?;
-    let mut faults = faults(&document, now);
-    if faults.is_empty() {
-        faults.extend(super::typed::fault(&document));
+    // Names of states that there are not are faults like others: what stands beside them is looked at too.
+    let named: Document<AnyName> = Document::read(file)?;
+    let mut faults = faults(&named, now);
+    let document: Option<Document> = Document::read(file).ok();
+    if let (true, Some(document)) = (faults.is_empty(), &document) {
+        faults.extend(super::typed::fault(document));
     }
-    Ok(StateReport { status: RunStatus::of(&document), entries: document.state_history.len(), faults })
+    let history = named.state_history.iter().map(|entry| entry.state.to_string()).collect();
+    Ok(StateReport { run: named.run_id, status: document.as_ref().map(RunStatus::of), history, faults })
+}
+
+impl StateReport {
+    /// Holds the history against the transitions that a log tells of this run, which [`check_log`](super::check_log) gives: the
+    /// first place where they differ, if they do.
+    ///
+    /// ```
+    /// use runstate::governed::{check_log, check_state};
+    ///
+    /// let state = br#"{
+    ///   "run_id": "RUN-A-20260131-120000", "project_id": "A", "current_state": "PLANNING", "previous_state": "INIT",
+    ///   "state_history": [
+    ///     {"state": "INIT", "entered_at": "2026-01-31T12:00:00Z", "exited_at": "2026-01-31T12:00:01Z"},
+    ///     {"state": "PLANNING", "entered_at": "2026-01-31T12:00:01Z", "exited_at": null}
+    ///   ],
+    ///   "tools_planned": [], "tools_completed": [], "tools_remaining": [], "current_tool": null,
+    ///   "approvals_pending": [], "approvals_granted": [],
+    ///   "created_at": "2026-01-31T12:00:00Z", "updated_at": "2026-01-31T12:00:01Z"
+    /// }"#;
+    /// let log = br#"{"run_id": "RUN-A-20260131-120000", "previous_state": "INIT", "current_state": "HALTED_UNSAFE"}
+    /// "#;
+    /// let (state, mut steps) = (check_state(state, None)?, Vec::new());
+    /// check_log(&log[..], None, |step| steps.push(step.clone())).map_err(|error| error.to_string())?;
+    /// assert_eq!(
+    ///     state.against_log(&steps).unwrap(),
+    ///     "entry 1 of state_history is PLANNING, line 1 of the log enters HALTED_UNSAFE"
+    /// );
+    /// # Ok::<(), String>(())
+    /// ```
+    #[must_use]
+    pub fn against_log(&self, steps: &[LoggedStep]) -> Option<String> {
+        let of_this = |step: &&LoggedStep| step.run.as_deref().is_none_or(|run| run == self.run.as_str());
+        let mut logged = steps.iter().filter(of_this);
+        let mut line = 0;
+        for (at, state) in self.history.iter().enumerate() {
+            match logged.next() {
+                Some(step) if step.to.name() == state => line = step.line,
+                Some(step) => {
+                    return Some(format!(
+                        "entry {at} of state_history is {state}, line {} of the log enters {}",
+                        step.line, step.to
+                    ));
+                }
+                None if line == 0 => return Some("the log tells of no transition of it".to_owned()),
+                None => {
+                    return Some(format!(
+                        "entry {at} of state_history is {state}, the log tells of no transition behind line {line}"
+                    ));
+                }
+            }
+        }
+        let more = logged.next()?;
+        let last = self.history.last().map_or("nothing", String::as_str);
+        Some(format!("state_history ends with {last}, line {} of the log enters {}", more.line, more.to))
+    }
 }

@@ -49,8 +49,8 @@ impl fmt::Display for LogFault {
 pub struct LoggedRun {
     /// Its id; none where the log does not say whose it is.
     pub run: Option<String>,
-    /// Its last state.
-    pub state: GovernedRunStatus,
+    /// Its last state; none where the log names one that there is not.
+    pub state: Option<GovernedRunStatus>,
 }
 
 /// What a log says, and what is wrong with it.
@@ -79,7 +79,9 @@ const MOST_FAULTS: usize = 1000;
 /// It need not be this library's. A line is a JSON object with the names of document 001: `run_id` (or `run`), `current_state`
 /// (or `state`, or `to`), `previous_state` (or `from`), `entered_at` (or `at`, `timestamp`, `updated_at`); further fields do not
 /// matter. Where the state before is not said, it is that of the line before; a line that repeats the state tells of no
-/// transition, and one without a state of something else. A line that is no JSON is a fault, and the next one is read.
+/// transition, and one without a state of something else. A run is taken to begin in INIT, whether a line tells of that or not,
+/// but in a trace, whose lines name the lifecycle. A line that is no JSON, or names a state that there is not, is a fault, and the
+/// next one is read.
 ///
 /// ```
 /// use runstate::governed::check_log;
@@ -152,7 +154,8 @@ fn skip_line(log: &mut impl BufRead) -> io::Result<()> {
 
 /// What is known of a run by its last line.
 struct Last {
-    state: GovernedRunStatus,
+    /// None after a state that there is not.
+    state: Option<GovernedRunStatus>,
     at: Option<When>,
     seq: Option<u64>,
     line: u64,
@@ -178,12 +181,27 @@ impl Checked {
     }
 
     fn told(&mut self, told: Told, each: &mut impl FnMut(&LoggedStep)) {
-        let Told { run, from, to, at, seq, event, faults } = told;
+        let Told { run, from, to, at, seq, event, faults, names_unknown, is_of_trace } = told;
         let unreadable = !faults.is_empty();
         faults.into_iter().for_each(|why| self.fault(why));
-        let Some(to) = to else { return };
+        let Some(to) = to else {
+            if names_unknown {
+                self.runs.insert(run, Last { state: None, at, seq, line: self.line });
+            }
+            return;
+        };
+        let begins = !is_of_trace && !self.runs.contains_key(&run);
+        if begins
+            && to != GovernedRunStatus::Init
+            && matches!(from, From::Unsaid | From::State(GovernedRunStatus::Init))
+        {
+            // It begins in INIT, of which no line tells.
+            let init = GovernedRunStatus::Init;
+            each(&LoggedStep { line: self.line, run: run.clone(), from: None, to: init, at: None });
+            self.runs.insert(run.clone(), Last { state: Some(init), at: None, seq: None, line: self.line });
+        }
         let last = self.runs.get(&run);
-        let state = last.map(|last| last.state);
+        let state = last.and_then(|last| last.state);
         if from == From::Unsaid && state == Some(to) && !unreadable {
             return;
         }
@@ -192,11 +210,8 @@ impl Checked {
             late(last, at, seq, &mut wrong);
         }
         let before = match (&from, last) {
-            (From::State(from), Some(last)) if last.state != *from => {
-                wrong.push(format!(
-                    "it says that the run was in {from}, by line {} it was in {}",
-                    last.line, last.state
-                ));
+            (From::State(from), Some(Last { state: Some(state), line, .. })) if state != from => {
+                wrong.push(format!("it says that the run was in {from}, by line {line} it was in {state}"));
                 Some(*from)
             }
             (From::State(from), None) => {
@@ -204,8 +219,12 @@ impl Checked {
                 Some(*from)
             }
             (From::State(from), Some(_)) => Some(*from),
+            (From::Nothing, Some(Last { state: Some(state), line, .. })) => {
+                wrong.push(format!("it makes the run, which by line {line} is in {state}"));
+                None
+            }
             (From::Nothing, Some(last)) => {
-                wrong.push(format!("it makes the run, which by line {} is in {}", last.line, last.state));
+                wrong.push(format!("it makes the run, of which line {} tells already", last.line));
                 None
             }
             (From::Nothing, None) => None,
@@ -213,6 +232,8 @@ impl Checked {
         };
         match before {
             Some(before) => wrong.extend(step(before, to).err()),
+            // It was in a state that there is not: any may follow.
+            None if last.is_some() && from == From::Unsaid => {}
             None if to != GovernedRunStatus::Init => {
                 wrong.push(format!("no legal transition: [*] --> {to}; a run begins in INIT"));
             }
@@ -229,7 +250,7 @@ impl Checked {
         self.steps += 1;
         each(&LoggedStep { line: self.line, run: run.clone(), from: before, to, at });
         // What follows is held against what the line says, so that one mistake is named once.
-        self.runs.insert(run, Last { state: to, at, seq, line: self.line });
+        self.runs.insert(run, Last { state: Some(to), at, seq, line: self.line });
     }
 
     fn report(self) -> LogReport {

@@ -1,5 +1,8 @@
 //! RUN_STATE.json, field by field (document 001, "RUN_STATE.json Schema").
 
+use std::fmt;
+
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,14 +16,15 @@ use crate::snapshot::{KeyError, Keyring};
 /// The most bytes of a RUN_STATE.json that are read.
 pub(super) const MOST_BYTES: u64 = 16 << 20;
 
-/// The file as it is. What others put into it stays, here and in the entries of the history.
+/// The file as it is. What others put into it stays, here and in the entries of the history. `S` is a state, or a name that may
+/// be none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Document {
+pub(super) struct Document<S = GovernedRunStatus> {
     pub(super) run_id: RunId,
     pub(super) project_id: String,
-    pub(super) current_state: GovernedRunStatus,
-    pub(super) previous_state: Option<GovernedRunStatus>,
-    pub(super) state_history: Vec<Entry>,
+    pub(super) current_state: S,
+    pub(super) previous_state: Option<S>,
+    pub(super) state_history: Vec<Entry<S>>,
     pub(super) tools_planned: Vec<String>,
     pub(super) tools_completed: Vec<String>,
     pub(super) tools_remaining: Vec<String>,
@@ -38,12 +42,44 @@ pub(super) struct Document {
 
 /// A state that the run was in, or is in when it has no `exited_at`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
-    pub(super) state: GovernedRunStatus,
+pub(super) struct Entry<S = GovernedRunStatus> {
+    pub(super) state: S,
     pub(super) entered_at: When,
     pub(super) exited_at: Option<When>,
     #[serde(flatten)]
     pub(super) further: Map<String, Value>,
+}
+
+/// The name of a state in a file that another program may have written.
+pub(super) trait Named: fmt::Display + PartialEq {
+    /// The state, if there is one of that name.
+    fn known(&self) -> Option<GovernedRunStatus>;
+}
+
+impl Named for GovernedRunStatus {
+    fn known(&self) -> Option<GovernedRunStatus> {
+        Some(*self)
+    }
+}
+
+/// A name as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct AnyName(String);
+
+impl Named for AnyName {
+    fn known(&self) -> Option<GovernedRunStatus> {
+        self.0.parse().ok()
+    }
+}
+
+impl fmt::Display for AnyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.known() {
+            Some(state) => state.fmt(f),
+            None => write!(f, "{:?}", self.0.chars().take(60).collect::<String>()),
+        }
+    }
 }
 
 /// The field `runstate`.
@@ -64,7 +100,7 @@ pub(super) struct Extension {
 /// The version of [`Extension`] that is read and written.
 pub(super) const VERSION: u32 = 1;
 
-impl Document {
+impl<S: DeserializeOwned> Document<S> {
     /// Reads the file.
     ///
     /// # Errors
@@ -93,7 +129,9 @@ impl Document {
             format!("line {line}, column {column}: {message}")
         })
     }
+}
 
+impl Document {
     /// The same, with its tag.
     pub(super) fn tagged(mut self, keys: &Keyring) -> Self {
         let tag = self.under(|place, text| keys.tag(place, text));

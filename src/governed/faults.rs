@@ -1,7 +1,7 @@
 //! What is wrong with a RUN_STATE.json that can be read: held against the documented graph, not against any code that
 //! writes such files.
 
-use super::document::{Document, Entry};
+use super::document::{Document, Entry, Named};
 use super::when::When;
 use crate::approval::ApprovalId;
 use crate::governed_run::GovernedRunStatus;
@@ -11,15 +11,19 @@ use crate::kernel::Status;
 pub(super) const SKEW_MS: u64 = 60_000;
 
 /// Everything that is wrong; empty for a sound file. `now` tells what lies in the future, where it is known.
-pub(super) fn faults(document: &Document, now: Option<u64>) -> Vec<String> {
+pub(super) fn faults<S: Named>(document: &Document<S>, now: Option<u64>) -> Vec<String> {
     let mut faults = Vec::new();
     history(document, &mut faults);
     tools(document, &mut faults);
     approvals(document, &mut faults);
-    let Document { run_id, project_id, created_at, updated_at, .. } = document;
-    if project_id != run_id.project() {
+    let Document { run_id, project_id, current_state, created_at, updated_at, .. } = document;
+    // An id is in capitals, and the document does not say that the project's name is.
+    if !project_id.eq_ignore_ascii_case(run_id.project()) {
         faults
             .push(format!("project_id is {project_id:?}, the project of {run_id} is {:?}", run_id.project()));
+    }
+    if current_state.known().is_none() {
+        faults.push(format!("current_state is {current_state}: {NO_STATE}"));
     }
     let latest = document.state_history.iter().flat_map(|entry| [Some(entry.entered_at), entry.exited_at]);
     if let Some(latest) = latest.flatten().max()
@@ -38,18 +42,27 @@ pub(super) fn faults(document: &Document, now: Option<u64>) -> Vec<String> {
     faults
 }
 
-fn history(document: &Document, faults: &mut Vec<String>) {
+/// What is wrong with a name of a state that there is not.
+const NO_STATE: &str = "there is no such state of a governed run";
+
+fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     let entries = &document.state_history;
     let Some(last) = entries.last() else {
         faults.push("state_history is empty; a run begins in INIT".to_owned());
         return;
     };
-    let mut before: Option<&Entry> = None;
+    let mut before: Option<&Entry<S>> = None;
     for (i, entry) in entries.iter().enumerate() {
         let mut wrong =
             |why: String| faults.push(format!("state_history, entry {i} ({}): {why}", entry.state));
+        let state = entry.state.known();
+        if state.is_none() {
+            wrong(NO_STATE.to_owned());
+        }
         match before {
-            None if entry.state != GovernedRunStatus::Init => wrong("a run begins in INIT".to_owned()),
+            None if state.is_some_and(|state| state != GovernedRunStatus::Init) => {
+                wrong("a run begins in INIT".to_owned());
+            }
             None => {
                 if entry.entered_at != document.created_at {
                     wrong(format!(
@@ -59,7 +72,9 @@ fn history(document: &Document, faults: &mut Vec<String>) {
                 }
             }
             Some(before) => {
-                if let Err(why) = step(before.state, entry.state) {
+                if let (Some(from), Some(to)) = (before.state.known(), state)
+                    && let Err(why) = step(from, to)
+                {
                     wrong(why);
                 }
                 match before.exited_at {
@@ -91,12 +106,12 @@ fn history(document: &Document, faults: &mut Vec<String>) {
             document.current_state, last.state
         ));
     }
-    let previous = entries.len().checked_sub(2).map(|at| entries[at].state);
-    if document.previous_state != previous {
-        let name = |state: Option<GovernedRunStatus>| state.map_or("null", |state| state.name());
+    let previous = entries.len().checked_sub(2).map(|at| &entries[at].state);
+    if document.previous_state.as_ref() != previous {
+        let name = |state: Option<&S>| state.map_or("null".to_owned(), ToString::to_string);
         faults.push(format!(
             "previous_state is {}, by state_history it is {}",
-            name(document.previous_state),
+            name(document.previous_state.as_ref()),
             name(previous)
         ));
     }
@@ -121,10 +136,11 @@ pub(super) fn step(from: GovernedRunStatus, to: GovernedRunStatus) -> Result<(),
 }
 
 /// B8.
-fn tools(document: &Document, faults: &mut Vec<String>) {
-    use GovernedRunStatus as S;
+fn tools<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
+    use GovernedRunStatus as Is;
     let Document { tools_planned, tools_completed, tools_remaining, current_tool, current_state, .. } =
         document;
+    let is_in = |states: &[Is]| current_state.known().is_some_and(|state| states.contains(&state));
     if !tools_planned.iter().eq(tools_completed.iter().chain(tools_remaining)) {
         faults.push(format!(
             "tools_planned must be tools_completed and then tools_remaining: {tools_planned:?} is not \
@@ -138,23 +154,24 @@ fn tools(document: &Document, faults: &mut Vec<String>) {
                  {tools_remaining:?}"
             ));
         }
-        if matches!(current_state, S::Init | S::Planning) {
+        if is_in(&[Is::Init, Is::Planning]) {
             faults.push(format!("current_tool is {current:?}, but in {current_state} no tool was begun"));
         }
     }
-    if matches!(current_state, S::Verifying | S::Auditing | S::Completed) && !tools_remaining.is_empty() {
+    if is_in(&[Is::Verifying, Is::Auditing, Is::Completed]) && !tools_remaining.is_empty() {
         faults.push(format!("in {current_state} no tool may remain, got {tools_remaining:?}"));
     }
-    if matches!(current_state, S::Init | S::Planning) && !tools_planned.is_empty() {
+    if is_in(&[Is::Init, Is::Planning]) && !tools_planned.is_empty() {
         faults.push(format!("in {current_state} there is no plan yet, got {tools_planned:?}"));
     }
 }
 
 /// B13.
-fn approvals(document: &Document, faults: &mut Vec<String>) {
+fn approvals<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
     let Document { approvals_pending, approvals_granted, current_state, state_history, .. } = document;
-    let waits = *current_state == GovernedRunStatus::AwaitingApproval;
-    let may_wait = waits || *current_state == GovernedRunStatus::Planning;
+    let state = current_state.known();
+    let waits = state == Some(GovernedRunStatus::AwaitingApproval);
+    let may_wait = waits || state == Some(GovernedRunStatus::Planning);
     match approvals_pending.len() {
         0 if waits => faults.push("AWAITING_APPROVAL has one pending approval, got none".to_owned()),
         0 => {}
@@ -165,6 +182,8 @@ fn approvals(document: &Document, faults: &mut Vec<String>) {
         n if may_wait => {
             faults.push(format!("PLANNING waits for one approval at most, that of the plan; got {n}"));
         }
+        // Of a state that there is not it is not known what it may wait for.
+        _ if state.is_none() => {}
         _ => {
             let ids: Vec<&str> = approvals_pending.iter().map(ApprovalId::as_str).collect();
             let ids = ids.join(", ");
@@ -181,7 +200,8 @@ fn approvals(document: &Document, faults: &mut Vec<String>) {
     }
     let pairs = state_history.windows(2);
     let approved = pairs.filter(|pair| {
-        pair[0].state == GovernedRunStatus::AwaitingApproval && pair[1].state == GovernedRunStatus::Executing
+        pair[0].state.known() == Some(GovernedRunStatus::AwaitingApproval)
+            && pair[1].state.known() == Some(GovernedRunStatus::Executing)
     });
     let approved = approved.count();
     if approved > approvals_granted.len() {

@@ -16,6 +16,10 @@ pub(super) struct Told {
     pub(super) seq: Option<u64>,
     /// The event, of a line that names the lifecycle and so means the lifecycle's.
     pub(super) event: Option<String>,
+    /// Is the state that it names one that there is not?
+    pub(super) names_unknown: bool,
+    /// Is it a line of a trace, which has one for the making of the run too?
+    pub(super) is_of_trace: bool,
     /// What of it is not as it should be.
     pub(super) faults: Vec<String>,
 }
@@ -55,7 +59,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         Some(name) if *name == GovernedRunStatus::graph().name => true,
         Some(_) => return Ok(None),
     };
-    let mut told = Told::default();
+    let mut told = Told { is_of_trace: of_us, ..Told::default() };
     let from = first(&fields, &BEFORE);
     told.from = match from {
         Some((_, Value::Null)) => From::Nothing,
@@ -69,11 +73,13 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         "current_state" => true,
         _ if of_us || told.to.is_some() || matches!(told.from, From::State(_)) => true,
         "state" => to.as_str().is_some_and(looks_like_one),
-        _ => false,
+        // The line of a run that goes to something in capitals tells of a state.
+        _ => to.as_str().is_some_and(looks_like_one) && names_run(&fields),
     };
     if !meant || to.is_null() {
         return Ok(None);
     }
+    told.names_unknown = told.to.is_none();
     if told.to.is_none() {
         told.faults.push(format!("{name} is {}, which is no state of a governed run", shown(to)));
     }
@@ -121,6 +127,10 @@ const MOST_MS: u64 = 253_402_300_799_999;
 
 fn first<'f>(fields: &'f Map<String, Value>, names: &[&'static str]) -> Option<(&'static str, &'f Value)> {
     names.iter().find_map(|name| fields.get(*name).map(|value| (*name, value)))
+}
+
+fn names_run(fields: &Map<String, Value>) -> bool {
+    first(fields, &RUNS).and_then(|(_, run)| run.as_str()).is_some_and(|run| run.parse::<RunId>().is_ok())
 }
 
 fn known(value: &Value) -> Option<GovernedRunStatus> {

@@ -1,6 +1,7 @@
 //! Logs and ledgers of whoever wrote them, looked at without a run: each line that tells of no legal transition is named.
 
-use runstate::governed::{LogReport, check_log};
+use runstate::governed::{LogReport, check_log, check_state};
+use runstate::governed_run::GovernedRunStatus;
 use serde_json::{Value, json};
 
 use super::rows::assert_told;
@@ -60,7 +61,7 @@ async fn of_ours_and_of_others_are_understood_alike() {
             assert_eq!(report.steps, ours.lines().count() as u64);
             assert_eq!(report.runs.len(), 1);
             assert_eq!(report.runs[0].run.as_deref(), Some(RUN));
-            assert!(report.runs[0].state.to_string() == told.last().unwrap().1.to_string());
+            assert_eq!(report.runs[0].state, Some(told.last().unwrap().1));
         }
         assert_eq!(told[0], told[1]);
     }
@@ -77,12 +78,13 @@ async fn that_lack_a_line_are_found_out_where_it_lacks() {
             left.remove(gone);
             let ours: String = left.iter().map(|line| format!("{line}\n")).collect();
             assert_eq!(faults(&ours).first(), Some(&(gone as u64 + 1)), "{ours}");
-            // Where the line does not say where it comes from, the step that is left may be a legal one.
+            // Where the line does not say where it comes from, the step that is left may be a legal one. That a run begins in
+            // INIT need not be told, but in a trace.
             let state = |line: &str| -> String {
                 let line: Value = serde_json::from_str(line).unwrap();
                 line["to"].as_str().unwrap().to_owned()
             };
-            let may_step = gone > 0 && gone % 3 != 0 && is_legal(&state(left[gone - 1]), &state(left[gone]));
+            let may_step = gone == 0 || gone % 3 != 0 && is_legal(&state(left[gone - 1]), &state(left[gone]));
             let theirs = in_other_words(&ours);
             let expected = (!may_step).then_some(2 * gone as u64 + 1);
             assert_eq!(faults(&theirs).first().copied(), expected, "{theirs}");
@@ -154,6 +156,7 @@ fn that_are_hostile_are_named_line_by_line() {
     let cases = [
         ("impossible history", begun.clone() + &theirs("COMPLETE", 2) + &theirs("EXECUTING", 3)),
         ("begins in the middle", theirs("EXECUTING", 0)),
+        ("begins behind its making", ours(1, "plan", "INIT".into(), "PLANNING")),
         ("made twice", made.clone() + &ours(2, "create", Value::Null, "INIT")),
         ("another state before", made.clone() + &ours(2, "execute", "PLANNING".into(), "EXECUTING")),
         ("a step to itself", made.clone() + &ours(2, "plan", "INIT".into(), "INIT")),
@@ -164,6 +167,11 @@ fn that_are_hostile_are_named_line_by_line() {
         ("in the future", theirs("INIT", 0).replace("2026", "2062")),
         ("no such day", theirs("INIT", 0).replace("01-31", "02-31")),
         ("no such state", begun.clone() + &theirs("FLYING", 2)),
+        (
+            "no such state, and a jump behind it",
+            begun.clone() + &theirs("FLYING", 2) + &theirs("VERIFYING", 3) + &theirs("INIT", 4),
+        ),
+        ("goes to no state", begun.clone() + &format!("{}\n", json!({"run": RUN, "to": "FLYING"}))),
         ("a number for a state", format!("{}\n", json!({"run_id": RUN, "current_state": 5}))),
         ("no run id", theirs("INIT", 0).replace("RUN-PROJECT", "run")),
         ("a list for a run id", format!("{}\n", json!({"run_id": [], "current_state": "INIT"}))),
@@ -192,6 +200,22 @@ fn may_look_as_other_programs_write_them() {
     assert_eq!((nothing.lines, nothing.steps, nothing.runs), (0, 0, vec![]));
 }
 
+/// Document 001 asks for no line of the making: a run begins in INIT.
+#[test]
+fn may_begin_with_the_first_step() {
+    for log in [
+        json!({"run_id": RUN, "previous_state": "INIT", "current_state": "PLANNING"}),
+        json!({"run_id": RUN, "state": "PLANNING"}),
+    ] {
+        let mut told = Vec::new();
+        let log = format!("{log}\n");
+        let report = check_log(log.as_bytes(), None, |step| told.push((step.from, step.to))).unwrap();
+        let (init, planning) = (GovernedRunStatus::Init, GovernedRunStatus::Planning);
+        assert_eq!((report.faults, report.steps), (vec![], 1));
+        assert_eq!(told, [(None, init), (Some(init), planning)]);
+    }
+}
+
 /// Several runs in one file, as in a ledger, each for itself.
 #[test]
 fn of_several_runs_are_held_apart() {
@@ -214,4 +238,67 @@ fn of_any_size_are_read_in_little_memory() {
     assert_eq!(report.faults[0].to_string(), "line 2: it is longer than 1048576 bytes");
     let many = "garbage\n".repeat(5_000);
     assert_eq!((checked(&many).faults.len(), checked(&many).more_faults), (1_000, 4_000));
+}
+
+/// Of a file of another version each entry is judged, whatever states it names.
+#[test]
+fn a_state_that_there_is_not_hides_no_step_behind_it() {
+    let states = ["INIT", "PLANNING", "REVIEWING", "EXECUTING", "COMPLETE", "FLYING"];
+    let at = |second: usize| format!("2026-01-31T12:00:0{second}Z");
+    let entry = |(i, state): (usize, &&str)| {
+        let exited = (i + 1 < states.len()).then(|| at(i + 1));
+        json!({"state": state, "entered_at": at(i), "exited_at": exited})
+    };
+    let file = json!({
+        "run_id": RUN, "project_id": "project", "current_state": "FLYING", "previous_state": "COMPLETE",
+        "state_history": states.iter().enumerate().map(entry).collect::<Vec<_>>(),
+        "tools_planned": [], "tools_completed": [], "tools_remaining": [], "current_tool": null,
+        "approvals_pending": [], "approvals_granted": [], "created_at": at(0), "updated_at": at(9),
+    });
+    let report = check_state(file.to_string().as_bytes(), None).unwrap();
+    assert_eq!(report.status, None);
+    insta::assert_snapshot!(report.faults.join("\n"), @r#"
+    state_history, entry 2 ("REVIEWING"): there is no such state of a governed run
+    state_history, entry 4 (COMPLETE): no legal transition: EXECUTING --> COMPLETE; from EXECUTING a run can go to AWAITING_APPROVAL, VERIFYING, HALTED_UNSAFE, ROLLED_BACK
+    state_history, entry 5 ("FLYING"): there is no such state of a governed run
+    current_state is "FLYING": there is no such state of a governed run
+    "#);
+}
+
+/// A state and its log tell of the same steps, or the first that differs is named.
+#[test]
+fn are_held_against_the_state() {
+    let line = |state: &str| format!("{}\n", json!({"run_id": RUN, "state": state}));
+    let state = |states: &[&str]| {
+        let at = "2026-01-31T12:00:00Z";
+        let entry = |(i, state): (usize, &&str)| json!({"state": state, "entered_at": at, "exited_at": (i + 1 < states.len()).then_some(at)});
+        let file = json!({
+            "run_id": RUN, "project_id": "PROJECT", "current_state": states.last(),
+            "previous_state": states.len().checked_sub(2).map(|i| states[i]),
+            "state_history": states.iter().enumerate().map(entry).collect::<Vec<_>>(),
+            "tools_planned": [], "tools_completed": [], "tools_remaining": [], "current_tool": null,
+            "approvals_pending": [], "approvals_granted": [], "created_at": at, "updated_at": at,
+        });
+        check_state(file.to_string().as_bytes(), None).unwrap()
+    };
+    let against = |states: &[&str], log: &[&str]| {
+        let mut steps = Vec::new();
+        let log: String = log.iter().map(|state| line(state)).collect();
+        check_log(log.as_bytes(), None, |step| steps.push(step.clone())).unwrap();
+        state(states).against_log(&steps)
+    };
+    assert_eq!(against(&["INIT", "PLANNING"], &["INIT", "PLANNING"]), None);
+    assert_eq!(against(&["INIT", "PLANNING"], &["PLANNING"]), None);
+    let differences = [
+        against(&["INIT", "PLANNING"], &["INIT", "HALTED_UNSAFE"]),
+        against(&["INIT", "PLANNING"], &["INIT", "PLANNING", "EXECUTING"]),
+        against(&["INIT", "PLANNING", "EXECUTING"], &["INIT", "PLANNING"]),
+        against(&["INIT"], &[]),
+    ];
+    insta::assert_snapshot!(differences.map(Option::unwrap).join("\n"), @"
+    entry 1 of state_history is PLANNING, line 2 of the log enters HALTED_UNSAFE
+    state_history ends with PLANNING, line 3 of the log enters EXECUTING
+    entry 2 of state_history is EXECUTING, the log tells of no transition behind line 2
+    the log tells of no transition of it
+    ");
 }

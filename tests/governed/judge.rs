@@ -49,7 +49,7 @@ pub(crate) async fn judge(world: &World, run: &RunId) {
     let (state, log) = (world.file(folders().state(run)), world.file(folders().log(run)));
     let report = check_state(state.as_bytes(), Some(world.now())).unwrap();
     assert_eq!(report.faults, Vec::<String>::new(), "{state}");
-    let status = report.status.state;
+    let status = report.status.unwrap().state;
     let file: Value = serde_json::from_str(&state).unwrap();
 
     let mut expected = Vec::new();

@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use runstate::governed::{LogReport, LoggedStep, check_log};
-use runstate::governed_run::GovernedRunStatus;
+use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
 use serde_json::{Value, json};
@@ -45,24 +45,43 @@ fn first_line(path: &str) -> Option<String> {
 
 /// Such a file, and what was found in it.
 pub(crate) struct CheckedLog {
-    name: String,
+    pub(crate) name: String,
+    /// What it tells of the runs whose states are held against it.
+    pub(crate) steps: Vec<LoggedStep>,
     pub(crate) found: Result<LogReport, String>,
     /// Which edges it tells of.
     pub(crate) coverage: Coverage,
 }
 
 impl CheckedLog {
-    /// Looks at a file, line by line.
-    pub(crate) fn of(path: &str, laws: &Laws) -> Self {
-        let mut checker = Checker::new(&laws.book);
+    /// Looks at a file, line by line, and keeps what it tells of these runs.
+    pub(crate) fn of(path: &str, laws: &Laws, runs: &[&RunId]) -> Self {
+        let (mut checker, mut steps) = (Checker::new(&laws.book), Vec::new());
+        let is_kept = |step: &LoggedStep| {
+            // A line without an id is of the one run there is.
+            let run = step.run.as_deref();
+            run.map_or(runs.len() == 1, |run| runs.iter().any(|of| of.as_str() == run))
+        };
+        let keep = |step: &LoggedStep| {
+            tell(step, &mut checker);
+            if is_kept(step) {
+                steps.push(step.clone());
+            }
+        };
         let found = input::open(path)
-            .and_then(|file| check_log(file, Some(now()), |step| tell(step, &mut checker)))
+            .and_then(|file| check_log(file, Some(now()), keep))
             .map_err(|error| format!("cannot read {path}: {error}"))
             .and_then(|report| match report.steps {
                 0 => Err(format!("{path}: no line of it tells of a transition of a governed run")),
                 _ => Ok(report),
             });
-        CheckedLog { name: path.to_owned(), found, coverage: checker.finish().coverage }
+        CheckedLog { name: path.to_owned(), steps, found, coverage: checker.finish().coverage }
+    }
+
+    /// Is it to be held against the state of this run? A log of a run, which names no other, is even where it does not name it.
+    pub(crate) fn tells_of(&self, run: &RunId) -> bool {
+        self.found.is_ok()
+            && self.steps.iter().any(|step| step.run.as_deref().is_none_or(|of| of == run.as_str()))
     }
 
     /// Is it sound, and are its runs over if they must be?
@@ -107,7 +126,10 @@ impl CheckedLog {
                 faults.extend(missed(report, complete));
                 junit.file(&self.name, "log", &faults, &summary(report));
             }
-            Err(error) => complain(&format!("error: {}", printable(error))),
+            Err(error) => {
+                junit.unusable(&self.name, error);
+                complain(&format!("error: {}", printable(error)));
+            }
         }
     }
 }
@@ -135,7 +157,7 @@ fn tell(step: &LoggedStep, checker: &mut Checker<'_>) {
 }
 
 fn unfinished(report: &LogReport) -> usize {
-    report.runs.iter().filter(|run| !run.state.is_terminal()).count()
+    report.runs.iter().filter(|run| !run.state.is_some_and(GovernedRunStatus::is_terminal)).count()
 }
 
 fn missed(report: &LogReport, complete: bool) -> Option<String> {
@@ -157,7 +179,7 @@ fn summary(report: &LogReport) -> String {
     let of = match report.runs.as_slice() {
         [run] => {
             let id = run.run.as_deref().unwrap_or("a run without an id");
-            format!("{id} in {}", run.state)
+            format!("{id} in {}", run.state.map_or("a state that there is not", |state| state.name()))
         }
         runs => format!("{} runs, {} of them not over", runs.len(), unfinished(report)),
     };

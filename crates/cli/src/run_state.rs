@@ -4,11 +4,13 @@ use std::io::Read;
 use std::path::Path;
 
 use runstate::governed::{StateReport, check_state};
+use runstate::governed_run::RunId;
 use runstate::trace::Junit;
 use serde_json::{Value, json};
 
 use crate::input;
 use crate::output::{Output, complain, printable};
+use crate::run_log::CheckedLog;
 
 /// One more byte than is read of such a file, so that a larger one is noticed.
 const MOST: u64 = (16 << 20) + 1;
@@ -47,18 +49,31 @@ impl CheckedState {
         CheckedState { name: path.to_owned(), found }
     }
 
+    /// Holds it against the logs that tell of its run.
+    pub(crate) fn against(&mut self, logs: &[CheckedLog]) {
+        let Ok(report) = &mut self.found else { return };
+        for log in logs.iter().filter(|log| log.tells_of(&report.run)) {
+            let differs = report.against_log(&log.steps);
+            report.faults.extend(differs.map(|differs| format!("{}: {differs}", log.name)));
+        }
+    }
+
+    /// The run, if the file can be looked at.
+    pub(crate) fn run(&self) -> Option<&RunId> {
+        self.found.as_ref().ok().map(|report| &report.run)
+    }
+
     /// Is it sound, and over if it must be?
     pub(crate) fn holds(&self, complete: bool) -> bool {
-        self.found
-            .as_ref()
-            .is_ok_and(|report| report.faults.is_empty() && (report.status.state.is_terminal() || !complete))
+        let is_over = |report: &StateReport| report.status.as_ref().is_some_and(|it| it.state.is_terminal());
+        self.found.as_ref().is_ok_and(|report| report.faults.is_empty() && (is_over(report) || !complete))
     }
 
     pub(crate) fn text(&self, complete: bool, out: &mut Output) {
         match &self.found {
             Ok(report) if report.faults.is_empty() => {
-                let (name, entries) = (&self.name, report.entries);
-                let (run, state) = (&report.status.run, report.status.state);
+                let (name, entries) = (&self.name, report.history.len());
+                let (run, state) = (&report.run, state_of(report));
                 let missed = if self.holds(complete) { "" } else { "; it is not over" };
                 out.line(&format!("{name}: sound: {run} in {state}, {entries} states{missed}"));
             }
@@ -77,21 +92,32 @@ impl CheckedState {
                 if faults.is_empty() && !self.holds(complete) {
                     faults.push("it is not over".to_owned());
                 }
-                let said = format!("{} in {}", report.status.run, report.status.state);
+                let said = format!("{} in {}", report.run, state_of(report));
                 junit.file(&self.name, "state", &faults, &said);
             }
-            Err(error) => complain(&format!("error: {}", printable(error))),
+            Err(error) => {
+                junit.unusable(&self.name, error);
+                complain(&format!("error: {}", printable(error)));
+            }
         }
     }
 
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
-                "file": self.name, "run": report.status.run, "state": report.status.state,
-                "entries": report.entries, "faults": report.faults,
+                "file": self.name, "run": report.run, "state": state_of(report),
+                "entries": report.history.len(), "faults": report.faults,
             }),
             Err(error) => json!({"file": self.name, "error": error}),
         }
+    }
+}
+
+/// The state that the file names, be it one or not.
+fn state_of(report: &StateReport) -> String {
+    match &report.status {
+        Some(status) => status.state.to_string(),
+        None => report.history.last().cloned().unwrap_or_default(),
     }
 }
 

@@ -143,9 +143,9 @@ impl Runs {
         }
         if !path.is_file() {
             let state = fs::read(self.folders().state(run)).unwrap_or_default();
-            let state = runstate::governed::check_state(&state, None).map(|report| report.status.state);
+            let state = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
             // It was killed before its plan was written: nothing can have run, and it expires like any other.
-            if matches!(state, Ok(GovernedRunStatus::Init)) {
+            if state.is_some_and(|status| status.state == GovernedRunStatus::Init) {
                 return self.governor_of(plan::Plan::none(run), &place);
             }
             return Err(Failure::new(format!("run {run} has no plan.yaml, so its tools are not known"))

@@ -53,6 +53,36 @@ fn check_reads_states_and_logs() {
     assert_shown("check_run_state", &shown);
 }
 
+/// A state and the logs that tell of its run are held against each other.
+#[test]
+fn check_holds_a_state_against_its_log() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    let state = format!("{STATE_DIR}/{run}/RUN_STATE.json");
+    let log = format!("{STATE_DIR}/{run}/RUN_LOG.jsonl");
+    let ledger = format!("{STATE_DIR}/command-center/RUN_LEDGER.jsonl");
+    let check = |files: &[&str]| session.run(&[&["check"], files].concat());
+    let said = check(&[&state, &log, &ledger]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    // The last line is lost: each file is sound by itself, and the two do not tell the same.
+    let whole = session.read(&log);
+    let lines: Vec<&str> = whole.lines().collect();
+    session.write(&log, lines[..lines.len() - 1].join("\n") + "\n");
+    assert_eq!([check(&[&state]).code, check(&[&log]).code], [Some(0), Some(0)]);
+    let said = check(&[&state, &log, &ledger]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    let differs =
+        "RUN_LOG.jsonl: entry 5 of state_history is COMPLETE, the log tells of no transition behind line 5";
+    assert!(said.stdout.contains(differs), "{}", said.shown());
+    let said = check(&[&state, &log, "--format", "junit"]);
+    assert!(said.stdout.contains("failures=\"1\"") && said.stdout.contains(differs), "{}", said.shown());
+    // A log of another run says nothing of it.
+    session.write("other/RUN_LOG.jsonl", whole.replace(&run, "RUN-SITE-20260131-120000"));
+    let said = check(&[&state, "other/RUN_LOG.jsonl"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
 /// `check` reads the logs of governed runs, ours and other tools', and names every line that is no legal transition.
 #[test]
 fn check_names_the_lines_of_a_log_that_are_no_legal_transition() {
@@ -99,7 +129,7 @@ fn check_names_the_lines_of_a_log_that_are_no_legal_transition() {
         (&["check", "named/RUN_LEDGER.jsonl"], 1),
         (&["check", "named/RUN_LOG.jsonl"], 2),
         // Where another diagram is asked for, it is a trace like any other.
-        (&["check", "ours/RUN_LOG.jsonl", "--lifecycle", "run"], 0),
+        (&["check", "ours/RUN_LOG.jsonl", "--lifecycle", "run"], 2),
         (&["check", "absent/RUN_LOG.jsonl"], 2),
     ] {
         let said = session.run(args);

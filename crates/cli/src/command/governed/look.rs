@@ -107,7 +107,7 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
         let path = runs.folders().state(&run);
         let before =
             std::fs::read(&path).ok().and_then(|file| runstate::governed::check_state(&file, None).ok());
-        let before = before.map(|report| report.status.state);
+        let before = before.and_then(|report| report.status).map(|status| status.state);
         if before.is_some_and(GovernedRunStatus::is_terminal) {
             continue;
         }
