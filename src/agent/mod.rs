@@ -62,8 +62,6 @@ pub use commit::{
 };
 pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
-#[cfg(feature = "store")]
-pub(crate) use decide::{RUNTIME, fits, well_formed};
 pub use drive::{
     ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
 };
@@ -79,6 +77,11 @@ pub(crate) use state::{Core, RunParts};
 pub use state::{Pending, RunState, StateError, StoredRun};
 pub use thread::Thread;
 pub use tool::{Tool, ToolContext, ToolSpec};
+#[cfg(feature = "store")]
+pub(crate) use {
+    decide::{RUNTIME, fits, well_formed},
+    tool::asked_in,
+};
 
 /// Who watches the machines of a run: a recorder gives each an [`Observer`].
 pub trait Watch: Sync {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::decide::is_unseen;
 use super::keys::{Key, KeyError, Patches, StateView};
 use super::plugin::Approval;
 use crate::decision::Decision;
@@ -157,8 +158,51 @@ pub(super) struct Progress {
 
 /// The names of a run and of its call as one text that no other two have.
 pub(super) fn path(run: &str, call: &str) -> String {
-    let plain = |name: &str| name.replace('%', "%25").replace('/', "%2F");
+    // What cannot be seen is written in bytes too: a person can type the name, and tell it from each other one.
+    let plain = |name: &str| {
+        let mut out = String::with_capacity(name.len());
+        for c in name.chars() {
+            if matches!(c, '%' | '/') || is_unseen(c) {
+                let mut bytes = [0; 4];
+                c.encode_utf8(&mut bytes).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+            } else {
+                out.push(c);
+            }
+        }
+        out
+    };
     format!("{}/{}", plain(run), plain(call))
+}
+
+/// The run, the call and the number of a question, as the id of its suspension has them; none for an id of another form.
+pub(super) fn parts(suspension: &str) -> Option<(String, String, u32)> {
+    let name = |text: &str| {
+        let (mut out, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+        while let Some((&byte, behind)) = rest.split_first() {
+            let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+            match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| byte == b'%') {
+                Some(coded) => {
+                    out.push(coded);
+                    rest = &behind[2..];
+                }
+                None => {
+                    out.push(byte);
+                    rest = behind;
+                }
+            }
+        }
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    let mut segments = suspension.splitn(3, '/');
+    let (run, call, rest) = (segments.next()?, segments.next()?, segments.next()?);
+    let number = rest.split(['/', ':']).next()?.parse().ok()?;
+    Some((name(run), name(call), number))
+}
+
+/// The run that asked under the id of a suspension; none for an id of another form.
+#[cfg(feature = "store")]
+pub(crate) fn asked_in(suspension: &str) -> Option<String> {
+    parts(suspension).map(|(run, _, _)| run)
 }
 
 /// What the executions of one run have in common.

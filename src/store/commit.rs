@@ -85,7 +85,7 @@ pub struct CallRow {
     pub tool: String,
     /// Its status.
     pub status: ToolCallStatus,
-    /// How often it was executed.
+    /// How many `tool_execution` machines it had, as traces number them. One begins at each gate: it need not have executed.
     pub executions: u32,
     /// What it waits for, if it does.
     pub waits: Option<Waits>,

@@ -5,7 +5,7 @@ use super::keyed::{key_of, wants_key};
 use super::lapse::lapse;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
-use crate::agent::{Incoming, Reply, SchemaCheck, fits, well_formed};
+use crate::agent::{Incoming, Reply, SchemaCheck, asked_in, fits, well_formed};
 use crate::decision::{Decision, Suspension};
 
 /// What became of a decision that was posted.
@@ -25,9 +25,9 @@ pub enum Posted {
 /// Decides about a call that waits, in whatever process: the first decision wins, and is durable when this returns. The
 /// replies are those of [`Reply`], the same as at the handle of a run.
 ///
-/// A decision is for one question. It should name it, by its suspension or its digest ([`Approval`]). One that names the call
-/// alone, by its name or the model's id for it, is bound to the question that waits as of the last commit, and refused where
-/// the call asked before: the run that it names is read, or the one in which such a call waits.
+/// A decision is for one question. It should name it, by its suspension or its digest ([`Approval`]). One that names its call
+/// instead, by its name or the model's id for it, must name the run: it is bound to the question that waits as of the last
+/// commit, and refused where the call asked before.
 ///
 /// Where the time of a question is over the call is given up, as by [`lapse`], and the decision comes too late.
 ///
@@ -45,32 +45,61 @@ pub async fn decide(
     if let Err(reply) = well_formed(incoming) {
         return Ok(reply);
     }
-    let mut found = Vec::new();
-    if incoming.run_id.is_none() || incoming.suspension_id.is_some() {
-        found = waiting(store, incoming).await?;
-        if let [approval] = found.as_slice()
+    let mut found = None;
+    if let Some(id) = &incoming.suspension_id {
+        let mut waiting = waiting(store, About::Suspension(id.clone()), incoming, |_| true).await?;
+        if waiting.len() > 1 {
+            return Ok(Reply::Ambiguous(waiting.into_iter().map(|one| one.suspension.id).collect()));
+        }
+        found = waiting.pop();
+        if let Some(approval) = &found
             && let Some(reply) = answered_at_once(store, approval, incoming, now_ms, schemas).await?
         {
             return Ok(reply);
         }
-    }
-    let run = match (&incoming.run_id, found.as_slice()) {
-        (Some(run), _) => run,
-        (None, []) => return Ok(Reply::Unknown),
-        (None, [first, more @ ..]) if more.iter().all(|other| other.run == first.run) => &first.run,
-        (None, several) => {
-            return Ok(Reply::Ambiguous(several.iter().map(|one| one.suspension.id.clone()).collect()));
+    } else if let (None, Some(digest)) = (&incoming.run_id, &incoming.digest) {
+        let about = if incoming.call.is_empty() { About::All } else { About::Call(incoming.call.clone()) };
+        found = waiting(store, about, incoming, |approval| approval.digest == *digest).await?.pop();
+        if found.is_none() {
+            return Ok(Reply::Unknown);
         }
+    }
+    let of_suspension = || run_of_suspension(incoming.suspension_id.as_deref()?);
+    let run = match (&incoming.run_id, found) {
+        (Some(run), _) => run.clone(),
+        (None, Some(approval)) => approval.run,
+        // A question that was answered is in no list: its run says by whom.
+        (None, None) => match of_suspension() {
+            Some(run) => run,
+            None if incoming.suspension_id.is_some() => return Ok(Reply::Unknown),
+            None => {
+                let why = "it names its call alone; name the run, the suspension or the digest too";
+                return Ok(Reply::Invalid(why.to_owned()));
+            }
+        },
     };
-    let reply = judged(store, run, incoming.clone(), now_ms, schemas).await?;
+    let reply = judged(store, &run, incoming.clone(), now_ms, schemas).await?;
     // A call that another version of its lifecycle wrote is not known by its name here. Its question is.
-    if reply == Reply::Unknown && incoming.suspension_id.is_none() {
-        let found = waiting(store, incoming).await?;
+    if reply == Reply::Unknown && incoming.suspension_id.is_none() && !incoming.call.is_empty() {
+        let found = waiting(store, About::Call(incoming.call.clone()), incoming, |_| true).await?;
         if !found.is_empty() {
             return Ok(Reply::Ambiguous(found.into_iter().map(|one| one.suspension.id).collect()));
         }
     }
     Ok(reply)
+}
+
+/// The run that asked under the id of a suspension; none for an id that the runtime did not give.
+///
+/// ```
+/// use runstate::store::run_of_suspension;
+///
+/// assert_eq!(run_of_suspension("pay-1/call_1/2:word").as_deref(), Some("pay-1"));
+/// assert_eq!(run_of_suspension("orders%2F7/call_1/1").as_deref(), Some("orders/7"));
+/// assert_eq!(run_of_suspension("call_1"), None);
+/// ```
+pub fn run_of_suspension(suspension_id: &str) -> Option<String> {
+    asked_in(suspension_id)
 }
 
 /// The reply by the only question that a decision can be on, if that is enough: the case of most decisions, for which no run is
@@ -152,16 +181,14 @@ async fn judged(
     Ok(Reply::Stale)
 }
 
-/// The calls that a decision may mean: of those that are too many two or more, since that is enough to refuse it.
-async fn waiting(store: &dyn RunStore, incoming: &Incoming) -> Result<Vec<Approval>, StoreError> {
-    let Incoming { run_id, suspension_id, call, .. } = incoming;
-    let about = match suspension_id {
-        Some(id) => About::Suspension(id.clone()),
-        None => About::Call(call.clone()),
-    };
-    let is_meant = |approval: &Approval| run_id.as_ref().is_none_or(|run| *run == approval.run);
-    // A digest tells which of several is meant. One that is of none of them is answered as by the run.
-    let digest = incoming.digest.as_ref().filter(|_| suspension_id.is_none());
+/// The first two calls that wait and that a decision may mean: of more, two are enough to refuse it.
+async fn waiting(
+    store: &dyn RunStore,
+    about: About,
+    incoming: &Incoming,
+    is_meant: impl Fn(&Approval) -> bool + Send,
+) -> Result<Vec<Approval>, StoreError> {
+    let Incoming { run_id, call, .. } = incoming;
     let is_behind = |approval: &Approval| run_id.as_ref().is_some_and(|run| *run < approval.run);
     let mut query = ApprovalQuery::new(about, PAGE);
     // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
@@ -173,15 +200,10 @@ async fn waiting(store: &dyn RunStore, incoming: &Incoming) -> Result<Vec<Approv
         let Some(last) = page.last() else { return Ok(found) };
         query = query.behind(last);
         let is_last = page.len() < PAGE || is_behind(last);
-        found.extend(page.into_iter().filter(is_meant));
-        if let Some(it) = digest.and_then(|digest| found.iter().position(|one| one.digest == *digest)) {
-            return Ok(vec![found.swap_remove(it)]);
-        }
-        if is_last || digest.is_none() && found.len() > 1 {
+        let in_run = page.into_iter().filter(|one| run_id.as_ref().is_none_or(|run| *run == one.run));
+        found.extend(in_run.filter(&is_meant).take(2 - found.len()));
+        if is_last || found.len() == 2 {
             return Ok(found);
-        }
-        if digest.is_some() {
-            found.truncate(2);
         }
     }
 }

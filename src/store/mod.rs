@@ -41,7 +41,7 @@ use crate::decision::Decision;
 pub(crate) use commit::Place;
 pub use commit::{CallRow, Commit, MessageRow, RunRow, TraceRow, ValueRow, Waits};
 pub use committer::{Lost, StoreCommitter};
-pub use decide::{Posted, decide};
+pub use decide::{Posted, decide, run_of_suspension};
 pub use error::StoreError;
 pub use file::FileStore;
 pub use keep::{Term, keep};

@@ -1,6 +1,7 @@
 //! The driver of runs.
 
 mod acts;
+mod answered;
 mod approvals;
 mod cancels;
 mod cutoff;

@@ -99,7 +99,10 @@ async fn each_row(mode: ExecutionMode, stream: bool, when: WhenSuspended) {
         (on("d1", "z", Resume), "unknown"),
         (on("d1", "z", Resume).on("r1/z/1"), "unknown"),
         (Incoming { run_id: Some("r2".to_owned()), ..on("d1", "a", Resume) }, "unknown"),
-        (on("d1", "a", Resume).on("r1/a/2"), "stale"),
+        (on("d1", "a", Resume).on("r1/a/2"), "unknown"),
+        (on("d1", "a", Resume).on("r1/b/1"), "unknown"),
+        (on("d1", "a", Resume).on("another"), "stale"),
+        (on("d1", "", Resume).on("r1/a/2"), "unknown"),
         (on("d1", "a", Resume).for_question("sha256:0"), "stale"),
         (on("d1", "a", Resume).on("r1/a/1").for_question("sha256:0"), "stale"),
         (on("d1", "a", Resume).for_question(&first.digest), "accepted"),
@@ -133,7 +136,9 @@ async fn each_row(mode: ExecutionMode, stream: bool, when: WhenSuspended) {
     shown(&mut handle.clone(), "b", 1).await;
     rows(vec![
         (on("d4", "b", Resume), "not_distinct"),
-        (on("d4", "b", Resume).by(""), "not_distinct"),
+        (on("d4", "b", Resume).by(""), "invalid"),
+        (on("d4", "b", Resume).by("runstate"), "invalid"),
+        (on("expiry:r1/b/1", "b", Resume).by("ada"), "invalid"),
         (on("d4", "b", Resume).by("ada"), "accepted"),
         (on("d5", "b", Resume).by("ada").on("r1/b/1"), "conflict"),
     ])
@@ -141,6 +146,7 @@ async fn each_row(mode: ExecutionMode, stream: bool, when: WhenSuspended) {
     shown(&mut handle.clone(), "b", 2).await;
     rows(vec![
         (on("d5", "b", Resume).by("ada").on("r1/b/2"), "not_distinct"),
+        (on("d5", "b", Resume).by("Ada").on("r1/b/2"), "not_distinct"),
         (on("d5", "b", Resume).on("r1/b/2"), "not_distinct"),
         (on("d5", "b", Resume).by("ben").on("r1/b/2"), "accepted"),
     ])
@@ -170,7 +176,7 @@ async fn each_row(mode: ExecutionMode, stream: bool, when: WhenSuspended) {
         (on("d8", "t", Resume).on(&asked), "conflict"),
         (on("d8", "l", Resume), "expired"),
         (on("d8", "a", Resume), "ambiguous"),
-        (on("d8", "a", Resume).on("r1/a/7"), "stale"),
+        (on("d8", "a", Resume).on("r1/a/7"), "unknown"),
         (on("d8", "z", Resume), "unknown"),
         (on("", "a", Resume), "invalid"),
     ])

@@ -14,7 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::faulty::Faulty;
 use super::world::{World, call};
 
-async fn answer(world: &World, incoming: Incoming) -> Reply {
+/// The reply to a decision. One that names its call alone is on that of the run `r`.
+async fn answer(world: &World, mut incoming: Incoming) -> Reply {
+    if incoming.run_id.is_none() && incoming.suspension_id.is_none() {
+        incoming.run_id = Some("r".to_owned());
+    }
     decide(&*world.store, &incoming, world.clock.now_ms(), &Unchecked).await.unwrap()
 }
 
@@ -72,13 +76,14 @@ async fn a_decision_for_other_arguments_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_that_two_runs_have_is_asked_about() {
+async fn a_name_that_two_runs_have_is_refused_without_the_run() {
     let world = World::new();
     world.create("r1", asking(0)).await;
     world.create("r2", asking(0)).await;
     world.worker("w").run_ready(&*world.host).await.unwrap();
-    let reply = answer(&world, Incoming::new("d1", "a", Resume)).await;
-    assert_eq!(reply, Reply::Ambiguous(vec!["r1/a/1".to_owned(), "r2/a/1".to_owned()]));
+    let by_name = Incoming::new("d1", "a", Resume);
+    let reply = decide(&*world.store, &by_name, world.clock.now_ms(), &Unchecked).await.unwrap();
+    assert!(matches!(reply, Reply::Invalid(_)), "{reply}");
     let of_one = Incoming { run_id: Some("r2".to_owned()), ..Incoming::new("d1", "a", Resume) };
     assert_eq!(answer(&world, of_one).await, Reply::Accepted);
     world.worker("w").run_ready(&*world.host).await.unwrap();

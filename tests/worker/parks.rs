@@ -27,7 +27,7 @@ async fn a_run_that_would_wait_in_place_is_parked_and_goes_on_once_it_is_decided
     worked.expect("nothing more can go on").unwrap();
     assert_eq!(world.status("r0").await, "Waiting suspended");
     assert_eq!(world.loaded("r0").await.info.holder, None, "nobody holds what waits");
-    let approve = Incoming::new("d1", "a", Resume);
+    let approve = Incoming::new("d1", "a", Resume).on("r0/a/1");
     let reply = decide(&*world.store, &approve, world.clock.now_ms(), &Unchecked).await.unwrap();
     assert_eq!(reply, Reply::Accepted);
     world.worker("w").run_ready(&*world.host).await.unwrap();

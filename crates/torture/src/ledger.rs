@@ -117,7 +117,7 @@ pub struct Sent {
     pub action: DecisionAction,
     /// Who gives it.
     pub actor: Option<String>,
-    /// Does its question want another one than those who decided on the call before?
+    /// Does it approve where another actor than those of the earlier decisions on the call is asked for?
     pub wants_another: bool,
     /// The digest of what else it says: the result, who decided, and about which arguments.
     pub said: u64,

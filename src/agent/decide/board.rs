@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::resolve::{after, fits};
+use super::super::tool::parts;
+use super::resolve::{EXPIRY, RUNTIME, after, fits};
 use super::{Incoming, PendingCall, Reply};
 use crate::agent::schema::SchemaCheck;
-use crate::decision::{Decision, Suspension};
+use crate::decision::{Decision, DecisionAction, Suspension};
 
 /// A question that waits.
 #[derive(Debug)]
@@ -44,6 +45,9 @@ pub(crate) struct CallNow<'a> {
 #[derive(Debug)]
 pub(crate) struct Board {
     run: Arc<str>,
+    /// The commit that it shows.
+    commit: u64,
+    is_over: bool,
     calls: HashMap<Arc<str>, Known>,
     /// The calls of each id that the model gave, in order.
     lives: HashMap<Arc<str>, Vec<Arc<str>>>,
@@ -63,6 +67,8 @@ impl Board {
     pub(crate) fn of(run: Arc<str>) -> Self {
         Board {
             run,
+            commit: 0,
+            is_over: false,
             calls: HashMap::new(),
             lives: HashMap::new(),
             waiting: BTreeMap::new(),
@@ -73,9 +79,23 @@ impl Board {
         }
     }
 
-    /// Is it of this run? The id is that of one run in memory, and no copy of it.
-    pub(in crate::agent) fn is_of(&self, run: &Arc<str>) -> bool {
-        Arc::ptr_eq(&self.run, run)
+    /// Is it of this run, as of this commit? The id is that of one run in memory, and no copy of it.
+    pub(in crate::agent) fn is_of(&self, run: &Arc<str>, commit: u64) -> bool {
+        Arc::ptr_eq(&self.run, run) && self.commit == commit
+    }
+
+    /// Shows this commit.
+    pub(in crate::agent) fn committed(&mut self, commit: u64) {
+        self.commit = commit;
+    }
+
+    /// The run takes no decision any more.
+    pub(in crate::agent) fn end(&mut self) {
+        self.is_over = true;
+    }
+
+    pub(in crate::agent) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Takes in how a call is now. Says whether it waits for another question than before, or for none any more.
@@ -164,10 +184,13 @@ impl Board {
         if asked.suspension.is_expired(now_ms) {
             return Err(Reply::Expired);
         }
-        if asked.suspension.distinct_actors {
-            let actor =
-                incoming.actor.as_ref().filter(|actor| !actor.is_empty()).ok_or(Reply::NotDistinct)?;
-            if self.on_calls(&asked.call).any(|earlier| earlier.actor.as_ref() == Some(actor)) {
+        // One person is enough to say no.
+        if asked.suspension.distinct_actors && incoming.action == DecisionAction::Resume {
+            let actor = incoming.actor.as_ref().ok_or(Reply::NotDistinct)?;
+            // A name in capitals is no other person's.
+            let name = actor.to_lowercase();
+            let is_of_one = |earlier: &str| earlier.to_lowercase() == name;
+            if self.on_calls(&asked.call).any(|earlier| earlier.actor.as_deref().is_some_and(is_of_one)) {
                 return Err(Reply::NotDistinct);
             }
         }
@@ -201,7 +224,16 @@ impl Board {
         let asked = self.by_suspension.get(id).and_then(|place| self.waiting.get(place));
         let is_meant =
             |asked: &&Arc<Asked>| incoming.call.is_empty() || self.is_called(&asked.call, &incoming.call);
-        asked.filter(is_meant).cloned().ok_or_else(|| self.not_waiting(&incoming.call))
+        asked.filter(is_meant).cloned().ok_or_else(|| self.not_asked(id, &incoming.call))
+    }
+
+    /// Nothing waits under a suspension: was it asked?
+    fn not_asked(&self, id: &str, call: &str) -> Reply {
+        let Some((run, name, number)) = parts(id) else { return self.not_waiting(call) };
+        let is_asked = run == *self.run
+            && (call.is_empty() || self.is_called(&name, call))
+            && self.calls.get(&*name).is_some_and(|known| number <= known.asked);
+        if is_asked { Reply::Stale } else { Reply::Unknown }
     }
 
     fn on_digest(&self, digest: &str, incoming: &Incoming) -> Result<Arc<Asked>, Reply> {
@@ -258,7 +290,21 @@ impl Board {
     }
 }
 
-/// Whether a decision has ids that can be one's.
+/// Is there nothing to be seen of the character, or does it change how others are seen?
+pub(crate) fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Can a person see that this name is another than each that looks different?
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.trim() == text && !text.chars().any(is_unseen)
+}
+
+/// Whether a decision has ids and an actor that can be one's.
 ///
 /// # Errors
 /// The reply to one that has not.
@@ -270,6 +316,18 @@ pub(crate) fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
     }
     if id.len() > MOST_ID || id.chars().any(char::is_control) {
         return invalid(format!("its id has control characters or more than {MOST_ID} bytes"));
+    }
+    if id.starts_with(EXPIRY) || incoming.actor.as_deref() == Some(RUNTIME) {
+        return invalid(format!(
+            "ids that begin with {EXPIRY:?} and the actor {RUNTIME:?} are the runtime's; give it others"
+        ));
+    }
+    if let Some(actor) = &incoming.actor
+        && !is_name(actor)
+    {
+        return invalid(format!(
+            "the actor {actor:?} is no name: it is empty, begins or ends with white space, or has characters that cannot be seen"
+        ));
     }
     match (&incoming.suspension_id, &incoming.digest) {
         (Some(id), _) if id.is_empty() => invalid("the suspension that it names is empty".to_owned()),

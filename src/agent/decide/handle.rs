@@ -56,6 +56,12 @@ impl Envelope {
         Ok(())
     }
 
+    /// Answers a decision that the run takes no more.
+    fn refuse(self, board: &Board) {
+        let reply = board.bind(&self.incoming).err().unwrap_or(Reply::Stale);
+        self.answer(reply);
+    }
+
     pub(in crate::agent) fn answer(self, reply: Reply) {
         if let Some(asker) = self.reply {
             // Who asked may have stopped waiting; that changes nothing.
@@ -165,12 +171,20 @@ impl DecisionHandle {
         }
         drop(board);
         let inbound = self.inbound.clone();
+        let board = self.board.clone();
         async move {
             if inbound.is_closed() {
                 return Err(RunGone);
             }
             if !envelopes.is_empty() {
-                inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)?;
+                let place = inbound.reserve().await.map_err(|_| RunGone)?;
+                // Under the lock that a run takes to end: it takes what was sent before, and nothing later.
+                match &*board.borrow() {
+                    Some(board) if board.is_over() => {
+                        envelopes.into_iter().for_each(|envelope| envelope.refuse(board));
+                    }
+                    _ => place.send(Inbound::Decisions(envelopes)),
+                }
             }
             let mut all = Vec::with_capacity(replies.len());
             for reply in replies {
@@ -203,8 +217,8 @@ impl DecisionHandle {
     }
 
     /// Writes to a run that waits in place: the calls that wait are given up, and the model reads the message. Says whether
-    /// the run took it; one that was not waiting when it was written does not. While no loop drives the run the answer is that
-    /// of the next one.
+    /// the run took it; one that was not waiting when it was written does not, nor does one that is over. While no loop drives
+    /// a run that is not over, the answer is that of the next one.
     ///
     /// # Errors
     /// [`RunGone`] when nobody listens any more.
@@ -213,7 +227,11 @@ impl DecisionHandle {
     /// As [`decide`](Self::decide).
     pub async fn write(&self, message: impl Into<Arc<str>>) -> Result<bool, RunGone> {
         let (asker, reply) = oneshot::channel();
-        self.inbound.send(Inbound::Message(message.into(), asker)).await.map_err(|_| RunGone)?;
+        let place = self.inbound.reserve().await.map_err(|_| RunGone)?;
+        match &*self.board.borrow() {
+            Some(board) if board.is_over() => return Ok(false),
+            _ => place.send(Inbound::Message(message.into(), asker)),
+        }
         reply.await.map_err(|_| RunGone)
     }
 
@@ -245,11 +263,19 @@ impl Inbox {
         }
     }
 
-    /// A loop takes decisions from here, for this run. What came before any loop did is bound now.
-    /// The list of an earlier loop over this run stays, unless it is to be made anew.
-    pub(in crate::agent) fn open(&mut self, run: &Arc<str>, anew: bool, board: impl FnOnce() -> Board) {
-        let is_known = self.board.borrow().as_ref().is_some_and(|board| board.is_of(run));
-        if anew || !is_known {
+    /// A loop takes decisions from here, for this run as of this commit. Decisions that came before any loop are bound now, and
+    /// those that another list bound are bound again. The list of an earlier loop stays if it is of the same run and commit,
+    /// unless it is to be made anew.
+    pub(in crate::agent) fn open(
+        &mut self,
+        run: &Arc<str>,
+        commit: u64,
+        anew: bool,
+        board: impl FnOnce() -> Board,
+    ) {
+        let is_known = self.board.borrow().as_ref().is_some_and(|board| board.is_of(run, commit));
+        let is_other = anew || !is_known;
+        if is_other {
             self.board.send_replace(Some(board()));
         }
         self.sort_all();
@@ -257,12 +283,22 @@ impl Inbox {
         let board = self.board.borrow();
         let Some(board) = board.as_ref() else { return };
         for mut envelope in waiting {
-            let bound = if envelope.arrived == Arrival::Early { envelope.bind(board) } else { Ok(()) };
-            match bound {
+            let is_bound = envelope.arrived == Arrival::Bound && !is_other;
+            match if is_bound { Ok(()) } else { envelope.bind(board) } {
                 Ok(()) => self.waiting.push_back(envelope),
                 Err(refused) => envelope.answer(refused),
             }
         }
+    }
+
+    /// The run is over: each decision that was given is answered now, and each later one when it is given.
+    pub(in crate::agent) fn close(&mut self) {
+        self.board.send_modify(|board| board.iter_mut().for_each(Board::end));
+        self.refuse_messages();
+        let board = self.board.borrow();
+        let Some(board) = board.as_ref() else { return };
+        let given = self.posted.drain(..).chain(self.waiting.drain(..));
+        given.for_each(|envelope| envelope.refuse(board));
     }
 
     /// Changes the list. Says whether what waits is other than before.

@@ -15,7 +15,7 @@ use crate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 
 #[cfg(feature = "store")]
 pub(crate) use board::well_formed;
-pub(crate) use board::{Asked, Board, CallNow};
+pub(crate) use board::{Asked, Board, CallNow, is_unseen};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 pub(super) use resolve::{Accepted, Judging};
@@ -148,7 +148,8 @@ impl From<Decision> for Incoming {
 ///
 /// | the decision | the reply |
 /// |---|---|
-/// | has an empty or a malformed id, or names neither suspension, digest nor call | [`Invalid`](Reply::Invalid) |
+/// | has an empty or a malformed id or actor, or one of the runtime's | [`Invalid`](Reply::Invalid) |
+/// | names neither suspension, digest nor call; or, at a store, the call and not its run | [`Invalid`](Reply::Invalid) |
 /// | has the id of an accepted decision with the same content | [`Duplicate`](Reply::Duplicate) |
 /// | has the id of an accepted decision with other content | [`Invalid`](Reply::Invalid) |
 /// | is on a question that the runtime has given up, since its time was over | [`Expired`](Reply::Expired) |
@@ -157,7 +158,7 @@ impl From<Decision> for Incoming {
 /// | names the call alone, and the call has asked before or its id lives again | [`Ambiguous`](Reply::Ambiguous) |
 /// | is on nothing that waits | [`Unknown`](Reply::Unknown) |
 /// | comes when the question has lapsed | [`Expired`](Reply::Expired) |
-/// | has no actor, or one of an earlier decision on the call, where distinct actors are asked for | [`NotDistinct`](Reply::NotDistinct) |
+/// | approves where distinct actors are asked for, without an actor or by one of an earlier decision on the call, in capitals or not | [`NotDistinct`](Reply::NotDistinct) |
 /// | has a result that does not fit what was asked for | [`Invalid`](Reply::Invalid) |
 /// | is any other | [`Accepted`](Reply::Accepted) |
 ///
@@ -180,7 +181,7 @@ pub enum Reply {
     Expired,
     /// No run, call or suspension of that name waits.
     Unknown,
-    /// The question asks for an actor that no earlier decision on the call had.
+    /// The question asks for a named actor that no earlier decision on the call had. A decision to cancel needs none.
     NotDistinct,
     /// It cannot be taken. Says why.
     Invalid(String),
@@ -234,7 +235,7 @@ impl fmt::Display for Reply {
             Reply::Expired => f.write_str("expired: the suspension had lapsed"),
             Reply::Unknown => f.write_str("unknown: nothing of that name waits"),
             Reply::NotDistinct => f.write_str(
-                "not_distinct: the question asks for an actor that no earlier decision on the call had",
+                "not_distinct: the question asks for a named actor, and for one that no earlier decision on the call had",
             ),
             Reply::Invalid(why) => write!(f, "invalid: {why}"),
         }

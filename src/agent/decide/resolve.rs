@@ -28,6 +28,10 @@ impl RunState {
     /// The decision that a store has accepted, if its call still waits for it.
     pub(in crate::agent) fn posted(&self, incoming: &Incoming, now_ms: u64) -> Option<Accepted> {
         let call = self.calls.position(&incoming.call)?;
+        // What was shown came from the store's own columns: it must have been the question of the machine.
+        if incoming.digest.as_ref().is_some_and(|digest| !self.calls[call].asks(&self.id, digest)) {
+            return None;
+        }
         self.accept(incoming, call, incoming.suspension_id.as_deref()?, now_ms)
     }
 
@@ -89,7 +93,7 @@ impl RunState {
             suspension.is_expired(now_ms).then_some((call, suspension))
         });
         let (call, suspension) = lapsed?;
-        let mut id = format!("expiry:{}", suspension.id);
+        let mut id = format!("{EXPIRY}{}", suspension.id);
         while self.decided.by_id(&id).is_some() {
             id.push('\'');
         }
@@ -107,13 +111,15 @@ impl RunState {
     }
 }
 
-/// Who gives up calls whose suspensions lapsed.
+/// The actor of the runtime's own decisions: they cancel calls whose questions expired.
 pub(crate) const RUNTIME: &str = "runstate";
+/// The beginning of the ids of the runtime's own decisions.
+pub(crate) const EXPIRY: &str = "expiry:";
 
 /// The reply to a decision that comes after this one on the same suspension.
 pub(super) fn after(decision: &Decision) -> Reply {
     let is_runtimes = decision.actor.as_deref() == Some(RUNTIME)
-        && decision.decision_id.trim_end_matches('\'').strip_prefix("expiry:")
+        && decision.decision_id.trim_end_matches('\'').strip_prefix(EXPIRY)
             == Some(decision.suspension_id.trim_end_matches('\''));
     if is_runtimes { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
 }

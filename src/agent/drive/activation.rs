@@ -6,7 +6,6 @@ use super::super::config::SuspensionPolicy;
 use super::super::event::EventKind;
 use super::super::history::Message;
 use super::super::tool::ToolSpec;
-use super::intake::Taken;
 use super::{ActivationError, Drive, Halt, Outcome};
 use crate::resume_tool_call::{Drained, GatePassed};
 use crate::run::{AnyRun, Finish, RunStatus};
@@ -99,7 +98,7 @@ macro_rules! committed {
 
 impl Drive<'_, '_> {
     /// One activation of a run that is `Running`.
-    pub(super) async fn activate(&mut self, first: Option<Taken>) -> Result<Outcome, ActivationError> {
+    pub(super) async fn activate(&mut self) -> Result<Outcome, ActivationError> {
         self.state.flows += 1;
         let interrupted = std::mem::replace(&mut self.state.interrupted, true);
         self.reset();
@@ -112,7 +111,7 @@ impl Drive<'_, '_> {
         let flow = RunFlow::new(FlowRecord::new(run, self.state.steps).observed(observer));
         self.flow = Some(flow.record().flow_id());
         self.tell(|drive| EventKind::RunStarted { steps: drive.state.steps });
-        let mut at = self.begin(flow, interrupted, first).await;
+        let mut at = self.begin(flow, interrupted).await;
         loop {
             at = match at {
                 At::Step(flow) => self.step(flow).await,
@@ -123,7 +122,7 @@ impl Drive<'_, '_> {
     }
 
     /// From the start into the loop, or to wait again.
-    async fn begin(&mut self, flow: RunFlow<RunStart>, interrupted: bool, first: Option<Taken>) -> At {
+    async fn begin(&mut self, flow: RunFlow<RunStart>, interrupted: bool) -> At {
         uncancelled!(flow, self.run_start().await);
         let flow = flow.begin(Begin);
         let receipt = committed!(self, flow);
@@ -145,7 +144,7 @@ impl Drive<'_, '_> {
             SuspensionPolicy::ContinueWhenAny => self.asked(),
         };
         let gate = flow.gate();
-        let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, first, interrupted).await);
+        let (drained, moved) = done!(flow, self.drain_at_start(&mut flow, gate, interrupted).await);
         // The conditions of a step are asked at its end: not before its calls, which a crash cut off, have gone on.
         if interrupted && !is_over {
             done!(flow, self.ask_to_stop(false));

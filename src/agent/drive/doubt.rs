@@ -89,7 +89,15 @@ impl Drive<'_, '_> {
         // A name of its own: what the call itself was about to ask when it was interrupted may have been shown to somebody,
         // and an answer to that is none to this.
         let id = format!("{}/{IN_DOUBT}", self.state.suspension_id(call, ""));
-        let suspend = Suspend::new(Suspension::in_doubt(id, message, arguments));
+        // What took several people to execute takes another one of them to execute again.
+        let is_distinct = match self.state.calls[call].machine.get() {
+            AnyToolCall::Running(call) => call.replayed().is_some_and(|(asked, _)| asked.distinct_actors),
+            AnyToolCall::Resuming(call) => call.suspension().distinct_actors,
+            _ => false,
+        };
+        let doubt =
+            Suspension { distinct_actors: is_distinct, ..Suspension::in_doubt(id, message, arguments) };
+        let suspend = Suspend::new(doubt);
         self.state.step_call(call, |machine| match machine {
             AnyToolCall::Running(call) => call.suspend(suspend).into(),
             AnyToolCall::Resuming(call) => call.suspend(suspend).into(),

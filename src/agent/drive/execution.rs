@@ -145,7 +145,9 @@ impl Drive<'_, '_> {
         let Finished { job: Job { call, execution, replay }, mut result, patches } = finished;
         self.tell_progressed();
         if let ToolResult::Pending(suspension) = &mut result {
-            suspension.id = self.state.suspension_id(call, &suspension.id);
+            // Words of this beginning are the library's gates': an answer to a tool is no approval.
+            let word = suspension.id.trim_start_matches("runstate.");
+            suspension.id = self.state.suspension_id(call, word);
         }
         self.state.written(call, patches);
         self.settle(call, &execution.answered(&result), result).await?;
@@ -203,7 +205,7 @@ impl Drive<'_, '_> {
         self.tell_settled(call);
         // Without a committer nothing is ever committed, so that nothing is waited for.
         if self.io.committer.is_none() && self.is_open {
-            return self.publish(call, None);
+            return self.publish(&[call], &[]);
         }
         self.asks |= self.state.status_of(call) == ToolCallStatus::Suspended;
         self.unpublished.push(call);

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::super::decide::{Accepted, Asked, Envelope, Judging, PendingCall, Reply};
+use super::super::decide::{Accepted, Asked, CallNow, Envelope, Judging, PendingCall, Reply};
 use super::super::event::Redactor;
-use super::super::state::Call;
+use super::super::state::{Call, RunState};
 use super::super::tool::Progress;
 use super::jobs::Finished;
 use super::replay::Passes;
 use super::{Drive, Halt};
 use crate::clock::{Clock, sleep_until};
-use crate::decision::Decision;
+use crate::run::RunStatus;
 
 /// A decision that is the answer, and who is told once it is durable.
 pub(super) struct Taken {
@@ -90,7 +90,7 @@ impl Drive<'_, '_> {
 
     /// What a decision is the answer to.
     fn accepted(&self, envelope: &Envelope, now_ms: u64) -> Result<Accepted, Reply> {
-        let (incoming, judging) = (&envelope.incoming, self.io.judging);
+        let incoming = &envelope.incoming;
         if envelope.is_posted() {
             return self.state.posted(incoming, now_ms).ok_or(Reply::Stale);
         }
@@ -98,9 +98,7 @@ impl Drive<'_, '_> {
         let inbox = self.io.inbox.as_deref().ok_or(Reply::Unknown)?;
         let asked = inbox.judged(|board| {
             let asked = board.bind(incoming)?;
-            if judging == Judging::Here {
-                board.judge(&asked, incoming, now_ms, schemas)?;
-            }
+            board.judge(&asked, incoming, now_ms, schemas)?;
             Ok(asked)
         });
         // Since it was asked the call may have been given up.
@@ -112,46 +110,66 @@ impl Drive<'_, '_> {
         self.is_open = true;
         let (state, redactor) = (&*self.state, &self.redactor);
         if let Some(inbox) = &mut self.io.inbox {
-            inbox.open(&state.id, anew, || {
+            inbox.open(&state.id, state.commits, anew, || {
                 state.board(|call, asked| asked.shown = Some(Arc::new(shown(redactor, call, asked))))
             });
         }
     }
 
-    /// Tells holders of a handle how a call is now, and of the decision on it that was made durable.
-    pub(super) fn publish(&mut self, call: usize, decision: Option<&Decision>) {
+    /// Shows holders of a handle how these calls are now, and the decisions that were made durable, which are on these
+    /// suspensions.
+    pub(super) fn publish(&mut self, calls: &[usize], decided: &[String]) {
         let (state, redactor) = (&*self.state, &self.redactor);
         let Some(inbox) = self.io.inbox.as_deref() else { return };
+        // A redactor is the user's code: it is not called under the lock of the list.
+        let now: Vec<_> = calls.iter().map(|call| now(state, redactor, *call)).collect();
         inbox.changed(|board| {
-            let call_now = &state.calls[call];
-            let mut now = call_now.now(&state.id, call);
-            if let Some(asked) = &mut now.waits {
-                asked.shown = Some(Arc::new(shown(redactor, call_now, asked)));
-            }
-            let is_other = board.call(now);
-            decision.into_iter().for_each(|decision| board.decision(decision));
+            let is_other = now.into_iter().fold(false, |is_other, call| board.call(call) | is_other);
+            let decisions = decided.iter().filter_map(|suspension| state.decided.on(suspension));
+            decisions.for_each(|decision| board.decision(decision));
+            board.committed(state.commits);
             is_other
         });
     }
 
     /// Shows what was committed now.
-    pub(super) fn publish_all(&mut self) {
+    pub(super) fn publish_all(&mut self, decided: &[String]) {
         self.asks = false;
         let moved = std::mem::take(&mut self.unpublished);
         if !self.is_open {
             return self.open_inbox(true);
         }
-        moved.into_iter().for_each(|call| self.publish(call, None));
+        self.publish(&moved, decided);
     }
 
-    /// The run is over: each decision that is there is answered now, and each that comes when it comes.
-    pub(super) fn answer_all(&mut self) {
+    /// The loop ends: a message that it did not take is refused, and a run that is over answers each decision.
+    pub(super) fn settle_inbox(&mut self) {
+        let is_over = self.state.run.get().status() == RunStatus::Done;
+        if is_over && !self.is_open {
+            self.open_inbox(false);
+        }
+        let taken = self.first.take();
         let Some(inbox) = self.io.inbox.as_deref_mut() else { return };
-        while let Some(envelope) = inbox.take() {
-            let reply = inbox.judged(|board| board.bind(&envelope.incoming)).err().unwrap_or(Reply::Stale);
-            envelope.answer(reply);
+        // It was accepted, and the activation ended before it was committed.
+        if let Some(taken) = taken {
+            inbox.put_first(taken.envelope);
+        }
+        if is_over {
+            inbox.close();
+        } else {
+            inbox.refuse_messages();
         }
     }
+}
+
+/// How a call is now.
+fn now<'s>(state: &'s RunState, redactor: &Redactor, place: usize) -> CallNow<'s> {
+    let call = &state.calls[place];
+    let mut now = call.now(&state.id, place);
+    if let Some(asked) = &mut now.waits {
+        asked.shown = Some(Arc::new(shown(redactor, call, asked)));
+    }
+    now
 }
 
 /// A question as holders of a handle see it.

@@ -133,7 +133,10 @@ pub async fn run_loop(
 /// Dropped, it can be called again.
 pub async fn cancel_run(agent: &Agent, state: &mut RunState, io: Io<'_>) -> Result<Outcome, ActivationError> {
     let events = io.events;
-    Drive::new(agent, state, io, events, false).cancel_waiting().await
+    let mut drive = Drive::new(agent, state, io, events, false);
+    let ended = drive.cancel_waiting().await;
+    drive.settle_inbox();
+    ended
 }
 
 /// One loop over one run. It is the only one that changes the run's state.
@@ -158,6 +161,8 @@ struct Drive<'d, 'io> {
     unpublished: Vec<usize>,
     /// Does one of them ask?
     asks: bool,
+    /// The decision that an activation begins with, until it is replayed.
+    first: Option<intake::Taken>,
     /// Do holders of a handle see the questions of this run?
     is_open: bool,
     /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
@@ -209,6 +214,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             progressed,
             unpublished: Vec::new(),
             asks: false,
+            first: None,
             is_open: false,
             stop: None,
             problems: Vec::new(),
@@ -221,12 +227,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             self.open_inbox(false);
         }
         let ended = self.go(input).await;
-        if let Some(inbox) = &mut self.io.inbox {
-            inbox.refuse_messages();
-        }
-        if self.state.run.get().status() == RunStatus::Done {
-            self.answer_all();
-        }
+        self.settle_inbox();
         ended
     }
 
@@ -249,7 +250,7 @@ impl<'d, 'io> Drive<'d, 'io> {
         match (status, input) {
             (RunStatus::Running, Input::Message(text)) if self.state.flows == 0 => {
                 self.state.begin(self.config.clock.now_ms(), text);
-                self.activate(None).await
+                self.activate().await
             }
             (RunStatus::Running, Input::Message(_)) => {
                 refused("it was interrupted; resume it before you write to it")
@@ -257,7 +258,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             (RunStatus::Running, Input::Resume) if self.state.flows == 0 => {
                 refused("it has not begun; start it with a message")
             }
-            (RunStatus::Running, Input::Resume) => self.activate(None).await,
+            (RunStatus::Running, Input::Resume) => self.activate().await,
             (RunStatus::Waiting, input) => self.first_of_waiting(input).await,
             (RunStatus::Done, Input::Resume) if self.state.interrupted => self.commit_end().await,
             (RunStatus::Done, Input::Message(_)) if self.state.interrupted => refused(waiting::END_OWED),
@@ -322,8 +323,8 @@ impl<'d, 'io> Drive<'d, 'io> {
                 written?
             }
         };
-        self.state.committed();
-        self.publish_all();
+        let decided = self.state.committed();
+        self.publish_all(&decided);
         if self.io.committer.is_some() {
             let commit = self.state.commits;
             self.tell(|_| EventKind::Checkpoint { trigger: due.trigger(), commit });

@@ -147,7 +147,9 @@ impl Unfinished {
         let events = io.events;
         let mut drive = Drive::new(agent, state, io, events, false);
         drive.problems = problems;
-        drive.finish(flow).await
+        let ended = drive.finish(flow).await;
+        drive.settle_inbox();
+        ended
     }
 }
 

@@ -61,7 +61,7 @@ impl Drive<'_, '_> {
     }
 
     /// The same at the start of an activation, where calls go on that a crash cut off, too. Says whether a call moved that was
-    /// not replayed. `first` was accepted before the activation began.
+    /// not replayed. The decision that the activation begins with is replayed first.
     ///
     /// # Errors
     /// As [`drain`](Self::drain).
@@ -69,15 +69,12 @@ impl Drive<'_, '_> {
         &mut self,
         flow: &mut dyn Starts,
         mut gate: Gate,
-        first: Option<Taken>,
         interrupted: bool,
     ) -> Result<(Drained, bool), Halt> {
-        if let Some(taken) = first {
-            if self.stop.is_none() {
-                self.begin_replay(&mut Passes::together(&mut gate), taken).await?;
-            } else if let Some(inbox) = &mut self.io.inbox {
-                inbox.put_first(taken.envelope);
-            }
+        if self.stop.is_none()
+            && let Some(taken) = self.first.take()
+        {
+            self.begin_replay(&mut Passes::together(&mut gate), taken).await?;
         }
         let (mut in_doubt, mut moved) = (interrupted, false);
         loop {
@@ -174,8 +171,8 @@ impl Drive<'_, '_> {
             other => unreachable!("an accepted decision is on a suspended call, not on {}", other.status()),
         });
         let pass = pass.resolve(Resolve);
+        self.unpublished.push(call);
         let receipt = self.commit(pass.due()).await?;
-        self.publish(call, Some(&decision));
         envelope.answer(Reply::Accepted);
         self.tell_resumed(call, &decision);
         let pass = pass.persist(Persist::new(receipt)).map_err(|rejected| Halt::failed(rejected.error))?;

@@ -68,7 +68,8 @@ impl Drive<'_, '_> {
     pub(super) async fn resume(&mut self, taken: Taken) -> Result<Outcome, ActivationError> {
         let resume = Resume::decided(&*self.state.calls[taken.accepted.call].name, &taken.accepted.decision);
         self.resume_run(resume);
-        self.activate(Some(taken)).await
+        self.first = Some(taken);
+        self.activate().await
     }
 
     /// The next activation, which begins with what the user wrote: the calls that wait are given up (A20).
@@ -76,7 +77,7 @@ impl Drive<'_, '_> {
         self.give_up_calls("superseded by a new message");
         self.state.say(Message::User(text));
         self.resume_run(Resume::user_message());
-        self.activate(None).await
+        self.activate().await
     }
 
     fn resume_run(&mut self, resume: Resume) {

@@ -59,8 +59,8 @@ impl Approval {
         Self::of(When::Always)
     }
 
-    /// A call needs one if `predicate` says so of its arguments. It is asked again on each replay and must say the same then; if it
-    /// panics the run ends with an error, and the tool is not executed.
+    /// A call needs one if `predicate` says so of its arguments. If the predicate panics, the run ends with an error and the tool is
+    /// not executed. A call that was approved once stays in need of all its approvals, whatever the predicate says later.
     pub fn when(predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
         Self::of(When::If(Arc::new(predicate)))
     }
@@ -116,7 +116,9 @@ impl Approval {
 
     fn verdict(&self, call: &GateCall<'_>, now_ms: u64) -> Verdict {
         let given = self.given(call);
-        if given >= self.people && !call.is_replaced() || !self.is_needed_for(call) {
+        // A call that was asked about is asked about to the end: a predicate that changes its mind lifts no question.
+        let is_needed = given > 0 && !call.is_replaced() || self.is_needed_for(call);
+        if given >= self.people && !call.is_replaced() || !is_needed {
             return Verdict::Allow;
         }
         if call.is_replaced() {
@@ -177,16 +179,16 @@ impl fmt::Debug for Approval {
 }
 
 /// What stands behind the colon in the ids of its suspensions.
-const WORD: &str = "approval";
-const SUFFIX: &str = ":approval";
+const WORD: &str = "runstate.approval";
+const SUFFIX: &str = ":runstate.approval";
 
 /// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
 /// asks by itself for those that [need an approval](crate::agent::ToolSpec::needs_approval).
 ///
 /// A call goes on when it was approved, and is cancelled when a person says no. An approval is for the arguments that were shown:
 /// where a decision on another question replaces them, and those need an approval, the call is blocked. Each question is
-/// suspended under an id that ends in `:approval`, a word that no other gate may use; an answer to any other question approves
-/// nothing. Where several are about one tool, one approval counts for all, and the one that wants the most people decides.
+/// suspended under an id that ends in `:runstate.approval`: words that begin with `runstate.` are the library's. An answer to any
+/// other question approves nothing. Where several are about one tool, one approval counts for all, and the one that wants the most people decides.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};

@@ -57,6 +57,13 @@ impl Call {
         Some(Asked { call: Arc::clone(&self.name), suspension, digest, shown: None })
     }
 
+    /// Is this the digest of what it waits for? An earlier version had that of the arguments alone.
+    pub(in crate::agent) fn asks(&self, run: &str, digest: &str) -> bool {
+        let AnyToolCall::Suspended(machine) = self.machine.get() else { return false };
+        let of_arguments = || crate::decision::digest(machine.asked_arguments());
+        self.asked(run).is_some_and(|asked| asked.digest == *digest) || of_arguments() == *digest
+    }
+
     /// How it is now, for decisions on it.
     pub(in crate::agent) fn now(&self, run: &str, place: usize) -> CallNow<'_> {
         let record = self.record();

@@ -61,7 +61,8 @@ impl Decided {
         self.unsaved.iter().filter_map(|id| self.by_suspension.get(id))
     }
 
-    pub(in crate::agent) fn committed(&mut self) {
-        self.unsaved.clear();
+    /// All are committed now. Gives the suspensions of those that were not before.
+    pub(in crate::agent) fn committed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unsaved)
     }
 }

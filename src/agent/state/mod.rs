@@ -281,14 +281,14 @@ impl RunState {
         self.run_changed = true;
     }
 
-    /// All of it is in the store now.
-    pub(super) fn committed(&mut self) {
+    /// All of it is in the store now. Gives the suspensions of the decisions that were not before.
+    pub(super) fn committed(&mut self) -> Vec<String> {
         self.commits += 1;
         Counts::save(self);
         self.run_changed = false;
         self.calls.committed();
-        self.decided.committed();
         self.unsaved.clear();
         self.changed_values = Changed::default();
+        self.decided.committed()
     }
 }

@@ -95,6 +95,7 @@ behaviours! {
         a_commit_takes_decisions_out_of_the_mail,
         decisions_come_back_as_they_were;
     decides:
+        each_row_of_the_table_is_the_reply,
         who_decides_is_told_what_became_of_it,
         a_decision_is_found_by_call_or_suspension,
         a_name_that_two_calls_have_is_refused,
@@ -102,7 +103,8 @@ behaviours! {
         of_two_calls_with_one_id_that_wait_none_is_meant_by_it,
         a_decision_is_for_the_question_that_was_shown,
         a_decision_that_came_too_late_is_expired,
-        whoever_decides_under_the_name_of_the_runtime_is_a_person,
+        a_decision_in_the_name_of_the_runtime_is_refused,
+        an_actor_that_cannot_be_told_apart_is_refused,
         a_result_that_does_not_fit_is_refused,
         what_was_decided_and_taken_is_remembered;
     timers:

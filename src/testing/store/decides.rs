@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{Must, approval, claim, commit, mail, put, put_waiting, release};
+use super::puts::{Must, approval, claim, commit, create, mail, put, put_waiting, release};
 use super::world::{NOW, one, questions, turn};
 use crate::agent::{Incoming, Reply, SchemaCheck, Unchecked};
 use crate::decision::Decision;
@@ -55,7 +55,14 @@ pub(super) async fn who_decides_is_told_what_became_of_it(bench: &dyn Bench) {
     assert!(matches!(told, Reply::Invalid(_)), "an empty id: {told:?}");
     assert_eq!(reply(&*store, &on("r1", "c9", "d2")).await, Reply::Unknown, "a call that is not there");
     assert_eq!(reply(&*store, &on("r9", "c0", "d2")).await, Reply::Unknown, "a run that is not there");
-    assert_eq!(reply(&*store, &Incoming::new("d2", "c9", Resume)).await, Reply::Unknown, "a call of any run");
+    let told = reply(&*store, &Incoming::new("d2", "c1", Resume)).await;
+    assert!(matches!(told, Reply::Invalid(_)), "a call of any run: {told:?}");
+    let elsewhere = Incoming::new("d2", "", Resume).on("r9/c0/1");
+    assert_eq!(reply(&*store, &elsewhere).await, Reply::Unknown, "a suspension of a run that is not there");
+    let never = Incoming::new("d2", "", Resume).on("r1/c1/2");
+    assert_eq!(reply(&*store, &never).await, Reply::Unknown, "a suspension that was never there");
+    let twice = Incoming { run_id: None, call: String::new(), ..first.clone() }.on(&*kept[0].suspension_id);
+    assert_eq!(reply(&*store, &twice).await, Reply::Duplicate, "the same again, by its suspension alone");
     let stale = on("r1", "c1", "d2").on("of another time");
     assert_eq!(reply(&*store, &stale).await, Reply::Stale, "a suspension that is not there");
     assert_eq!(mail(&*store, "r1").await.decisions, kept, "the mail after all that");
@@ -80,11 +87,12 @@ pub(super) async fn a_decision_is_found_by_call_or_suspension(bench: &dyn Bench)
     assert_eq!(reply(&*store, &of_another).await, Reply::Unknown, "by the suspension, of another call");
     let by_suspension = Incoming::new("d1", "", Resume).on(&*second[0].suspension.id);
     assert_eq!(reply(&*store, &by_suspension).await, Reply::Accepted, "by the suspension alone");
-    assert_eq!(
-        reply(&*store, &Incoming::new("d2", "c2", Resume)).await,
-        Reply::Accepted,
-        "by the call alone"
-    );
+    assert_eq!(reply(&*store, &on("r2", "c2", "d2")).await, Reply::Accepted, "by the run and the call");
+    let digest = approval(&*store, "r2", "c1").await.digest;
+    let by_digest = Incoming::new("d3", "", Resume).for_question(digest);
+    assert_eq!(reply(&*store, &by_digest).await, Reply::Accepted, "by the digest alone");
+    let of_none = Incoming::new("d4", "", Resume).for_question("sha256:0");
+    assert_eq!(reply(&*store, &of_none).await, Reply::Unknown, "by the digest of no question");
     let of_r1: Vec<_> = mail(&*store, "r1").await.decisions.into_iter().map(|one| one.call).collect();
     assert_eq!(of_r1, [&*second[1].call, &*second[0].call], "calls of r1 that were decided");
     assert_eq!(mail(&*store, "r2").await.decisions[0].call, "c2", "the call of r2 that was decided");
@@ -95,16 +103,15 @@ pub(super) async fn a_name_that_two_calls_have_is_refused(bench: &dyn Bench) {
     put_waiting(&*store, "r1", 1).await;
     put_waiting(&*store, "r2", 1).await;
     let told = reply(&*store, &Incoming::new("d0", "c0", Resume)).await;
-    assert!(
-        matches!(&told, Reply::Ambiguous(waiting) if waiting.len() == 2),
-        "c0, which two runs have: {told:?}"
-    );
+    assert!(matches!(told, Reply::Invalid(_)), "c0, which two runs have: {told:?}");
     for run in ["r1", "r2"] {
         assert_eq!(mail(&*store, run).await.decisions, [], "the mail of {run:?}");
     }
     assert_eq!(reply(&*store, &on("r1", "c0", "d0")).await, Reply::Accepted, "c0 of r1");
+    // The same words again are no answer to the call of the other run.
     let told = reply(&*store, &Incoming::new("d1", "c0", Resume)).await;
-    assert_eq!(told, Reply::Accepted, "c0, once only that of r2 waits");
+    assert!(matches!(told, Reply::Invalid(_)), "c0, once only that of r2 waits: {told:?}");
+    assert_eq!(mail(&*store, "r2").await.decisions, [], "the mail of r2");
 }
 
 pub(super) async fn an_id_that_the_model_gave_again_names_no_question(bench: &dyn Bench) {
@@ -179,6 +186,116 @@ pub(super) async fn a_decision_is_for_the_question_that_was_shown(bench: &dyn Be
     assert!(kept[1].digest.is_some(), "the digest is part of what is kept, also where none was given");
 }
 
+/// The table of [`Reply`], before each commit of the questions, while the driver has the run, without a driver, and once the decisions
+/// are taken.
+pub(super) async fn each_row_of_the_table_is_the_reply(bench: &dyn Bench) {
+    let store = bench.store().await;
+    let asks = [
+        ("a", json!({})),
+        ("p", json!({ "distinct": true })),
+        ("l", json!({ "expires": NOW + 10 })),
+        ("t", json!({ "schema": { "type": "string" } })),
+    ];
+    let script = [turn(asks.map(|(id, arguments)| (id.to_owned(), "ask", arguments)))];
+    let mut played = Played::new("r1", &script).await;
+    create(&*store, "r1").await;
+    let lease = claim(&*store, "r1").await;
+    let rows = async |when: &str, now_ms: u64, rows: Vec<(Incoming, &str)>| {
+        for (incoming, expected) in rows {
+            let told = decide(&*store, &incoming, now_ms, &Texts).await.must(when);
+            assert_eq!(told.name(), expected, "{when}: {incoming:?}: {told}");
+        }
+    };
+
+    // A question exists once it is committed.
+    for one in played.commits() {
+        if !played_asks(&*store).await {
+            let when = format!("before commit {}", one.version);
+            let early = on("r1", "a", "d0");
+            rows(&when, NOW, vec![(early.clone(), "unknown"), (early.on("r1/a/1"), "unknown")]).await;
+        }
+        commit(&*store, &lease, one).await;
+    }
+    let (a, p) = (approval(&*store, "r1", "a").await, approval(&*store, "r1", "p").await);
+    let shown = a.digest.clone();
+    let named = |id: &str| Incoming::new(id, "", Resume);
+    rows(
+        "in hand",
+        NOW,
+        vec![
+            (on("r1", "a", ""), "invalid"),
+            (on("r1", "a", "d\n"), "invalid"),
+            (on("r1", "a", "expiry:r1/a/1").by("ann"), "invalid"),
+            (on("r1", "a", "d0").by(""), "invalid"),
+            (on("r1", "a", "d0").by("runstate"), "invalid"),
+            (on("r1", "", "d0"), "invalid"),
+            (Incoming::new("d0", "a", Resume), "invalid"),
+            (named("d0").on(""), "invalid"),
+            (on("r1", "a", "d0").for_question(""), "invalid"),
+            (on("r1", "z", "d0"), "unknown"),
+            (on("r2", "a", "d0"), "unknown"),
+            (named("d0").on("r1/z/1"), "unknown"),
+            (named("d0").on("r1/a/2"), "unknown"),
+            (on("r1", "a", "d0").on("r1/p/1"), "unknown"),
+            (on("r1", "a", "d0").for_question("sha256:0"), "stale"),
+            (on("r1", "a", "d0").on(&*a.suspension.id).for_question("sha256:0"), "stale"),
+            (on("r1", "a", "d0").for_question(&*shown), "accepted"),
+            (on("r1", "a", "d0").for_question(&*shown), "duplicate"),
+            (named("d0").on(&*a.suspension.id), "duplicate"),
+            (on("r1", "a", "d0").with_result(1), "invalid"),
+            (on("r1", "p", "d0").by("ann"), "invalid"),
+            (on("r1", "a", "d1"), "conflict"),
+            (named("d1").on(&*a.suspension.id), "conflict"),
+            (on("r1", "a", "d1").for_question(&*shown), "conflict"),
+        ],
+    )
+    .await;
+    release(&*store, &lease).await;
+    rows(
+        "without a driver",
+        NOW,
+        vec![
+            (named("d2").on(&*p.suspension.id), "not_distinct"),
+            (named("d2").on(&*p.suspension.id).by("ann"), "accepted"),
+            (on("r1", "p", "d3").by("ben"), "conflict"),
+            (on("r1", "t", "d4").with_result(7), "invalid"),
+            (on("r1", "t", "d4").with_result("seven"), "accepted"),
+            (on("r1", "a", "d0"), "duplicate"),
+        ],
+    )
+    .await;
+    rows("too late", NOW + 10, vec![(on("r1", "l", "d5"), "expired"), (on("r1", "a", "d1"), "conflict")])
+        .await;
+    rows("given up", NOW, vec![(on("r1", "l", "d5"), "expired")]).await;
+
+    let lease = claim(&*store, "r1").await;
+    let taken = mail(&*store, "r1").await.decisions;
+    for new in played.resume(&taken).await {
+        commit(&*store, &lease, &played.commit(new + 1)).await;
+        rows(
+            "once they are taken",
+            NOW,
+            vec![
+                (on("r1", "a", "d0").for_question(&*shown), "duplicate"),
+                (on("r1", "a", "d0").with_result(1), "invalid"),
+                (on("r1", "a", "d1"), "conflict"),
+                (named("d2").on(&*p.suspension.id).by("ann"), "duplicate"),
+                (named("d9").on(&*p.suspension.id).by("ann"), "conflict"),
+                (on("r1", "l", "d5"), "expired"),
+                (named("d9").on("r1/a/2"), "unknown"),
+                (on("r1", "z", "d9"), "unknown"),
+            ],
+        )
+        .await;
+    }
+    release(&*store, &lease).await;
+}
+
+/// Does a question wait already?
+async fn played_asks(store: &dyn RunStore) -> bool {
+    store.load("r1").await.must("load").info.waiting > 0
+}
+
 pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) {
     let store = bench.store().await;
     for run in ["r1", "r2"] {
@@ -199,14 +316,29 @@ pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) 
     assert_eq!(told.must("decide again"), Reply::Expired, "who decides by a clock that is behind");
 }
 
-pub(super) async fn whoever_decides_under_the_name_of_the_runtime_is_a_person(bench: &dyn Bench) {
+pub(super) async fn a_decision_in_the_name_of_the_runtime_is_refused(bench: &dyn Bench) {
     let store = bench.store().await;
     put_waiting(&*store, "r1", 1).await;
-    let mut first = on("r1", "c0", "d0");
-    first.actor = Some("runstate".to_owned());
-    assert_eq!(reply(&*store, &first).await, Reply::Accepted, "the first on c0");
-    let kept = mail(&*store, "r1").await.decisions;
-    assert_eq!(reply(&*store, &on("r1", "c0", "d1")).await, conflict(&kept[0]), "another one on c0");
+    for forged in [on("r1", "c0", "d0").by("runstate"), on("r1", "c0", "expiry:r1/c0/1").by("ann")] {
+        let told = reply(&*store, &forged).await;
+        assert!(
+            matches!(told, Reply::Invalid(_)),
+            "{:?} by {:?}: {told:?}",
+            forged.decision_id,
+            forged.actor
+        );
+    }
+    assert_eq!(mail(&*store, "r1").await.decisions, [], "the mail");
+}
+
+pub(super) async fn an_actor_that_cannot_be_told_apart_is_refused(bench: &dyn Bench) {
+    let store = bench.store().await;
+    put_waiting(&*store, "r1", 1).await;
+    for actor in ["", " ", "ann ", "an\u{200b}n", "ann\n", "\u{2060}", "\u{3164}", "\u{202e}nna"] {
+        let told = reply(&*store, &on("r1", "c0", "d0").by(actor)).await;
+        assert!(matches!(told, Reply::Invalid(_)), "{actor:?}: {told:?}");
+    }
+    assert_eq!(reply(&*store, &on("r1", "c0", "d0").by("Änne 安")).await, Reply::Accepted, "letters");
 }
 
 /// Takes texts alone.

@@ -52,7 +52,7 @@ impl Model for Script {
 const OF_RUN: &str = "noted";
 const OF_THREAD: &str = "shared";
 
-/// `say` gives back its arguments. `ask` waits for a decision first, until `expires` and for a `schema` if it says so.
+/// `say` gives back its arguments. `ask` waits for a decision first, until `expires`, for a `schema` and of `distinct` actors if it says so.
 /// `note` keeps the values `run` and `thread` where it is given, and removes those that are null.
 struct Does {
     spec: ToolSpec,
@@ -79,6 +79,7 @@ fn ask(cx: &mut ToolContext) -> ToolResult {
     suspension = suspension.with_parameters(json!({ "form": [1, "two", null] }));
     suspension.expires_at_ms = arguments["expires"].as_u64();
     suspension.response_schema = arguments.get("schema").cloned();
+    suspension.distinct_actors = arguments["distinct"] == true;
     ToolResult::Pending(suspension)
 }
 

@@ -131,7 +131,7 @@ impl People {
             incoming = incoming.with_result(json!({ "decided_as": self.sent }));
         }
         incoming.run_id = Some(approval.run.clone());
-        let people = if approval.suspension.distinct_actors { 4 } else { 1 };
+        let people = if approval.suspension.distinct_actors { 8 } else { 1 };
         incoming.actor = match self.rng.u8(..people) {
             0 if people > 1 => None,
             person => Some(format!("p{person}")),
@@ -148,7 +148,7 @@ impl People {
             suspension: incoming.suspension_id.clone().unwrap_or_default(),
             action: incoming.action,
             actor: incoming.actor.clone(),
-            wants_another: approval.suspension.distinct_actors,
+            wants_another: approval.suspension.distinct_actors && incoming.action == Resume,
             said: digest_of_decision(&incoming.result, incoming.actor.as_deref(), incoming.digest.as_deref()),
         };
         let note = |entry: &Entry| self.parent.ledger.note(entry).map_err(StoreError::failed);
