@@ -93,10 +93,10 @@ impl Judge for Decisions {
                 self.replied(*number, reply.as_ref(), *durable, book);
             }
             What::Event(event) => match &event.kind {
-                EventKind::ToolCallResumed { call, suspension_id, decision_id, actor, .. } => {
+                EventKind::ToolCallResumed { call, suspension_id, decision_id, action, actor, .. } => {
                     self.resumed(call, suspension_id, decision_id, book);
-                    let wants_another =
-                        now.asked.get(suspension_id).is_some_and(|asked| asked.distinct_actors);
+                    let wants_another = *action == DecisionAction::Resume
+                        && now.asked.get(suspension_id).is_some_and(|asked| asked.distinct_actors);
                     self.went_on(call, decision_id, actor.as_deref(), wants_another, book);
                 }
                 EventKind::ToolCallSuspended { interrupt } => {
@@ -267,7 +267,9 @@ fn expected(
         Some(id) => match settled(id) {
             Some(kind) => return only(kind),
             None if waits(id) => id.as_str(),
-            None => return only(if asked > 0 { Kind::Stale } else { Kind::Unknown }),
+            None => {
+                return only(if was_asked(id, incoming, calls, asked) { Kind::Stale } else { Kind::Unknown });
+            }
         },
         None if incoming.digest.is_some() => match last_asked().find(|id| waits(id)) {
             Some(id) => id,
@@ -308,12 +310,13 @@ fn expected(
         return replies;
     }
     let earlier = |actor: &String| decided_on(&incoming.call, now, actors).contains(actor);
-    if asked.distinct_actors && incoming.actor.as_ref().is_none_or(earlier) {
+    let is_approval = incoming.action == DecisionAction::Resume;
+    if asked.distinct_actors && is_approval && incoming.actor.as_ref().is_none_or(earlier) {
         replies.insert(Kind::NotDistinct);
         return replies;
     }
     let misfit = asked.response_schema.is_some() && incoming.result.get("ok").is_none();
-    replies.insert(match misfit && incoming.action == DecisionAction::Resume {
+    replies.insert(match misfit && is_approval {
         true => Kind::Invalid,
         false => Kind::Accepted,
     });
@@ -331,4 +334,14 @@ fn id_of<'a>(name: &'a str, calls: &BTreeMap<String, CallNow>) -> &'a str {
 /// Is a suspension one of these calls?
 fn is_of(suspension: &str, lives: &[(&String, &CallNow)]) -> bool {
     lives.iter().any(|(name, _)| suspension.contains(&format!("/{name}/")))
+}
+
+/// Was there a question under that suspension, which ends in the call and its number?
+fn was_asked(id: &str, incoming: &Incoming, calls: &BTreeMap<String, CallNow>, of_call: u32) -> bool {
+    let mut segments = id.splitn(3, '/').skip(1);
+    let (Some(name), Some(rest)) = (segments.next(), segments.next()) else { return of_call > 0 };
+    let digits = rest.split(['/', ':']).next().unwrap_or_default();
+    let Ok(number) = digits.parse::<u32>() else { return of_call > 0 };
+    let is_meant = name == incoming.call || id_of(name, calls) == incoming.call;
+    is_meant && calls.get(name).is_some_and(|call| number <= call.suspensions)
 }

@@ -141,14 +141,14 @@ impl Play {
         let mut input = Input::message("go");
         for _ in 0..MOST_LOOPS {
             let next = match self.one_loop(&mut state, &mut decisions, input).await {
-                Next::Over => return self.finish(&state),
+                Next::Over => return self.finish(&state).await,
                 Next::Again => Parked::Goes(Input::Resume),
-                Next::Parked => self.parked(&mut state).await,
+                Next::Parked => self.parked(&mut state, &mut decisions).await,
                 Next::Revive => Parked::Died,
             };
             match next {
                 Parked::Goes(next) => input = next,
-                Parked::Over => return self.finish(&state),
+                Parked::Over => return self.finish(&state).await,
                 Parked::Died => (state, decisions, input) = self.died()?,
             }
         }
@@ -190,6 +190,8 @@ impl Play {
 
     async fn one_loop(&mut self, state: &mut RunState, decisions: &mut Inbox, input: Input) -> Next {
         if state.run().status() == RunStatus::Done {
+            // A run that was brought back over answers what is asked of it.
+            run_loop(&self.agent, state, Input::Resume, Io::new().inbox(decisions)).await.ok();
             return Next::Over;
         }
         let message = input != Input::Resume;
@@ -202,7 +204,8 @@ impl Play {
         let drop_at = next_of(&self.drops);
         let die_at = next_of(&self.deaths);
         let ended = {
-            let mut io = Io::new().inbox(decisions).events(&self.sink).cancelled_by(self.world.token.clone());
+            let mut io =
+                Io::new().inbox(&mut *decisions).events(&self.sink).cancelled_by(self.world.token.clone());
             if let Some(store) = &mut self.store {
                 store.mortal = true;
                 io = io.committer(store);
@@ -222,7 +225,7 @@ impl Play {
             }
         };
         match ended {
-            Ok(ended) => self.ended(state, ended).await,
+            Ok(ended) => self.ended(state, decisions, ended).await,
             Err(_) if self.world.is_endless() => {
                 self.world.wrong("ends: the loop goes in circles");
                 Next::Over
@@ -236,7 +239,12 @@ impl Play {
         }
     }
 
-    async fn ended(&mut self, state: &mut RunState, ended: Result<Outcome, ActivationError>) -> Next {
+    async fn ended(
+        &mut self,
+        state: &mut RunState,
+        decisions: &mut Inbox,
+        ended: Result<Outcome, ActivationError>,
+    ) -> Next {
         let mut ended = ended;
         for _ in 0..8 {
             match ended {
@@ -255,11 +263,12 @@ impl Play {
                         return Next::Over;
                     };
                     store.mortal = false;
-                    let io = Io::new().committer(store).events(&self.sink).watch(&self.world.recorder);
+                    let io = Io::new().committer(store).inbox(&mut *decisions).events(&self.sink);
+                    let io = io.watch(&self.world.recorder);
                     ended =
                         unfinished.retry(&self.agent, state, io).await.map_err(ActivationError::Unfinished);
                 }
-                Err(ActivationError::NotCommitted(_)) => ended = self.cancel(state).await,
+                Err(ActivationError::NotCommitted(_)) => ended = self.cancel(state, decisions).await,
                 Err(error) => {
                     self.world.wrong(format!("ends: {error}"));
                     return Next::Over;
@@ -270,8 +279,12 @@ impl Play {
         Next::Over
     }
 
-    async fn cancel(&mut self, state: &mut RunState) -> Result<Outcome, ActivationError> {
-        let mut io = Io::new().events(&self.sink).watch(&self.world.recorder);
+    async fn cancel(
+        &mut self,
+        state: &mut RunState,
+        decisions: &mut Inbox,
+    ) -> Result<Outcome, ActivationError> {
+        let mut io = Io::new().inbox(decisions).events(&self.sink).watch(&self.world.recorder);
         if let Some(store) = &mut self.store {
             store.mortal = false;
             io = io.committer(store);
@@ -280,7 +293,7 @@ impl Play {
     }
 
     /// What becomes of a run that is parked.
-    async fn parked(&mut self, state: &mut RunState) -> Parked {
+    async fn parked(&mut self, state: &mut RunState, decisions: &mut Inbox) -> Parked {
         let now = Instant::now();
         self.deaths.retain(|at| *at > now);
         let die_at = next_of(&self.deaths);
@@ -309,14 +322,24 @@ impl Play {
         }
         let (calls, status) = (calls_of(state), state.run().status());
         self.world.note(What::LoopBegan { life: self.life, message: false, calls, status });
-        let cancelled = self.cancel(state).await;
-        if let Next::Parked = self.ended(state, cancelled).await {
+        let cancelled = self.cancel(state, decisions).await;
+        if let Next::Parked = self.ended(state, decisions, cancelled).await {
             self.world.wrong("cancel: a cancelled run waits");
         }
         Parked::Over
     }
 
-    fn finish(&self, state: &RunState) -> Option<Final> {
+    async fn finish(&self, state: &RunState) -> Option<Final> {
+        // The inbox lives: what was given to the run is answered now, without another loop over it.
+        for _ in 0..64 {
+            tokio::task::yield_now().await;
+        }
+        match self.world.unanswered() {
+            0 => {}
+            several => self
+                .world
+                .wrong(format!("replies: {several} decisions are not answered when the run is over")),
+        }
         let reason = match state.run() {
             AnyRun::Done(run) => Some(run.reason().clone()),
             AnyRun::Running(_) | AnyRun::Waiting(_) => None,

@@ -125,10 +125,12 @@ async fn deliver(world: &Arc<World>, batch: Vec<Incoming>) {
             world.note(What::Sent { number, incoming: incoming.clone() });
         }
         world.sent.notify_one();
+        world.asks(1);
         let replies = match batch.as_slice() {
             [one] => handle.decide(one.clone()).await.map(|reply| vec![reply]),
             _ => handle.decide_all(batch.clone()).await,
         };
+        world.asks(-1);
         drop(handle);
         let gone = replies.is_err();
         let replies: Vec<Option<Reply>> = match replies {

@@ -45,6 +45,8 @@ struct Outside {
     handle: Option<DecisionHandle>,
     durable: Durable,
     sent: usize,
+    /// Calls of `decide` that have not returned.
+    unanswered: usize,
     /// Did the process die, and the loop does not know yet?
     dead: bool,
     /// Is the run parked, and no loop there that is written to?
@@ -128,6 +130,16 @@ impl World {
 
     pub(super) fn set_parked(&self, parked: bool) {
         self.lock().parked = parked;
+    }
+
+    /// Counts the calls of `decide` that have not returned.
+    pub(super) fn asks(&self, change: isize) {
+        let mut outside = self.lock();
+        outside.unanswered = outside.unanswered.saturating_add_signed(change);
+    }
+
+    pub(super) fn unanswered(&self) -> usize {
+        self.lock().unanswered
     }
 
     pub(super) fn next_number(&self) -> usize {
