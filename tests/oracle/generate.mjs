@@ -82,6 +82,40 @@ export function diagram(rng) {
   return body.replaceAll('\n', feed);
 }
 
+const LABELS = ['go', 'go [fast]', 'x(1) / y', 'done', 'when it is ready', 'a.b:c', 'go [a (b)] / c [d]', '', ''];
+
+/** A diagram of composite states in one another, choices, parallel transitions and labels of every kind. */
+export function nested(rng) {
+  const { below, pick, chance } = rng;
+  const [states, groups, choices] = [2 + below(5), below(4), below(3)];
+  const name = { state: (n) => `S${n}`, group: (n) => `G${n}`, choice: (n) => `c${n}` };
+  const inside = Array.from({ length: groups + 1 }, () => []); // the last is the root
+  for (let n = 0; n < states; n += 1) inside[chance(0.5) && groups > 0 ? below(groups) : groups].push(name.state(n));
+  // A group is in an earlier one, so that none is in itself.
+  for (let n = 0; n < groups; n += 1) inside[chance(0.4) && n > 0 ? below(n) : groups].push(name.group(n));
+  const body = (of) => inside[of].map((id) => {
+    if (!id.startsWith('G')) return id;
+    const [group, lines] = [Number(id.slice(1)), []];
+    const parts = inside[group];
+    if (parts.length > 0 && chance(0.6)) lines.push(`[*] --> ${pick(parts)}${chance(0.1) ? ' : begin' : ''}`);
+    if (parts.length > 0 && chance(0.4)) lines.push(`${pick(parts)} --> [*]${chance(0.3) ? ' : done' : ''}`);
+    return `state ${id} {\n${body(group)}\n${lines.join('\n')}\n}`;
+  }).join('\n');
+  const nodes = [...Array(states).keys()].map(name.state).concat([...Array(groups).keys()].map(name.group));
+  const lines = [`stateDiagram-v2`, ...[...Array(choices).keys()].map((n) => `state ${name.choice(n)} <<choice>>`), body(groups)];
+  lines.push(`[*] --> ${pick(nodes)}`);
+  const label = () => { const text = pick(LABELS); return text === '' ? '' : ` : ${text}`; };
+  for (let n = 1 + below(12); n > 0; n -= 1) {
+    const to = chance(0.2) && choices > 0 ? name.choice(below(choices)) : pick(nodes);
+    lines.push(`${pick(nodes)} --> ${to}${label()}`);
+  }
+  for (let n = 0; n < choices; n += 1) {
+    for (let ways = 1 + below(3); ways > 0; ways -= 1) lines.push(`${name.choice(n)} --> ${n + 1 < choices && chance(0.3) ? name.choice(n + 1) : pick(nodes)}${label()}`);
+  }
+  if (chance(0.5)) lines.push(`${pick(nodes)} --> [*]`);
+  return lines.join('\n');
+}
+
 const SPLINTERS = [
   ' ', '\n', ';', ':', '::', ':::', '"', '{', '}', '-', '--', '-->', '[*]', '%%', '%%{', '}%%', '#', '#35;', '<', '<b a="c">', ',', 'state ', 'note ',
   ' as ', 'end note', 'direction LR', '<<choice>>', 'accDescr{', 'class ', 'style ', 'classDef ', '\t', '\r', '\u2028', '\ufeff', '\u0085', 'é', '---\n', 'scale ',

@@ -52,7 +52,7 @@ export async function view(source) {
   }
   if (!diagram.type.startsWith('state')) return { ok: false, error: `a ${diagram.type} diagram` };
   const db = diagram.db;
-  const out = { ok: true, edges: [], states: [], descriptions: [], notes: [], directions: [] };
+  const out = { ok: true, meant: [], divided: [], edges: [], states: [], descriptions: [], notes: [], directions: [] };
   Object.assign(out, { classDefs: [], classes: [], styles: [], clicks: [] });
   const descriptions = new Map();
   const regions = new Map(); // the id of a divided region -> its name
@@ -68,6 +68,7 @@ export async function view(source) {
     }
     if (item.note) out.notes.push([item.id, item.note.position.slice(0, -3).toLowerCase(), item.note.raw]);
   };
+  const kinds = { choice: 'choice', fork: 'fork', join: 'join' };
   const directions = new Map();
   // Statements in source order, without recursion.
   const work = [...db.rootDoc].reverse().map((item) => [item, 'root']);
@@ -82,6 +83,8 @@ export async function view(source) {
         break;
       case 'state': {
         node(item);
+        // Mermaid forgets it where the state was named before; it is meant all the same.
+        if (kinds[item.type]) out.meant.push([item.id, item.type]);
         const inner = regions.get(item.id) ?? item.id;
         for (const child of item.doc ?? []) {
           if (child?.type !== 'divider' || !child.doc) continue;
@@ -117,8 +120,8 @@ export async function view(source) {
   }
   const named = (id) => ends.get(id) ?? id;
   out.edges = out.edges.map(([from, to, label]) => [named(from), named(to), label]);
+  out.divided = [...counts.keys()];
   const pseudo = new Set(['start', 'end', 'stateStart', 'stateEnd']);
-  const kinds = { choice: 'choice', fork: 'fork', join: 'join' };
   for (const item of db.getData().nodes) {
     const kind = item.shape === 'note' || item.shape === 'noteGroup' || item.shape === 'divider' ? null
       : item.isGroup ? 'group' : (kinds[item.shape] ?? 'plain');

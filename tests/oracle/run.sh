@@ -1,7 +1,9 @@
 #!/bin/sh
-# Compares this crate's parser with Mermaid itself, on the corpus and on generated diagrams.
+# Compares this crate's parser with Mermaid itself, and its checker with another one over Mermaid's reading, on the corpus and on
+# generated diagrams.
 #
 #   tests/oracle/run.sh [--seed N] [--count N] [--record] [--show N]
+#   tests/oracle/run.sh traces [--seed N] [--count N] [--show N]
 #
 # Needs node and npm. The packages go to a folder that is not part of the project: ORACLE_MODULES, or one below target/.
 set -eu
@@ -15,5 +17,11 @@ if [ ! -d "$ORACLE_MODULES/node_modules/mermaid" ] || ! cmp -s "$here/package.js
     (cd "$ORACLE_MODULES" && npm install --no-audit --no-fund --no-package-lock --ignore-scripts)
 fi
 cd "$root"
+examples="${CARGO_TARGET_DIR:-$root/target}/release/examples"
+if [ "${1:-}" = traces ]; then
+    shift
+    cargo build --quiet --release --features trace --example trace_verdicts
+    exec node "$here/traces.mjs" --program "$examples/trace_verdicts" "$@"
+fi
 cargo build --quiet --release --example mermaid_dump
-exec node "$here/compare.mjs" --dump "${CARGO_TARGET_DIR:-$root/target}/release/examples/mermaid_dump" "$@"
+exec node "$here/compare.mjs" --dump "$examples/mermaid_dump" "$@"
