@@ -5,7 +5,7 @@ use runstate_scenario::Scenario;
 const GOOD: &str = "\
 name: good
 message: hello
-approve: [send]
+approve: [delete_file]
 tools:
   send: {does: [{takes_ms: 5, gives: {success: sent}}]}
 model:
@@ -30,7 +30,7 @@ fn faults_have_their_places() {
     Scenario::parse(GOOD).unwrap();
     for (refused, expected) in [
         (but("name: good", "name: Good"), "line 1, column 7: expected a name of"),
-        (but("[send]", "[post]"), "line 3, column 11: there is no tool \"post\" to approve: expected one of"),
+        (but("[delete_file]", "[post]"), "line 3, column 11: there is no tool \"post\": expected one of"),
         (
             but("{takes_ms: 5,", "{takes_ms: 5, progress: [{at_ms: 9, value: 1}],"),
             "line 5, column 41: expected progress within the 5 ms",

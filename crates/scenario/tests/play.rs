@@ -177,6 +177,11 @@ fn what_never_came_about_is_told_with_its_place() {
             vec!["decisions: b never waited"],
         ),
         (
+            "plugins: [{ask: {tool: u, ticket: {action: amount, resume_mode: use_decision_as_tool_result}}}]\n\
+             decisions: [{call: a, action: approve}, {call: b, action: approve}]",
+            vec!["decisions: b asked for a result"],
+        ),
+        (
             "outside:\n- {when: {at_ms: 1}, do: {decide: [{id: d1, call: a, action: approve}]}}\n\
              - {when: {at_ms: 5000}, do: {decide: [{id: d2, call: a, action: deny}, {id: d3, call: a, action: deny}]}}",
             vec!["outside[1]: decide d2, d3, at 5000 ms"],

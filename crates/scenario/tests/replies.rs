@@ -17,7 +17,7 @@ tools:
       - {takes_ms: 1, gives: {success: sent}}
 plugins:
   - {gate: {call: c1, says: {ask: {action: may}}}}
-  - {gate: {call: c2, asked: 1, says: {block: never}}}
+  - {gate: {call: c1, asked: 9, says: {block: never}}}
 model:
   - calls: [{id: c1, tool: send}]
   - text: done

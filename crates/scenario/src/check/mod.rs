@@ -107,16 +107,39 @@ fn limits(scenario: &Scenario) -> Result<(), Fault> {
 
 fn approvals(scenario: &Scenario) -> Result<(), Fault> {
     for (at, tool) in scenario.approve.iter().enumerate() {
-        if !FILE_TOOLS.contains(&tool.as_str()) && !scenario.tools.contains_key(tool) {
-            let scripted = scenario.tools.keys().map(String::as_str);
-            let known: Vec<&str> = FILE_TOOLS.iter().copied().chain(scripted).collect();
-            let message =
-                format!("there is no tool {tool:?} to approve: expected one of {}", known.join(", "));
-            return Err(fault!(message, "approve", at));
-        }
+        there_is(scenario, tool).map_err(|message| fault!(message, "approve", at))?;
         if scenario.approve[..at].contains(tool) {
             return Err(fault!(format!("the tool {tool:?} is listed twice"), "approve", at));
         }
     }
     Ok(())
+}
+
+/// A tool that is neither there nor ever called by the model is a mistake in writing: what is said about it would hold for nothing.
+fn there_is(scenario: &Scenario, tool: &str) -> Result<(), String> {
+    let is_called = || scenario.calls().any(|call| call.tool == tool);
+    if FILE_TOOLS.contains(&tool) || scenario.tools.contains_key(tool) || is_called() {
+        return Ok(());
+    }
+    let scripted = scenario.tools.keys().map(String::as_str);
+    let known: Vec<&str> = FILE_TOOLS.iter().copied().chain(scripted).collect();
+    Err(format!("there is no tool {tool:?}: expected one of {}", known.join(", ")))
+}
+
+/// A call that the model never makes, by its name in traces, is a mistake in writing.
+fn is_called(scenario: &Scenario, call: &str) -> Result<(), String> {
+    let (id, life) = match call.split_once('#') {
+        Some((id, life)) => (id, life.parse().unwrap_or(0)),
+        None => (call, 1),
+    };
+    let lives = scenario.calls().filter(|it| it.id == id).count();
+    if (1..=lives).contains(&life) {
+        return Ok(());
+    }
+    let mut ids: Vec<&str> = scenario.calls().map(|it| it.id.as_str()).take(20).collect();
+    ids.dedup();
+    Err(format!(
+        "the model makes no call {call:?}: it makes {}",
+        if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
+    ))
 }

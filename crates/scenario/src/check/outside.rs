@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, fault};
+use super::{Fault, fault, is_called};
 use crate::Scenario;
 use crate::file::{Act, Action, Question, When};
 
@@ -29,18 +29,10 @@ const EVENTS: &[&str] = &[
 ];
 
 pub(super) fn answers(scenario: &Scenario) -> Result<(), Fault> {
-    let lives = lives(scenario);
     let mut seen = BTreeMap::new();
     for (at, answer) in scenario.decisions.iter().enumerate() {
         let call = answer.call.as_str();
-        let (id, life) = match call.split_once('#') {
-            Some((id, life)) => (id, life.parse().unwrap_or(0)),
-            None => (call, 1),
-        };
-        if lives.get(id).is_none_or(|lives| life == 0 || life > *lives) {
-            let message = format!("the model makes no call {call:?} that this could decide");
-            return Err(fault!(message, "decisions", at, "call"));
-        }
+        is_called(scenario, call).map_err(|message| fault!(message, "decisions", at, "call"))?;
         if let Some(first) = seen.insert(call, at + 1) {
             let message = format!("the call {call:?} was decided before, by decision {first}");
             return Err(fault!(message, "decisions", at, "call"));
@@ -51,15 +43,6 @@ pub(super) fn answers(scenario: &Scenario) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// How often the model uses each id.
-fn lives(scenario: &Scenario) -> BTreeMap<&str, u32> {
-    let mut lives = BTreeMap::new();
-    for call in scenario.calls() {
-        *lives.entry(call.id.as_str()).or_insert(0) += 1;
-    }
-    lives
 }
 
 pub(super) fn replies(scenario: &Scenario) -> Result<(), Fault> {

@@ -2,7 +2,7 @@
 
 use runstate::run::RunStatus;
 
-use super::{Fault, fault};
+use super::{Fault, fault, is_called, there_is};
 use crate::Scenario;
 use crate::file::{Behaviour, Ending, Plugin};
 
@@ -22,6 +22,8 @@ pub(super) fn tools(scenario: &Scenario) -> Result<(), Fault> {
             }
         }
         for (call, behaviours) in &tool.calls {
+            is_called(scenario, call)
+                .map_err(|message| fault!(message, "tools", tool_name(), "calls", call.as_str()))?;
             for (at, behaviour) in behaviours.iter().enumerate() {
                 if let Some(message) = progress_out_of_order(behaviour) {
                     return Err(fault!(
@@ -92,7 +94,24 @@ pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The tools that plugins ask about. A decision counts for the call, and so one of two questions would never be asked.
+fn asks_once(scenario: &Scenario) -> Result<(), Fault> {
+    let mut asked: Vec<&str> = scenario.approve.iter().map(String::as_str).collect();
+    for (at, plugin) in scenario.plugins.iter().enumerate() {
+        let Plugin::Ask { tool, .. } = plugin else { continue };
+        if asked.contains(&tool.as_str()) {
+            let message = format!(
+                "the tool {tool:?} is asked about already: one question is enough, with `times` for several people"
+            );
+            return Err(fault!(message, "plugins", at, "ask", "tool"));
+        }
+        asked.push(tool);
+    }
+    Ok(())
+}
+
 pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
+    asks_once(scenario)?;
     for (at, plugin) in scenario.plugins.iter().enumerate() {
         match plugin {
             Plugin::Ask { times: 0, .. } => {
@@ -101,6 +120,27 @@ pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
             Plugin::EndRun { reason, .. } if reason.to_run_status() != RunStatus::Done => {
                 let message = format!("a run that ends as '{reason}' is not over: expected another reason");
                 return Err(fault!(message, "plugins", at, "end_run", "reason"));
+            }
+            _ => {}
+        }
+        let named = |kind: &'static str, tool: &str| {
+            there_is(scenario, tool).map_err(|message| fault!(message, "plugins", at, kind, "tool"))
+        };
+        match plugin {
+            Plugin::Ask { tool, .. } => named("ask", tool)?,
+            Plugin::Block { tool, .. } => named("block", tool)?,
+            Plugin::BlockRun { tool, .. } => named("block_run", tool)?,
+            Plugin::SetResult { tool, .. } => named("set_result", tool)?,
+            Plugin::DropCalls { tool } => named("drop_calls", tool)?,
+            Plugin::Offer { tools, .. } => {
+                for (place, tool) in tools.iter().enumerate() {
+                    there_is(scenario, tool)
+                        .map_err(|message| fault!(message, "plugins", at, "offer", "tools", place))?;
+                }
+            }
+            Plugin::Gate { call, .. } => {
+                is_called(scenario, call)
+                    .map_err(|message| fault!(message, "plugins", at, "gate", "call"))?;
             }
             _ => {}
         }

@@ -16,9 +16,13 @@ pub struct Answer {
     /// Why, in the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// With `approve`: this is the call's result, the tool does not execute.
+    /// With `approve`: the answer to a question that asks for one, and needed there. By its `resume_mode` it is the call's result, or takes
+    /// the place of the arguments. Of a tool under `approve` it is the call's result, and the tool does not execute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
+    /// The name of the person; `scenario` without one, or none where a question asks for distinct actors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
 }
 
 /// The two ways on for a call that waits.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use runstate::agent::{Incoming, Reply, RunGone};
-use runstate::decision::DecisionAction;
+use runstate::decision::{DecisionAction, Suspension};
 
 use super::super::played::{Replied, Sent, What};
 use super::outside::{Awaited, Pending};
@@ -162,12 +162,14 @@ impl Board {
 }
 
 /// An answer to a suspension, as a decision.
-pub(super) fn answer(ready: super::Ready, suspension: &str) -> Incoming {
-    let super::Ready { answer, actor, .. } = ready;
+pub(super) fn answer(ready: super::Ready, suspension: &Suspension) -> Incoming {
+    let (super::Ready { answer, .. }, id) = (ready, &suspension.id);
+    // A scenario is a script, and no person that agrees with another one.
+    let scenario = || (!suspension.distinct_actors).then(|| "scenario".to_owned());
     let action: DecisionAction = answer.action.into();
-    let mut incoming = Incoming::new(format!("{suspension}/decision"), answer.call, action).on(suspension);
+    let mut incoming = Incoming::new(format!("{id}/decision"), answer.call, action).on(id);
     incoming.result = answer.result.unwrap_or_default();
     incoming.reason = answer.reason;
-    incoming.actor = Some(actor);
+    incoming.actor = answer.actor.or_else(scenario);
     incoming
 }

@@ -16,6 +16,8 @@ use crate::file::{Act, Answer, Decision, Given, Question, Reply, Step, When};
 pub(in crate::play) struct Outside {
     pub(super) steps: Vec<Pending>,
     pub(super) answers: Vec<Ready>,
+    /// The calls that asked for a result, which the answer that is ready has not.
+    pub(super) asked_for_result: BTreeSet<String>,
     pub(in crate::play) sent: Vec<Sent>,
     /// How many of those were sent to processes that are gone: they are not answered any more.
     pub(super) sent_before: usize,
@@ -49,16 +51,14 @@ pub(super) struct Awaited {
 pub struct Ready {
     /// The answer.
     pub answer: Answer,
-    /// Who gives it.
-    pub actor: String,
-    /// Does it also say whether a call in doubt may execute again? A scenario cannot foresee that.
-    pub settles_doubt: bool,
+    /// Does it come from the command that drives the run, and not from its scenario?
+    pub is_of_command: bool,
 }
 
 impl Ready {
     /// As a scenario's own decision is ready.
     pub fn in_scenario(answer: Answer) -> Self {
-        Ready { answer, actor: "scenario".to_owned(), settles_doubt: false }
+        Ready { answer, is_of_command: false }
     }
 }
 
@@ -96,8 +96,10 @@ impl Outside {
     /// What the scenario says of the outside that never came about.
     pub(in crate::play) fn missed(&self) -> Vec<String> {
         let steps = self.steps.iter().map(Pending::to_string);
-        let answers =
-            self.answers.iter().map(|ready| format!("decisions: {} never waited", ready.answer.call));
+        let answers = self.answers.iter().map(|Ready { answer: Answer { call, .. }, .. }| {
+            let asked = self.asked_for_result.contains(call);
+            format!("decisions: {call} {}", if asked { "asked for a result" } else { "never waited" })
+        });
         let replies = self.replies.iter().enumerate().filter(|(place, _)| !self.replied.contains(place));
         let replies = replies.map(|(place, reply)| match &reply.to {
             Question::Doubt => format!("replies[{place}]: no call was in doubt"),

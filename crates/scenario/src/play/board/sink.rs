@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use runstate::agent::Incoming;
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
-use runstate::decision::Suspension;
+use runstate::decision::{ResumeMode, Suspension};
 use runstate::run::RunStatus;
 use serde_json::Value;
 
 use super::super::played::{Replied, What};
 use super::fire::answer;
+use super::outside::{Outside, Ready};
 use super::{Board, Inner};
-use crate::file::{Act, OnEvent, When};
+use crate::file::{Act, Action, Answer, OnEvent, When};
 use crate::script::IN_DOUBT;
 
 impl EventSink for Board {
@@ -85,16 +86,25 @@ impl Inner {
         &mut self,
         waiting: impl Iterator<Item = (&'w str, &'w Suspension)>,
     ) -> Vec<Incoming> {
-        let answers = &mut self.outside.answers;
+        let Outside { answers, asked_for_result, .. } = &mut self.outside;
         let given = waiting.filter_map(|(call, suspension)| {
-            let fits = |ready: &super::Ready| {
-                ready.answer.call == call && (ready.settles_doubt || suspension.action != IN_DOUBT)
-            };
-            let at = answers.iter().position(fits)?;
-            Some(answer(answers.remove(at), &suspension.id))
+            // What a crash brings about cannot be foreseen.
+            let of_call = |ready: &Ready| ready.answer.call == call && suspension.action != IN_DOUBT;
+            let at = answers.iter().position(of_call)?;
+            if !has_what_is_asked(&answers[at].answer, suspension) {
+                asked_for_result.insert(call.to_owned());
+                return None;
+            }
+            Some(answer(answers.remove(at), suspension))
         });
         given.collect()
     }
+}
+
+/// Has an approval a result where the question wants one?
+fn has_what_is_asked(answer: &Answer, suspension: &Suspension) -> bool {
+    let wants = suspension.resume_mode != ResumeMode::ReplayToolCall || suspension.response_schema.is_some();
+    answer.action == Action::Deny || answer.result.is_some() || !wants
 }
 
 impl Board {
