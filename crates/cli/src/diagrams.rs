@@ -1,23 +1,30 @@
 //! Diagrams by the name of a built-in lifecycle, or by file and heading.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use runstate::diagram::{Diagram, Document, StateGraph};
+use runstate::diagram::{Block, Diagram, Document, StateGraph};
+use runstate::trace::{Report, Rules, mark_mermaid};
+use serde_json::Value;
 
 use crate::builtin;
 use crate::failure::Failure;
 use crate::input::{self, TEXT_LIMIT, Text};
+use crate::output::complain;
 
-/// A diagram that was read, with the file that it stands in.
+/// A diagram that was read, or a graph in JSON, with the file that it stands in.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The lifecycle's name, or the heading above the diagram, or the file's name.
+    /// The lifecycle's name, or the heading above the diagram, or the file's name; of a graph in JSON its own.
     pub(crate) name: String,
-    /// Is it only the file's name?
-    pub(crate) unnamed: bool,
     document: Document,
-    block: runstate::diagram::Block,
-    diagram: Diagram,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Drawn(Block, Box<Diagram>),
+    Json(StateGraph),
 }
 
 impl Loaded {
@@ -27,18 +34,41 @@ impl Loaded {
         let diagram = document
             .parse(&block)
             .map_err(|error| Failure::rendered(error.render(document.name(), document.text())))?;
-        let given = name.or(block.heading()).map(str::to_owned);
-        let unnamed = given.is_none();
-        let name = given.unwrap_or_else(|| document.name().to_owned());
-        Ok(Loaded { name, unnamed, document, block, diagram })
+        let name = name.or(block.heading()).unwrap_or(document.name()).to_owned();
+        Ok(Loaded { name, document, form: Form::Drawn(block, Box::new(diagram)) })
     }
 
-    /// The diagram in a text; a file that ends in `.md` is Markdown.
+    /// The diagram in a text; a file that ends in `.md` is Markdown, and a text that begins with a brace a graph in JSON.
     ///
     /// # Errors
     /// A text that has not exactly one such diagram, or whose diagram cannot be read.
     pub(crate) fn read(source: Text, heading: Option<&str>) -> Result<Self, Failure> {
+        if source.text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) {
+            return Loaded::json(source, heading);
+        }
         Loaded::new(Document::read(source.name, source.text), heading, None)
+    }
+
+    fn json(source: Text, heading: Option<&str>) -> Result<Self, Failure> {
+        // Once for the place of a syntax error, once for the graph.
+        let value: Value = input::json(&source)?;
+        if value.is_array() {
+            return Err(Failure::new(format!("{} holds a list: expected one graph", source.name))
+                .with_help("`runstate diagram NAME --format json` writes one"));
+        }
+        if let Some(heading) = heading {
+            return Err(Failure::new(format!(
+                "{} is a graph in JSON, which has no heading {heading:?}",
+                source.name
+            )));
+        }
+        let graph = StateGraph::from_json(&value.to_string())
+            .map_err(|error| Failure::new(format!("{}: {error}", source.name)))?;
+        Ok(Loaded {
+            name: graph.name.clone(),
+            document: Document::read(source.name, source.text),
+            form: Form::Json(graph),
+        })
     }
 
     /// The file it stands in.
@@ -52,8 +82,11 @@ impl Loaded {
     }
 
     /// The diagram as it is written, without its fence.
-    pub(crate) fn source(&self) -> &str {
-        self.block.span().of(self.document.text()).unwrap_or_default()
+    pub(crate) fn source(&self) -> Cow<'_, str> {
+        match &self.form {
+            Form::Drawn(block, _) => self.document.source(block),
+            Form::Json(graph) => graph.to_mermaid().into(),
+        }
     }
 
     /// The diagram as a graph of one state at a time.
@@ -61,16 +94,52 @@ impl Loaded {
     /// # Errors
     /// What such a graph cannot say, with its place.
     pub(crate) fn graph(&self) -> Result<StateGraph, Failure> {
-        StateGraph::from_diagram(&self.diagram, &self.name)
-            .map_err(|error| Failure::at(error.message(), self.file(), self.text(), error.span()))
+        match &self.form {
+            Form::Drawn(_, diagram) => StateGraph::from_diagram(diagram, &self.name)
+                .map_err(|error| Failure::at(error.message(), self.file(), self.text(), error.span())),
+            Form::Json(graph) => Ok(graph.clone()),
+        }
+    }
+
+    /// What the diagram says of the events of a lifecycle.
+    ///
+    /// # Errors
+    /// As [`Loaded::graph`].
+    pub(crate) fn rules(&self, lifecycle: &str) -> Result<Rules, Failure> {
+        let mut graph = self.graph()?;
+        match &self.form {
+            Form::Drawn(_, diagram) => {
+                let more = graph.warnings.iter().skip(diagram.warnings.len());
+                more.for_each(|warning| complain(&format!("warning: {}: {warning}", self.file())));
+            }
+            Form::Json(_) => {
+                // These are lines of the diagram that it was made from, and not of this file.
+                graph.states.iter_mut().for_each(|state| state.line = None);
+                graph.edges.iter_mut().for_each(|edge| edge.line = None);
+                if let Some(drawn) = &mut graph.drawn {
+                    drawn.arrows.iter_mut().for_each(|arrow| arrow.line = None);
+                    drawn.composites.iter_mut().for_each(|composite| composite.line = None);
+                }
+            }
+        }
+        Ok(Rules::of_diagram(lifecycle, &graph, self.file()))
+    }
+
+    /// The diagram as it is written, marked with what a check found; none for a graph in JSON.
+    pub(crate) fn marked(&self, rules: &Rules, report: &Report) -> Option<String> {
+        match &self.form {
+            Form::Drawn(_, diagram) => Some(mark_mermaid(&self.source(), diagram, rules, report)),
+            Form::Json(_) => None,
+        }
     }
 
     /// What Mermaid does otherwise than the text seems to say, with the places.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
-        self.diagram
-            .warnings
-            .iter()
-            .map(|warning| warning.render(self.file(), self.text()).trim_end().to_owned())
+        let warnings = match &self.form {
+            Form::Drawn(_, diagram) => diagram.warnings.as_slice(),
+            Form::Json(_) => &[],
+        };
+        warnings.iter().map(|warning| warning.render(self.file(), self.text()).trim_end().to_owned())
     }
 }
 

@@ -1,11 +1,14 @@
 //! Which rules a trace is held against, as the command line says it.
 
 use runstate::diagram::{Excerpt, LineIndex, Span};
-use runstate::trace::{Rulebook, Rules, Violation};
+use runstate::trace::{Report, Rulebook, Rules, Violation};
+
+use std::path::Path;
 
 use crate::builtin;
 use crate::diagrams::{self, Loaded};
 use crate::failure::Failure;
+use crate::output::complain;
 
 /// The rules to hold a trace against; without either, those of the built-in lifecycles.
 #[derive(Debug, clap::Args)]
@@ -13,22 +16,30 @@ pub(crate) struct RulesArgs {
     /// Look at the events of this lifecycle alone; with --diagram it may have any name
     #[arg(long, value_name = "NAME")]
     lifecycle: Option<String>,
-    /// Hold all events, or those of --lifecycle, against this diagram
-    #[arg(long, value_name = "FILE[#heading]")]
-    diagram: Option<String>,
+    /// Hold all events, or those of --lifecycle, against this diagram, or graph in JSON; with a name those of that lifecycle, and
+    /// may be given several times then
+    #[arg(long, value_name = "[NAME=]FILE[#heading]")]
+    diagram: Vec<String>,
+    /// Refuse a diagram with an edge that any event takes, since its label is no name of an event
+    #[arg(long, requires = "diagram")]
+    strict_events: bool,
 }
 
 /// Rules, and the diagrams that they are drawn in.
 #[derive(Debug)]
 pub(crate) struct Laws {
     pub(crate) book: Rulebook,
+    /// The one lifecycle whose events are looked at, if it is one.
+    pub(crate) only: Option<String>,
     diagrams: Vec<Loaded>,
+    /// Are the rules those of the diagrams, in their order?
+    drawn: bool,
 }
 
 impl RulesArgs {
     /// Are events of that built-in lifecycle held against its own rules?
     pub(crate) fn has_builtin(&self, lifecycle: &str) -> bool {
-        self.diagram.is_none() && self.lifecycle.as_deref().is_none_or(|name| name == lifecycle)
+        self.diagram.is_empty() && self.lifecycle.as_deref().is_none_or(|name| name == lifecycle)
     }
 
     /// The rules.
@@ -36,26 +47,88 @@ impl RulesArgs {
     /// # Errors
     /// A lifecycle that there is not, a diagram that cannot be read.
     pub(crate) fn laws(&self) -> Result<Laws, Failure> {
-        if let Some(spec) = &self.diagram {
-            let drawn = diagrams::load(spec)?;
-            let name = self.lifecycle.as_ref().unwrap_or(&drawn.name);
-            let rules = Rules::of_diagram(name, &drawn.graph()?, drawn.file());
-            let book = match &self.lifecycle {
-                Some(name) => Rulebook::new().with(rules).only(name),
-                None => Rulebook::for_all(rules),
-            };
-            return Ok(Laws { book, diagrams: vec![drawn] });
-        }
+        let laws = match self.diagram.as_slice() {
+            [] => return self.of_builtin(),
+            [spec] if named(spec).0.is_none() => {
+                let drawn = diagrams::load(spec)?;
+                let name = self.lifecycle.as_ref().unwrap_or(&drawn.name);
+                let rules = drawn.rules(name)?;
+                let book = match &self.lifecycle {
+                    Some(name) => Rulebook::new().with(rules).only(name),
+                    None => Rulebook::for_all(rules),
+                };
+                Laws { book, only: self.lifecycle.clone(), diagrams: vec![drawn], drawn: true }
+            }
+            several => self.of_each(several)?,
+        };
+        laws.tell_warnings();
+        if self.strict_events { laws.strict() } else { Ok(laws) }
+    }
+
+    fn of_builtin(&self) -> Result<Laws, Failure> {
         let laws = Laws::builtin()?;
         match &self.lifecycle {
             None => Ok(laws),
             Some(name) if builtin::graph(name).is_some() => {
-                Ok(Laws { book: laws.book.only(name), diagrams: laws.diagrams })
+                Ok(Laws { book: laws.book.only(name), only: Some(name.clone()), ..laws })
             }
-            Some(name) => Err(Failure::new(format!("there is no built-in lifecycle {name:?}"))
-                .with_help(format!("there are {}; any other needs --diagram", builtin::names()))),
+            Some(name) => {
+                let known: Vec<&str> = laws.book.iter().map(Rules::name).collect();
+                let meant =
+                    closest(name, &known).map(|name| format!("did you mean {name:?}? ")).unwrap_or_default();
+                Err(Failure::new(format!("there is no built-in lifecycle {name:?}"))
+                    .with_help(format!("{meant}there are {}; any other needs --diagram", builtin::names())))
+            }
         }
     }
+
+    /// Each diagram is for the lifecycle that it is named by.
+    fn of_each(&self, specs: &[String]) -> Result<Laws, Failure> {
+        let (mut book, mut diagrams) = (Rulebook::new(), Vec::new());
+        for spec in specs {
+            let (name, file) = named(spec);
+            let Some(name) = name else {
+                return Err(Failure::new(format!("--diagram {spec} does not say which lifecycle it is for"))
+                    .with_help(format!("of several diagrams each has a name: --diagram NAME={spec}")));
+            };
+            if book.rules(name).is_some() {
+                return Err(Failure::new(format!("there are two diagrams for the lifecycle {name:?}")));
+            }
+            let drawn = diagrams::load(file)?;
+            book = book.with(drawn.rules(name)?);
+            diagrams.push(drawn);
+        }
+        match &self.lifecycle {
+            None => Ok(Laws { book, only: None, diagrams, drawn: true }),
+            Some(name) if book.rules(name).is_some() => {
+                Ok(Laws { book: book.only(name), only: Some(name.clone()), diagrams, drawn: true })
+            }
+            Some(name) => {
+                let known: Vec<&str> = book.iter().map(Rules::name).collect();
+                Err(Failure::new(format!("no diagram is for the lifecycle {name:?}"))
+                    .with_help(format!("there are diagrams for {}", known.join(", "))))
+            }
+        }
+    }
+}
+
+/// The lifecycle and the diagram of `NAME=FILE[#heading]`. A file whose name has a `=` is taken for itself.
+fn named(spec: &str) -> (Option<&str>, &str) {
+    match spec.split_once('=') {
+        Some((name, file))
+            if !name.is_empty() && !name.contains(['/', '.', '#']) && !Path::new(spec).exists() =>
+        {
+            (Some(name), file)
+        }
+        _ => (None, spec),
+    }
+}
+
+/// The known name that is closest to one that is not known, if it is near.
+pub(crate) fn closest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let of = |other: &&'k str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+    let nearest = known.iter().copied().max_by(|one, other| of(one).total_cmp(&of(other)))?;
+    (of(&nearest) > 0.8).then_some(nearest)
 }
 
 impl Laws {
@@ -71,7 +144,33 @@ impl Laws {
                 book = book.with(Rules::of_graph(graph).documented(&drawn.graph()?, drawn.file()));
             }
         }
-        Ok(Laws { book, diagrams })
+        Ok(Laws { book, only: None, diagrams, drawn: false })
+    }
+
+    /// Says what Mermaid draws otherwise than the diagrams seem to say.
+    fn tell_warnings(&self) {
+        self.diagrams.iter().flat_map(Loaded::warnings).for_each(|warning| complain(&warning));
+    }
+
+    /// The same, if only the event that an edge names takes it.
+    fn strict(self) -> Result<Self, Failure> {
+        let of = |rules: &Rules| {
+            let file = rules.file().unwrap_or(rules.name()).to_owned();
+            let any = rules.arrows().filter(|edge| !edge.held);
+            any.map(|edge| match edge.line {
+                Some(line) => format!("{file}:{line}: {edge}"),
+                None => format!("{file}: {edge}"),
+            })
+            .collect::<Vec<_>>()
+        };
+        let any: Vec<String> = self.book.iter().flat_map(of).collect();
+        if any.is_empty() {
+            return Ok(self);
+        }
+        let what = format!("any event takes {} of the edges:\n  {}", any.len(), any.join("\n  "));
+        Err(Failure::new(what).with_help(
+            "a label is `name(arguments) [guard] / action`, of which all but the name may be missing: letters, digits, `_`, `-`, `.` and `:`",
+        ))
     }
 
     /// Is there such an edge anywhere?
@@ -79,8 +178,16 @@ impl Laws {
         self.book
             .iter()
             .filter(|rules| lifecycle.is_none_or(|name| rules.name() == name))
-            .flat_map(Rules::edges)
+            .flat_map(|rules| rules.arrows().chain(rules.edges()))
             .any(|edge| edge.from == from && edge.to == to)
+    }
+
+    /// The diagram that the rules were read from as it is written, marked with what a check found; none where they were read from none.
+    pub(crate) fn marked(&self, rules: &Rules, report: &Report) -> Option<String> {
+        let place = self.book.iter().position(|it| it.name() == rules.name())?;
+        // Of the built-in lifecycles the documents have no more than the rules.
+        let drawn = self.drawn.then(|| self.diagrams.get(place))??;
+        drawn.marked(rules, report)
     }
 
     /// The line of the diagram that shows what was legal, or else the state in which nothing was.

@@ -11,6 +11,7 @@ mod every_store;
 mod folders;
 mod formats;
 mod governed;
+mod held;
 mod help;
 mod keyed;
 mod lapses;
@@ -28,6 +29,7 @@ mod questions;
 mod repairs;
 mod run;
 mod runs;
+mod schemas;
 mod seal;
 #[cfg(unix)]
 mod server;

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use runstate::diagram::Span;
 use runstate::trace::{
-    Coverage, JsonlReader, Junit, Report, Unmet, Verdict, Violation, ViolationKind, WantedEdge, check_jsonl,
+    Checker, Coverage, JsonlReader, Junit, Report, Unmet, Verdict, Violation, ViolationKind, WantedEdge,
 };
 use serde_json::{Value, json};
 
@@ -12,17 +12,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, complain};
-use crate::rules::{Laws, RulesArgs};
+use crate::rules::{Laws, RulesArgs, closest};
 use crate::run_log::{self, CheckedLog};
 use crate::run_state::{self, CheckedState};
 
 /// Hold traces, and states of governed runs, against their diagrams
 ///
-/// A trace conforms, is incomplete (an instance has not ended), or violates. What is shown of a violation is the first:
-/// its line, what happened, what was legal, and where the diagram says so. However long a trace is, it is
-/// read as a stream. A RUN_STATE.json of a governed run is sound, or has entries in its history that no legal transition
+/// A trace conforms, is incomplete (an instance has not ended), or violates. Of each instance the first violation is shown: its
+/// line, what happened, what was legal, and where the diagram says so. Several diagrams are named by the lifecycles whose events
+/// they hold: --diagram order=shop.md#Order --diagram payment=shop.md#Payment. However long a trace is, it is read as a stream. A RUN_STATE.json of a governed run is sound, or has entries in its history that no legal transition
 /// leads to, tools or approvals that cannot be: all of that is named. So are the lines of a RUN_LOG.jsonl or
-/// RUN_LEDGER.jsonl that tell of no legal transition, whichever program wrote it.
+/// RUN_LEDGER.jsonl that tell of no legal transition, whichever program wrote it. A state and the logs that tell of its run are
+/// held against each other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +36,7 @@ Examples:
 Exit codes:
   0  every trace conforms, or is incomplete and --complete was not given; every state and log is sound
   1  a trace violates, is incomplete with --complete, or coverage is missed; a state or a log has a fault
-  2  a trace or another argument cannot be used")]
+  2  a trace or another argument cannot be used: a line is no event, wherever it stands; or nothing was checked")]
 pub(crate) struct Args {
     /// The traces, as JSON lines, and files of governed runs, by their names or what is in them; `-` reads a trace from
     /// standard input
@@ -46,6 +47,15 @@ pub(crate) struct Args {
     /// Fail traces that have instances which have not ended
     #[arg(long)]
     complete: bool,
+    /// Accept that nothing is checked: that no trace has an event of the lifecycles that are asked for
+    #[arg(long)]
+    allow_empty: bool,
+    /// List at most so many violations of each trace: the first one, and the first of each other instance
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    max_violations: u16,
+    /// Fail traces whose time runs backwards within a run
+    #[arg(long)]
+    monotonic_time: bool,
     /// Show which edges were taken, in all traces together, and which never
     #[arg(long)]
     coverage: bool,
@@ -64,7 +74,7 @@ pub(crate) struct Args {
 enum Format {
     /// For people
     Text,
-    /// An object with verdict, exit, traces, states, logs, coverage, percent and unmet
+    /// An object with verdict, exit, traces, states, logs, coverage, percent, unmet and empty
     Json,
     /// XML that CI systems show as tests
     Junit,
@@ -93,6 +103,9 @@ struct Outcome {
     coverage: Coverage,
     asked: Vec<(String, Option<Unmet>)>,
     complete: bool,
+    monotonic: bool,
+    /// Why nothing was checked, where that is not accepted.
+    empty: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
@@ -113,16 +126,25 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let has_governed = args.rules.has_builtin("governed_run");
     let (logs, traces): (Vec<&String>, Vec<&String>) =
         traces.into_iter().partition(|path| has_governed && run_log::is_one(path));
-    let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws)).collect();
-    let states = states.into_iter().map(|path| CheckedState::of(path)).collect();
-    let logs: Vec<CheckedLog> = logs.into_iter().map(|path| CheckedLog::of(path, &laws)).collect();
+    let most = usize::from(args.max_violations);
+    let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws, most)).collect();
+    let mut states: Vec<CheckedState> = states.into_iter().map(|path| CheckedState::of(path)).collect();
+    let runs: Vec<_> = states.iter().filter_map(CheckedState::run).collect();
+    let logs: Vec<CheckedLog> = logs.into_iter().map(|path| CheckedLog::of(path, &laws, &runs)).collect();
+    states.iter_mut().for_each(|state| state.against(&logs));
     let mut coverage = Coverage::new();
     logs.iter().filter(|log| log.found.is_ok()).for_each(|log| coverage.merge(&log.coverage));
     for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
         coverage.merge(&report.coverage);
     }
     let asked = asked(args, &coverage);
-    let outcome = Outcome { traces, states, logs, coverage, asked, complete: args.complete };
+    let empty = if args.allow_empty || !states.is_empty() || !logs.is_empty() {
+        None
+    } else {
+        nothing_checked(&traces, &laws)
+    };
+    let (complete, monotonic) = (args.complete, args.monotonic_time);
+    let outcome = Outcome { traces, states, logs, coverage, asked, complete, monotonic, empty };
     match args.format {
         Format::Text => outcome.text(args.coverage, out),
         Format::Json => out.json(&outcome.json()),
@@ -131,11 +153,36 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(outcome.exit())
 }
 
-fn check(path: &str, laws: &Laws) -> Checked {
+/// Says that no event was held against anything, if none was. A name that is mistyped would be green.
+fn nothing_checked(traces: &[Checked], laws: &Laws) -> Option<String> {
+    let reports = || traces.iter().filter_map(|trace| trace.found.as_ref().ok());
+    if reports().any(|report| report.checked() > 0) || traces.iter().any(|trace| trace.found.is_err()) {
+        return None;
+    }
+    let mut others: Vec<&str> =
+        reports().flat_map(|report| &report.passed_over).map(String::as_str).collect();
+    others.sort_unstable();
+    others.dedup();
+    let asked = laws.book.iter().map(|rules| rules.name()).collect::<Vec<_>>();
+    Some(if others.is_empty() {
+        "nothing was checked: there is no event; --allow-empty accepts that".to_owned()
+    } else {
+        let only = laws.only.as_deref().unwrap_or_else(|| asked.first().copied().unwrap_or_default());
+        let meant =
+            closest(only, &others).map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default();
+        format!(
+            "nothing was checked: no event is of the lifecycle {only:?}; there are events of {}{meant}; --allow-empty accepts that",
+            others.join(", ")
+        )
+    })
+}
+
+fn check(path: &str, laws: &Laws, most: usize) -> Checked {
     let name = input::name_of(path);
     let found = match input::open(path) {
         Ok(from) => {
-            check_jsonl(JsonlReader::new(from), &laws.book).map_err(|error| error.named(&name).report())
+            let checker = Checker::new(&laws.book).most_violations(most);
+            checker.jsonl(JsonlReader::new(from)).map_err(|error| error.named(&name).report())
         }
         Err(error) => Err(format!("cannot read {name}: {error}")),
     };
@@ -151,7 +198,11 @@ fn excerpt(path: &str, violation: &Violation) -> Option<String> {
         // It has shown its line already.
         ViolationKind::Garbage { .. } | ViolationKind::Cut { .. } => return None,
         ViolationKind::UnknownLifecycle => "\"lifecycle\"",
-        ViolationKind::UnknownState { state } if violation.from.as_ref() == Some(state) => "\"from\"",
+        ViolationKind::UnknownState { state, .. } | ViolationKind::CompositeState { state, .. }
+            if violation.from.as_ref() == Some(state) =>
+        {
+            "\"from\""
+        }
         ViolationKind::NoCreation
         | ViolationKind::BrokenChain { .. }
         | ViolationKind::AfterTerminal { .. } => "\"from\"",
@@ -196,6 +247,8 @@ impl Outcome {
         if self.traces.iter().any(|trace| trace.found.is_err())
             || self.states.iter().any(|state| state.found.is_err())
             || self.logs.iter().any(|log| log.found.is_err())
+            || self.reports().any(|report| !report.consumed_whole)
+            || self.empty.is_some()
         {
             return Exit::BadInput;
         }
@@ -205,6 +258,7 @@ impl Outcome {
             Some(Verdict::Conforms) | None => false,
         };
         let failed = failed
+            || self.monotonic && self.reports().any(|report| report.backwards.is_some())
             || self.states.iter().any(|state| !state.holds(self.complete))
             || self.logs.iter().any(|log| !log.holds(self.complete));
         if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
@@ -228,6 +282,9 @@ impl Outcome {
         for unmet in self.unmet() {
             out.line(&unmet.to_string());
         }
+        if let Some(empty) = &self.empty {
+            complain(&format!("error: {empty}"));
+        }
     }
 
     fn json(&self) -> Value {
@@ -248,6 +305,7 @@ impl Outcome {
             "coverage": self.coverage,
             "percent": self.coverage.percent(),
             "unmet": self.unmet().map(ToString::to_string).collect::<Vec<_>>(),
+            "empty": self.empty,
         })
     }
 
@@ -256,8 +314,15 @@ impl Outcome {
         for trace in &self.traces {
             match &trace.found {
                 Ok(report) => junit.trace(&trace.name, report),
-                Err(error) => complain(&format!("error: {}", error.trim_end())),
+                Err(error) => {
+                    junit.unusable(&trace.name, error);
+                    complain(&format!("error: {}", error.trim_end()));
+                }
             }
+        }
+        if let Some(empty) = &self.empty {
+            junit.unusable("runstate check", empty);
+            complain(&format!("error: {empty}"));
         }
         self.states.iter().for_each(|state| state.junit(self.complete, &mut junit));
         self.logs.iter().for_each(|log| log.junit(self.complete, &mut junit));

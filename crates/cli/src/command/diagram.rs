@@ -41,7 +41,7 @@ enum Format {
     Mermaid,
     /// Graphviz's language
     Dot,
-    /// An object, or an array of several, with name, states, edges, initial, terminal and warnings, in source order
+    /// An object, or an array of several, with name, states, edges, initial, terminal and warnings, in source order; and drawn, if there are composite states or choices
     Json,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     match (args.format, diagrams.as_slice()) {
         (Format::Mermaid, [one]) => out.line(one.source().trim_end()),
         (Format::Mermaid, several) => {
-            let sections: Vec<String> = several.iter().map(|it| section(&it.name, it.source())).collect();
+            let sections: Vec<String> = several.iter().map(|it| section(&it.name, &it.source())).collect();
             out.text(&sections.join("\n"));
         }
         (Format::Dot, several) => {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::diagrams::{self, Loaded};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{self, TEXT_LIMIT, Text};
+use crate::input::{self, TEXT_LIMIT};
 use crate::output::{Output, printable};
 
 /// Compare two diagrams, two graphs in JSON, or two traces
@@ -20,7 +20,8 @@ use crate::output::{Output, printable};
 /// informational. Of two traces the first difference is shown; ids, times and further fields may differ.
 ///
 /// Whatever a changed graph allows, a run that was parked under the old one is refused until a migration says what it is under
-/// the new one: --parked makes each change that wants one a reason to fail, for CI.
+/// the new one: --parked makes each change that wants one a reason to fail, for CI, and each event that has another name. The names of
+/// the graphs themselves do not count.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +32,7 @@ Examples:
 
 Exit codes:
   0  no change is breaking; the traces say the same
-  1  a change is breaking, or with --parked wants a migration; the traces differ
+  1  a change is breaking, or with --parked wants a migration or renames an event; the traces differ
   2  one of the two cannot be used, or they are not of one kind")]
 pub(crate) struct Args {
     /// A built-in lifecycle, FILE[#heading] of a diagram, a graph in JSON, or a trace; `-` reads standard input
@@ -66,10 +67,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
     match (side(&args.old)?, side(&args.new)?) {
         (Side::Graph(old), Side::Graph(mut new)) => {
-            // Files have names, and those are no part of what is compared.
-            if old.name.is_empty() || new.name.is_empty() {
-                new.name.clone_from(&old.name);
-            }
+            // A heading or a file may be called otherwise: that is no part of what is compared.
+            new.name.clone_from(&old.name);
             Ok(graphs(&old, &new, args, out))
         }
         (Side::Trace(..), Side::Trace(..)) if args.parked => {
@@ -102,67 +101,46 @@ fn side(spec: &str) -> Result<Side, Failure> {
     let name = input::name_of(file);
     let refuse = |error| Failure::io("read", Path::new(&name), &error);
     let mut reader = input::open(file).map_err(refuse)?;
-    let kind = beginning(reader.fill_buf().map_err(refuse)?);
-    if kind == Kind::Trace {
+    if is_trace(reader.fill_buf().map_err(refuse)?) {
         return Ok(Side::Trace(name, reader));
     }
     let source = input::whole(reader, &name, TEXT_LIMIT)?;
-    Ok(Side::Graph(match kind {
-        Kind::Json => graph(&source)?,
-        Kind::Trace | Kind::Diagram => {
-            let loaded = Loaded::read(source, heading)?;
-            let mut graph = loaded.graph()?;
-            if loaded.unnamed {
-                graph.name.clear();
-            }
-            graph
-        }
-    }))
+    let loaded = Loaded::read(source, heading)?;
+    Ok(Side::Graph(loaded.graph()?))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Diagram,
-    Json,
-    Trace,
-}
-
-/// What a file is: a diagram does not begin with a brace, and of what does a trace has events in its first line.
-fn beginning(bytes: &[u8]) -> Kind {
+/// Is it a trace? A diagram does not begin with a brace, and of what does a trace has events in its first line.
+fn is_trace(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    if !bytes.starts_with(b"{") && !bytes.starts_with(b"[") {
-        return Kind::Diagram;
-    }
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let has = |field: &[u8]| line.windows(field.len()).any(|window| window == field);
-    if has(b"\"seq\"") || has(b"\"lifecycle\"") { Kind::Trace } else { Kind::Json }
-}
-
-fn graph(source: &Text) -> Result<StateGraph, Failure> {
-    // Once for the place of a syntax error, once for the graph.
-    let value: Value = input::json(source)?;
-    if value.is_array() {
-        return Err(Failure::new(format!("{} holds a list: expected one graph", source.name))
-            .with_help("`runstate diagram NAME --format json` writes one"));
-    }
-    StateGraph::from_json(&source.text).map_err(|error| Failure::new(format!("{}: {error}", source.name)))
+    (bytes.starts_with(b"{") || bytes.starts_with(b"[")) && (has(b"\"seq\"") || has(b"\"lifecycle\""))
 }
 
 /// What follows from changes that need a migration.
 const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: register `Migration::only_grew` \
                        if states or transitions were only added, else raise the version and register a step";
 
+/// What follows from an event that has another name.
+const RENAMED: &str = "an event has another name: `runstate check` refuses traces that were recorded under the old one, and events \
+                       that are queued under it are not known";
+
 fn graphs(old: &StateGraph, new: &StateGraph, args: &Args, out: &mut Output) -> Exit {
     let changes = diff(old, new);
     let needs_migration = changes.iter().any(Change::needs_migration);
     let breaks = changes.iter().any(|change| change.severity() == Severity::Breaking);
-    let exit = if breaks || args.parked && needs_migration { Exit::Bad } else { Exit::Good };
+    let renames = changes.iter().any(Change::renames_event);
+    let is_bad = breaks || args.parked && (needs_migration || renames);
+    let exit = if is_bad { Exit::Bad } else { Exit::Good };
     match args.format {
         Format::Text if changes.is_empty() => out.line("no difference"),
         Format::Text => {
             changes.iter().for_each(|change| out.line(&printable(&change.to_string())));
             if needs_migration {
                 out.line(REFUSED);
+            }
+            if renames {
+                out.line(RENAMED);
             }
         }
         Format::Json => {
@@ -172,6 +150,7 @@ fn graphs(old: &StateGraph, new: &StateGraph, args: &Args, out: &mut Output) -> 
                     json!({
                         "severity": change.severity().to_string(),
                         "change": change.to_string(),
+                        "renames_event": change.renames_event(),
                         "line": change.line,
                     })
                 })

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use runstate::store::StoreError;
-use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rulebook, Timeline, to_mermaid};
+use runstate::trace::{Checker, Event, JsonlReader, Ordinals, Report, Rules, Timeline, to_mermaid};
 use serde_json::json;
 
 use super::summary::Summary;
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
-use crate::rules::RulesArgs;
+use crate::rules::{Laws, RulesArgs};
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace, give_up_lapsed_of};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
@@ -53,7 +53,8 @@ enum Format {
     Text,
     /// A table with a column for each call and one for the run
     Timeline,
-    /// The diagram of each lifecycle, with the states that were visited and how often each edge was taken
+    /// The diagram of each lifecycle, with the states that were visited and how often each edge was taken; one of --diagram as it is
+    /// written, with the states that were visited
     Mermaid,
     /// An object with trace, report and events; and run, which says what the summary says
     Json,
@@ -68,7 +69,8 @@ enum Source {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let book = args.rules.laws()?.book;
+    let laws = args.rules.laws()?;
+    let book = &laws.book;
     let source = source(args)?;
     if let (Source::Run(opened, summary), Format::Text | Format::Timeline) = (&source, args.format) {
         summary.text(opened, out);
@@ -85,12 +87,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             out.text(&timeline.to_string());
         }
         Format::Mermaid => {
-            let mut checker = Checker::new(&book);
+            let mut checker = Checker::new(book);
             source.each(|line, event| checker.event(line, event))?;
-            out.text(&diagrams(&book, &checker.finish())?);
+            out.text(&diagrams(&laws, &checker.finish())?);
         }
         Format::Json => {
-            let (mut checker, mut events) = (Checker::new(&book), Vec::new());
+            let (mut checker, mut events) = (Checker::new(book), Vec::new());
             source.each(|line, event| {
                 checker.event(line, event);
                 events.push(json!(event));
@@ -173,15 +175,15 @@ impl Source {
 }
 
 /// The diagram of each lifecycle that occurs: alone as it is, several as a Markdown document.
-fn diagrams(book: &Rulebook, report: &Report) -> Result<String, Failure> {
-    let rules: Vec<_> = report.coverage.iter().filter_map(|covered| book.rules(&covered.lifecycle)).collect();
+fn diagrams(laws: &Laws, report: &Report) -> Result<String, Failure> {
+    let rules: Vec<_> =
+        report.coverage.iter().filter_map(|covered| laws.book.rules(&covered.lifecycle)).collect();
+    let draw = |rules: &Rules| laws.marked(rules, report).unwrap_or_else(|| to_mermaid(rules, Some(report)));
     match rules.as_slice() {
         [] => Err(Failure::new("no event of the trace is of a lifecycle with rules")),
-        [one] => Ok(to_mermaid(one, Some(report))),
-        several => Ok(several
-            .iter()
-            .map(|rules| section(rules.name(), &to_mermaid(rules, Some(report))))
-            .collect::<Vec<_>>()
-            .join("\n")),
+        [one] => Ok(draw(one)),
+        several => {
+            Ok(several.iter().map(|rules| section(rules.name(), &draw(rules))).collect::<Vec<_>>().join("\n"))
+        }
     }
 }

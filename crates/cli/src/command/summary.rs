@@ -193,7 +193,7 @@ fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
         DecisionAction::Resume => "approved",
         DecisionAction::Cancel => "denied",
     };
-    let by = decision.actor.as_deref().unwrap_or("someone");
+    let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
     let when = away(now_ms, decision.decided_at_ms);
     let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let taken = if is_taken { "" } else { " (not taken yet)" };
@@ -201,7 +201,7 @@ fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
         Value::Null => String::new(),
         result => format!(", with the result {}", cut(&exact(&result.to_string()))),
     };
-    format!("{} {action} by {by} {when}{result}{taken}{reason}", decision.call)
+    format!("{} {action}{by} {when}{result}{taken}{reason}", decision.call)
 }
 
 #[cfg(test)]
