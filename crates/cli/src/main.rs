@@ -3,6 +3,7 @@
 //! A command reads its arguments, calls the library and says what it found. What can go wrong with the input is a
 //! [`Failure`](failure::Failure) with the place in the file; what the input says is an [`Exit`].
 
+mod actor;
 mod builtin;
 mod clock;
 mod command;

@@ -49,7 +49,7 @@ fn a_row_that_is_changed_in_the_file_is_refused() {
     change("UPDATE calls SET arguments = replace(arguments, '10', '99')");
     let shown = say(&["approvals"]);
     assert!(shown.stderr.contains("the question of \"p\": its tag does not fit"), "{}", shown.shown());
-    assert_eq!(say(&["approve", "p"]).code, Some(2));
+    assert_eq!(say(&["approve", "pay-1/p/1"]).code, Some(2));
     change("UPDATE calls SET arguments = replace(arguments, '99', '10')");
 
     change("UPDATE runs SET core = replace(core, '\"steps\":1', '\"steps\":0')");
@@ -72,7 +72,7 @@ fn a_row_that_is_changed_in_the_file_is_refused() {
     assert!(resumed.stderr.contains("the decision \"d1\": it has no tag"), "{}", resumed.shown());
     change("DELETE FROM decisions; UPDATE runs SET mail = 0;");
 
-    assert_eq!(say(&["approve", "p"]).code, Some(0));
+    assert_eq!(say(&["approve", "pay-1/p/1"]).code, Some(0));
     assert_eq!(say(&["resume", "pay-1"]).code, Some(0));
 }
 
@@ -91,7 +91,7 @@ fn a_name_that_is_turned_to_another_call_approves_nothing() {
         "UPDATE calls SET id = 'x', open = 0 WHERE name = 'a'; UPDATE calls SET id = 'a' WHERE name = 'b';",
     )
     .unwrap();
-    let approved = say(&["approve", "a"]);
+    let approved = say(&["approve", "a", "--run", "pay-1"]);
     assert_eq!(approved.code, Some(2), "{}", approved.shown());
     assert!(
         approved.stderr.contains("the id of the call \"b\": its tag does not fit"),

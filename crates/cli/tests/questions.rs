@@ -33,7 +33,7 @@ fn a_repeated_command_does_not_approve_the_second_life_of_an_id() {
     let (code, again) = say(&session, &approve);
     assert!(code == Some(0) && again.contains("duplicate"), "{again}");
     assert_eq!(say(&session, &["resume", "pay-1"]).0, Some(3));
-    for command in [&approve[..], &["approve", "c"], &["deny", "c", "--run", "pay-1"]] {
+    for command in [&approve[..], &["approve", "c", "--run", "pay-1"], &["deny", "c", "--run", "pay-1"]] {
         let (code, refused) = say(&session, command);
         assert!(code == Some(2) && refused.contains("pay-1/c#2/1"), "{refused}");
     }
@@ -49,17 +49,16 @@ fn a_repeated_command_does_not_approve_the_second_life_of_an_id() {
 fn two_clicks_of_one_person_are_one_approval() {
     let session = parked(TWICE);
     let by = |actor: &str, more: &[&str]| say(&session, &[&["approve"], more, &["--actor", actor]].concat());
-    assert_eq!(by("ada", &["c"]).0, Some(0));
+    assert_eq!(by("ada", &["c", "--run", "pay-1"]).0, Some(0));
     assert_eq!(say(&session, &["resume", "pay-1"]).0, Some(3), "the second person is asked");
-    let (code, second) = by("ada", &["c"]);
+    let (code, second) = by("ada", &["c", "--run", "pay-1"]);
     assert!(code == Some(2) && second.contains("ambiguous"), "{second}");
     let (code, second) = by("ada", &["pay-1/c/2"]);
     assert!(code == Some(1) && second.contains("not_distinct"), "{second}");
     let (code, second) = by("grace", &["pay-1/c/1"]);
-    assert!(
-        code == Some(1) && second.contains("unknown"),
-        "without the run a decided question is not found: {second}"
-    );
+    assert!(code == Some(1) && second.contains("conflict"), "{second}");
+    let (code, first) = by("ada", &["pay-1/c/1"]);
+    assert!(code == Some(0) && first.contains("duplicate"), "{first}");
     assert_eq!(by("grace", &["pay-1/c/2"]).0, Some(0));
     assert_eq!(say(&session, &["resume", "pay-1"]).0, Some(0));
 }
@@ -72,11 +71,210 @@ fn an_answer_that_is_the_result_is_not_left_out() {
              tools: {{look: {{}}}}\nmodel:\n    - calls: [{{id: c, tool: look}}]\n    - text: seen\n"
         );
         let session = parked(&answered);
-        let (code, refused) = say(&session, &["approve", "c"]);
+        let (code, refused) = say(&session, &["approve", "ask-1/c/1"]);
         assert!(
             code == Some(2) && refused.contains("asks for an answer") && refused.contains("--result"),
             "{mode}: {refused}"
         );
-        assert_eq!(say(&session, &["approve", "c", "--result", "null"]).0, Some(0), "{mode}");
+        assert_eq!(say(&session, &["approve", "ask-1/c/1", "--result", "null"]).0, Some(0), "{mode}");
     }
+}
+
+const NAMED_LIKE_A_SUSPENSION: &str = "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n\
+    \x20   - calls: [{id: p, tool: pay, arguments: {amount: 1}}, {id: pay-1/p/1, tool: pay, arguments: {amount: 1000000}}]\n\
+    \x20   - text: paid\n";
+
+#[test]
+fn a_call_named_like_a_suspension_is_not_taken_for_it() {
+    let session = parked(NAMED_LIKE_A_SUSPENSION);
+    let approve = ["approve", "pay-1/p/1", "--actor", "ada"];
+    let (code, said) = say(&session, &approve);
+    assert!(code == Some(0) && said.contains("p of pay-1: pay {\"amount\":1}"), "{said}");
+    // Again, when nothing waits under that suspension and the call of that name still does.
+    let (code, again) = say(&session, &approve);
+    assert!(code == Some(0) && again.contains("duplicate"), "{again}");
+    assert_eq!(say(&session, &["resume", "pay-1"]).0, Some(3));
+    let (code, again) = say(&session, &approve);
+    assert!(code == Some(0) && again.contains("duplicate"), "{again}");
+    assert!(say(&session, &["approvals"]).1.contains("1000000"), "the other one still waits");
+}
+
+#[test]
+fn a_call_without_its_run_is_refused_with_its_suspensions() {
+    let session = parked(&SECOND_LIFE.replace("1000000", "2"));
+    assert_eq!(say(&session, &["run", "--detach", "pay.yaml"]).0, Some(0));
+    assert_eq!(say(&session, &["worker", "--once"]).0, Some(0));
+    let (code, refused) = say(&session, &["approve", "c"]);
+    assert!(code == Some(2) && refused.contains("pay-1/c/1, pay-2/c/1"), "{refused}");
+    assert_eq!(say(&session, &["approve", "c", "--run", "pay-1"]).0, Some(0));
+    // Only that of the other run waits now: the name is no answer to it.
+    let (code, refused) = say(&session, &["approve", "c"]);
+    assert!(code == Some(2) && refused.contains("needs --run"), "{refused}");
+}
+
+#[test]
+fn resume_decides_by_the_rules_of_approve() {
+    let session = parked(TWICE);
+    let resume = |more: &[&str]| say(&session, &[&["resume", "pay-1", "--actor", "ada"], more].concat());
+    assert_eq!(resume(&["--approve", "pay-1/c/1"]).0, Some(3), "the second person is asked");
+    for (question, why) in [("c", "ambiguous"), ("pay-1/c/2", "not_distinct"), ("pay-1/c/3", "unknown")] {
+        let (code, refused) = resume(&["--approve", question]);
+        assert!(code == Some(1) && refused.contains(why), "{question}: {refused}");
+    }
+    // What was accepted before is no obstacle, and answers nothing else.
+    let (code, again) = resume(&["--approve", "pay-1/c/1"]);
+    assert!(code == Some(3) && again.contains("pay-1/c/2"), "{again}");
+    let ben = ["resume", "pay-1", "--approve", "pay-1/c/2", "--actor", "ben"];
+    assert_eq!(say(&session, &ben).0, Some(0));
+}
+
+/// At the command line, at the terminal and with `approve` a user is one person.
+#[test]
+fn one_user_is_one_actor_at_every_door() {
+    let session = Session::new();
+    session.write("s.yaml", TWICE);
+    let args = ["run", "s.yaml", "--approve", "c", "--ask", "--state-dir", "runs"];
+    let said = session.run_with(&args, "y\n\n");
+    assert!(said.code == Some(3) && said.stderr.contains("not_distinct"), "{}", said.shown());
+    for args in [["approve", "pay-1/c/2"].as_slice(), &["resume", "pay-1", "--approve", "pay-1/c/2"]] {
+        let (code, refused) = say(&session, args);
+        assert!(code == Some(1) && refused.contains("not_distinct"), "{refused}");
+    }
+    // A variable of the environment makes nobody another person.
+    let mut other = session.command(&["approve", "pay-1/c/2", "--state-dir", "runs"]);
+    let other = other.env("USER", "grace").env("LOGNAME", "grace").output().unwrap();
+    assert!(String::from_utf8_lossy(&other.stdout).contains("not_distinct"));
+}
+
+#[test]
+fn a_scenario_is_no_second_person() {
+    let decisions = "decisions: [{call: c, action: approve}]\n";
+    let session = Session::new();
+    session.write("s.yaml", format!("{TWICE}{decisions}"));
+    let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
+    assert!(said.code == Some(3) && said.stderr.contains("not_distinct"), "{}", said.shown());
+}
+
+#[test]
+fn a_result_that_nothing_takes_is_refused() {
+    let session = parked(SECOND_LIFE);
+    let (code, refused) = say(&session, &["approve", "pay-1/c/1", "--result", "{\"amount\": 2}"]);
+    assert!(code == Some(2) && refused.contains("asks for no result"), "{refused}");
+    assert!(say(&session, &["approvals"]).1.contains("pay-1/c/1"), "it still waits");
+}
+
+#[test]
+fn digits_of_a_digest_may_be_capitals() {
+    let session = Session::new();
+    session.write("pay.yaml", "name: pay\nmessage: pay\nplugins:\n  - ask: {tool: pay}\ntools:\n  pay: {}\nmodel:\n  - calls: [{id: c, tool: pay}]\n  - text: paid\n");
+    assert_eq!(session.run(&["run", "pay.yaml", "--state-dir", "s"]).code, Some(3));
+    let shown = session.run(&["approvals", "--state-dir", "s"]).stdout;
+    let digest = shown.lines().find_map(|line| line.trim().strip_prefix("digest")).unwrap().trim().to_owned();
+    let approve =
+        |digest: &str| session.run(&["approve", "pay-1/c/1", "--digest", digest, "--state-dir", "s"]);
+    let said = approve(&digest.to_uppercase());
+    assert!(said.code == Some(0) && said.stdout.contains("accepted"), "{}", said.shown());
+    let said = approve(&digest);
+    assert!(said.code == Some(0) && said.stdout.contains("duplicate"), "{}", said.shown());
+}
+
+/// A scenario whose model calls `pay` as `c` behind a question.
+fn asks(session: &Session, ask: &str) {
+    let yaml = format!(
+        "name: pay\nmessage: pay\nplugins:\n{ask}tools:\n  pay: {{}}\nmodel:\n  - calls: [{{id: c, tool: pay, arguments: {{v: 8}}}}]\n  - text: paid\n"
+    );
+    session.write("pay.yaml", yaml);
+}
+
+#[test]
+fn null_is_no_result() {
+    let session = Session::new();
+    asks(&session, "  - ask: {tool: pay, ticket: {response_schema: {}}}\n");
+    session.run(&["run", "pay.yaml", "--state-dir", "s"]);
+    let said = session.run(&["approve", "pay-1/c/1", "--result", "null", "--state-dir", "s"]);
+    assert!(said.code == Some(2) && said.stderr.contains("null is no result"), "{}", said.shown());
+    let said = session.run(&["approve", "pay-1/c/1", "--result", "{}", "--state-dir", "s"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+#[test]
+fn a_yes_is_no_answer_where_one_is_asked_for() {
+    let session = Session::new();
+    for mode in ["use_decision_as_tool_result", "pass_decision_to_tool"] {
+        asks(&session, &format!("  - ask: {{tool: pay, ticket: {{resume_mode: {mode}}}}}\n"));
+        let said = session.run(&["run", "pay.yaml", "--approve", "c", "--state-dir", mode]);
+        assert!(
+            said.code == Some(3) && said.stderr.contains("nothing was decided about c"),
+            "{}",
+            said.shown()
+        );
+        let said =
+            session.run_with(&["resume", "pay-1", "--ask", "--state-dir", mode], "y\nnull\n{\"v\": 9}\n");
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        assert!(said.stderr.contains("expected JSON"), "{}", said.shown());
+        let shown = session.run(&["show", "pay-1", "--state-dir", mode]).stdout;
+        assert!(shown.contains("output: {\"v\":9}"), "{shown}");
+    }
+}
+
+#[test]
+fn a_scenario_gives_a_result_where_one_is_asked_for() {
+    let session = Session::new();
+    for mode in ["pass_decision_to_tool", "use_decision_as_tool_result"] {
+        asks(&session, &format!("  - ask: {{tool: pay, ticket: {{resume_mode: {mode}}}}}\n"));
+        session.write("pay.yaml", session.read("pay.yaml") + "decisions:\n  - {call: c, action: approve}\n");
+        session.run(&["test", "pay.yaml", "--accept"]);
+        let said = session.run(&["test", "pay.yaml"]);
+        assert!(
+            said.code == Some(1) && said.stdout.contains("never waited, or asked for a result"),
+            "{}",
+            said.shown()
+        );
+    }
+}
+
+#[test]
+fn two_questions_about_one_tool_are_refused() {
+    let session = Session::new();
+    let ask =
+        "  - ask: {tool: pay}\n  - ask: {tool: pay, ticket: {message: legal?, distinct_actors: true}}\n";
+    asks(&session, ask);
+    let said = session.run(&["run", "pay.yaml", "--state-dir", "s"]);
+    assert!(said.code == Some(2) && said.stderr.contains("is asked about already"), "{}", said.shown());
+    asks(&session, "  - ask: {tool: pay}\n");
+    session.write("pay.yaml", session.read("pay.yaml") + "approve: [pay]\n");
+    let said = session.run(&["run", "pay.yaml", "--state-dir", "s"]);
+    assert!(said.code == Some(2) && said.stderr.contains("is asked about already"), "{}", said.shown());
+}
+
+#[test]
+fn suspensions_of_names_that_cannot_be_seen_are_told_apart() {
+    let session = Session::new();
+    session.write(
+        "esc.yaml",
+        "name: esc\nmessage: go\nplugins:\n  - ask: {tool: del}\ntools:\n  del: {}\nmodel:\n  - calls:\n      - {id: \"x\\u202Ey\", tool: del, arguments: {v: 1}}\n      - {id: 'x\\u{202e}y', tool: del, arguments: {v: 2}}\n  - text: ok\n",
+    );
+    session.run(&["run", "esc.yaml", "--state-dir", "s"]);
+    let shown = session.run(&["approvals", "--state-dir", "s"]).stdout;
+    assert!(shown.contains("suspension  esc-1/x%E2%80%AEy/1\n"), "{shown}");
+    let said = session.run(&["approve", "esc-1/x%E2%80%AEy/1", "--state-dir", "s"]);
+    assert!(said.code == Some(0) && said.stdout.contains("{\"v\":1}"), "{}", said.shown());
+    let said = session.run(&["approve", "esc-1/x\\u{202e}y/1", "--state-dir", "s"]);
+    assert!(said.code == Some(0) && said.stdout.contains("{\"v\":2}"), "{}", said.shown());
+}
+
+/// The list of what waits is made of columns. A decision on what they show counts for nothing if the machine asked something else.
+#[test]
+fn a_decision_on_a_question_that_was_edited_in_the_store_executes_nothing() {
+    let session = Session::new();
+    asks(&session, "  - ask: {tool: pay}\n");
+    session.run(&["run", "pay.yaml", "--state-dir", "s"]);
+    let store = rusqlite::Connection::open(session.path("s/runs.db")).unwrap();
+    store.execute("update calls set arguments = '{\"v\":9}'", []).unwrap();
+    drop(store);
+    let said = session.run(&["approve", "pay-1/c/1", "--state-dir", "s"]);
+    assert!(said.stdout.contains("{\"v\":9}"), "{}", said.shown());
+    let said = session.run(&["worker", "--once", "--state-dir", "s"]);
+    let shown = session.run(&["show", "pay-1", "--state-dir", "s"]);
+    assert!(shown.stdout.contains("c Suspended"), "{}{}", said.shown(), shown.shown());
 }

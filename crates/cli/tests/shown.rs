@@ -33,7 +33,7 @@ fn say(session: &Session, args: &[&str], code: i32) -> String {
 #[test]
 fn characters_that_cannot_be_seen_are_shown() {
     let session = parked();
-    for args in [&["approvals"] as &[&str], &["show", "pay-1"], &["approve", "p"]] {
+    for args in [&["approvals"] as &[&str], &["show", "pay-1"], &["approve", "pay-1/p/1"]] {
         let shown = say(&session, args, 0);
         let raw = |c: char| matches!(c, '\u{202e}' | '\u{200b}' | '\u{9b}');
         assert!(!shown.contains(raw), "{shown:?}");
@@ -67,15 +67,24 @@ fn a_password_is_not_shown_wherever_the_url_is_wrong() {
 #[test]
 fn a_digest_that_is_none_binds_nothing_and_is_refused() {
     let session = parked();
-    for digest in
-        ["", "s", "sha256:", "sha256:0123456789abcde", "sha256:0123456789ABCDEF", "md5:0123456789abcdef01"]
-    {
-        let refused = say(&session, &["approve", "p", "--digest", digest], 2);
-        assert!(refused.contains("expected sha256: and 16 to 64 digits"), "{refused}");
+    for digest in [
+        "",
+        "s",
+        "sha256:",
+        "sha256:0123456789abcdef0123456789abcde",
+        "sha256:0123456789ABCDEFG123456789ABCDEF",
+        "md5:0123456789abcdef0123456789abcdef",
+    ] {
+        let refused = say(&session, &["approve", "p", "--run", "pay-1", "--digest", digest], 2);
+        assert!(refused.contains("expected sha256: and 32 to 64 digits"), "{refused}");
     }
     let store = stores::open(&session, "runs/runs.db");
     assert_eq!(stores::number(&store, "SELECT count(*) FROM decisions"), 0);
-    say(&session, &["approve", "p", "--digest", "sha256:0123456789abcdef"], 1);
+    say(
+        &session,
+        &["approve", "p", "--run", "pay-1", "--digest", "sha256:0123456789abcdef0123456789abcdef"],
+        1,
+    );
 }
 
 #[test]
@@ -114,7 +123,7 @@ fn of_a_run_that_is_not_there_nothing_waits_and_that_is_said() {
 #[test]
 fn a_run_that_is_over_has_no_problem_that_is_tried_again() {
     let session = parked();
-    say(&session, &["deny", "p"], 0);
+    say(&session, &["deny", "pay-1/p/1"], 0);
     say(&session, &["resume", "pay-1"], 0);
     let store = stores::open(&session, "runs/runs.db");
     store.execute_batch("UPDATE runs SET problem = 'no room', not_before_ms = 99999999999999").unwrap();

@@ -89,6 +89,15 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
         line("  in doubt    it may have executed already".to_owned());
     }
     line(format!("  asks        {}: {}", suspension.action, suspension.message));
+    if let Some(schema) = &suspension.response_schema {
+        line(format!("  --result    fits {}", exact(&schema.to_string())));
+    }
+    if suspension.distinct_actors {
+        line("  actor       another person than those that have approved this call".to_owned());
+    }
+    if !suspension.parameters.is_null() && !is_in_doubt(approval) {
+        line(format!("  parameters  {}", exact(&suspension.parameters.to_string())));
+    }
     line(format!("  suspension  {}", suspension.id));
     line(format!("  digest      {}", short(digest)));
     if let Some(at_ms) = suspension.expires_at_ms {
@@ -101,5 +110,5 @@ fn short(digest: &str) -> &str {
     digest.get(..SHORT).unwrap_or(digest)
 }
 
-/// How much of a digest names it: its kind, and 64 bits.
-pub(super) const SHORT: usize = "sha256:".len() + 16;
+/// How much of a digest names it: its kind, and 128 bits.
+pub(super) const SHORT: usize = "sha256:".len() + 32;

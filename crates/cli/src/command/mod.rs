@@ -4,6 +4,7 @@ mod approvals;
 mod cancel;
 mod check;
 mod decide;
+mod decision;
 mod diagram;
 mod diff;
 mod governed;

@@ -1,11 +1,14 @@
 //! `runstate resume RUN`
 
+use runstate::decision::DecisionAction;
+
+use super::decision::Said;
 use super::run::How;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run;
-use crate::store::Missing;
+use crate::store::{Missing, Opened, quoted};
 
 /// Go on with a run that waits for decisions, or that was killed
 ///
@@ -15,21 +18,67 @@ use crate::store::Missing;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  runstate resume tidy-folder-1 --approve rm_draft --deny rm_notes
+  runstate resume tidy-folder-1 --approve tidy-folder-1/rm_draft/1 --deny tidy-folder-1/rm_notes/1
 
 Exit codes:
   0  the run ended naturally
-  1  the run ended in another way (error, stopped, blocked), or its trace violates a diagram
+  1  the run ended in another way (error, stopped, blocked), or its trace violates a diagram; a decision was not accepted
   2  there is no such run, it is over, another process drives it, or it cannot be read
   3  the run waits for a decision")]
 pub(crate) struct Args {
     /// The run's id
     run: String,
+    /// Approve this question first, as `runstate approve` does with --run; may be given several times
+    #[arg(long, value_name = "SUSPENSION")]
+    approve: Vec<String>,
+    /// Deny this question first, likewise
+    #[arg(long, value_name = "SUSPENSION")]
+    deny: Vec<String>,
     #[command(flatten)]
     how: How,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.how.place.open(Missing::Refuse)?;
-    args.how.drive(run::take(opened, &args.run, args.how.lease, args.how.real_time)?, out)
+    // First, so that nothing is decided for a run that this process does not drive.
+    let driven = run::take(opened, &args.run, args.how.lease, args.how.real_time)?;
+    let approve = args.approve.iter().map(|question| (question, DecisionAction::Resume));
+    let deny = args.deny.iter().map(|question| (question, DecisionAction::Cancel));
+    let mut decided = Vec::new();
+    for (question, action) in approve.chain(deny) {
+        decided.push(args.decide(driven.opened(), question, action)?);
+    }
+    let mut answers = run::answers(driven.scenario(), &[], &[], "")?;
+    // The person has decided otherwise, or has decided already.
+    answers.retain(|ready| !decided.contains(&ready.answer.call));
+    args.how.drive(driven, answers, out)
+}
+
+impl Args {
+    /// Gives a decision to the store, from which the run takes it. Gives the call.
+    fn decide(&self, opened: &Opened, question: &str, action: DecisionAction) -> Result<String, Failure> {
+        let said = Said {
+            opened,
+            question,
+            run: Some(&self.run),
+            digest: None,
+            action,
+            result: None,
+            reason: None,
+            actor: &self.how.actor(),
+        };
+        let replied = said.give(|_| {})?;
+        if replied.is_accepted() {
+            return Ok(replied.incoming.call);
+        }
+        let (again, reply) = (opened.again(), &replied.reply);
+        let help = format!(
+            "nothing else was done; what waits: runstate approvals --run {}{again}{}",
+            quoted(&self.run),
+            again.note()
+        );
+        Err(Failure::new(format!("the decision on {question:?} was not accepted: {reply}"))
+            .with_help(help)
+            .of_the_run())
+    }
 }

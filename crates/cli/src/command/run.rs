@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use runstate_scenario::Ready;
 use serde_json::json;
 
 use super::time::time;
+use crate::actor::actor;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
-use crate::run::{self, COMMAND_LINE, Driven, report};
+use crate::run::{self, Driven, report};
 use crate::scenario;
 use crate::store::StoreArgs;
 
@@ -34,6 +36,12 @@ pub(crate) struct Args {
     /// Create the run and leave it to a worker; --json has run and store then
     #[arg(long, conflicts_with_all = ["approve", "deny", "ask", "real_time"])]
     detach: bool,
+    /// Approve the first question of this call before it is asked, whatever the scenario decides; may be given several times
+    #[arg(long, value_name = "CALL")]
+    approve: Vec<String>,
+    /// Deny the first question of this call, likewise
+    #[arg(long, value_name = "CALL")]
+    deny: Vec<String>,
     #[command(flatten)]
     how: How,
 }
@@ -41,15 +49,12 @@ pub(crate) struct Args {
 /// What `run` and `resume` have in common.
 #[derive(Debug, clap::Args)]
 pub(super) struct How {
-    /// Approve this call when it waits, whatever the scenario decides; may be given several times
-    #[arg(long, value_name = "CALL")]
-    pub(super) approve: Vec<String>,
-    /// Deny this call when it waits, whatever the scenario decides; may be given several times
-    #[arg(long, value_name = "CALL")]
-    pub(super) deny: Vec<String>,
     /// Ask at the terminal about calls that nothing decides
     #[arg(long)]
     pub(super) ask: bool,
+    /// The name of the person that decides here, which is not checked [default: the user of the operating system]
+    #[arg(long, value_name = "NAME")]
+    actor: Option<String>,
     /// Wait in real time for what takes time; without this a scripted delay takes none
     #[arg(long)]
     pub(super) real_time: bool,
@@ -64,13 +69,24 @@ pub(super) struct How {
 }
 
 impl How {
-    /// Drives a run as far as it goes, and reports.
-    pub(super) fn drive(&self, mut driven: Driven, out: &mut Output) -> Result<Exit, Failure> {
-        let answers = run::answers(driven.scenario(), &self.approve, &self.deny)?;
-        let ending = driven.drive(run::How { answers, ask: self.ask })?;
-        for ready in ending.unused.iter().filter(|ready| ready.actor == COMMAND_LINE) {
+    /// The name of the person that decides here.
+    pub(super) fn actor(&self) -> String {
+        actor(self.actor.as_deref())
+    }
+
+    /// Drives a run as far as it goes, with these decisions ready, and reports.
+    pub(super) fn drive(
+        &self,
+        mut driven: Driven,
+        answers: Vec<Ready>,
+        out: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let ending = driven.drive(run::How { answers, ask: self.ask, actor: self.actor() })?;
+        for ready in ending.unused.iter().filter(|ready| ready.is_of_command) {
             let call = printable(&ready.answer.call);
-            complain(&format!("warning: {call} did not wait, so nothing was decided about it"));
+            complain(&format!(
+                "warning: nothing was decided about {call}: it did not wait, or asks for an answer, which `runstate approve` gives"
+            ));
         }
         report(&driven, &ending, &self.place, self.json, out)
     }
@@ -79,14 +95,14 @@ impl How {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let file = scenario::read(&args.scenario)?;
     // Before a folder is made, so that a mistyped call leaves nothing behind.
-    run::answers(&file.scenario, &args.how.approve, &args.how.deny)?;
+    let answers = run::answers(&file.scenario, &args.approve, &args.deny, &args.how.actor())?;
     let created = run::create(&args.how.place, &file, !args.detach)?;
     if args.detach {
         detached(&created, &args.how, out);
         return Ok(Exit::Good);
     }
     let How { lease, real_time, .. } = args.how;
-    args.how.drive(run::take(created.opened, &created.id, lease, real_time)?, out)
+    args.how.drive(run::take(created.opened, &created.id, lease, real_time)?, answers, out)
 }
 
 fn detached(created: &run::Created, how: &How, out: &mut Output) {

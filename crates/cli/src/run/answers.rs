@@ -1,19 +1,18 @@
-//! What people decide about calls that wait: in the scenario, on the command line, or at the terminal.
+//! Decisions on calls that wait: of the scenario, of the command line before the calls ask, and at the terminal.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Write};
 
 use runstate::agent::Incoming;
 use runstate::decision::DecisionAction;
 use runstate_scenario::file::{Action, Answer};
 use runstate_scenario::{Ready, Scenario};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::output::printable;
 
-pub(crate) const COMMAND_LINE: &str = "command line";
-const TERMINAL: &str = "terminal";
-
-/// The scenario's decisions, and over them those of the command line.
+/// The scenario's decisions, and over them those of the command line, which are the actor's.
 ///
 /// # Errors
 /// A call on the command line that the scenario's model never makes, or that is named twice.
@@ -21,17 +20,19 @@ pub(crate) fn answers(
     scenario: &Scenario,
     approve: &[String],
     deny: &[String],
+    actor: &str,
 ) -> Result<Vec<Ready>, Failure> {
     let mut answers: Vec<Ready> = scenario.decisions.iter().cloned().map(Ready::in_scenario).collect();
+    let mut decided = HashSet::new();
     let named = approve.iter().map(|call| (call, Action::Approve));
     for (named, action) in named.chain(deny.iter().map(|call| (call, Action::Deny))) {
         let call = call(scenario, named)?;
-        if answers.iter().any(|ready| ready.answer.call == call && ready.actor == COMMAND_LINE) {
+        if !decided.insert(call.clone()) {
             return Err(Failure::new(format!("the call {named:?} is decided twice on the command line")));
         }
         answers.retain(|ready| ready.answer.call != call);
-        let answer = Answer { call, action, reason: None, result: None };
-        answers.push(Ready { answer, actor: COMMAND_LINE.to_owned(), settles_doubt: true });
+        let answer = Answer { call, action, reason: None, result: None, actor: Some(actor.to_owned()) };
+        answers.push(Ready { answer, is_of_command: true });
     }
     Ok(answers)
 }
@@ -68,6 +69,8 @@ pub(crate) struct Question {
     pub(crate) call: String,
     pub(crate) suspension: String,
     pub(crate) text: String,
+    /// Is a bare yes no answer to it?
+    pub(crate) wants_answer: bool,
 }
 
 /// Asks until there is an answer; none for an empty line or the end of the input, which leave the call waiting.
@@ -76,31 +79,49 @@ pub(crate) struct Question {
 /// Those of the terminal.
 pub(crate) fn ask(
     question: &Question,
+    actor: &str,
     from: &mut dyn BufRead,
     to: &mut dyn Write,
 ) -> std::io::Result<Option<Incoming>> {
     writeln!(to, "{}", question.text)?;
     loop {
-        write!(to, "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ")?;
+        write!(to, "{}", if question.wants_answer { ANSWER } else { APPROVE })?;
         to.flush()?;
         let mut line = String::new();
         // A line that does not end is no answer.
         let mut limited = std::io::Read::take(&mut *from, 4096);
         limited.read_line(&mut line)?;
         let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let action = match word {
+        let action = match &*word.to_lowercase() {
             "" => {
                 writeln!(to)?;
                 return Ok(None);
             }
-            "y" | "yes" => DecisionAction::Resume,
+            "y" | "yes" if !question.wants_answer => DecisionAction::Resume,
             "n" | "no" => DecisionAction::Cancel,
+            _ if question.wants_answer => match serde_json::from_str::<Value>(line.trim()) {
+                Ok(result) if !result.is_null() => {
+                    return Ok(Some(decision(question, actor).with_result(result)));
+                }
+                Ok(_) => continue,
+                Err(error) => {
+                    writeln!(to, "expected JSON, {error}")?;
+                    continue;
+                }
+            },
             _ => continue,
         };
-        let Question { call, suspension, .. } = question;
-        let mut incoming = Incoming::new(format!("{suspension}/decision"), call, action).on(suspension);
+        let mut incoming = Incoming { action, ..decision(question, actor) };
         incoming.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        incoming.actor = Some(TERMINAL.to_owned());
         return Ok(Some(incoming));
     }
+}
+
+const APPROVE: &str = "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ";
+const ANSWER: &str = "the answer as JSON, or [n] deny, with a reason behind it; [enter] leave it waiting: ";
+
+/// To go on, by this actor.
+fn decision(question: &Question, actor: &str) -> Incoming {
+    let Question { call, suspension, .. } = question;
+    Incoming::new(format!("{suspension}/decision"), call, DecisionAction::Resume).on(suspension).by(actor)
 }

@@ -45,8 +45,10 @@ pub(crate) struct Driven {
 pub(crate) struct How {
     /// What people have ready.
     pub(crate) answers: Vec<Ready>,
-    /// Is somebody at the terminal asked about what is left?
+    /// Is the person at the terminal asked about what is left?
     pub(crate) ask: bool,
+    /// The name of that person.
+    pub(crate) actor: String,
 }
 
 /// How a run came out, as far as it went.
@@ -62,6 +64,11 @@ impl Driven {
     /// What it is made from.
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// The store that it is in.
+    pub(crate) fn opened(&self) -> &Opened {
+        &self.opened
     }
 
     /// Its id.
@@ -136,7 +143,7 @@ impl Driven {
                     // What somebody decided meanwhile need not wait for the next process.
                     Stop::Waiting if goes_on(&mut before, look()?, state.commits() > version) => continue,
                     Stop::Waiting if how.ask => {
-                        let decisions = asked(state, &stage.token()).await?;
+                        let decisions = asked(state, &how.actor, &stage.token()).await?;
                         if !decisions.is_empty() || stage.token().is_cancelled() {
                             stage.send(decisions);
                             continue;

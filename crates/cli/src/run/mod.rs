@@ -12,7 +12,7 @@ mod mailbox;
 mod progress;
 mod report;
 
-pub(crate) use answers::{COMMAND_LINE, answers};
+pub(crate) use answers::answers;
 pub(crate) use begin::{load, take};
 pub(crate) use create::{Created, create};
 pub(crate) use driven::{Driven, Ending, How};

@@ -72,7 +72,7 @@ impl Progress {
             DecisionAction::Resume => "approves",
             DecisionAction::Cancel => "denies",
         };
-        let who = incoming.actor.as_deref().unwrap_or("someone");
+        let who = incoming.actor.as_deref().unwrap_or("(no name)");
         let why = incoming.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         self.says(who, &format!("{decided} {}{why}{became}", incoming.call));
     }

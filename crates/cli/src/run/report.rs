@@ -3,6 +3,7 @@
 use std::io::BufReader;
 
 use runstate::agent::Pending;
+use runstate::decision::ResumeMode;
 use runstate::store::Approval;
 use runstate::termination::TerminationReason;
 use runstate::trace::{JsonlReader, Report, Timeline, Verdict, check_jsonl};
@@ -58,8 +59,8 @@ pub(crate) fn report(
         for pending in &pending {
             out.line(&question(pending));
         }
-        let call = quoted(first.call);
-        let resume = format!("runstate resume {id}{place} --approve {call} (or --deny, or --ask)");
+        let question = quoted(&first.suspension.id);
+        let resume = format!("runstate resume {id}{place} --approve {question} (or --deny, or --ask)");
         out.line(&format!("go on with: {resume}{note}"));
     }
     Ok(exit)
@@ -68,7 +69,21 @@ pub(crate) fn report(
 /// What a call waits for, in a line.
 pub(super) fn question(pending: &Pending<'_>) -> String {
     let Pending { call, record, arguments, suspension } = pending;
-    printable(&format!("{call} waits: {} {arguments}: {}", record.tool(), suspension.message))
+    let mut text = format!("{call} waits: {} {arguments}: {}", record.tool(), suspension.message);
+    if !suspension.parameters.is_null() {
+        text.push_str(&format!("; parameters {}", suspension.parameters));
+    }
+    if suspension.distinct_actors {
+        text.push_str("; of another person than those that have approved this call");
+    }
+    match suspension.resume_mode {
+        ResumeMode::ReplayToolCall => {}
+        ResumeMode::PassDecisionToTool => text.push_str("; the answer takes the place of the arguments"),
+        ResumeMode::UseDecisionAsToolResult => {
+            text.push_str("; the answer is the result, and nothing is executed")
+        }
+    }
+    printable(&text)
 }
 
 fn exit(ending: &Ending, checked: &Report) -> Exit {

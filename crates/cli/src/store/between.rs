@@ -42,7 +42,7 @@ impl Between {
         opened.handle().block_on(async {
             store.create(&NewRun::new("pay-1", spec.to_json().unwrap(), 1)).await.unwrap();
             work(&store).await;
-            let approval = Incoming::new("d1", "p", DecisionAction::Resume);
+            let approval = Incoming::new("d1", "p", DecisionAction::Resume).on("pay-1/p/1");
             assert_eq!(decide(&*store, &approval, 2, &Unchecked).await.unwrap(), Reply::Accepted);
         });
         opened

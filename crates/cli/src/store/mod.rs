@@ -22,7 +22,9 @@ pub(crate) use ask::{Opened, beside};
 pub(crate) use between::Between;
 pub(crate) use damage::{damaged_to_json, tell_damaged};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{called, give_up_lapsed, give_up_lapsed_of, is_in_doubt, waiting, waiting_to_json};
+pub(crate) use waits::{
+    Named, give_up_lapsed, give_up_lapsed_of, is_in_doubt, waiting, waiting_of, waiting_to_json,
+};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]

@@ -41,24 +41,44 @@ pub(crate) fn waiting(opened: &Opened, about: About) -> Result<Vec<Approval>, Fa
     pages(opened, ApprovalQuery::new(about, PAGE), |_| true)
 }
 
-/// The calls that wait and that are called so, by name, by the model's id or by suspension; in that run, or in all.
+/// What a word on the command line names. A model chooses the ids of its calls, and never the id of a suspension: so a word with
+/// a slash, as each suspension has, is a suspension and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named<'a> {
+    /// A question.
+    Suspension(&'a str),
+    /// A call, by its name in traces or the model's id for it.
+    Call(&'a str),
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn of(word: &'a str) -> Self {
+        if word.contains('/') { Named::Suspension(word) } else { Named::Call(word) }
+    }
+}
+
+/// The calls that wait and that are named so; in that run, or in all.
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) fn called(opened: &Opened, call: &str, run: Option<&str>) -> Result<Vec<Approval>, Failure> {
-    let named = |about: About| {
-        let mut query = ApprovalQuery::new(about, PAGE);
-        // They come by run and call, so that those of other runs need not be read. A call without an id has no name either,
-        // and nothing is before it.
-        query.behind = run.filter(|_| !call.is_empty()).map(|run| (run.to_owned(), String::new()));
-        let begins_with_run = query.behind.is_some();
-        let is_in_run = |approval: &Approval| run.is_none_or(|run| run == approval.run);
-        let mut found = pages(opened, query, |last| !begins_with_run || is_in_run(last))?;
-        found.retain(is_in_run);
-        Ok(found)
+pub(crate) fn waiting_of(
+    opened: &Opened,
+    named: &Named<'_>,
+    run: Option<&str>,
+) -> Result<Vec<Approval>, Failure> {
+    let (about, has_name) = match *named {
+        Named::Suspension(id) => (About::Suspension(id.to_owned()), true),
+        Named::Call(call) => (About::Call(call.to_owned()), !call.is_empty()),
     };
-    let found = named(About::Call(call.to_owned()))?;
-    if found.is_empty() { named(About::Suspension(call.to_owned())) } else { Ok(found) }
+    let mut query = ApprovalQuery::new(about, PAGE);
+    // They come by run and call, so that those of other runs need not be read. A call without an id has no name either, and
+    // nothing is before it.
+    query.behind = run.filter(|_| has_name).map(|run| (run.to_owned(), String::new()));
+    let begins_with_run = query.behind.is_some();
+    let is_in_run = |approval: &Approval| run.is_none_or(|run| run == approval.run);
+    let mut found = pages(opened, query, |last| !begins_with_run || is_in_run(last))?;
+    found.retain(is_in_run);
+    Ok(found)
 }
 
 /// What is listed page by page, as long as it goes on behind the last one of a page.

@@ -48,13 +48,13 @@ fn the_first_decision_wins_and_is_kept(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
     let mut shown = place.does(&["approvals"], 0).shown();
     for (args, code) in [
-        (&["approve", "p", "--actor", "ada", "--reason", "it is due"] as &[&str], 0),
+        (&["approve", "pay-1/p/1", "--actor", "ada", "--reason", "it is due"] as &[&str], 0),
         // The same again, after a reply that was lost.
         (&["approve", "p", "--run", "pay-1", "--actor", "ada", "--reason", "it is due"], 0),
         (&["approve", "p", "--run", "pay-1", "--actor", "grace"], 1),
         (&["deny", "p", "--run", "pay-1", "--actor", "ada"], 1),
         (&["deny", "pay-1/p/1", "--run", "pay-1"], 1),
-        (&["deny", "p"], 1),
+        (&["deny", "p"], 2),
         (&["approvals"], 0),
         (&["runs"], 0),
     ] {
@@ -125,9 +125,9 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     assert_eq!(resumed["waiting"], listed["approvals"]);
     assert_eq!(place.stands("pay-1").unwrap()["waiting"], listed["approvals"]);
     let other = digest.replace(|c: char| c.is_ascii_digit(), "f");
-    let stale = place.does(&["approve", "p", "--digest", &other], 1);
+    let stale = place.does(&["approve", "p", "--run", "pay-1", "--digest", &other], 1);
     assert!(stale.stdout.contains("stale"), "{}", stale.shown());
-    place.does(&["approve", "p", "--digest", &digest[..23]], 0);
+    place.does(&["approve", "p", "--run", "pay-1", "--digest", &digest[..39]], 0);
 }
 
 fn what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals(place: &dyn Fn() -> Place) {
@@ -200,7 +200,7 @@ fn a_run_that_was_cancelled_takes_no_approval(place: &dyn Fn() -> Place) {
 
 fn a_process_that_waits_with_a_run_takes_what_comes_meanwhile(place: &dyn Fn() -> Place) {
     for (say_it, code, heard) in
-        [(&["approve", "p"] as &[&str], 0, "approves p"), (&["cancel", "pay-1"], 1, "cancel")]
+        [(&["approve", "pay-1/p/1"] as &[&str], 0, "approves p"), (&["cancel", "pay-1"], 1, "cancel")]
     {
         let place = place();
         // In real time it waits for the call to lapse.
@@ -230,11 +230,11 @@ model:
     let place = parked(place, scenario);
     let mut shown = String::new();
     for (args, code) in [
-        (&["approve", "a", "--result", "\"cheap\""] as &[&str], 1),
-        (&["approve", "a", "--result", "{"], 2),
-        (&["approve", "a", "--result", "12"], 0),
-        (&["approve", "price"], 1),
-        (&["deny", "ask-1/b/1", "--json"], 0),
+        (&["approve", "ask-1/a/1", "--result", "\"cheap\""] as &[&str], 1),
+        (&["approve", "ask-1/a/1", "--result", "{"], 2),
+        (&["approve", "ask-1/a/1", "--result", "12"], 0),
+        (&["approve", "price"], 2),
+        (&["deny", "ask-1/b/1", "--actor", "ada", "--json"], 0),
     ] {
         shown.push_str(&place.does(args, code).shown());
         shown.push('\n');
@@ -253,7 +253,7 @@ fn a_name_that_several_calls_have_is_refused_with_their_suspensions(place: &dyn 
     place.does(&["run", "--detach", "s.yaml"], 0);
     place.work();
     let said = place.does(&["approve", "p"], 2);
-    assert!(said.stderr.contains("say which: pay-1/p/1, pay-2/p/1"), "{}", said.shown());
+    assert!(said.stderr.contains("say which suspension: pay-1/p/1, pay-2/p/1"), "{}", said.shown());
     place.does(&["approve", "pay-2/p/1"], 0);
 }
 
@@ -293,7 +293,7 @@ fn an_id_that_several_calls_of_a_run_have_is_refused_with_their_suspensions(plac
     let place = parked(place, &format!("policy: continue_when_any\n{scenario}"));
     for run in [&["--run", "pay-1"] as &[&str], &[]] {
         let refused = place.does(&[&["approve", "p"], run].concat(), 2);
-        assert!(refused.stderr.contains("say which: pay-1/p/1, pay-1/p#2/1"), "{}", refused.shown());
+        assert!(refused.stderr.contains("pay-1/p/1, 'pay-1/p#2/1'"), "{}", refused.shown());
     }
     let second = place.does(&["approve", "pay-1/p#2/1"], 0);
     assert!(second.stdout.contains("{\"amount\":900}"), "{}", second.shown());
@@ -325,7 +325,7 @@ fn a_call_in_doubt_is_seen_and_answered(place: &dyn Fn() -> Place) {
     assert_eq!(listed[0]["in_doubt"], true, "{listed}");
     assert_eq!(json(&["resume", "pay-1", "--json"], 3)["waiting"], listed);
     assert_eq!(json(&["show", "pay-1", "--format", "json"], 0)["run"]["waiting"], listed);
-    place.does(&["approve", "p"], 0);
+    place.does(&["approve", "p", "--run", "pay-1"], 0);
     place.work();
     place.conforms("pay-1", &[]);
     assert_eq!(place.executions("pay-1"), 1, "it had not executed");

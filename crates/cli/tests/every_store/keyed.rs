@@ -46,7 +46,7 @@ fn a_run_under_a_key_goes_on_with_it(place: &dyn Fn() -> Place) {
     let keys = parked(&place);
     let asked = with(&place, &keys, &["approvals", "--json"], 0);
     assert!(asked.stdout.contains("\"amount\": 10") && !asked.stdout.contains("tag"), "{}", asked.shown());
-    with(&place, &keys, &["approve", "p"], 0);
+    with(&place, &keys, &["approve", "pay-1/p/1"], 0);
     // By the variable as well as by the file.
     let worked = place.command(&["worker", "--once"]).env("RUNSTATE_KEY", &keys[0]).output().unwrap();
     assert!(worked.status.success(), "{worked:?}");
@@ -61,7 +61,12 @@ fn a_run_under_a_key_goes_on_with_it(place: &dyn Fn() -> Place) {
 fn without_the_key_a_run_is_refused_and_stays_as_it_is(place: &dyn Fn() -> Place) {
     let place = place();
     let keys = parked(&place);
-    for args in [&["approve", "p"] as &[&str], &["deny", "p"], &["cancel", "pay-1"], &["resume", "pay-1"]] {
+    for args in [
+        &["approve", "pay-1/p/1"] as &[&str],
+        &["deny", "pay-1/p/1"],
+        &["cancel", "pay-1"],
+        &["resume", "pay-1"],
+    ] {
         let refused = place.does(args, 2);
         assert!(
             refused.stderr.contains("the run \"pay-1\" is stored under the key \"k1\""),
@@ -71,7 +76,7 @@ fn without_the_key_a_run_is_refused_and_stays_as_it_is(place: &dyn Fn() -> Place
         assert!(refused.stderr.contains("--key-file"), "{}", refused.shown());
     }
     // Another key of that name is no better.
-    let refused = with(&place, &[key("k1", "ee")], &["approve", "p"], 2);
+    let refused = with(&place, &[key("k1", "ee")], &["approve", "pay-1/p/1"], 2);
     assert!(refused.stderr.contains("its tag does not fit"), "{}", refused.shown());
     let refused = with(&place, &[key("k2", "ab")], &["resume", "pay-1"], 2);
     assert!(
@@ -80,7 +85,7 @@ fn without_the_key_a_run_is_refused_and_stays_as_it_is(place: &dyn Fn() -> Place
         refused.shown()
     );
     // Nothing of that was noted.
-    with(&place, &keys, &["approve", "p"], 0);
+    with(&place, &keys, &["approve", "pay-1/p/1"], 0);
     with(&place, &keys, &["resume", "pay-1"], 0);
 }
 
@@ -93,8 +98,8 @@ fn a_run_without_a_key_is_refused_where_there_is_one(place: &dyn Fn() -> Place) 
     assert!(refused.stderr.contains("its specification: it has no tag"), "{}", refused.shown());
     // A decision that is slipped in stops the run, and approves nothing.
     place.does(&["worker", "--once"], 0);
-    with(&place, &keys, &["approve", "p"], 2);
-    place.does(&["approve", "p"], 0);
+    with(&place, &keys, &["approve", "pay-1/p/1"], 2);
+    place.does(&["approve", "pay-1/p/1"], 0);
     place.does(&["resume", "pay-1"], 0);
 }
 
@@ -102,7 +107,7 @@ fn a_key_is_replaced(place: &dyn Fn() -> Place) {
     let place = place();
     let [old] = parked(&place);
     let keys = [key("2026-12", "cd"), old];
-    with(&place, &keys, &["approve", "p"], 0);
+    with(&place, &keys, &["approve", "pay-1/p/1"], 0);
     with(&place, &keys, &["worker", "--once"], 0);
     with(&place, &keys, &["show", "pay-1"], 0);
     // What was written since is under the new key; the question was not.

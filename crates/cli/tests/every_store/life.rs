@@ -34,11 +34,11 @@ fn each_step_of_a_life_is_told(place: &dyn Fn() -> Place) {
         &["worker", "--once"],
         &["runs", "--status", "waiting"],
         &["approvals", "--run", "tidy-1"],
-        &["approve", "rm_a", "--actor", "ada"],
+        &["approve", "tidy-1/rm_a/1", "--actor", "ada"],
         &["approvals"],
         // It waits for the other call.
         &["worker", "--once"],
-        &["deny", "rm_b", "--actor", "grace", "--reason", "keep it"],
+        &["deny", "tidy-1/rm_b/1", "--actor", "grace", "--reason", "keep it"],
         &["worker", "--once"],
         &["worker", "--once"],
         &["runs"],
@@ -70,7 +70,8 @@ fn what_is_not_there_is_told(place: &dyn Fn() -> Place) {
         (&["cancel", "tidy-2"], 2),
         (&["runs", "--behind", "tidy-2"], 2),
         (&["approvals", "--behind", "tidy-2"], 2),
-        (&["approve", "rm_a"], 1),
+        (&["approve", "rm_a"], 2),
+        (&["approve", "tidy-2/rm_a/1"], 1),
         (&["approve", "rm_a", "--run", "tidy-2"], 1),
         (&["approvals", "--run", "tidy-2"], 2),
     ] {

@@ -19,13 +19,17 @@ fn a_run_without_decisions_parks_and_is_resumed_call_by_call(place: &dyn Fn() ->
     let again: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(again["waiting"][0]["call"], "rm_a", "nothing was decided");
     for (more, code) in [
-        (["--approve", "rm_a"], 3),
+        (["--approve", "undecided-1/rm_a/1"], 3),
         (["--deny", "rm_b"], 0),
         // It is over.
-        (["--approve", "rm_b"], 2),
+        (["--approve", "undecided-1/rm_b/1"], 2),
     ] {
         shown.push('\n');
-        shown.push_str(&place.does(&[&["resume", "undecided-1"] as &[&str], &more].concat(), code).shown());
+        shown.push_str(
+            &place
+                .does(&[&["resume", "undecided-1", "--actor", "tester"] as &[&str], &more].concat(), code)
+                .shown(),
+        );
     }
     assert_shown("resume", &shown);
     assert!(!place.session.path("runs/undecided-1/work/a.txt").exists());
@@ -36,8 +40,8 @@ fn what_was_decided_while_nobody_drove_is_taken(place: &dyn Fn() -> Place) {
     let place = place();
     place.session.write("s.yaml", UNDECIDED);
     place.does(&["run", "s.yaml"], 3);
-    place.does(&["approve", "rm_a"], 0);
-    place.does(&["deny", "rm_b", "--actor", "ada"], 0);
+    place.does(&["approve", "undecided-1/rm_a/1", "--actor", "tester"], 0);
+    place.does(&["deny", "undecided-1/rm_b/1", "--actor", "ada"], 0);
     let said = place.does(&["resume", "undecided-1"], 0);
     assert!(said.stderr.contains("tester         approves rm_a"), "{}", said.shown());
     assert!(said.stderr.contains("ada            denies rm_b"), "{}", said.shown());

@@ -53,8 +53,8 @@ fn once_drives_what_can_go_on_and_leaves_people_their_decisions(place: &dyn Fn()
     // Neither the scenario's own decision nor what it lets come from outside has happened.
     assert_eq!(place.field("asking-1", "status"), "Waiting");
     assert_eq!(place.stands("asking-1").unwrap()["undecided"], 2);
-    place.does(&["approve", "p"], 0);
-    place.does(&["deny", "q"], 0);
+    place.does(&["approve", "asking-1/p/1"], 0);
+    place.does(&["deny", "asking-1/q/1"], 0);
     place.work();
     assert_eq!(place.field("asking-1", "reason"), "natural_end");
     assert_eq!(place.executions("asking-1"), 1);
@@ -67,7 +67,7 @@ fn a_decision_of_another_process_wakes_a_worker(place: &dyn Fn() -> Place) {
     let worker = place.worker(&[]);
     place.wait_for("asking-1", "status", "Waiting");
     for call in ["p", "q"] {
-        place.does(&["approve", call], 0);
+        place.does(&["approve", call, "--run", "asking-1"], 0);
     }
     place.wait_for("asking-1", "reason", "natural_end");
     drop(worker);

@@ -10,7 +10,8 @@ use crate::stores;
 fn answers_are_asked_for() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED);
-    let said = session.run_with(&["run", "s.yaml", "--ask"], "what?\ny it is a copy\nn keep it\n");
+    let said = session
+        .run_with(&["run", "s.yaml", "--ask", "--actor", "tester"], "what?\nY it is a copy\nn keep it\n");
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert_shown("ask", &said.stderr);
 
@@ -80,6 +81,6 @@ fn the_way_on_can_be_copied_into_a_shell() {
     let session = Session::new();
     session.write("s.yaml", UNDECIDED.replace("rm_a", "'$(rm);rm_a'"));
     let said = session.run(&["run", "s.yaml", "--state-dir", "my runs"]);
-    let way_on = "go on with: runstate resume undecided-1 --state-dir 'my runs' --approve '$(rm);rm_a' (or";
+    let way_on = "go on with: runstate resume undecided-1 --state-dir 'my runs' --approve 'undecided-1/$(rm);rm_a/1' (or";
     assert!(said.stdout.contains(way_on), "{}", said.shown());
 }

@@ -1,0 +1,255 @@
+//! One decision on one question, as `approve`, `deny` and `resume` give it.
+
+use runstate::agent::{Incoming, Reply};
+use runstate::decision::{Decision, DecisionAction, ResumeMode};
+use runstate::store::{Approval, StoreError, decide, run_of_suspension};
+use runstate_schema::JsonSchemas;
+use serde_json::Value;
+
+use crate::clock::unix_ms;
+use crate::failure::Failure;
+use crate::output::printable;
+use crate::run;
+use crate::store::{Named, Opened, beside, is_in_doubt, quoted, waiting_of};
+
+/// What is said on the command line.
+#[derive(Debug)]
+pub(super) struct Said<'a> {
+    pub(super) opened: &'a Opened,
+    /// The suspension or the call.
+    pub(super) question: &'a str,
+    pub(super) run: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
+    pub(super) action: DecisionAction,
+    pub(super) result: Option<&'a Value>,
+    pub(super) reason: Option<&'a str>,
+    pub(super) actor: &'a str,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) struct Replied {
+    pub(super) reply: Reply,
+    pub(super) incoming: Incoming,
+    /// The suspension that the decision was on, also where it named the call alone.
+    pub(super) suspension: Option<String>,
+}
+
+impl Replied {
+    /// Is it the answer, now or since before?
+    pub(super) fn is_accepted(&self) -> bool {
+        matches!(self.reply, Reply::Accepted | Reply::Duplicate)
+    }
+}
+
+impl Said<'_> {
+    /// Gives the decision. What waits is shown first.
+    ///
+    /// # Errors
+    /// A call that is named without its run, several that have the name, a result that is missing or that nothing takes, and errors
+    /// of the store.
+    pub(super) fn give(&self, show: impl FnOnce(&Approval)) -> Result<Replied, Failure> {
+        let named = Named::of(self.question);
+        let found = self.meant(&named)?;
+        if let Some(found) = &found {
+            show(found);
+            self.check_result(found)?;
+        }
+        let asked = match &found {
+            Some(found) => Some(Asked::now(found)),
+            None => self.decided(&named)?,
+        };
+        let mut incoming = self.incoming(asked);
+        let suspension = incoming.suspension_id.clone();
+        if matches!(named, Named::Call(_)) && self.digest.is_none() && found.is_some() {
+            // Bound where the decision arrives, and refused there if the call has asked before.
+            incoming =
+                Incoming { suspension_id: None, digest: None, call: self.question.to_owned(), ..incoming };
+        }
+        let schemas = JsonSchemas::new();
+        let decided = decide(&*self.opened.store, &incoming, unix_ms(), &schemas);
+        let reply = beside(self.opened.handle(), decided).map_err(|error| self.lost(&incoming, &error))?;
+        Ok(Replied { reply, incoming, suspension })
+    }
+
+    /// The run that is named, by itself or by the suspension.
+    fn run(&self, named: &Named<'_>) -> Option<String> {
+        let of_suspension = || match named {
+            Named::Suspension(id) => run_of_suspension(id),
+            Named::Call(_) => None,
+        };
+        self.run.map(str::to_owned).or_else(of_suspension)
+    }
+
+    /// The one question that is meant, if one waits.
+    fn meant(&self, named: &Named<'_>) -> Result<Option<Approval>, Failure> {
+        let mut found = waiting_of(self.opened, named, self.run)?;
+        let needs_run = matches!(named, Named::Call(_)) && self.run.is_none();
+        if let Some(digest) = self.digest
+            && (needs_run || found.len() > 1)
+        {
+            found.retain(|one| one.digest.starts_with(digest));
+        } else if needs_run {
+            // Given again it could be the answer to a call of another run.
+            let help = match found.as_slice() {
+                [] => "`runstate approvals` lists what waits".to_owned(),
+                found => format!("say which suspension: {}", suspensions(found)),
+            };
+            let why = format!("{:?} is the name of a call: that needs --run or --digest", self.question);
+            return Err(Failure::new(why).with_help(help));
+        }
+        if found.len() > 1 {
+            let what = format!("{} calls that wait are called {:?}", found.len(), self.question);
+            return Err(Failure::new(what).with_help(format!("say which: {}", suspensions(&found))));
+        }
+        Ok(found.pop())
+    }
+
+    fn check_result(&self, found: &Approval) -> Result<(), Failure> {
+        let (suspension, call) = (&found.suspension, &found.call);
+        let takes_none = suspension.resume_mode == ResumeMode::ReplayToolCall
+            && suspension.response_schema.is_none()
+            && !is_in_doubt(found);
+        let (what, help) = match (self.action, self.result, suspension.resume_mode) {
+            // A decision without a result has null for one, and its tool is executed.
+            (DecisionAction::Resume, Some(Value::Null), ResumeMode::ReplayToolCall) if !takes_none => (
+                "null is no result".to_owned(),
+                "give what came of the call, such as '{}' or '\"done\"'; without --result its tool is executed",
+            ),
+            (DecisionAction::Resume, Some(_), _) if takes_none => (
+                format!("{call:?} asks for no result"),
+                "leave --result out: the tool is executed with the arguments that are shown",
+            ),
+            (DecisionAction::Resume, None, ResumeMode::PassDecisionToTool) => (
+                format!("{call:?} asks for an answer"),
+                "give it with --result JSON: the tool is executed with it for arguments",
+            ),
+            (DecisionAction::Resume, None, ResumeMode::UseDecisionAsToolResult) => (
+                format!("{call:?} asks for an answer"),
+                "give it with --result JSON: it is the result of the call, and the tool is not executed",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Failure::new(what).with_help(help))
+    }
+
+    /// What the last decision on it was for, if there was one: to say the same again is no conflict.
+    fn decided(&self, named: &Named<'_>) -> Result<Option<Asked>, Failure> {
+        let Some(run) = self.run(named) else { return Ok(None) };
+        let opened = self.opened;
+        // Before the run: what is taken between the two is in both, and not in neither.
+        let posted = match beside(opened.handle(), opened.store.mail(&run)) {
+            Err(StoreError::NoRun { .. }) => return Ok(None),
+            mail => mail.map_err(|error| opened.failure(&error))?.decisions,
+        };
+        let Some(stored) = run::load(opened, &run)?.stored else { return Ok(None) };
+        let is_meant = |decision: &&Decision| match named {
+            Named::Suspension(id) => decision.suspension_id == *id,
+            Named::Call(call) => stored.is_named(&decision.call, call),
+        };
+        let decided = stored.decisions().values().chain(&posted).filter(is_meant);
+        let last = decided.max_by_key(|decision| decision.decided_at_ms);
+        Ok(last.map(|decision| Asked {
+            run,
+            call: decision.call.clone(),
+            suspension: decision.suspension_id.clone(),
+            digest: decision.digest.clone(),
+        }))
+    }
+
+    fn incoming(&self, asked: Option<Asked>) -> Incoming {
+        let (call, suspension) = match Named::of(self.question) {
+            Named::Suspension(id) => ("", Some(id.to_owned())),
+            Named::Call(call) => (call, None),
+        };
+        let mut incoming = Incoming::new("", call, self.action)
+            .with_result(self.result.cloned().unwrap_or_default())
+            .by(self.actor);
+        incoming.suspension_id = suspension;
+        incoming.run_id = self.run.map(str::to_owned);
+        incoming.digest = self.digest.map(str::to_owned);
+        incoming.reason = self.reason.map(str::to_owned);
+        if let Some(asked) = asked {
+            incoming.digest = self.shown(asked.digest);
+            incoming.call = asked.call;
+            incoming.run_id = Some(asked.run);
+            incoming.suspension_id = Some(asked.suspension);
+        }
+        // Given again it is the same decision, and not another one that comes too late.
+        incoming.named_by_content()
+    }
+
+    /// The digest of the question that was shown: what the person says, or what is shown here.
+    fn shown(&self, shown: Option<String>) -> Option<String> {
+        match self.digest {
+            Some(wanted) if shown.as_ref().is_none_or(|shown| !shown.starts_with(wanted)) => {
+                Some(wanted.to_owned())
+            }
+            _ => shown,
+        }
+    }
+
+    /// A decision that got no answer may be there, and the call may ask again by the time that the person does.
+    fn lost(&self, incoming: &Incoming, error: &StoreError) -> Failure {
+        let failure = self.opened.of_change(error);
+        match (error, &incoming.suspension_id) {
+            (StoreError::Unavailable(_), Some(suspension)) if *suspension != self.question => {
+                failure.with_help(format!(
+                    "once the store can be reached, give the same command with {} in place of the call: by that name it is the \
+                     same decision again, made already or not, and never one on a later question",
+                    quoted(suspension)
+                ))
+            }
+            _ => failure,
+        }
+    }
+}
+
+/// The suspensions of calls that wait, the first ten.
+fn suspensions(found: &[Approval]) -> String {
+    let ids: Vec<String> = found.iter().take(10).map(|one| quoted(&one.suspension.id)).collect();
+    printable(&ids.join(", "))
+}
+
+/// What a decision is on.
+struct Asked {
+    run: String,
+    call: String,
+    suspension: String,
+    digest: Option<String>,
+}
+
+impl Asked {
+    fn now(approval: &Approval) -> Self {
+        Asked {
+            run: approval.run.clone(),
+            call: approval.call.clone(),
+            suspension: approval.suspension.id.clone(),
+            digest: Some(approval.digest.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Between;
+
+    #[test]
+    fn a_decision_that_is_taken_meanwhile_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Between::opened(folder.path());
+        let said = Said {
+            opened: &opened,
+            question: "p",
+            run: Some("pay-1"),
+            digest: None,
+            action: DecisionAction::Resume,
+            result: None,
+            reason: None,
+            actor: "ada",
+        };
+        let found = said.decided(&Named::of("p")).unwrap().unwrap();
+        assert_eq!((&*found.call, &*found.suspension), ("p", "pay-1/p/1"));
+    }
+}
