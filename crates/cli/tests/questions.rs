@@ -226,7 +226,7 @@ fn a_scenario_gives_a_result_where_one_is_asked_for() {
         session.run(&["test", "pay.yaml", "--accept"]);
         let said = session.run(&["test", "pay.yaml"]);
         assert!(
-            said.code == Some(1) && said.stdout.contains("never waited, or asked for a result"),
+            said.code == Some(1) && said.stdout.contains("decisions: c asked for a result"),
             "{}",
             said.shown()
         );
