@@ -128,6 +128,55 @@ fn resume_decides_by_the_rules_of_approve() {
     assert_eq!(say(&session, &ben).0, Some(0));
 }
 
+#[test]
+fn resume_says_what_it_has_decided_before_it_refuses() {
+    let session = parked(TWICE);
+    let (code, refused) =
+        say(&session, &["resume", "pay-1", "--approve", "pay-1/c/1", "--deny", "pay-1/c/1"]);
+    assert!(
+        code == Some(2) && refused.contains("decided twice") && refused.contains("nothing is decided"),
+        "{refused}"
+    );
+    assert!(!say(&session, &["show", "pay-1"]).1.contains("decided  c"));
+    // Two names of one question cannot be told before the first one is decided.
+    let (code, refused) = say(&session, &["resume", "pay-1", "--approve", "c", "--deny", "pay-1/c/1"]);
+    assert!(code == Some(1) && refused.contains("conflict"), "{refused}");
+    assert!(refused.contains("decided before it: c, and the run was not driven"), "{refused}");
+    assert!(say(&session, &["show", "pay-1"]).1.contains("approved"));
+    let (code, refused) = say(&session, &["resume", "pay-1", "--deny", "pay-1/c/2"]);
+    assert!(
+        code == Some(1) && refused.contains("nothing is decided, and the run was not driven"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_decision_that_an_ended_run_did_not_take_is_not_announced() {
+    let session = parked(TWICE);
+    assert_eq!(say(&session, &["approve", "pay-1/c/1"]).0, Some(0));
+    assert!(say(&session, &["show", "pay-1"]).1.contains("(not taken yet)"));
+    assert_eq!(say(&session, &["cancel", "pay-1"]).0, Some(0));
+    assert_eq!(say(&session, &["resume", "pay-1"]).0, Some(1));
+    let (_, shown) = say(&session, &["show", "pay-1"]);
+    assert!(shown.contains("(not taken: the run was over first)"), "{shown}");
+}
+
+/// The run of a scenario has an id of its own in each store.
+#[test]
+fn a_scenario_names_the_questions_of_its_run() {
+    let outside = "outside:\n\
+        \x20 - {when: {event: {type: tool_call_suspended, after_ms: 9}}, do: {decide: [{id: d1, call: c, suspension: $run/c/1, action: approve, actor: ada}]}}\n\
+        \x20 - {when: {event: {type: tool_call_suspended, nth: 2, after_ms: 9}}, do: {decide: [{id: d2, call: c, run: $run, suspension: $run/c/2, action: approve, actor: ben}]}}\n";
+    let session = Session::new();
+    session.write("pay.yaml", format!("{TWICE}{outside}"));
+    for run in ["pay-1", "pay-2"] {
+        let (code, said) = say(&session, &["run", "pay.yaml"]);
+        assert!(code == Some(0) && said.contains(run), "{said}");
+    }
+    session.run(&["test", "pay.yaml", "--accept"]);
+    assert!(session.read("pay.trace").contains("on pay/c/2: accepted"), "{}", session.read("pay.trace"));
+}
+
 /// At the command line, at the terminal and with `approve` a user is one person.
 #[test]
 fn one_user_is_one_actor_at_every_door() {

@@ -1,12 +1,14 @@
 //! `runstate resume RUN`
 
+use std::collections::HashSet;
+
 use runstate::decision::DecisionAction;
 
 use super::decision::Said;
 use super::run::How;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::run;
 use crate::store::{Missing, Opened, quoted};
 
@@ -39,6 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    args.check_questions()?;
     let opened = args.how.place.open(Missing::Refuse)?;
     // First, so that nothing is decided for a run that this process does not drive.
     let driven = run::take(opened, &args.run, args.how.lease, args.how.real_time)?;
@@ -46,17 +49,37 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let deny = args.deny.iter().map(|question| (question, DecisionAction::Cancel));
     let mut decided = Vec::new();
     for (question, action) in approve.chain(deny) {
-        decided.push(args.decide(driven.opened(), question, action)?);
+        let call = args.decide(driven.opened(), question, action, &decided)?;
+        decided.push((question, call));
     }
     let mut answers = run::answers(driven.scenario(), &[], &[], "")?;
     // The person has decided otherwise, or has decided already.
-    answers.retain(|ready| !decided.contains(&ready.answer.call));
+    answers.retain(|ready| decided.iter().all(|(_, call)| *call != ready.answer.call));
     args.how.drive(driven, answers, out)
 }
 
 impl Args {
+    /// Refuses a question that is decided twice here, before any decision is given.
+    fn check_questions(&self) -> Result<(), Failure> {
+        let mut seen = HashSet::new();
+        match self.approve.iter().chain(&self.deny).find(|question| !seen.insert(*question)) {
+            None => Ok(()),
+            Some(question) => {
+                let why = format!("the question {question:?} is decided twice on the command line");
+                Err(Failure::new(why)
+                    .with_help("give it once, with --approve or with --deny; nothing is decided"))
+            }
+        }
+    }
+
     /// Gives a decision to the store, from which the run takes it. Gives the call.
-    fn decide(&self, opened: &Opened, question: &str, action: DecisionAction) -> Result<String, Failure> {
+    fn decide(
+        &self,
+        opened: &Opened,
+        question: &str,
+        action: DecisionAction,
+        before: &[(&String, String)],
+    ) -> Result<String, Failure> {
         let said = Said {
             opened,
             question,
@@ -72,8 +95,15 @@ impl Args {
             return Ok(replied.incoming.call);
         }
         let (again, reply) = (opened.again(), &replied.reply);
+        let done = match before {
+            [] => "nothing is decided".to_owned(),
+            before => {
+                let before: Vec<String> = before.iter().map(|(question, _)| quoted(question)).collect();
+                format!("decided before it: {}", printable(&before.join(", ")))
+            }
+        };
         let help = format!(
-            "nothing else was done; what waits: runstate approvals --run {}{again}{}",
+            "{done}, and the run was not driven; the questions that wait: runstate approvals --run {}{again}{}",
             quoted(&self.run),
             again.note()
         );

@@ -2,6 +2,7 @@
 
 use runstate::agent::{Message, RunState};
 use runstate::decision::{Decision, DecisionAction};
+use runstate::run::RunStatus;
 use runstate::store::{About, Approval, Loaded, Mail, StoreError};
 use runstate::tool_call::AnyToolCall;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ pub(super) struct Summary {
     loaded: Loaded,
     /// The run as types; or why it does not come back.
     state: Option<Result<RunState, String>>,
-    /// What was decided, and is not taken yet.
+    /// What was decided, and is not taken.
     posted: Vec<Decision>,
     waits: Vec<Approval>,
 }
@@ -111,7 +112,12 @@ impl Summary {
             }
         }
         for (decision, is_taken) in self.decisions() {
-            line("decided", decided(decision, is_taken, now_ms));
+            let taken = match info.status {
+                _ if is_taken => "",
+                RunStatus::Done => " (not taken: the run was over first)",
+                _ => " (not taken yet)",
+            };
+            line("decided", decided(decision, taken, now_ms));
         }
         for one in &self.waits {
             let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
@@ -188,7 +194,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
+fn decided(decision: &Decision, taken: &str, now_ms: u64) -> String {
     let action = match decision.action {
         DecisionAction::Resume => "approved",
         DecisionAction::Cancel => "denied",
@@ -196,7 +202,6 @@ fn decided(decision: &Decision, is_taken: bool, now_ms: u64) -> String {
     let by = decision.actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
     let when = away(now_ms, decision.decided_at_ms);
     let reason = decision.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let taken = if is_taken { "" } else { " (not taken yet)" };
     let result = match &decision.result {
         Value::Null => String::new(),
         result => format!(", with the result {}", cut(&exact(&result.to_string()))),

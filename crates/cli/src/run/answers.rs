@@ -1,13 +1,9 @@
-//! Decisions on calls that wait: of the scenario, of the command line before the calls ask, and at the terminal.
+//! Decisions that are ready before a call asks: of the scenario, and of the command line.
 
 use std::collections::HashSet;
-use std::io::{BufRead, Write};
 
-use runstate::agent::Incoming;
-use runstate::decision::DecisionAction;
 use runstate_scenario::file::{Action, Answer};
 use runstate_scenario::{Ready, Scenario};
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::output::printable;
@@ -61,67 +57,4 @@ fn call(scenario: &Scenario, named: &str) -> Result<String, Failure> {
                 .with_help(format!("its calls are {}", printable(&known.join(", ")))))
         }
     }
-}
-
-/// What a call waits for, so that somebody can be asked.
-#[derive(Debug, Clone)]
-pub(crate) struct Question {
-    pub(crate) call: String,
-    pub(crate) suspension: String,
-    pub(crate) text: String,
-    /// Is a bare yes no answer to it?
-    pub(crate) wants_answer: bool,
-}
-
-/// Asks until there is an answer; none for an empty line or the end of the input, which leave the call waiting.
-///
-/// # Errors
-/// Those of the terminal.
-pub(crate) fn ask(
-    question: &Question,
-    actor: &str,
-    from: &mut dyn BufRead,
-    to: &mut dyn Write,
-) -> std::io::Result<Option<Incoming>> {
-    writeln!(to, "{}", question.text)?;
-    loop {
-        write!(to, "{}", if question.wants_answer { ANSWER } else { APPROVE })?;
-        to.flush()?;
-        let mut line = String::new();
-        // A line that does not end is no answer.
-        let mut limited = std::io::Read::take(&mut *from, 4096);
-        limited.read_line(&mut line)?;
-        let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let action = match &*word.to_lowercase() {
-            "" => {
-                writeln!(to)?;
-                return Ok(None);
-            }
-            "y" | "yes" if !question.wants_answer => DecisionAction::Resume,
-            "n" | "no" => DecisionAction::Cancel,
-            _ if question.wants_answer => match serde_json::from_str::<Value>(line.trim()) {
-                Ok(result) if !result.is_null() => {
-                    return Ok(Some(decision(question, actor).with_result(result)));
-                }
-                Ok(_) => continue,
-                Err(error) => {
-                    writeln!(to, "expected JSON, {error}")?;
-                    continue;
-                }
-            },
-            _ => continue,
-        };
-        let mut incoming = Incoming { action, ..decision(question, actor) };
-        incoming.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-        return Ok(Some(incoming));
-    }
-}
-
-const APPROVE: &str = "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ";
-const ANSWER: &str = "the answer as JSON, or [n] deny, with a reason behind it; [enter] leave it waiting: ";
-
-/// To go on, by this actor.
-fn decision(question: &Question, actor: &str) -> Incoming {
-    let Question { call, suspension, .. } = question;
-    Incoming::new(format!("{suspension}/decision"), call, DecisionAction::Resume).on(suspension).by(actor)
 }

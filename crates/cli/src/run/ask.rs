@@ -1,60 +1,133 @@
 //! Asking at the terminal.
 
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::{self, BufRead, IsTerminal, Read, stdin};
+use std::sync::mpsc;
+use std::thread;
 
-use runstate::agent::{CancellationToken, Incoming, RunState};
-use runstate::decision::{ResumeMode, Suspension};
+use runstate::agent::{Incoming, Pending, RunState};
+use runstate::decision::{DecisionAction, ResumeMode};
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::answers::{self, Question};
+use super::progress::Progress;
 use super::report::question;
 use crate::failure::Failure;
 
-/// Drops what was typed before a question is shown: it cannot be the answer to it. What comes from no terminal was written for the
-/// questions, in their order.
-fn drop_typed() {
-    #[cfg(unix)]
-    if stdin().is_terminal() {
-        // A terminal that is gone says so when it is read.
-        rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush).unwrap_or_default();
+/// The lines of standard input. A thread reads each when it is wanted, so that a question can be left before its line comes.
+#[derive(Debug)]
+pub(super) struct Lines {
+    wanted: mpsc::Sender<()>,
+    read: UnboundedReceiver<io::Result<String>>,
+    /// Is the thread reading one, or has it read one that no question took?
+    is_wanted: bool,
+}
+
+impl Lines {
+    /// # Errors
+    /// The thread cannot be made.
+    pub(super) fn of_stdin() -> Result<Self, Failure> {
+        let (wanted, wants) = mpsc::channel();
+        let (reads, read) = unbounded_channel();
+        let reader = move || {
+            while wants.recv().is_ok() && reads.send(line()).is_ok() {}
+        };
+        thread::Builder::new().name("answers".to_owned()).spawn(reader).map_err(|error| refused(&error))?;
+        Ok(Lines { wanted, read, is_wanted: false })
+    }
+
+    /// Drops what was typed before a question is shown: it cannot be the answer to it. What comes from no terminal was written for the
+    /// questions, in their order.
+    fn drop_typed(&mut self) {
+        #[cfg(unix)]
+        if stdin().is_terminal() {
+            // A terminal that is gone says so when it is read.
+            rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush).unwrap_or_default();
+            self.is_wanted &= self.read.try_recv().is_err();
+        }
+    }
+
+    /// The next line, without its end; an empty one at the end of the input. Dropped while it waits, it loses no line.
+    async fn next(&mut self) -> Result<String, Failure> {
+        if !self.is_wanted {
+            self.is_wanted = self.wanted.send(()).is_ok();
+        }
+        let line = self.read.recv().await;
+        self.is_wanted = false;
+        line.unwrap_or_else(|| Ok(String::new())).map_err(|error| refused(&error))
     }
 }
 
-/// Does the question want more than a yes?
-fn wants_answer(suspension: &Suspension) -> bool {
-    suspension.resume_mode != ResumeMode::ReplayToolCall || suspension.response_schema.is_some()
+fn line() -> io::Result<String> {
+    let mut line = String::new();
+    // A line that does not end is no answer.
+    stdin().lock().take(4096).read_line(&mut line)?;
+    Ok(line.trim().to_owned())
 }
 
-/// Asks about each call that waits; gives the answers there are. A cancellation ends the asking.
+fn refused(error: &io::Error) -> Failure {
+    Failure::new(format!("cannot ask at the terminal: {error}"))
+}
+
+/// Asks about each call that waits, and adds the answers there are. Dropped while it waits, it leaves the answers so far.
 ///
 /// # Errors
 /// A terminal that cannot be read.
 pub(super) async fn asked(
     state: &RunState,
     actor: &str,
-    cancelled: &CancellationToken,
-) -> Result<Vec<Incoming>, Failure> {
-    let questions: Vec<Question> = state
-        .pending()
-        .iter()
-        .map(|pending| Question {
-            call: pending.call.to_owned(),
-            suspension: pending.suspension.id.clone(),
-            text: question(pending),
-            wants_answer: wants_answer(pending.suspension),
-        })
-        .collect();
-    let mut given = Vec::new();
-    for question in questions {
-        // On a thread of its own, so that Ctrl-C is heard meanwhile.
-        let actor = actor.to_owned();
-        let answer = tokio::task::spawn_blocking(move || {
-            drop_typed();
-            answers::ask(&question, &actor, &mut stdin().lock(), &mut stderr())
-        });
-        let Some(answer) = cancelled.run_until_cancelled(answer).await else { return Ok(given) };
-        let refused =
-            |error: &dyn std::fmt::Display| Failure::new(format!("cannot ask at the terminal: {error}"));
-        given.extend(answer.map_err(|error| refused(&error))?.map_err(|error| refused(&error))?);
+    progress: &Progress,
+    lines: &mut Lines,
+    given: &mut Vec<Incoming>,
+) -> Result<(), Failure> {
+    for pending in state.pending() {
+        lines.drop_typed();
+        progress.asks(&question(&pending));
+        given.extend(answer(&pending, actor, progress, lines).await?);
     }
-    Ok(given)
+    Ok(())
 }
+
+/// The answer to one question; none for an empty line or the end of the input, which leave the call waiting.
+async fn answer(
+    pending: &Pending<'_>,
+    actor: &str,
+    progress: &Progress,
+    lines: &mut Lines,
+) -> Result<Option<Incoming>, Failure> {
+    let suspension = pending.suspension;
+    // A bare yes is no answer to it.
+    let wants_answer =
+        suspension.resume_mode != ResumeMode::ReplayToolCall || suspension.response_schema.is_some();
+    let mut incoming =
+        Incoming::new(format!("{}/decision", suspension.id), pending.call, DecisionAction::Resume)
+            .on(&suspension.id)
+            .by(actor);
+    loop {
+        progress.prompts(if wants_answer { ANSWER } else { APPROVE });
+        let line = lines.next().await?;
+        progress.is_answered();
+        let (word, reason) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+        match &*word.to_lowercase() {
+            "" => {
+                progress.asks("");
+                return Ok(None);
+            }
+            "y" | "yes" if !wants_answer => {}
+            "n" | "no" => incoming.action = DecisionAction::Cancel,
+            _ if wants_answer => match serde_json::from_str::<Value>(&line) {
+                Ok(result) if !result.is_null() => return Ok(Some(incoming.with_result(result))),
+                Ok(_) => continue,
+                Err(error) => {
+                    progress.asks(&format!("expected JSON, {error}"));
+                    continue;
+                }
+            },
+            _ => continue,
+        }
+        incoming.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        return Ok(Some(incoming));
+    }
+}
+
+const APPROVE: &str = "[y] approve, [n] deny, either with a reason behind it; [enter] leave it waiting: ";
+const ANSWER: &str = "the answer as JSON, or [n] deny, with a reason behind it; [enter] leave it waiting: ";

@@ -7,9 +7,9 @@ use runstate::clock::{Clock, TokioClock};
 use runstate::run::RunStatus;
 use runstate::store::Loaded;
 use runstate::trace::{JsonlReader, Recorder};
+use tokio::runtime::{Builder, Runtime};
 
 use super::driven::Driven;
-use super::here::Here;
 use super::lease::Held;
 use crate::clock::{RunClock, unix_ms};
 use crate::failure::Failure;
@@ -87,8 +87,9 @@ pub(super) fn behind_ms(opened: &Opened, run: &Loaded, before: u64) -> Result<u6
 
 /// A runtime whose clock is moved on whenever all wait for it, or goes by itself; and the clock of a run whose last event was
 /// at `last_ms`.
-fn runtime(real_time: bool, last_ms: u64) -> Result<(Here, RunClock), Failure> {
-    let runtime = Here::new(real_time)?;
+fn runtime(real_time: bool, last_ms: u64) -> Result<(Runtime, RunClock), Failure> {
+    let made = Builder::new_current_thread().enable_all().start_paused(!real_time).build();
+    let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
     let clock = if real_time {
         RunClock::real(last_ms)
     } else {

@@ -9,12 +9,12 @@ use runstate::store::{Loaded, Lost, StoreCommitter, StoreError};
 use runstate::termination::TerminationReason;
 use runstate::trace::Recorder;
 use runstate_scenario::{Ready, Scenario, Sent, Setting, Stage, Stop};
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::ask::asked;
+use super::ask::{Lines, asked};
 use super::begin::behind_ms;
 use super::commits::Commits;
-use super::here::Here;
 use super::lease::Held;
 use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
@@ -31,8 +31,8 @@ pub(crate) struct Driven {
     pub(super) scenario: Scenario,
     pub(super) spec: Spec,
     pub(super) recorder: Recorder,
-    // Left before the run is given back, whatever waits in it.
-    pub(super) runtime: Here,
+    // Left before the run is given back.
+    pub(super) runtime: Runtime,
     pub(super) clock: RunClock,
     pub(super) loaded: Loaded,
     // Given back before the store is left.
@@ -120,6 +120,7 @@ impl Driven {
         let mailbox = Arc::new(mailbox);
         let look = || opened.ask(mailbox.look());
         let mut before = look()?;
+        let mut lines = None;
         let looking = opened.handle().spawn(Arc::clone(&mailbox).keep_looking());
         let ended = runtime.block_on(async {
             let _heard = hear_interrupts(stage.token());
@@ -140,12 +141,26 @@ impl Driven {
                         }
                         reason
                     }
-                    // What somebody decided meanwhile need not wait for the next process.
+                    // A decision that came meanwhile need not wait for the next process.
                     Stop::Waiting if goes_on(&mut before, look()?, state.commits() > version) => continue,
                     Stop::Waiting if how.ask => {
-                        let decisions = asked(state, &how.actor, &stage.token()).await?;
-                        if !decisions.is_empty() || stage.token().is_cancelled() {
-                            stage.send(decisions);
+                        let lines = match &mut lines {
+                            Some(lines) => lines,
+                            none => none.insert(Lines::of_stdin()?),
+                        };
+                        let (mut given, token) = (Vec::new(), stage.token());
+                        let is_left = tokio::select! {
+                            biased;
+                            why = told_of(&mut gone) => return Err(taken(opened, id, &why)),
+                            () = token.cancelled() => true,
+                            () = mailbox.brings_more(before) => true,
+                            asked = asked(state, &how.actor, &progress, lines, &mut given) => {
+                                asked?;
+                                false
+                            }
+                        };
+                        if is_left || !given.is_empty() {
+                            stage.send(given);
                             continue;
                         }
                         TerminationReason::Suspended

@@ -8,7 +8,7 @@ use runstate::agent::Incoming;
 use runstate::decision::Decision;
 use runstate::store::{RunStore, StoreError};
 use runstate_scenario::Line;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use super::progress::Progress;
 
@@ -20,6 +20,8 @@ pub(super) struct Mailbox {
     progress: Arc<Progress>,
     /// What was brought. One looks at a time: who finds that something was brought may rely on it.
     brought: Mutex<Brought>,
+    /// How much was brought until now.
+    count: watch::Sender<usize>,
 }
 
 /// What was brought.
@@ -48,7 +50,8 @@ pub(super) struct Found {
 
 impl Mailbox {
     pub(super) fn new(store: Arc<dyn RunStore>, run: &str, line: Line, progress: Arc<Progress>) -> Self {
-        Mailbox { store, run: run.to_owned(), line, progress, brought: Mutex::default() }
+        let (brought, count) = (Mutex::default(), watch::Sender::new(0));
+        Mailbox { store, run: run.to_owned(), line, progress, brought, count }
     }
 
     /// Brings what is new, and says what there is.
@@ -74,7 +77,15 @@ impl Mailbox {
             brought.decisions.extend(decisions.iter().map(|decision| decision.decision_id.clone()));
             self.line.post(decisions);
         }
-        Ok(Found { is_untaken, brought: brought.count() })
+        let brought = brought.count();
+        self.count.send_replace(brought);
+        Ok(Found { is_untaken, brought })
+    }
+
+    /// Waits until more than that was brought.
+    pub(super) async fn brings_more(&self, than: Found) {
+        // The sender lives as long as this value.
+        drop(self.count.subscribe().wait_for(|count| *count > than.brought).await);
     }
 
     /// Brings what comes, for as long as the run is driven.

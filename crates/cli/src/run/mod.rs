@@ -6,7 +6,6 @@ mod begin;
 mod commits;
 mod create;
 mod driven;
-mod here;
 mod lease;
 mod mailbox;
 mod progress;

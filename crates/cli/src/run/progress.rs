@@ -1,7 +1,8 @@
 //! What is said while a run goes on: lines on standard error, coloured on a terminal.
 
 use std::env;
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runstate::agent::event::{AgentEvent, EventKind, EventSink};
@@ -16,20 +17,47 @@ use crate::output::{complain, printable};
 #[derive(Debug)]
 pub(crate) struct Progress {
     coloured: bool,
+    /// Does a prompt wait at the end of the last line?
+    is_prompted: AtomicBool,
 }
 
 impl Progress {
     /// Coloured on a terminal, unless `NO_COLOR` is set.
     pub(crate) fn on_stderr() -> Self {
         let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Progress { coloured: stderr().is_terminal() && !unwanted }
+        Progress { coloured: stderr().is_terminal() && !unwanted, is_prompted: AtomicBool::new(false) }
+    }
+
+    /// A question, or what is said to its answer.
+    pub(super) fn asks(&self, text: &str) {
+        self.tell(text);
+    }
+
+    /// Waits for an answer on this line. What is said before the answer comes begins a line.
+    pub(super) fn prompts(&self, text: &str) {
+        let mut to = stderr().lock();
+        self.is_prompted.store(true, Ordering::Relaxed);
+        // A terminal that is gone says so when it is read.
+        drop(write!(to, "{text}").and_then(|()| to.flush()));
+    }
+
+    /// The line that a prompt waited for has ended.
+    pub(super) fn is_answered(&self) {
+        self.is_prompted.store(false, Ordering::Relaxed);
+    }
+
+    fn tell(&self, line: &str) {
+        if self.is_prompted.swap(false, Ordering::Relaxed) {
+            complain("");
+        }
+        complain(line);
     }
 
     /// Someone says something.
     pub(crate) fn says(&self, who: &str, what: &str) {
         if !what.is_empty() {
             let (who, what) = (format!("{:<14}", printable(who)), fit(what));
-            complain(&if self.coloured {
+            self.tell(&if self.coloured {
                 format!("{BOLD}{who}{PLAIN} {what}")
             } else {
                 format!("{who} {what}")
@@ -84,7 +112,7 @@ impl Progress {
             "Suspended" => YELLOW,
             _ => RED,
         };
-        complain(&if self.coloured {
+        self.tell(&if self.coloured {
             format!("{BOLD}{call}{PLAIN} {colour}{state}{PLAIN} {what}")
         } else {
             format!("{call} {state} {what}")

@@ -1,6 +1,6 @@
 //! How a run ends, and a process before it.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Stdio;
 #[cfg(unix)]
 use std::process::{ChildStderr, ChildStdin};
@@ -92,6 +92,31 @@ fn asking(session: &Session) -> (Ended, ChildStdin, ChildStderr) {
     let asking = Ended(Some(child));
     read_until(&mut stderr, "leave it waiting: ");
     (asking, stdin, stderr)
+}
+
+/// An open prompt does not hold up a run that another process has decided.
+#[cfg(unix)]
+#[test]
+fn a_decision_of_another_process_ends_the_asking() {
+    let session = Session::new();
+    let (asking, mut stdin, mut stderr) = asking(&session);
+    let decide =
+        |args: &[&str]| session.run(&[args, &["--run", "undecided-1", "--state-dir", "runs"]].concat());
+    assert_eq!(decide(&["approve", "rm_a", "--actor", "ada"]).code, Some(0));
+    // The second question is asked now, and the first one is not asked again.
+    let said = read_until(&mut stderr, "leave it waiting: ");
+    assert!(said.starts_with('\n') && said.contains("ada            approves rm_a"), "{said:?}");
+    assert!(said.contains("rm_b waits: delete_file") && !said.contains("rm_a waits"), "{said:?}");
+    // The line that was waited for is the answer to the question that is shown.
+    stdin.write_all(b"n keep it\n").unwrap();
+    assert_eq!(asking.ends(), Some(0));
+    let store = stores::open(&session, "runs/runs.db");
+    let status =
+        |call: &str| stores::text(&store, &format!("SELECT status FROM calls WHERE name = '{call}'"));
+    assert_eq!(
+        (status("rm_a").as_deref(), status("rm_b").as_deref()),
+        (Some("Succeeded"), Some("Cancelled"))
+    );
 }
 
 #[cfg(unix)]

@@ -59,10 +59,11 @@ pub struct Decision {
     pub call: String,
     /// What becomes of it.
     pub action: Action,
-    /// The run, if it names one.
+    /// The run, if it names one: `$run` in it stands for the id of the run that is played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The suspension, if it names one. In a reply it is the one that was asked unless it says otherwise; `''` names none.
+    /// The suspension, if it names one, such as `$run/c1/2` for the second question of the call `c1`: `$run` stands for the run's
+    /// id. In a reply it is the one that was asked unless it says otherwise; `''` names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<String>,
     /// The answer itself, for suspensions that use it.
@@ -81,6 +82,9 @@ pub struct Decision {
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub as_shown: bool,
 }
+
+/// The id of the run, in a decision.
+pub(crate) const RUN: &str = "$run";
 
 impl Decision {
     /// A decision on whatever the call waits on.

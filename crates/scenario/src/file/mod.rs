@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use call::Call;
+pub(crate) use decision::RUN;
 pub use decision::{Action, Answer, Decision};
 pub use outside::{Act, OnEvent, Step, When};
 pub use plugin::{At, PhaseName, Plugin, Says};

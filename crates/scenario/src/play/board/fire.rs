@@ -11,7 +11,7 @@ use runstate::decision::{DecisionAction, Suspension};
 use super::super::played::{Replied, Sent, What};
 use super::outside::{Awaited, Pending};
 use super::{Board, Flying};
-use crate::file::{Act, Decision, When};
+use crate::file::{Act, Decision, RUN, When};
 
 impl Board {
     /// Lets happen what is due.
@@ -74,10 +74,14 @@ impl Board {
     }
 
     fn incoming(&self, decision: Decision) -> Incoming {
-        let shown = if decision.as_shown { self.lock().digests.get(&decision.call).cloned() } else { None };
+        let (shown, run) = {
+            let inner = self.lock();
+            let shown = if decision.as_shown { inner.digests.get(&decision.call).cloned() } else { None };
+            (shown, inner.run.clone())
+        };
         let mut incoming = Incoming::new(decision.id, decision.call, decision.action.into());
-        incoming.run_id = decision.run;
-        incoming.suspension_id = decision.suspension;
+        incoming.run_id = decision.run.map(|named| named.replace(RUN, &run));
+        incoming.suspension_id = decision.suspension.map(|named| named.replace(RUN, &run));
         incoming.result = decision.result;
         incoming.reason = decision.reason;
         incoming.actor = decision.actor;

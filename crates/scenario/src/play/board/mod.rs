@@ -51,6 +51,8 @@ pub(super) struct Board {
 
 #[derive(Default)]
 struct Inner {
+    /// The run's id.
+    run: String,
     outside: Outside,
     flying: Vec<Flying>,
     /// Does the run wait for decisions?

@@ -41,6 +41,7 @@ impl Board {
         let now_ms = self.clock.now_ms();
         {
             let mut inner = self.lock();
+            state.id().clone_into(&mut inner.run);
             for (_, awaited) in std::mem::take(&mut inner.outside.awaited) {
                 inner.go_on(awaited, true, now_ms);
             }
