@@ -1,13 +1,13 @@
 // Runs Mermaid and this crate's parser over the same diagrams and lists every disagreement.
 //
-//   node compare.mjs --dump PROGRAM [--seed N] [--count N] [--summary FILE] [--record] [--show N]
+//   node compare.mjs --dump PROGRAM [--seed N] [--count N] [--summary FILE] [--record] [--found FOLDER] [--show N]
 import fs from 'node:fs';
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { view, version } from './mermaid-view.mjs';
 import { damage, diagram, random } from './generate.mjs';
 import { allowed } from './allowed.mjs';
-import { read, record } from './corpus.mjs';
+import { found, read, record } from './corpus.mjs';
 
 const args = process.argv.slice(2);
 const option = (name, otherwise) => {
@@ -15,11 +15,12 @@ const option = (name, otherwise) => {
   return at < 0 ? otherwise : args[at + 1];
 };
 const seed = Number(option('seed', '1'));
-const count = Number(option('count', '5000'));
+const folder = option('found', null);
+const count = Number(option('count', folder ? '0' : '5000'));
 const show = Number(option('show', '20'));
 const here = path.dirname(new URL(import.meta.url).pathname);
 
-const cases = read(path.join(here, 'corpus'));
+const cases = folder ? found(folder) : read(path.join(here, 'corpus'));
 const written = cases.length;
 const rng = random(seed);
 for (let n = 0; n < count; n += 1) {

@@ -20,6 +20,12 @@ export function read(folder) {
   return cases;
 }
 
+/** The diagrams of a folder, a file each. */
+export function found(folder) {
+  const names = fs.readdirSync(folder).filter((name) => name.endsWith('.mmd')).sort();
+  return names.map((name) => ({ name, source: fs.readFileSync(path.join(folder, name), 'utf8') }));
+}
+
 /** Writes Mermaid's verdicts into the corpus. */
 export function record(folder, cases) {
   for (const file of new Set(cases.map((one) => one.file))) {

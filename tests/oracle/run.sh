@@ -3,7 +3,10 @@
 # generated diagrams.
 #
 #   tests/oracle/run.sh [--seed N] [--count N] [--record] [--show N]
-#   tests/oracle/run.sh traces [--seed N] [--count N] [--show N]
+#   tests/oracle/run.sh traces [--seed N] [--count N] [--walks N] [--show N]
+#   tests/oracle/run.sh found [--seed N] [--walks N] [--show N]
+#
+# `found` takes both comparisons on the diagrams in the packages of packages.tsv, which come from npm and crates.io, and on no others.
 #
 # Needs node and npm. The packages go to a folder that is not part of the project: ORACLE_MODULES, or one below target/.
 set -eu
@@ -24,4 +27,11 @@ if [ "${1:-}" = traces ]; then
     exec node "$here/traces.mjs" --program "$examples/trace_verdicts" "$@"
 fi
 cargo build --quiet --release --example mermaid_dump
+if [ "${1:-}" = found ]; then
+    shift
+    node "$here/found.mjs" "$here/packages.tsv" "$ORACLE_MODULES/found"
+    cargo build --quiet --release --features trace --example trace_verdicts
+    node "$here/compare.mjs" --dump "$examples/mermaid_dump" --found "$ORACLE_MODULES/found" "$@"
+    exec node "$here/traces.mjs" --program "$examples/trace_verdicts" --found "$ORACLE_MODULES/found" "$@"
+fi
 exec node "$here/compare.mjs" --dump "$examples/mermaid_dump" "$@"

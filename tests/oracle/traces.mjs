@@ -1,12 +1,12 @@
 // Holds traces against diagrams with this crate's checker and with the one in judge.mjs, and lists every disagreement.
 //
-//   node traces.mjs --program PROGRAM [--seed N] [--count N] [--show N]
+//   node traces.mjs --program PROGRAM [--seed N] [--count N] [--walks N] [--found FOLDER] [--show N]
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { view, version } from './mermaid-view.mjs';
 import { diagram, nested, random } from './generate.mjs';
 import { Unfit, judge, nameOf } from './judge.mjs';
-import { read } from './corpus.mjs';
+import { found, read } from './corpus.mjs';
 
 const args = process.argv.slice(2);
 const option = (name, otherwise) => {
@@ -15,10 +15,12 @@ const option = (name, otherwise) => {
 };
 const seed = Number(option('seed', '1'));
 const rng = random(seed);
-const sources = read(path.join(path.dirname(new URL(import.meta.url).pathname), 'corpus')).map((one) => one.source);
-for (let n = 0; n < Number(option('count', '1500')); n += 1) sources.push(n % 2 === 0 ? nested(rng) : diagram(rng));
+const folder = option('found', null);
+const corpus = folder ? found(folder) : read(path.join(path.dirname(new URL(import.meta.url).pathname), 'corpus'));
+const sources = corpus.map((one) => one.source);
+for (let n = 0; n < Number(option('count', folder ? '0' : '1500')); n += 1) sources.push(n % 2 === 0 ? nested(rng) : diagram(rng));
 
-const TRACES = 16;
+const TRACES = Number(option('walks', folder ? '80' : '16'));
 const EVENTS = ['go', 'x', 'teleport', 'create', 'done', ''];
 
 /** A walk, mostly along what is drawn, with what the judge says of it. */
