@@ -21,6 +21,7 @@ model:
 ";
 
 in_every_store! {
+    each_row_of_the_table_is_the_reply,
     the_first_decision_wins_and_is_kept,
     of_decisions_that_come_together_one_is_accepted,
     an_approval_is_for_the_arguments_that_were_shown,
@@ -42,6 +43,115 @@ fn parked(place: &dyn Fn() -> Place, scenario: &str) -> Place {
     place.detached(scenario);
     place.work();
     place
+}
+
+const ROWS: &str = "\
+name: rows
+message: go
+plugins:
+  - ask: {tool: pay, times: 2}
+  - ask: {tool: sign, times: 2, ticket: {distinct_actors: true}}
+  - ask: {tool: rush, ticket: {expires_after_ms: 1}}
+  - ask: {tool: price, ticket: {response_schema: {type: number}, resume_mode: use_decision_as_tool_result}}
+tools: {pay: {}, sign: {}, rush: {}, price: {}}
+model:
+  - calls: [{id: p, tool: pay}, {id: s, tool: sign}, {id: r, tool: rush}, {id: t, tool: price}]
+  - text: done
+";
+
+/// The table of `runstate::agent::Reply`: before a question is there, while it waits, once its decision is taken, behind the run's end. The
+/// command gives a decision its id, so that no row is on an id.
+fn each_row_of_the_table_is_the_reply(place: &dyn Fn() -> Place) {
+    let place = place();
+    let rows = |when: &str, rows: &[(&[&str], &str)]| {
+        for (args, reply) in rows {
+            let said = place.say(&[args, &["--json"] as &[&str]].concat());
+            let told: Value =
+                serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{when}: {}", said.shown()));
+            let code = match *reply {
+                "accepted" | "duplicate" => 0,
+                "ambiguous" => 2,
+                _ => 1,
+            };
+            assert_eq!(
+                (&told["reply"], said.code),
+                (&Value::from(*reply), Some(code)),
+                "{when}: {}",
+                said.shown()
+            );
+        }
+    };
+    let ada = |question| ["approve", question, "--actor", "ada"];
+    place.detached(ROWS);
+    rows(
+        "before the run",
+        &[(&ada("rows-1/p/1"), "unknown"), (&["approve", "p", "--run", "rows-1"], "unknown")],
+    );
+    place.work();
+    let digest = |run: &str, call: &str| -> String {
+        let waiting = place.stands(run).unwrap()["waiting"].clone();
+        let of_call = |one: &&Value| one["call"] == call;
+        waiting.as_array().unwrap().iter().find(of_call).unwrap()["digest"].as_str().unwrap().to_owned()
+    };
+    let first = digest("rows-1", "p");
+    let of_none = format!("sha256:{}", "0".repeat(64));
+    rows(
+        "while they wait",
+        &[
+            (&ada("rows-1/z/1"), "unknown"),
+            (&ada("rows-1/p/2"), "unknown"),
+            (&ada("rows-2/p/1"), "unknown"),
+            (&["approve", "z", "--run", "rows-1"], "unknown"),
+            (&["approve", "p", "--run", "rows-2"], "unknown"),
+            (&["approve", "rows-1/p/1", "--run", "rows-2"], "unknown"),
+            (&["approve", "rows-1/p/1", "--actor", ""], "invalid"),
+            (&["approve", "rows-1/p/1", "--actor", "runstate"], "invalid"),
+            (&["approve", "rows-1/p/1", "--digest", &of_none], "stale"),
+            (&["approve", "p", "--run", "rows-1", "--digest", &of_none], "stale"),
+            (&["approve", "rows-1/t/1", "--result", "\"much\""], "invalid"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "ada", "--digest", &first], "accepted"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "ada", "--digest", &first], "duplicate"),
+            (&ada("rows-1/p/1"), "duplicate"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "ada"], "duplicate"),
+            (&["approve", "rows-1/p/1", "--actor", "ben"], "conflict"),
+            (&["deny", "rows-1/p/1", "--actor", "ada"], "conflict"),
+            (&["deny", "p", "--run", "rows-1", "--actor", "ada", "--digest", &first], "conflict"),
+            (&ada("rows-1/s/1"), "accepted"),
+            (&ada("rows-1/r/1"), "expired"),
+            (&["deny", "r", "--run", "rows-1"], "expired"),
+        ],
+    );
+    place.work();
+    assert_ne!(digest("rows-1", "p"), first, "the second question");
+    rows(
+        "once they are taken",
+        &[
+            (&ada("rows-1/p/1"), "duplicate"),
+            (&["approve", "rows-1/p/1", "--actor", "ben"], "conflict"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "ada"], "ambiguous"),
+            (&["approve", "rows-1/p/2", "--digest", &first], "stale"),
+            (&ada("rows-1/s/2"), "not_distinct"),
+            (&["approve", "rows-1/s/2", "--actor", "ADA"], "not_distinct"),
+            (&["approve", "rows-1/s/2", "--actor", "ben"], "accepted"),
+            (&ada("rows-1/p/2"), "accepted"),
+            (&["approve", "rows-1/t/1", "--result", "12"], "accepted"),
+            (&["approve", "rows-1/t/1", "--result", "13"], "conflict"),
+        ],
+    );
+    place.work();
+    assert_eq!(place.field("rows-1", "reason"), "natural_end");
+    assert_eq!(place.executions("rows-1"), 3, "of pay and sign, and price with the result that was given");
+    rows(
+        "behind the end",
+        &[
+            (&ada("rows-1/p/2"), "duplicate"),
+            (&["deny", "rows-1/s/2", "--actor", "ada"], "conflict"),
+            (&["approve", "rows-1/t/1", "--result", "12"], "duplicate"),
+            (&ada("rows-1/r/1"), "expired"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "ada"], "ambiguous"),
+            (&ada("rows-1/p/3"), "unknown"),
+        ],
+    );
 }
 
 fn the_first_decision_wins_and_is_kept(place: &dyn Fn() -> Place) {
