@@ -55,5 +55,9 @@ fn verdicts(case: &Case) -> Result<Value, String> {
     let covered = coverage.iter().flat_map(|covered| &covered.edges);
     let covered: Vec<Value> =
         covered.map(|edge| json!([edge.from, edge.event, edge.to, edge.taken])).collect();
-    Ok(json!({"first": first, "coverage": if covered.is_empty() { all } else { covered }}))
+    let states = coverage.iter().flat_map(|covered| &covered.states);
+    let entered: Vec<Value> = states.map(|state| json!([state.state, state.entered])).collect();
+    Ok(
+        json!({"first": first, "coverage": if covered.is_empty() { all } else { covered }, "entered": entered}),
+    )
 }

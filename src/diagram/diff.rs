@@ -130,7 +130,8 @@ impl Change {
         }
     }
 
-    /// Has the event of a transition another name? What is named by it in traces and in queues does not take the transition any more.
+    /// Has the event of a transition another name, or its first one? The events of the old name, in traces and in queues, do not take the
+    /// transition any more.
     ///
     /// ```
     /// use runstate::diagram::{StateGraph, diff, parse};
@@ -142,9 +143,9 @@ impl Change {
     /// ```
     #[must_use]
     pub fn renames_event(&self) -> bool {
-        let name = |edge: &'_ GraphEdge| edge.label.as_deref().and_then(event_name).map(str::to_owned);
         match &self.kind {
-            ChangeKind::LabelChanged { old, new } => name(old) != name(new),
+            // Any event takes a transition without the name of one.
+            ChangeKind::LabelChanged { old, new } => named(new).is_some_and(|name| named(old) != Some(name)),
             _ => false,
         }
     }
@@ -269,6 +270,10 @@ pub fn diff(old: &StateGraph, new: &StateGraph) -> Vec<Change> {
     for (from, to) in edges.relabelled {
         add(ChangeKind::LabelChanged { old: from.clone(), new: to.clone() }, to.line);
     }
+    for (old, new) in restarted(old, new) {
+        let line = new.line;
+        add(ChangeKind::LabelChanged { old, new }, line);
+    }
     let mut places = Vec::new();
     for state in &new.states {
         let Some(place) = before.get(state.name.as_str()) else { continue };
@@ -296,6 +301,32 @@ fn only<'g>(these: &'g [Mark], those: &[Mark]) -> impl Iterator<Item = &'g Mark>
     these.iter().filter(move |mark| !known.contains(&mark.state))
 }
 
+/// The starts whose labels are others than before, as transitions from `[*]`.
+fn restarted(old: &StateGraph, new: &StateGraph) -> Vec<(GraphEdge, GraphEdge)> {
+    let start = |mark: &Mark| GraphEdge {
+        from: "[*]".to_owned(),
+        to: mark.state.clone(),
+        label: mark.label.clone(),
+        line: mark.line,
+    };
+    let has = |marks: &[Mark], one: &Mark| {
+        marks.iter().any(|mark| (&mark.state, &mark.label) == (&one.state, &one.label))
+    };
+    let mut before: Vec<&Mark> = old.initial.iter().filter(|mark| !has(&new.initial, mark)).collect();
+    let after = new.initial.iter().filter(|mark| !has(&old.initial, mark));
+    after
+        .filter_map(|mark| {
+            let at = before.iter().position(|it| it.state == mark.state)?;
+            Some((start(before.remove(at)), start(mark)))
+        })
+        .collect()
+}
+
+/// The name of the event in the label of a transition.
+fn named(edge: &GraphEdge) -> Option<&str> {
+    edge.label.as_deref().and_then(event_name)
+}
+
 #[derive(Default)]
 struct Edges<'g> {
     removed: Vec<&'g GraphEdge>,
@@ -308,36 +339,30 @@ struct Edges<'g> {
 impl<'g> Edges<'g> {
     fn compare(old: &'g StateGraph, new: &'g StateGraph) -> Self {
         let mut this = Self::default();
-        // The old edges that have no partner yet, by ends and label, then by ends alone.
-        let mut exact: HashMap<(&str, &str, Option<&str>), Vec<usize>> = HashMap::new();
-        for (at, edge) in old.edges.iter().enumerate().rev() {
-            exact.entry((&edge.from, &edge.to, edge.label.as_deref())).or_default().push(at);
-        }
-        let mut partner: Vec<Option<usize>> = Vec::with_capacity(new.edges.len());
         let mut taken = vec![false; old.edges.len()];
-        for edge in &new.edges {
-            let found = exact
-                .get_mut(&(edge.from.as_str(), edge.to.as_str(), edge.label.as_deref()))
-                .and_then(Vec::pop);
-            if let Some(at) = found {
-                taken[at] = true;
+        let mut partner: Vec<Option<usize>> = vec![None; new.edges.len()];
+        // By ends and label, then by ends and the event's name, then by ends alone.
+        let keys: [fn(&GraphEdge) -> Option<&str>; 3] = [|edge| edge.label.as_deref(), named, |_| None];
+        for key in keys {
+            let mut left: HashMap<(&str, &str, Option<&str>), Vec<usize>> = HashMap::new();
+            for (at, edge) in old.edges.iter().enumerate().rev().filter(|(at, _)| !taken[*at]) {
+                left.entry((&edge.from, &edge.to, key(edge))).or_default().push(at);
             }
-            partner.push(found);
-        }
-        let mut ends: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-        for (at, edge) in old.edges.iter().enumerate().rev().filter(|(at, _)| !taken[*at]) {
-            ends.entry((&edge.from, &edge.to)).or_default().push(at);
+            for (edge, partner) in new.edges.iter().zip(&mut partner).filter(|(_, partner)| partner.is_none())
+            {
+                *partner = left.get_mut(&(&*edge.from, &*edge.to, key(edge))).and_then(Vec::pop);
+                if let Some(at) = *partner {
+                    taken[at] = true;
+                }
+            }
         }
         for (edge, partner) in new.edges.iter().zip(partner) {
-            if let Some(at) = partner {
-                this.places.push(at);
-                continue;
-            }
-            match ends.get_mut(&(edge.from.as_str(), edge.to.as_str())).and_then(Vec::pop) {
+            match partner {
                 Some(at) => {
-                    taken[at] = true;
                     this.places.push(at);
-                    this.relabelled.push((&old.edges[at], edge));
+                    if old.edges[at].label != edge.label {
+                        this.relabelled.push((&old.edges[at], edge));
+                    }
                 }
                 None => this.added.push(edge),
             }

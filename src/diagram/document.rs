@@ -156,7 +156,7 @@ impl Document {
         &self.blocks
     }
 
-    /// The state diagram that `which` names: `#2` or `2` for the second Mermaid block of the file, otherwise a heading
+    /// The state diagram that `which` names: `#2` or `2` for the second Mermaid block of the file, or a heading
     /// (upper and lower case are alike, and `tool-call` finds "Tool call"). Without `which`, the file's only one.
     ///
     /// # Errors
@@ -179,15 +179,12 @@ impl Document {
             };
         };
         let number = which.strip_prefix('#').unwrap_or(which).trim().parse::<usize>();
-        let found: Vec<&Block> = match number {
-            Ok(number) => self.blocks.iter().filter(|block| block.number == number).collect(),
-            Err(_) => {
-                let wanted = slug(which);
-                let under =
-                    |block: &&Block| block.heading.as_deref().is_some_and(|heading| slug(heading) == wanted);
-                self.blocks.iter().filter(under).collect()
-            }
+        let wanted = slug(which);
+        let is_meant = |block: &&Block| {
+            number.as_ref().is_ok_and(|number| block.number == *number)
+                || block.heading.as_deref().is_some_and(|heading| slug(heading) == wanted)
         };
+        let found: Vec<&Block> = self.blocks.iter().filter(is_meant).collect();
         let states: Vec<&Block> = found.iter().copied().filter(|block| block.is_state_diagram()).collect();
         match (&states[..], &found[..]) {
             ([only], _) => Ok(only),

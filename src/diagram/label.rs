@@ -7,6 +7,10 @@ pub(crate) fn event_name(label: &str) -> Option<&str> {
     let is_more = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let end = label.find(|c| !is_more(c)).unwrap_or(label.len());
     let (name, rest) = label.split_at(end);
+    // Without a space it is a word such as `N/A`.
+    if rest.starts_with('/') {
+        return None;
+    }
     let rest = enclosed(rest.trim_start(), '(', ')')?;
     // A way through a choice has the guards of both.
     let mut rest = rest.trim_start();

@@ -35,6 +35,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
     let mut in_comment = false;
     let mut in_list = false;
     let mut paragraph: Option<&str> = None;
+    let mut depth = 0;
     for line in lines(text) {
         if let Some(fence) = &open {
             let (quotes, inner) = unquote(line.text, fence.quotes);
@@ -57,6 +58,10 @@ pub(super) fn blocks(text: &str) -> Vec<Fenced> {
         let (quotes, inner) = unquote(line.text, usize::MAX);
         let text = &line.text[inner..];
         let bare = text.trim();
+        // A line below a block quote underlines nothing in it.
+        if quotes != depth {
+            (depth, paragraph) = (quotes, None);
+        }
         if in_comment {
             in_comment = !bare.contains("-->");
             continue;

@@ -1,6 +1,6 @@
 //! Holds events against the rules, one by one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::coverage::{Coverage, LifecycleCoverage};
@@ -50,6 +50,8 @@ pub struct Checker<'b> {
     first: Option<Box<Violation>>,
     /// The first violation of each other instance.
     others: Vec<Violation>,
+    /// The lifecycles without rules that are listed.
+    strangers: HashSet<Box<str>>,
     most: usize,
     backwards: Option<Backwards>,
     whole: bool,
@@ -70,8 +72,10 @@ struct Law {
     taken: Vec<u64>,
     entered: Vec<u64>,
     instances: u64,
+    violations: u64,
     /// The lifecycles whose events are held against the rules: more than one where they are for all.
-    lifecycles: Vec<Box<str>>,
+    lifecycles: Vec<Arc<str>>,
+    lifecycle_places: HashMap<Arc<str>, usize>,
     /// The instances, by run and lifecycle and then by name, so that a look-up needs no key of all.
     tables: Vec<HashMap<Box<str>, Instance>>,
     table_places: HashMap<(usize, usize), usize>,
@@ -85,7 +89,9 @@ impl Law {
             taken: vec![0; rules.edges.len()],
             entered: vec![0; rules.states.len()],
             instances: 0,
+            violations: 0,
             lifecycles: Vec::new(),
+            lifecycle_places: HashMap::new(),
             tables: Vec::new(),
             table_places: HashMap::new(),
             last: None,
@@ -99,9 +105,11 @@ impl Law {
         {
             return table;
         }
-        let of = self.lifecycles.iter().position(|it| **it == *lifecycle).unwrap_or_else(|| {
-            self.lifecycles.push(lifecycle.into());
-            self.lifecycles.len() - 1
+        let of = self.lifecycle_places.get(lifecycle).copied().unwrap_or_else(|| {
+            let (name, place) = (Arc::<str>::from(lifecycle), self.lifecycles.len());
+            self.lifecycles.push(Arc::clone(&name));
+            self.lifecycle_places.insert(name, place);
+            place
         });
         let table = *self.table_places.entry((run, of)).or_insert_with(|| {
             self.tables.push(HashMap::new());
@@ -127,6 +135,7 @@ impl<'b> Checker<'b> {
             violations: 0,
             first: None,
             others: Vec::new(),
+            strangers: HashSet::new(),
             most: Report::MOST_VIOLATIONS,
             backwards: None,
             whole: true,
@@ -183,9 +192,8 @@ impl<'b> Checker<'b> {
         let Some(place) = self.law(&event.lifecycle) else {
             let kind = out_of_order.unwrap_or(ViolationKind::UnknownLifecycle);
             // Each of its events is one: it is listed once.
-            let listed = self.first.as_deref().into_iter().chain(&self.others);
-            let mut of_it = listed.filter(|it| it.rules().is_none() && *it.lifecycle == *event.lifecycle);
-            let is_its_first = of_it.next().is_none();
+            let is_its_first =
+                self.others.len() < self.most && self.strangers.insert(event.lifecycle.as_ref().into());
             self.violated(None, None, line, event, kind, is_its_first);
             return;
         };
@@ -250,6 +258,9 @@ impl<'b> Checker<'b> {
         is_its_first: bool,
     ) {
         self.violations += 1;
+        if let Some(place) = law {
+            self.laws[place].violations += 1;
+        }
         if self.first.is_some() && (!is_its_first || self.others.len() + 1 >= self.most) {
             return;
         }
@@ -290,12 +301,15 @@ impl<'b> Checker<'b> {
         for law in &self.laws {
             let rules = &*law.rules;
             instances += law.instances;
-            let asked = self.book.for_all || self.book.only.as_deref() == Some(rules.name());
+            let asked = self.book.for_all
+                || self.book.covers_all && self.book.only.is_none()
+                || self.book.only.as_deref() == Some(rules.name());
             if law.instances == 0 && !asked {
                 continue;
             }
             let mut covered = LifecycleCoverage::none_of(rules);
             covered.instances = law.instances;
+            covered.violations = law.violations;
             covered.count(rules, &law.taken, &law.entered);
             let tables = law.table_places.iter().map(|((run, of), table)| {
                 ((&self.runs[*run].name, &law.lifecycles[*of]), &law.tables[*table])
@@ -336,6 +350,7 @@ impl<'b> Checker<'b> {
                     lifecycle: lifecycle.to_string(),
                     instance: name.to_string(),
                     state: rules.states[state as usize].name.to_string(),
+                    rules: rules.name().into(),
                 })
                 .collect(),
             events: self.events,

@@ -17,7 +17,8 @@ impl Rules {
     /// digits, `_`, `-`, `.` and `:`. With any other label, or with none, any event takes the edge that does not take a held one
     /// between the same states; of several such edges it is the one whose label is the event's name, else the first.
     ///
-    /// The event of a creation must be `create` where each label is a name.
+    /// The event of a creation must be `create` where each label is a name, or the name in the label of its transition from `[*]`. Where
+    /// that label is no name, any event creates.
     ///
     /// # Example
     /// ```
@@ -41,6 +42,7 @@ impl Rules {
         for mark in &graph.initial {
             let at = states.find(&mark.state);
             states.rules[at as usize].initial = true;
+            states.rules[at as usize].starts.extend(mark.label.as_deref().map(Into::into));
         }
         for mark in &graph.terminal {
             let at = states.find(&mark.state);
@@ -51,7 +53,8 @@ impl Rules {
         let mut edges: Vec<EdgeRule> = Vec::new();
         // Of edges that no event tells apart the first is kept.
         let mut places = HashMap::new();
-        let mut arrows = graph.drawn.as_ref().map(|drawn| Arrows::new(&drawn.arrows));
+        let drawn = graph.drawn.as_ref().filter(|drawn| drawn.is_of(graph));
+        let mut arrows = drawn.map(|drawn| Arrows::new(&drawn.arrows));
         for (at, edge) in graph.edges.iter().enumerate() {
             let (from, to) = (states.find(&edge.from), states.find(&edge.to));
             let label = edge.label.as_deref().unwrap_or_default();
@@ -62,7 +65,7 @@ impl Rules {
                 edges.push(EdgeRule { from, to, event: label.into(), held, line: number(edge.line) });
                 edges.len() - 1
             });
-            if let (Some(arrows), Some(drawn)) = (&mut arrows, &graph.drawn) {
+            if let (Some(arrows), Some(drawn)) = (&mut arrows, drawn) {
                 arrows.take(place, name.is_some(), drawn.edges.get(at).map_or(&[], Vec::as_slice));
             }
         }
@@ -71,10 +74,9 @@ impl Rules {
             around: composite.inside.map(place),
             line: number(composite.line),
         };
-        let composites: Vec<_> =
-            graph.drawn.iter().flat_map(|drawn| &drawn.composites).map(composite).collect();
+        let composites: Vec<_> = drawn.iter().flat_map(|drawn| &drawn.composites).map(composite).collect();
         let mut around = vec![None; states.rules.len()];
-        for (state, inside) in graph.states.iter().zip(graph.drawn.iter().flat_map(|drawn| &drawn.states)) {
+        for (state, inside) in graph.states.iter().zip(drawn.iter().flat_map(|drawn| &drawn.states)) {
             around[states.find(&state.name) as usize] = inside.map(place);
         }
         let mut rules = Rules::new(name, states.rules, edges, names_creation);
@@ -117,16 +119,6 @@ impl Rules {
                 }
             }
         }
-        self
-    }
-
-    /// The same, where only states count and events may have any name.
-    #[must_use]
-    pub fn by_states_alone(mut self) -> Self {
-        self.names_creation = false;
-        self.edges.iter_mut().for_each(|edge| edge.held = None);
-        let arrows = self.drawn.iter_mut().flat_map(|drawn| &mut drawn.arrows);
-        arrows.for_each(|arrow| arrow.is_held = false);
         self
     }
 }
@@ -188,6 +180,7 @@ impl States {
             name: name.into(),
             initial: false,
             terminal: false,
+            starts: Vec::new(),
             line: None,
             out: Vec::new(),
         });

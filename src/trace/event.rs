@@ -123,8 +123,12 @@ impl<'a> Event<'a> {
 
 impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let from = self.from.as_deref().unwrap_or("[*]");
-        write!(f, "{} --> {} : {}", Plain(from), Plain(&self.to), Plain(&self.event))
+        match self.from.as_deref() {
+            // A creation has null there, which is shown so.
+            Some("[*]") => f.write_str("\"[*]\"")?,
+            from => Plain(from.unwrap_or("[*]")).fmt(f)?,
+        }
+        write!(f, " --> {} : {}", Plain(&self.to), Plain(&self.event))
     }
 }
 

@@ -67,9 +67,16 @@ fn plain(what: String) -> Legal {
 fn creations(rules: &Rules) -> Vec<Legal> {
     let initial = rules.states.iter().filter(|state| state.initial || rules.begins_anywhere);
     initial
-        .map(|state| Legal {
-            what: format!("[*] --> {} : {CREATE}", Plain(&state.name)),
-            diagram_line: state.line,
+        .flat_map(|state| {
+            let labels = if state.starts.is_empty() {
+                vec![CREATE]
+            } else {
+                state.starts.iter().map(|it| &**it).collect()
+            };
+            labels.into_iter().map(|label| Legal {
+                what: format!("[*] --> {} : {}", Plain(&state.name), Plain(label)),
+                diagram_line: state.line,
+            })
         })
         .collect()
 }
@@ -80,7 +87,9 @@ fn ways_out(rules: &Rules, state: u32) -> Vec<Legal> {
         let arrows: Vec<String> = rules.drawn_as(place).map(|arrow| arrow.to_string()).collect();
         let drawn =
             if arrows.is_empty() { String::new() } else { format!(", drawn as {}", arrows.join(", ")) };
-        Legal { what: format!("{edge}{drawn}"), diagram_line: edge.line }
+        let held = rules.edges[place].held.as_deref().filter(|name| *name != edge.event);
+        let by = held.map(|name| format!(", by the event {}", Plain(name))).unwrap_or_default();
+        Legal { what: format!("{edge}{by}{drawn}"), diagram_line: edge.line }
     };
     rules.ways_out(state).map(legal).collect()
 }

@@ -7,9 +7,9 @@ use super::report::{Report, count};
 
 /// Reports as JUnit XML: a suite for each trace or other file, and one for what was asked of the coverage.
 ///
-/// In the suite of a trace there is a test for each of its lifecycles. It fails for the first violation, and for
+/// In the suite of a trace there is a test for each of its lifecycles. It fails where an event violates, listed or not, and for
 /// instances that have not ended when complete traces are asked for. A violation that belongs to no lifecycle of the
-/// rules fails a test called `trace`.
+/// rules fails a test called `trace`. Where time is to run forwards there is a test called `time`.
 ///
 /// # Example
 /// ```
@@ -22,6 +22,7 @@ use super::report::{Report, count};
 #[derive(Debug, Clone, Default)]
 pub struct Junit {
     complete: bool,
+    monotonic: bool,
     suites: Vec<Suite>,
 }
 
@@ -70,13 +71,25 @@ impl Junit {
         self
     }
 
+    /// The same where a trace fails whose time runs backwards within a run.
+    #[must_use]
+    pub fn monotonic(mut self) -> Self {
+        self.monotonic = true;
+        self
+    }
+
     /// Adds the report on a trace.
     pub fn trace(&mut self, name: &str, report: &Report) {
-        let fails = |test: Option<&str>| {
+        let of_rules: u64 = report.coverage.iter().map(|covered| covered.violations).sum();
+        let of_none = report.violations.saturating_sub(of_rules + u64::from(!report.consumed_whole));
+        let fails = |test: Option<&str>, all: u64| {
             let violations = report.violation.iter().chain(&report.others);
             let mut of_test =
                 violations.filter(|violation| violation.rules() == test && violation.is_of_event());
-            let first = of_test.next()?;
+            let Some(first) = of_test.next() else {
+                let message = format!("{}, not listed", count(all, "violation"));
+                return (all > 0).then(|| Failure { kind: "violates", text: message.clone(), message });
+            };
             let text = of_test.fold(first.to_string(), |text, violation| format!("{text}\n{violation}"));
             Some(Failure { kind: "violates", message: first.reason(), text })
         };
@@ -86,15 +99,23 @@ impl Junit {
             .iter()
             .map(|covered| Test {
                 name: covered.lifecycle.clone(),
-                failure: fails(Some(&covered.lifecycle)).or_else(|| self.incomplete(report, covered)),
+                failure: fails(Some(&covered.lifecycle), covered.violations)
+                    .or_else(|| self.incomplete(report, covered)),
                 error: None,
                 output: covered.to_string(),
             })
             .collect();
-        let of_none = fails(None);
+        let of_none = fails(None, of_none);
         let error = cut.map(ToString::to_string);
         if tests.is_empty() || of_none.is_some() || error.is_some() {
             tests.push(Test { name: "trace".to_owned(), failure: of_none, error, output: report.summary() });
+        }
+        if self.monotonic {
+            let failure = report.backwards.map(|backwards| {
+                let message = backwards.to_string();
+                Failure { kind: "time", text: message.clone(), message }
+            });
+            tests.push(Test { name: "time".to_owned(), failure, error: None, output: String::new() });
         }
         self.suites.push(Suite { name: name.to_owned(), tests });
     }
@@ -118,7 +139,7 @@ impl Junit {
         if !self.complete || covered.unfinished == 0 {
             return None;
         }
-        let listed = report.unfinished.iter().filter(|it| it.lifecycle == covered.lifecycle);
+        let listed = report.unfinished.iter().filter(|it| *it.rules == *covered.lifecycle);
         let text: String = listed.map(|it| format!("{it}\n")).collect();
         let message = format!("{} not ended", count(covered.unfinished, "instance"));
         Some(Failure { kind: "incomplete", message, text })

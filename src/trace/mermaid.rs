@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::coverage::LifecycleCoverage;
+use super::coverage::{LifecycleCoverage, StateCount};
 use super::event::{CREATE, Plain};
 use super::report::Report;
 use super::rules::Rules;
@@ -13,7 +13,7 @@ use crate::diagram::{Diagram, decode, encode_text, parse};
 /// Renders the rules as a Mermaid 11 state diagram, marked with what a check found.
 ///
 /// Labels have the number of times that an edge was taken. The classes are `visited` for states that were entered,
-/// `current` for those that instances are in at the end, and `illegal` for the states of the first violation, whose edge
+/// `current` for those that instances are in at the end, and `illegal` for the states of its first violation, whose edge
 /// is drawn too. A state that the lifecycle lacks is drawn under a name of its own.
 ///
 /// # Example
@@ -32,9 +32,7 @@ use crate::diagram::{Diagram, decode, encode_text, parse};
 /// ```
 pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
     let covered = report.and_then(|report| report.coverage.lifecycle(rules.name()));
-    let violation = report
-        .and_then(|report| report.violation.as_ref())
-        .filter(|violation| violation.rules() == Some(rules.name()));
+    let violation = report.and_then(|report| report.first_of(rules.name()));
     let mut out = String::from("stateDiagram-v2\n");
     declare(&mut out, rules);
     draw(&mut out, rules, covered);
@@ -52,7 +50,8 @@ pub fn to_mermaid(rules: &Rules, report: Option<&Report>) -> String {
 ///
 /// The classes are `trace_visited`, `trace_current` and `trace_illegal`, for the states that [`to_mermaid`] marks as well. `source` is
 /// the text that `diagram` was read from, alone. How often each edge was taken stands in comments. A state that is unknown to the diagram is drawn under a name of its own; one whose id
-/// Mermaid takes in a declaration alone has no class.
+/// Mermaid takes in a declaration alone has no class. Of a source that ends inside of a statement, such as `accTitle:`, it is the drawing of
+/// [`to_mermaid`].
 ///
 /// # Example
 /// ```
@@ -79,7 +78,7 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
         .filter(|state| is_mentionable(&state.id))
         .map(|state| (decode(&state.id), state.id.as_str()))
         .collect();
-    let violation = report.violation.as_ref().filter(|violation| violation.rules() == Some(rules.name()));
+    let violation = report.first_of(rules.name());
     let mut illegal: Vec<String> = Vec::new();
     if let Some(violation) = violation {
         for name in violation.from.iter().chain([&violation.to]) {
@@ -97,9 +96,8 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
         line(&mut out, &format!("classDef trace_{class} {style}"));
     }
     let covered = report.coverage.lifecycle(rules.name());
-    for state in
-        covered.map_or(&[][..], |covered| &covered.states).iter().filter(|state| state.inside.is_empty())
-    {
+    let is_state = |state: &&StateCount| rules.find(&state.state).is_some();
+    for state in covered.map_or(&[][..], |covered| &covered.states).iter().filter(is_state) {
         let class = if state.current > 0 { "current" } else { "visited" };
         match ids.get(&state.state) {
             Some(id) if state.entered > 0 && !illegal.iter().any(|it| it == id) => {
@@ -115,7 +113,9 @@ pub fn mark_mermaid(source: &str, diagram: &Diagram, rules: &Rules, report: &Rep
     if let Some(violation) = violation {
         line(&mut out, &format!("%% trace line {}: {}", violation.line, Plain(&violation.reason())));
     }
-    out
+    // A source that ends inside of a statement takes the first line behind it for a part of that.
+    let has_classes = |read: Diagram| read.class_defs.len() == diagram.class_defs.len() + CLASSES.len();
+    if parse(&out).is_ok_and(has_classes) { out } else { to_mermaid(rules, Some(report)) }
 }
 
 /// Can a statement name a state of this id? In a declaration more is taken for an id than elsewhere.

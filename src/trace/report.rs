@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::coverage::{Coverage, LifecycleCoverage};
+use super::coverage::{Coverage, LifecycleCoverage, shown};
 use super::event::Plain;
 use super::violation::Violation;
 
@@ -44,6 +44,9 @@ pub struct Unfinished {
     pub instance: String,
     /// The state it is in.
     pub state: String,
+    /// The name of the rules that it is held against.
+    #[serde(skip)]
+    pub(crate) rules: Box<str>,
 }
 
 /// Time that ran backwards in a trace.
@@ -95,7 +98,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// The first violation.
     pub violation: Option<Violation>,
-    /// The first violation of each other instance, up to [`MOST_VIOLATIONS`](Self::MOST_VIOLATIONS) with the first one.
+    /// The first violation of each other instance, and of each other lifecycle without rules: with the first one as many as
+    /// [`Checker::most_violations`](super::Checker::most_violations) says. A line that is no event is always among them.
     pub others: Vec<Violation>,
     /// How many events violate, the first included. What follows a violation may follow from it.
     pub violations: u64,
@@ -129,6 +133,11 @@ impl Report {
     /// How many events were held against rules.
     pub fn checked(&self) -> u64 {
         self.events - self.skipped
+    }
+
+    /// The first listed violation of the rules of this name.
+    pub(super) fn first_of(&self, rules: &str) -> Option<&Violation> {
+        self.violation.iter().chain(&self.others).find(|violation| violation.rules() == Some(rules))
     }
 
     /// The verdict with its reasons, without the coverage.
@@ -171,7 +180,7 @@ impl Report {
 
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unfinished { line, run, lifecycle, instance, state } = self;
+        let Unfinished { line, run, lifecycle, instance, state, .. } = self;
         let (lifecycle, instance, run, state) = (Plain(lifecycle), Plain(instance), Plain(run), Plain(state));
         write!(f, "{lifecycle} {instance} of run {run} is in {state} since line {line}")
     }
@@ -194,7 +203,7 @@ impl fmt::Display for LifecycleCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, taken, all) = (Plain(&self.lifecycle), self.taken(), self.edges.len());
         let instances = count(self.instances, "instance");
-        writeln!(f, "{name}: {taken} of {all} edges taken ({:.1} %), {instances}", self.percent())?;
+        writeln!(f, "{name}: {taken} of {all} edges taken ({:.1} %), {instances}", shown(self.percent()))?;
         self.never().try_for_each(|edge| writeln!(f, "  never {edge}"))
     }
 }

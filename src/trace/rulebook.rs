@@ -24,6 +24,7 @@ pub struct Rulebook {
     pub(super) rules: Vec<Arc<Rules>>,
     pub(super) for_all: bool,
     pub(super) only: Option<Box<str>>,
+    pub(super) covers_all: bool,
 }
 
 impl Rulebook {
@@ -54,6 +55,14 @@ impl Rulebook {
     #[must_use]
     pub fn only(mut self, lifecycle: &str) -> Self {
         self.only = Some(lifecycle.into());
+        self
+    }
+
+    /// The same where the coverage of a report has each lifecycle with rules, also one without an event. Otherwise it has those
+    /// that occur, and the one that is asked for.
+    #[must_use]
+    pub fn cover_all(mut self) -> Self {
+        self.covers_all = true;
         self
     }
 

@@ -42,6 +42,8 @@ pub(super) struct StateRule {
     pub(super) name: Box<str>,
     pub(super) initial: bool,
     pub(super) terminal: bool,
+    /// The labels of the transitions from `[*]`, where they have one.
+    pub(super) starts: Vec<Box<str>>,
     pub(super) line: Option<u32>,
     /// The places of the edges that leave it, in source order.
     pub(super) out: Vec<u32>,
@@ -132,6 +134,7 @@ impl Rules {
             name: state.name.into(),
             initial: state.initial,
             terminal: state.terminal,
+            starts: Vec::new(),
             line: None,
             out: Vec::new(),
         };
@@ -174,6 +177,16 @@ impl Rules {
     /// The name of the lifecycle.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Do the rules say where an instance begins? Where they do not it may begin in any state.
+    pub fn has_start(&self) -> bool {
+        !self.begins_anywhere
+    }
+
+    /// Do the rules say where an instance ends? Where they do not it may stop in any state, and none is unfinished.
+    pub fn has_end(&self) -> bool {
+        !self.stops_anywhere
     }
 
     /// The file of the diagram, where the rules have one.

@@ -3,6 +3,7 @@
 use super::event::{CREATE, Event};
 use super::rules::Rules;
 use super::violation::ViolationKind;
+use crate::diagram::event_name;
 
 /// What the checker keeps of an instance.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +93,9 @@ fn create(rules: &Rules, event: &Event<'_>) -> Result<Step, ViolationKind> {
     if !rules.begins_anywhere && !rules.states[state as usize].initial {
         return Err(ViolationKind::NotInitial);
     }
-    if rules.names_creation && event.event != CREATE {
+    let starts = &rules.states[state as usize].starts;
+    let is_start = |label: &str| event_name(label).is_none_or(|name| event.event == name);
+    if rules.names_creation && event.event != CREATE && !starts.iter().any(|label| is_start(label)) {
         return Err(ViolationKind::WrongEvent);
     }
     Ok(Step { state, edge: None })

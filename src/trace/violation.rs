@@ -138,6 +138,9 @@ impl Violation {
         match &self.kind {
             ViolationKind::UnknownLifecycle => format!("there are no rules for a lifecycle {lifecycle}"),
             ViolationKind::UnknownState { state, closest } => {
+                if state.is_empty() {
+                    return format!("{lifecycle} has no state without a name");
+                }
                 let meant = closest.as_deref().map(|near| format!("; did you mean {}?", Plain(near)));
                 format!("{lifecycle} has no state {}{}", Plain(state), meant.unwrap_or_default())
             }
@@ -146,6 +149,9 @@ impl Violation {
                 Plain(state),
                 inside.iter().map(|inner| Plain(inner).to_string()).collect::<Vec<_>>().join(", "),
             ),
+            ViolationKind::NoCreation if self.from.as_deref() == Some("[*]") => {
+                "its first event is not its creation, which has null for `from`".to_owned()
+            }
             ViolationKind::NoCreation => "its first event is not its creation".to_owned(),
             ViolationKind::NotInitial => format!("it is created in {to}, which is not initial"),
             ViolationKind::SecondCreation { state, line } => {

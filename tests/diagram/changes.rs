@@ -1,6 +1,6 @@
 //! What a changed diagram means for persisted runs.
 
-use runstate::diagram::{Severity, StateGraph, diff, parse};
+use runstate::diagram::{Change, Severity, StateGraph, diff, parse};
 
 fn graph(body: &str) -> StateGraph {
     StateGraph::from_diagram(&parse(&format!("stateDiagram-v2\n{body}")).unwrap(), "run").unwrap()
@@ -63,6 +63,26 @@ fn marks_on_states_that_come_or_go_are_not_said_twice() {
         changes("A --> B\nB --> [*]", "A"),
         ["breaking: state removed: B (line 2)", "breaking: transition removed: A --> B (line 2)"]
     );
+}
+
+/// Of transitions between the same states those with the same event belong together.
+#[test]
+fn guards_that_change_places_rename_no_event() {
+    let swapped = diff(
+        &graph("A --> B : ship [a]\nA --> B : send [b]"),
+        &graph("A --> B : send [a]\nA --> B : ship [b]"),
+    );
+    assert_eq!(swapped.iter().filter(|change| change.renames_event()).count(), 0, "{swapped:?}");
+    let renames = |old: &str, new: &str| {
+        let (old, new) = (format!("A --> B{old}"), format!("A --> B{new}"));
+        diff(&graph(&old), &graph(&new)).iter().any(Change::renames_event)
+    };
+    assert!(renames(" : ship", " : send") && renames("", " : send") && renames(" : by post", " : send"));
+    assert!(
+        !renames(" : ship", "") && !renames(" : ship", " : by post") && !renames(" : ship", " : ship [paid]")
+    );
+    let started = changes("[*] --> A : open", "[*] --> A : begin");
+    assert_eq!(started, ["review: label changed: [*] --> A : open is now begin (line 2)"]);
 }
 
 #[test]

@@ -107,7 +107,7 @@ prop_compose! {
         )
     -> StateGraph {
         let of = |at: usize| names[at].clone();
-        let mark = |at: usize| Mark { state: of(at), line: None };
+        let mark = |at: usize| Mark { state: of(at), ..Mark::default() };
         StateGraph {
             states: names.iter().zip(descriptions).map(|(name, description)| {
                 GraphState { name: name.clone(), description, line: None }

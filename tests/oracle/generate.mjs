@@ -103,7 +103,7 @@ export function nested(rng) {
   }).join('\n');
   const nodes = [...Array(states).keys()].map(name.state).concat([...Array(groups).keys()].map(name.group));
   const lines = [`stateDiagram-v2`, ...[...Array(choices).keys()].map((n) => `state ${name.choice(n)} <<choice>>`), body(groups)];
-  lines.push(`[*] --> ${pick(nodes)}`);
+  lines.push(`[*] --> ${pick(nodes)}${chance(0.2) ? ' : ' + pick(['open', 'open(order) [new]', 'on a call', 'create']) : ''}`);
   const label = () => { const text = pick(LABELS); return text === '' ? '' : ` : ${text}`; };
   for (let n = 1 + below(12); n > 0; n -= 1) {
     const to = chance(0.2) && choices > 0 ? name.choice(below(choices)) : pick(nodes);

@@ -10,7 +10,9 @@ const decode = (text) => text.replace(/#(\w+);/g, (all, name) => {
 export function nameOf(label) {
   const name = /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_.:-]*/u.exec(label)?.[0];
   if (name === undefined) return null;
-  let rest = label.slice(name.length).trimStart();
+  let rest = label.slice(name.length);
+  if (rest.startsWith('/')) return null;
+  rest = rest.trimStart();
   const inner = (open, close) => {
     let depth = 0;
     for (const [at, c] of [...rest].entries()) {
@@ -48,6 +50,7 @@ export function judge(view) {
   const isState = (id) => kind.has(id) && kind.get(id) !== 'choice' && (!isGroup(id) || isOwn(id));
   const isIn = (id, group) => { for (let at = id; at !== undefined; at = parent.get(at)) if (at === group) return true; return false; };
   const states = [...kind.keys()].filter(isState);
+  const groups = [...kind.keys()].filter(isGroup);
 
   /** Where the edge at this place leads: states, with the labels and the arrows on the way. */
   const ways = (at, seen = []) => {
@@ -81,9 +84,12 @@ export function judge(view) {
   /** Each way from one state, told apart by the event that it is held by. */
   const out = new Map(states.map((from) => [from, edges.flatMap((edge, at) => leaves(from, edge).flatMap((first) => ways(at).map((way) => {
     const label = join(first, ...way.labels);
-    return { to: way.to, held: nameOf(label), by: nameOf(label) ?? label, arrows: way.arrows.map(key) };
+    return { to: way.to, label, held: nameOf(label), by: nameOf(label) ?? label, arrows: way.arrows.map(key) };
   })))]));
-  const initial = edges.flatMap((edge, at) => (edge.from === 'root_start' ? ways(at).map((way) => way.to) : []));
+  const begins = edges.flatMap((edge, at) => (edge.from === 'root_start' ? ways(at).map((way) => ({ to: way.to, label: join(...way.labels) })) : []));
+  const initial = [...new Set(begins.map(({ to }) => to))];
+  const labels = [...out.values()].flat().map(({ label }) => label).filter((label) => label !== '');
+  const isNamed = labels.length > 0 && labels.every((label) => nameOf(label) !== null);
   return {
     states,
     named: new Map(states.map((id) => [decode(id), id])),
@@ -91,6 +97,16 @@ export function judge(view) {
     initial: initial.length > 0 ? initial : states,
     out,
     arrows: new Set([...out.values()].flat().flatMap((way) => way.arrows)),
+    startNames: begins.map(({ label }) => nameOf(label) ?? label),
+    composites: [...kind.keys()].filter((id) => isGroup(id) && !isState(id)),
+    /** May the event create an instance in this state? */
+    creates(event, to) {
+      if (initial.length > 0 && !initial.includes(to)) return false;
+      const own = begins.filter((start) => start.to === to && start.label !== '').map(({ label }) => nameOf(label));
+      return !isNamed || event === 'create' || own.some((name) => name === null || name === event);
+    },
+    /** The composite states that a step enters: those around its end and not around its beginning, and those that it is drawn to lead to. */
+    enters: (from, to, arrows) => groups.filter((group) => isIn(to, group) && (from === null || !isIn(from, group) || [...arrows].some((arrow) => JSON.parse(arrow)[2] === decode(group)))),
     /** The arrows that the event takes; null where none is drawn. */
     takes(from, event, to) {
       const there = out.get(from).filter((way) => way.to === to);

@@ -28,20 +28,30 @@ function walk(judged) {
   const { states, out, initial, name } = judged;
   const anywhere = rng.chance(0.05);
   let at = rng.pick(anywhere ? states : initial);
-  const events = [['create', null, name(at)]];
+  const created = rng.chance(0.8) ? 'create' : rng.pick([...EVENTS, ...judged.startNames]);
+  const events = [[created, null, name(at)]];
   const arrows = [];
-  if (!initial.includes(at)) return { events, first: 0, arrows };
+  const entered = [];
+  if (!judged.creates(created, at)) return { events, first: 0, arrows, entered };
+  entered.push(at, ...judged.enters(null, at, []).filter((group) => group !== at));
   for (let steps = rng.below(10); steps > 0; steps -= 1) {
+    if (rng.chance(0.02)) {
+      // A state inside is named, or one that there is not.
+      const stranger = judged.composites.length > 0 && rng.chance(0.5) ? name(rng.pick(judged.composites)) : 'no such state';
+      events.push([rng.pick(EVENTS), name(at), stranger]);
+      return { events, first: events.length - 1, arrows, entered };
+    }
     const drawn = out.get(at);
     const along = drawn.length > 0 && rng.chance(0.97) ? rng.pick(drawn) : { to: rng.pick(states), by: rng.pick(EVENTS), held: null };
     const event = rng.chance(0.03) ? rng.pick(EVENTS) : along.held ?? (rng.chance(0.5) ? along.by : rng.pick(EVENTS));
     events.push([event, name(at), name(along.to)]);
     const taken = judged.takes(at, event, along.to);
-    if (taken === null) return { events, first: events.length - 1, arrows };
+    if (taken === null) return { events, first: events.length - 1, arrows, entered };
     arrows.push(...taken);
+    entered.push(along.to, ...judged.enters(at, along.to, taken).filter((group) => group !== along.to));
     at = along.to;
   }
-  return { events, first: null, arrows };
+  return { events, first: null, arrows, entered };
 }
 
 // Mermaid's own names of points.
@@ -77,17 +87,22 @@ for (const [place, { source, judged, walks }] of cases.entries()) {
   if (walks.length === 0) { left.unfit += 1; continue; }
   tally.diagrams += 1;
   const counts = new Map([...judged.arrows].map((arrow) => [arrow, 0]));
-  for (const [at, { events, first, arrows }] of walks.entries()) {
+  const entries = new Map();
+  for (const [at, { events, first, arrows, entered }] of walks.entries()) {
     tally.traces += 1;
     tally.violations += first === null ? 0 : 1;
     if (mine.first[at] !== first) disagreements.push({ source, what: `${JSON.stringify(events)}: ours ${mine.first[at]}, the judge ${first}` });
-    if (first === null) arrows.forEach((arrow) => counts.set(arrow, counts.get(arrow) + 1));
+    if (first !== null) continue;
+    arrows.forEach((arrow) => counts.set(arrow, counts.get(arrow) + 1));
+    entered.forEach((state) => entries.set(judged.name(state), (entries.get(judged.name(state)) ?? 0) + 1));
   }
   const covered = new Map(mine.coverage.map(([from, event, to, taken]) => [JSON.stringify([from, nameOf(event) ?? event, to]), taken]));
   tally.arrows += counts.size;
   tally.taken += [...counts.values()].filter((count) => count > 0).length;
   const whole = (map) => JSON.stringify([...map].sort(([one], [other]) => (one < other ? -1 : 1)));
   if (covered.size !== mine.coverage.length || whole(covered) !== whole(counts)) disagreements.push({ source, what: `coverage\n  ours  ${whole(covered)}\n  judge ${whole(counts)}` });
+  const seen = new Map(mine.entered.filter(([, count]) => count > 0));
+  if (whole(seen) !== whole(entries)) disagreements.push({ source, what: `entered\n  ours  ${whole(seen)}\n  judge ${whole(entries)}` });
 }
 process.stdout.write(`mermaid ${version}, seed ${seed}: ${tally.diagrams} diagrams, ${tally.traces} traces, ${tally.violations} of them with a violation, `
   + `${tally.taken} of ${tally.arrows} arrows taken; ${left.refused} refused by Mermaid, ${left.unfit} not to be followed; ${disagreements.length} disagreements\n`);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use runstate::diagram::{StateGraph, parse};
-use runstate::trace::{Event, Report, Rulebook, Rules, ViolationKind, WantedEdge, check};
+use runstate::trace::{Event, Report, Rulebook, Rules, ViolationKind, WantedEdge, check, mark_mermaid};
 
 use super::event;
 
@@ -105,6 +105,22 @@ fn a_composite_state_without_a_start_is_a_state() {
         (busy.entered, busy.inside.as_slice()),
         (2, &["Reading".to_owned(), "Writing".to_owned()][..])
     );
+    // Entered from inside of it, and by itself.
+    let back = source.replace(
+        "Busy --> Idle : stop",
+        "Writing --> Busy : back\n Busy --> Busy : again\n Busy --> Idle : stop",
+    );
+    let steps =
+        [("create", "Idle"), ("resume", "Reading"), ("read", "Writing"), ("back", "Busy"), ("again", "Busy")];
+    let steps = report(&back, &steps);
+    assert_eq!(steps.violations, 0, "{steps}");
+    let covered = steps.coverage.lifecycle("order").unwrap();
+    let busy = covered.states.iter().find(|state| state.state == "Busy").unwrap();
+    assert_eq!((busy.entered, busy.current), (3, 1));
+    let diagram = parse(&back).unwrap();
+    let graph = StateGraph::from_diagram(&diagram, "order").unwrap();
+    let marked = mark_mermaid(&back, &diagram, &Rules::of_diagram("order", &graph, "order.mmd"), &steps);
+    assert!(marked.contains("    Busy:::trace_current\n"), "{marked}");
     // The way inside is not drawn.
     let inside = report(source, &[("create", "Idle"), ("begin", "Busy"), ("read", "Reading")]);
     assert_eq!(inside.violation.unwrap().kind, ViolationKind::IllegalEdge);

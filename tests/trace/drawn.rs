@@ -1,6 +1,6 @@
 //! Any trace against any diagram.
 use proptest::prelude::*;
-use runstate::diagram::{Document, GraphEdge, GraphState, Mark, StateGraph, parse};
+use runstate::diagram::{Document, Drawn, GraphEdge, GraphState, Mark, StateGraph, parse};
 use runstate::kernel::Persist;
 use runstate::trace::{
     Event, Report, Rulebook, Rules, Verdict, ViolationKind, check, mark_mermaid, to_mermaid,
@@ -155,12 +155,86 @@ fn a_creation_has_its_name_where_each_label_is_one() {
 }
 
 #[test]
-fn the_caller_may_let_event_names_pass() {
-    let source = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> [*]";
-    let events = [event(1, "a", "create", None, "A"), event(2, "a", "went", Some("A"), "B")];
-    assert_eq!(kind(held(&events, source)), ViolationKind::WrongEvent);
-    let book = Rulebook::for_all(rules(source).by_states_alone());
-    assert_eq!(check(&events, &book).verdict, Verdict::Conforms);
+fn a_label_at_the_start_names_the_event_of_the_creation() {
+    let source =
+        |start: &str| format!("stateDiagram-v2\n[*] --> A : {start}\n[*] --> B\nA --> B : go\nB --> [*]");
+    let created = |start: &str, by: &'static str, to: &'static str| {
+        held(&[event(1, "a", by, None, to)], &source(start))
+    };
+    for (start, by, to) in [
+        ("open", "open", "A"),
+        ("open(order) / log", "open", "A"),
+        ("open", "create", "A"),
+        ("on a call", "rung", "A"),
+        ("open", "create", "B"),
+    ] {
+        assert_eq!(created(start, by, to).violations, 0, "{start}: {by} {to}");
+    }
+    for (start, by, to) in [("open", "shut", "A"), ("open", "open", "B"), ("on a call", "rung", "B")] {
+        let violation = created(start, by, to).violation.unwrap();
+        assert_eq!(violation.kind, ViolationKind::WrongEvent, "{start}: {by} {to}");
+        let legal: Vec<&str> = violation.legal.iter().map(|legal| &*legal.what).collect();
+        assert_eq!(legal, [&*format!("[*] --> A : {start}"), "[*] --> B : create"]);
+    }
+    // As JSON, and as Mermaid, it is the same.
+    let graph = StateGraph::from_diagram(&parse(&source("open")).unwrap(), "parcel").unwrap();
+    let read = StateGraph::from_json(&graph.to_json().to_string()).unwrap();
+    assert_eq!(read.bare(), graph.bare());
+    let drawn = StateGraph::from_diagram(&parse(&graph.to_mermaid()).unwrap(), "parcel").unwrap();
+    assert_eq!(drawn.bare(), graph.bare());
+}
+
+/// Some words have a slash.
+#[test]
+fn an_action_stands_behind_a_space() {
+    let held: Vec<bool> = ["I/O error", "N/A", "w/o stock", "go /log", "go [x]/log", "go / log"]
+        .map(|label| rules(&format!("stateDiagram-v2\nA --> B : {label}")).edges().next().unwrap().held)
+        .to_vec();
+    assert_eq!(held, [false, false, false, true, true, true]);
+}
+
+/// The fields of a graph are open.
+#[test]
+fn a_drawing_of_another_graph_is_left_out() {
+    let source = "stateDiagram-v2\n[*] --> A\nA --> C : go\nstate C {\n[*] --> B\n}";
+    let graph = StateGraph::from_diagram(&parse(source).unwrap(), "parcel").unwrap();
+    let drawn = graph.drawn.clone().unwrap();
+    let events = [event(1, "a", "create", None, "A"), event(2, "a", "go", Some("A"), "B")];
+    let edits: [fn(&mut Drawn); 6] = [
+        |drawn| drawn.edges[0] = vec![7],
+        |drawn| drawn.edges.clear(),
+        |drawn| drawn.states[0] = Some(7),
+        |drawn| drawn.states.clear(),
+        |drawn| drawn.composites[0].inside = Some(0),
+        |drawn| drawn.composites[0].inside = Some(7),
+    ];
+    for edit in edits {
+        let mut drawn = drawn.clone();
+        edit(&mut drawn);
+        let rules = Rules::of_diagram("parcel", &StateGraph { drawn: Some(drawn), ..graph.clone() }, "x.mmd");
+        let report = check(&events, &Rulebook::for_all(rules));
+        assert_eq!(report.violations, 0);
+        assert_eq!(
+            report.coverage.lifecycle("parcel").unwrap().edges[0].to,
+            "B",
+            "without the composite state"
+        );
+    }
+}
+
+#[test]
+fn a_source_that_ends_inside_of_a_statement_is_drawn_anew() {
+    let events = [event(1, "a", "create", None, "A")];
+    for end in ["accTitle:", "accDescr:", "accDescr {", "%%{init:"] {
+        let source = format!("stateDiagram-v2\n[*] --> A\nA --> B : go\n{end}");
+        let Ok(diagram) = parse(&source) else { continue };
+        let graph = StateGraph::from_diagram(&diagram, "parcel").unwrap();
+        let rules = Rules::of_diagram("parcel", &graph, "x.mmd");
+        let report = check(&events, &Rulebook::for_all(rules.clone()));
+        let marked = parse(&mark_mermaid(&source, &diagram, &rules, &report)).unwrap();
+        assert_eq!(marked.class_defs.len(), 3, "{end}");
+        assert_ne!(marked.states[0].classes.len(), 0, "{end}");
+    }
 }
 
 #[test]
@@ -283,7 +357,7 @@ proptest! {
         stranger in prop::option::of(name()),
     ) {
         let names: Vec<String> = names.into_iter().collect();
-        let mark = |state: &String| Mark { state: state.clone(), line: None };
+        let mark = |state: &String| Mark { state: state.clone(), ..Mark::default() };
         let graph = StateGraph {
             states: names.iter().map(|name| GraphState { name: name.clone(), ..GraphState::default() }).collect(),
             edges: edges

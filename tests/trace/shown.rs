@@ -1,5 +1,8 @@
 //! What people and programs see: text, timeline, Mermaid, JSON, JUnit.
-use runstate::trace::{Event, Junit, Report, Timeline, Unmet, check, to_mermaid, to_text};
+use runstate::diagram::{StateGraph, parse};
+use runstate::trace::{
+    Checker, Event, Junit, Report, Rulebook, Rules, Timeline, Unmet, check, to_mermaid, to_text,
+};
 
 use super::{book, event, journey, snapshots};
 
@@ -128,6 +131,51 @@ fn reports_as_junit() {
     let unmet = Unmet::Percent { got: 61.54, least: 90.0 };
     junit.coverage([("at least 90 %".to_owned(), Some(unmet)), ("edge Packed:Sent".to_owned(), None)]);
     snapshots().bind(|| insta::assert_snapshot!("trace__junit", junit.to_string()));
+}
+
+/// A failure that is not listed is a failure.
+#[test]
+fn junit_fails_where_the_check_does() {
+    let failures = |junit: Junit| junit.to_string().matches("<failure").count();
+    let source = "stateDiagram-v2\n[*] --> Packed\nPacked --> Sent : send";
+    let graph = StateGraph::from_diagram(&parse(source).unwrap(), "drawn").unwrap();
+    let rules = |name: &str| Rules::of_diagram(name, &graph, "x.mmd");
+    let wrong = |seq, lifecycle: &'static str| {
+        let mut event = event(seq, "a", "send", None, "Sent");
+        event.lifecycle = lifecycle.into();
+        event
+    };
+    let book = Rulebook::new().with(rules("one")).with(rules("two"));
+    let mut checker = Checker::new(&book).most_violations(1);
+    ["one", "two", "three"]
+        .into_iter()
+        .zip(1..)
+        .for_each(|(name, seq)| checker.event(seq, &wrong(seq, name)));
+    let mut junit = Junit::new();
+    junit.trace("wrong.jsonl", &checker.finish());
+    assert_eq!(failures(junit.clone()), 3, "{junit}");
+    assert!(junit.to_string().contains("1 violation, not listed"), "{junit}");
+
+    // An instance is of the rules that it is held against, whatever its lifecycle is called.
+    let mut events = [event(1, "a", "create", None, "Packed"), event(2, "a", "send", Some("Packed"), "Sent")];
+    events[1].at_ms = 0;
+    let marked = Rulebook::for_all(Rules::of_diagram(
+        "drawn",
+        &StateGraph { terminal: graph.initial.clone(), ..graph.clone() },
+        "x.mmd",
+    ));
+    let mut junit = Junit::new().complete();
+    junit.trace("short.jsonl", &check(&events, &marked));
+    assert!(junit.to_string().contains("parcel a of run r is in Sent since line 2"), "{junit}");
+
+    // Time is a test where it is asked for.
+    let report = check(&events, &Rulebook::for_all(rules("drawn")));
+    assert!(report.backwards.is_some());
+    for (junit, expected) in [(Junit::new(), 0), (Junit::new().monotonic(), 1)] {
+        let mut junit = junit;
+        junit.trace("back.jsonl", &report);
+        assert_eq!(failures(junit), expected);
+    }
 }
 
 #[test]

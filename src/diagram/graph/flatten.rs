@@ -39,7 +39,8 @@ struct Flattener<'d> {
     /// Per state, what stands directly inside of it.
     children: HashMap<StateId, Vec<StateId>>,
     graph: StateGraph,
-    marked: [HashSet<StateId>; 2],
+    initial: HashSet<(StateId, Option<String>)>,
+    terminal: HashSet<StateId>,
     steps: usize,
     most: usize,
 }
@@ -54,7 +55,8 @@ pub(super) fn flatten(diagram: &Diagram, name: &str) -> Result<StateGraph, Flatt
         ends: HashMap::new(),
         children: HashMap::new(),
         graph: StateGraph::default(),
-        marked: [HashSet::new(), HashSet::new()],
+        initial: HashSet::new(),
+        terminal: HashSet::new(),
         steps: 0,
         most: MOST_STEPS + 4 * diagram.transitions.len(),
     };
@@ -219,7 +221,7 @@ impl Flattener<'_> {
             Endpoint::Start(ScopeId::ROOT) | Endpoint::End(ScopeId::ROOT) => {
                 for way in self.targets(at)? {
                     match way.target {
-                        Target::State(id) => self.mark_initial(id, line),
+                        Target::State(id) => self.mark_initial(id, way.label, line),
                         Target::End => {
                             self.warn(transition.span, "a run that ends as it starts is not in the graph")
                         }
@@ -249,9 +251,7 @@ impl Flattener<'_> {
                 }
             }
         }
-        let marks =
-            matches!(transition.to, Endpoint::End(_)) || matches!(transition.from, Endpoint::Start(_));
-        if marks && transition.label.is_some() {
+        if matches!(transition.to, Endpoint::End(_)) && transition.label.is_some() {
             self.warn(transition.span, "the label of a transition to `[*]` is not in the graph");
         }
         Ok(())
@@ -446,15 +446,16 @@ impl Flattener<'_> {
         Some(drawn)
     }
 
-    fn mark_initial(&mut self, id: StateId, line: Option<usize>) {
-        if self.marked[0].insert(id) {
-            self.graph.initial.push(Mark { state: decode(&self.diagram[id].id), line });
+    /// A state may be started in by transitions of several labels.
+    fn mark_initial(&mut self, id: StateId, label: Option<String>, line: Option<usize>) {
+        if self.initial.insert((id, label.clone())) {
+            self.graph.initial.push(Mark { state: decode(&self.diagram[id].id), label, line });
         }
     }
 
     fn mark_terminal(&mut self, id: StateId, line: Option<usize>) {
-        if self.marked[1].insert(id) {
-            self.graph.terminal.push(Mark { state: decode(&self.diagram[id].id), line });
+        if self.terminal.insert(id) {
+            self.graph.terminal.push(Mark { state: decode(&self.diagram[id].id), label: None, line });
         }
     }
 }

@@ -44,7 +44,8 @@ impl StateGraph {
     /// The graph as a JSON object with `name`, `states`, `edges`, `initial`, `terminal` and `warnings`.
     ///
     /// A state is an object with its `name` and, where known, `description` and `line`; an edge has `from`, `to`,
-    /// `label` (null if there is none) and `line`; `initial` and `terminal` are names. A graph that was drawn with composite
+    /// `label` (null if there is none) and `line`; `initial` and `terminal` are names, and in `initial` a transition from `[*]`
+    /// with a label is an object with `state` and `label`. A graph that was drawn with composite
     /// states or choices has `drawn` too: its `arrows`, its `composites`, and for each state and each edge the places of the composite
     /// state around it and of its arrows.
     ///
@@ -78,7 +79,11 @@ impl StateGraph {
         };
         let edges: Vec<Value> =
             self.edges.iter().map(|it| arrow(&it.from, &it.to, it.label.as_deref(), it.line)).collect();
-        let names = |marks: &[Mark]| marks.iter().map(|mark| json!(mark.state)).collect::<Vec<_>>();
+        let name = |mark: &Mark| match &mark.label {
+            None => json!(mark.state),
+            Some(label) => json!({"state": mark.state, "label": label}),
+        };
+        let names = |marks: &[Mark]| marks.iter().map(name).collect::<Vec<_>>();
         let mut graph = json!({
             "name": self.name,
             "states": states,
@@ -109,7 +114,7 @@ impl StateGraph {
     }
 
     /// Reads what [`StateGraph::to_json`] writes. A state may also be just its name; `label`, `line`, `initial`,
-    /// `terminal`, `warnings` and `drawn` may be missing.
+    /// `terminal`, `warnings` and `drawn` may be missing. A field of another name is refused.
     ///
     /// ```
     /// use runstate::diagram::StateGraph;
@@ -130,6 +135,8 @@ impl StateGraph {
             JsonError::new(place, "JSON", error.to_string())
         })?;
         let object = object(&value, "the graph")?;
+        let fields = ["name", "states", "edges", "initial", "terminal", "warnings", "drawn"];
+        only(object, "", &fields)?;
         let mut graph = StateGraph { name: string(object, "", "name")?, ..Self::default() };
         let mut names = HashSet::new();
         for (at, value) in list(object, "", "states", true)?.iter().enumerate() {
@@ -138,6 +145,7 @@ impl StateGraph {
                 Value::String(name) => GraphState { name: name.clone(), ..GraphState::default() },
                 value => {
                     let object = self::object(value, &path)?;
+                    only(object, &path, &["name", "description", "line"])?;
                     let name = string(object, &path, "name")?;
                     GraphState {
                         name,
@@ -164,6 +172,7 @@ impl StateGraph {
         for (at, value) in list(object, "", "edges", true)?.iter().enumerate() {
             let path = format!("edges[{at}]");
             let object = self::object(value, &path)?;
+            only(object, &path, &ARROW)?;
             let end = |field: &str| known(format!("{path}.{field}"), string(object, &path, field)?);
             let (from, to) = (end("from")?, end("to")?);
             graph.edges.push(GraphEdge {
@@ -176,10 +185,15 @@ impl StateGraph {
         for (field, marks) in [("initial", &mut graph.initial), ("terminal", &mut graph.terminal)] {
             for (at, value) in list(object, "", field, false)?.iter().enumerate() {
                 let path = format!("{field}[{at}]");
-                let Value::String(name) = value else {
-                    return Err(JsonError::new(path, "a string", kind(value)));
+                let (state, label) = match value {
+                    Value::String(name) => (name.clone(), None),
+                    Value::Object(object) if field == "initial" => {
+                        only(object, &path, &["state", "label"])?;
+                        (string(object, &path, "state")?, text_of(object, &path, "label")?)
+                    }
+                    value => return Err(JsonError::new(path, "a string", kind(value))),
                 };
-                marks.push(Mark { state: known(path, name.clone())?, line: None });
+                marks.push(Mark { state: known(path, state)?, label, line: None });
             }
         }
         for (at, value) in list(object, "", "warnings", false)?.iter().enumerate() {
@@ -198,9 +212,11 @@ impl StateGraph {
 
 fn drawn(object: &Map<String, Value>, graph: &StateGraph) -> Result<Drawn, JsonError> {
     let mut drawn = Drawn::default();
+    only(object, "drawn", &["arrows", "composites", "states", "edges"])?;
     for (at, value) in list(object, "drawn", "arrows", true)?.iter().enumerate() {
         let path = format!("drawn.arrows[{at}]");
         let object = self::object(value, &path)?;
+        only(object, &path, &ARROW)?;
         drawn.arrows.push(Arrow {
             from: string(object, &path, "from")?,
             to: string(object, &path, "to")?,
@@ -212,6 +228,7 @@ fn drawn(object: &Map<String, Value>, graph: &StateGraph) -> Result<Drawn, JsonE
     for (at, value) in composites.iter().enumerate() {
         let path = format!("drawn.composites[{at}]");
         let object = self::object(value, &path)?;
+        only(object, &path, &["name", "inside", "line"])?;
         let inside = match object.get("inside") {
             None | Some(Value::Null) => None,
             Some(value) => Some(place(value, &format!("{path}.inside"), composites.len())?),
@@ -248,6 +265,17 @@ fn drawn(object: &Map<String, Value>, graph: &StateGraph) -> Result<Drawn, JsonE
 }
 
 impl Drawn {
+    /// Does it draw this graph? Its fields are open, and another one may have been put there.
+    pub(crate) fn is_of(&self, graph: &StateGraph) -> bool {
+        let is_place = |place: &usize| *place < self.composites.len();
+        self.composites.iter().filter_map(|composite| composite.inside.as_ref()).all(is_place)
+            && self.in_itself().is_none()
+            && self.states.len() == graph.states.len()
+            && self.states.iter().flatten().all(is_place)
+            && self.edges.len() == graph.edges.len()
+            && self.edges.iter().all(|arrows| arrows.iter().all(|arrow| *arrow < self.arrows.len()))
+    }
+
     /// The place of a composite state that is inside of itself, over however many others.
     fn in_itself(&self) -> Option<usize> {
         // Each: not looked at, on the current way up, or known to end.
@@ -303,6 +331,20 @@ fn kind(value: &Value) -> &'static str {
 
 fn object<'v>(value: &'v Value, path: &str) -> Result<&'v Map<String, Value>, JsonError> {
     value.as_object().ok_or_else(|| JsonError::new(path, "an object", kind(value)))
+}
+
+/// The fields of a transition.
+const ARROW: [&str; 4] = ["from", "to", "label", "line"];
+
+/// Refuses a field of another name: it would be one of these that is misspelled.
+fn only(object: &Map<String, Value>, path: &str, known: &[&str]) -> Result<(), JsonError> {
+    match object.keys().find(|field| !known.contains(&field.as_str())) {
+        None => Ok(()),
+        Some(field) => {
+            let path = if path.is_empty() { "the graph" } else { path };
+            Err(JsonError::new(path, &format!("the fields {} alone", known.join(", ")), format!("`{field}`")))
+        }
+    }
 }
 
 fn field_path(path: &str, field: &str) -> String {

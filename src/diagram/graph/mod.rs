@@ -47,6 +47,8 @@ pub struct GraphEdge {
 pub struct Mark {
     /// The name of the state.
     pub state: String,
+    /// The label of the transition from `[*]`; a transition to `[*]` has none here.
+    pub label: Option<String>,
     /// The line of the source that says so.
     pub line: Option<usize>,
 }

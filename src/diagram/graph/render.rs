@@ -32,14 +32,15 @@ impl StateGraph {
             }
         }
         for mark in &self.initial {
-            out.push_str(&format!("    [*] --> {}\n", encode_id(&mark.state)));
+            out.push_str(&format!(
+                "    [*] --> {}{}\n",
+                encode_id(&mark.state),
+                label(mark.label.as_deref())
+            ));
         }
         for edge in &self.edges {
-            out.push_str(&format!("    {} --> {}", encode_id(&edge.from), encode_id(&edge.to)));
-            if let Some(label) = edge.label.as_ref().filter(|label| !label.is_empty()) {
-                out.push_str(&format!(" : {}", encode_text(label)));
-            }
-            out.push('\n');
+            let label = label(edge.label.as_deref());
+            out.push_str(&format!("    {} --> {}{label}\n", encode_id(&edge.from), encode_id(&edge.to)));
         }
         for mark in &self.terminal {
             out.push_str(&format!("    {} --> [*]\n", encode_id(&mark.state)));
@@ -82,7 +83,8 @@ impl StateGraph {
         let mut out = format!("digraph \"{}\" {{\n    node [shape=box, style=rounded];\n", dot(&self.name));
         for (at, mark) in self.initial.iter().enumerate() {
             out.push_str(&format!("    \"[*] {at}\" [shape=point];\n"));
-            out.push_str(&format!("    \"[*] {at}\" -> \"{}\";\n", dot(&mark.state)));
+            let label = dot_label(mark.label.as_deref());
+            out.push_str(&format!("    \"[*] {at}\" -> \"{}\"{label};\n", dot(&mark.state)));
         }
         let ends: HashSet<&str> = self.terminal.iter().map(|mark| mark.state.as_str()).collect();
         for state in &self.states {
@@ -98,13 +100,21 @@ impl StateGraph {
             out.push_str(&format!("    \"{}\"{settings};\n", dot(&state.name)));
         }
         for edge in &self.edges {
-            let label =
-                edge.label.as_ref().map_or_else(String::new, |label| format!(" [label=\"{}\"]", dot(label)));
+            let label = dot_label(edge.label.as_deref());
             out.push_str(&format!("    \"{}\" -> \"{}\"{label};\n", dot(&edge.from), dot(&edge.to)));
         }
         out.push_str("}\n");
         out
     }
+}
+
+/// A label behind a transition.
+fn label(text: Option<&str>) -> String {
+    text.filter(|text| !text.is_empty()).map(|text| format!(" : {}", encode_text(text))).unwrap_or_default()
+}
+
+fn dot_label(text: Option<&str>) -> String {
+    text.map(|text| format!(" [label=\"{}\"]", dot(text))).unwrap_or_default()
 }
 
 fn dot(text: &str) -> String {

@@ -93,6 +93,7 @@ impl Lifecycle {
         let states: Vec<StateCount> = states.collect();
         let unfinished = self.graph.states.iter().zip(&states).filter(|(state, _)| !state.terminal);
         LifecycleCoverage {
+            violations: 0,
             lifecycle: self.graph.name.to_owned(),
             instances,
             unfinished: unfinished.map(|(_, count)| count.current).sum(),
