@@ -4,7 +4,7 @@ use super::check_log::LoggedStep;
 use super::document::{AnyName, Document, MOST_BYTES};
 use super::faults::faults;
 use super::outcome::RunStatus;
-use crate::governed_run::RunId;
+use crate::governed_run::{GovernedRunStatus, RunId};
 
 /// What a RUN_STATE.json says, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,9 @@ pub struct StateReport {
     pub run: RunId,
     /// Where the run is; none where the file names a state that there is not.
     pub status: Option<RunStatus>,
-    /// The states that it was in, as they are named, and the one that it is in.
+    /// The state that the file names as the current one: a name that is no state in quotation marks, its first 60 characters.
+    pub state: String,
+    /// The states that it was in and the one that it is in, likewise.
     pub history: Vec<String>,
     /// Everything that is wrong, such as an entry of the history that no legal transition leads to; empty for a sound
     /// file.
@@ -63,7 +65,14 @@ pub fn check_state(file: &[u8], now: Option<u64>) -> Result<StateReport, String>
         faults.extend(super::typed::fault(document));
     }
     let history = named.state_history.iter().map(|entry| entry.state.to_string()).collect();
-    Ok(StateReport { run: named.run_id, status: document.as_ref().map(RunStatus::of), history, faults })
+    let state = named.current_state.to_string();
+    Ok(StateReport {
+        run: named.run_id,
+        state,
+        status: document.as_ref().map(RunStatus::of),
+        history,
+        faults,
+    })
 }
 
 impl StateReport {
@@ -98,7 +107,9 @@ impl StateReport {
         let of_this = |step: &&LoggedStep| step.run.as_deref().is_none_or(|run| run == self.run.as_str());
         let mut logged = steps.iter().filter(of_this);
         let mut line = 0;
-        for (at, state) in self.history.iter().enumerate() {
+        // An entry that is no state is a fault of its own, and no transition of a log.
+        let is_known = |(_, state): &(usize, &String)| state.parse::<GovernedRunStatus>().is_ok();
+        for (at, state) in self.history.iter().enumerate().filter(is_known) {
             match logged.next() {
                 Some(step) if step.to.name() == state => line = step.line,
                 Some(step) => {

@@ -15,7 +15,7 @@ use crate::kernel::Status;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedStep {
-    /// Its line, from 1.
+    /// Its line, from 1; of a beginning that no line tells of, that of the next transition.
     pub line: u64,
     /// The id of its run; none where the log does not say whose it is.
     pub run: Option<String>,
@@ -67,6 +67,8 @@ pub struct LogReport {
     pub faults: Vec<LogFault>,
     /// How much more is wrong.
     pub more_faults: u64,
+    /// How many lines are no JSON object, too long, or break off. Each of them is a fault.
+    pub unreadable: u64,
 }
 
 /// The most faults that are listed.
@@ -74,7 +76,7 @@ const MOST_FAULTS: usize = 1000;
 
 /// Looks at a RUN_LOG.jsonl or RUN_LEDGER.jsonl, line by line: each transition is held against the documented graph and against
 /// the line before of its run. With `now` (milliseconds since 1970), times in the future are faults as well. `each` is called
-/// with every transition that is told of, sound or not.
+/// with every transition that is told of, sound or not, and with the beginning in INIT of a run where no line tells of it.
 ///
 /// It need not be this library's. A line is a JSON object with the names of document 001: `run_id` (or `run`), `current_state`
 /// (or `state`, or `to`), `previous_state` (or `from`), `entered_at` (or `at`, `timestamp`, `updated_at`); further fields do not
@@ -117,7 +119,7 @@ pub fn check_log(
         checked.line += 1;
         let is_whole = line.last() == Some(&b'\n');
         if !is_whole && read as u64 > MOST_LINE {
-            checked.fault(format!("it is longer than {MOST_LINE} bytes"));
+            checked.unreadable(format!("it is longer than {MOST_LINE} bytes"));
             skip_line(&mut log)?;
             continue;
         }
@@ -131,8 +133,8 @@ pub fn check_log(
         match log_line::read(text) {
             Ok(None) => {}
             Ok(Some(told)) => checked.told(told, &mut each),
-            Err(_) if !is_whole => checked.fault("it breaks off: its end is missing".to_owned()),
-            Err(why) => checked.fault(why),
+            Err(_) if !is_whole => checked.unreadable("it breaks off: its end is missing".to_owned()),
+            Err(why) => checked.unreadable(why),
         }
     }
 }
@@ -169,9 +171,15 @@ struct Checked {
     runs: BTreeMap<Option<String>, Last>,
     faults: Vec<LogFault>,
     more: u64,
+    unreadable: u64,
 }
 
 impl Checked {
+    fn unreadable(&mut self, why: String) {
+        self.unreadable += 1;
+        self.fault(why);
+    }
+
     fn fault(&mut self, why: String) {
         if self.faults.len() < MOST_FAULTS {
             self.faults.push(LogFault { line: self.line, why });
@@ -215,7 +223,13 @@ impl Checked {
                 Some(*from)
             }
             (From::State(from), None) => {
-                wrong.push(format!("the run is in {from} before any line tells of it; a run begins in INIT"));
+                let why = if is_of_trace && *from == GovernedRunStatus::Init {
+                    "no line makes the run: expected one with null for `from` and INIT for `to` before"
+                        .to_owned()
+                } else {
+                    format!("the run is in {from} before any line tells of it; a run begins in INIT")
+                };
+                wrong.push(why);
                 Some(*from)
             }
             (From::State(from), Some(_)) => Some(*from),
@@ -239,7 +253,9 @@ impl Checked {
             }
             None => {}
         }
-        wrong.extend(event.and_then(|event| other_event(before, to, &event)));
+        if !unreadable {
+            wrong.extend(event.and_then(|event| other_event(before, to, &event)));
+        }
         if let (Some(at), Some(now)) = (at, self.now)
             && at.ms() > now.saturating_add(SKEW_MS)
         {
@@ -261,6 +277,7 @@ impl Checked {
             runs: runs.collect(),
             faults: self.faults,
             more_faults: self.more,
+            unreadable: self.unreadable,
         }
     }
 }

@@ -57,6 +57,14 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     let of_us = match fields.get("lifecycle") {
         None => false,
         Some(name) if *name == GovernedRunStatus::graph().name => true,
+        // A run that goes to a state of governed runs is one, however its lifecycle is spelled.
+        Some(name)
+            if names_run(&fields) && first(&fields, &STATES).is_some_and(|(_, to)| known(to).is_some()) =>
+        {
+            let why =
+                format!("lifecycle is {}, expected \"{}\"", shown(name), GovernedRunStatus::graph().name);
+            return Ok(Some(Told { faults: vec![why], ..Told::default() }));
+        }
         Some(_) => return Ok(None),
     };
     let mut told = Told { is_of_trace: of_us, ..Told::default() };
@@ -66,15 +74,22 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         Some((_, value)) => known(value).map_or(From::Unsaid, From::State),
         None => From::Unsaid,
     };
-    let Some((name, to)) = first(&fields, &STATES) else { return Ok(None) };
+    let Some((name, to)) = first(&fields, &STATES) else {
+        let why = "it names no state: expected the field `to`".to_owned();
+        return Ok(of_us.then(|| Told { faults: vec![why], ..told }));
+    };
     told.to = known(to);
     // `to` and `state` are words of many meanings: a tool has states as well.
     let meant = match name {
         "current_state" => true,
         _ if of_us || told.to.is_some() || matches!(told.from, From::State(_)) => true,
-        "state" => to.as_str().is_some_and(looks_like_one),
-        // The line of a run that goes to something in capitals tells of a state.
-        _ => to.as_str().is_some_and(looks_like_one) && names_run(&fields),
+        "state" if to.as_str().is_some_and(looks_like_one) => true,
+        // The line of a run that names a word with a capital tells of a state, unless it is about a tool.
+        _ => {
+            to.as_str().is_some_and(looks_like_a_name)
+                && names_run(&fields)
+                && !fields.keys().any(|field| is_of_a_tool(field))
+        }
     };
     if !meant || to.is_null() {
         return Ok(None);
@@ -139,7 +154,16 @@ fn known(value: &Value) -> Option<GovernedRunStatus> {
 
 /// Is it written as the document writes states?
 fn looks_like_one(name: &str) -> bool {
-    name.len() > 3 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    looks_like_a_name(name) && !name.contains(|c: char| c.is_ascii_lowercase() || c == '-')
+}
+
+fn looks_like_a_name(name: &str) -> bool {
+    let is_more = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    name.len() > 3 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(is_more)
+}
+
+fn is_of_a_tool(field: &str) -> bool {
+    field.starts_with("tool") || field.starts_with("call")
 }
 
 fn shown(value: &Value) -> String {

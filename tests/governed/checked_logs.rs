@@ -265,6 +265,25 @@ fn a_state_that_there_is_not_hides_no_step_behind_it() {
     "#);
 }
 
+/// Of another version a state may have any name.
+#[test]
+fn a_state_that_there_is_not_is_a_fault_however_it_is_written() {
+    let faults = |line: Value| {
+        let line = format!("{}\n{line}\n", json!({"run_id": RUN, "state": "INIT"}));
+        let report = check_log(line.as_bytes(), None, |_| ()).unwrap();
+        (report.faults.len(), report.unreadable)
+    };
+    for state in ["FLYING", "Flying", "REVIEW2", "AWAITING_REVIEW_2", "Awaiting-Review"] {
+        assert_eq!(faults(json!({"run_id": RUN, "to": state})), (1, 0), "{state}");
+        assert_eq!(faults(json!({"run_id": RUN, "state": state})), (1, 0), "{state}");
+    }
+    // These are words of other things.
+    assert_eq!(faults(json!({"run_id": RUN, "to": "ada@example.com"})), (0, 0));
+    assert_eq!(faults(json!({"run_id": RUN, "state": "done"})), (0, 0));
+    assert_eq!(faults(json!({"run_id": RUN, "tool": "build", "state": "Running"})), (0, 0));
+    assert_eq!(faults(json!(["no object"])), (1, 1));
+}
+
 /// A state and its log tell of the same steps, or the first that differs is named.
 #[test]
 fn are_held_against_the_state() {
@@ -289,6 +308,9 @@ fn are_held_against_the_state() {
     };
     assert_eq!(against(&["INIT", "PLANNING"], &["INIT", "PLANNING"]), None);
     assert_eq!(against(&["INIT", "PLANNING"], &["PLANNING"]), None);
+    // A name that is no state is a fault of each file, and no difference.
+    assert_eq!(against(&["INIT", "FLYING", "PLANNING"], &["INIT", "FLYING", "PLANNING"]), None);
+    assert_eq!(state(&["INIT", "FLYING"]).state, "\"FLYING\"");
     let differences = [
         against(&["INIT", "PLANNING"], &["INIT", "HALTED_UNSAFE"]),
         against(&["INIT", "PLANNING"], &["INIT", "PLANNING", "EXECUTING"]),
