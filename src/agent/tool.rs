@@ -179,7 +179,8 @@ pub(super) fn parts(suspension: &str) -> Option<(String, String, u32)> {
     let name = |text: &str| {
         let (mut out, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
         while let Some((&byte, behind)) = rest.split_first() {
-            let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+            let digits = behind.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+            let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
             match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| byte == b'%') {
                 Some(coded) => {
                     out.push(coded);
@@ -195,7 +196,9 @@ pub(super) fn parts(suspension: &str) -> Option<(String, String, u32)> {
     };
     let mut segments = suspension.splitn(3, '/');
     let (run, call, rest) = (segments.next()?, segments.next()?, segments.next()?);
-    let number = rest.split(['/', ':']).next()?.parse().ok()?;
+    let number =
+        rest.split(['/', ':']).next().filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let number = number.parse().ok()?;
     Some((name(run), name(call), number))
 }
 

@@ -232,7 +232,7 @@ impl Board {
         let Some((run, name, number)) = parts(id) else { return self.not_waiting(call) };
         let is_asked = run == *self.run
             && (call.is_empty() || self.is_called(&name, call))
-            && self.calls.get(&*name).is_some_and(|known| number <= known.asked);
+            && self.calls.get(&*name).is_some_and(|known| (1..=known.asked).contains(&number));
         if is_asked { Reply::Stale } else { Reply::Unknown }
     }
 

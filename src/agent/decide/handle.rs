@@ -203,14 +203,23 @@ impl DecisionHandle {
     /// # Cancel safety
     /// Dropped before it is over, none is given. A run that is read anew may be given them again.
     pub async fn post(&self, batch: Vec<Incoming>) -> Result<(), RunGone> {
-        let envelopes = batch.into_iter().map(Envelope::posted).collect();
-        self.inbound.send(Inbound::Decisions(envelopes)).await.map_err(|_| RunGone)
+        let place = self.inbound.reserve().await.map_err(|_| RunGone)?;
+        // Held until they are on their way: a run that is over takes none, and would leave them in the queue.
+        let board = self.board.borrow();
+        if !board.as_ref().is_some_and(Board::is_over) {
+            place.send(Inbound::Decisions(batch.into_iter().map(Envelope::posted).collect()));
+        }
+        Ok(())
     }
 
     /// The same without a wait. Says whether they were given: none is while as many batches are on their way as may be. What a
     /// run that is gone was given it reads from its store when it goes on.
     #[cfg(feature = "store")]
     pub(crate) fn try_post(&self, batch: Vec<Incoming>) -> bool {
+        let board = self.board.borrow();
+        if board.as_ref().is_some_and(Board::is_over) {
+            return true;
+        }
         let envelopes = batch.into_iter().map(Envelope::posted).collect();
         let sent = self.inbound.try_send(Inbound::Decisions(envelopes));
         !matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
@@ -276,7 +285,9 @@ impl Inbox {
         let is_known = self.board.borrow().as_ref().is_some_and(|board| board.is_of(run, commit));
         let is_other = anew || !is_known;
         if is_other {
-            self.board.send_replace(Some(board()));
+            let mut board = board();
+            board.committed(commit);
+            self.board.send_replace(Some(board));
         }
         self.sort_all();
         let waiting = std::mem::take(&mut self.waiting);

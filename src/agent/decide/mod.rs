@@ -222,10 +222,10 @@ impl fmt::Display for Reply {
                 }
                 f.write_str(", was accepted before")
             }
-            Reply::Stale => f.write_str("stale: the call does not wait on that question any more"),
+            Reply::Stale => f.write_str("stale: the call does not wait on that question"),
             Reply::Ambiguous(waiting) => {
                 f.write_str(
-                    "ambiguous: the call asked more than once, so name the suspension or the digest",
+                    "ambiguous: that name stands for several questions, so name the suspension or the digest",
                 )?;
                 match waiting.as_slice() {
                     [] => f.write_str("; none waits"),

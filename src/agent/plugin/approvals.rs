@@ -106,7 +106,7 @@ impl Approval {
     /// How many people have approved the call.
     fn given(&self, call: &GateCall<'_>) -> u32 {
         // What a tool or another plugin asked is another question, and an answer to it approves nothing here.
-        let ours = call.decisions().iter().filter(|it| it.suspension_id.ends_with(SUFFIX));
+        let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(WORD));
         let given = match self.people {
             1 => ours.count(),
             _ => ours.filter_map(|decision| decision.actor.as_ref()).collect::<HashSet<_>>().len(),
@@ -180,7 +180,11 @@ impl fmt::Debug for Approval {
 
 /// What stands behind the colon in the ids of its suspensions.
 const WORD: &str = "runstate.approval";
-const SUFFIX: &str = ":runstate.approval";
+
+/// The word in the id of a suspension: names before it are escaped, and it has no slash.
+fn word(suspension: &str) -> Option<&str> {
+    suspension.rsplit('/').next()?.split_once(':').map(|(_, word)| word)
+}
 
 /// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
 /// asks by itself for those that [need an approval](crate::agent::ToolSpec::needs_approval).
