@@ -56,7 +56,7 @@ fn lapsed_with(more: u32) -> Session {
     let session = lapsed();
     let many = "WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < ?1) \
          INSERT INTO calls SELECT run, name || '-' || value, id || '-' || value, step, ordinal + value, tool, \
-         status, executions, open, suspension || '-' || value, action, question, expires_at_ms, arguments, \
+         status, passes, open, suspension || '-' || value, action, question, expires_at_ms, arguments, \
          json_set(asked, '$.id', suspension || '-' || value), snapshot \
          FROM calls, n WHERE open = 1";
     let made = stores::open(&session, RUNS).execute(many, [more]).unwrap();

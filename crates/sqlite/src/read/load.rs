@@ -25,7 +25,7 @@ pub(crate) fn parts(conn: &Connection, run: &str) -> Outcome<Parts> {
         spec: own.spec,
         traced: traced.map_or(0, number),
         run: own.machine,
-        calls: all(conn, "SELECT name, executions, snapshot FROM calls WHERE run = ?1", [run], |row| {
+        calls: all(conn, "SELECT name, passes, snapshot FROM calls WHERE run = ?1", [run], |row| {
             Ok((row.get(0)?, narrow(row.get(1)?), row.get(2)?))
         })?,
         decisions: decisions(conn, run, TAKEN)?,

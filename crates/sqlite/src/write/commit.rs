@@ -105,15 +105,15 @@ fn put_messages(conn: &Connection, run: &str, rows: &[MessageRow]) -> Outcome<()
 
 fn put_call(conn: &Connection, run: &str, row: &CallRow) -> Outcome<()> {
     let mut put = conn.prepare_cached(
-        "INSERT INTO calls (run, name, id, step, ordinal, tool, status, executions, open, suspension, action, \
+        "INSERT INTO calls (run, name, id, step, ordinal, tool, status, passes, open, suspension, action, \
              question, expires_at_ms, arguments, asked, snapshot) \
-         VALUES (:run, :name, :id, :step, :ordinal, :tool, :status, :executions, \
+         VALUES (:run, :name, :id, :step, :ordinal, :tool, :status, :passes, \
              :suspension IS NOT NULL \
                  AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.run = :run AND d.suspension = :suspension), \
              :suspension, :action, :question, :expires, :arguments, :asked, :snapshot) \
          ON CONFLICT (run, name) DO UPDATE SET id = excluded.id, step = excluded.step, \
              ordinal = excluded.ordinal, tool = excluded.tool, status = excluded.status, \
-             executions = excluded.executions, open = excluded.open, suspension = excluded.suspension, \
+             passes = excluded.passes, open = excluded.open, suspension = excluded.suspension, \
              action = excluded.action, question = excluded.question, expires_at_ms = excluded.expires_at_ms, \
              arguments = excluded.arguments, asked = excluded.asked, snapshot = excluded.snapshot",
     )?;
@@ -122,7 +122,7 @@ fn put_call(conn: &Connection, run: &str, row: &CallRow) -> Outcome<()> {
     let asked = suspension.map(serde_json::to_string).transpose().map_err(StoreError::failed)?;
     put.execute(named_params! {
         ":run": run, ":name": row.name, ":id": row.id, ":step": row.key.step, ":ordinal": row.key.ordinal,
-        ":tool": row.tool, ":status": row.status.name(), ":executions": row.executions,
+        ":tool": row.tool, ":status": row.status.name(), ":passes": row.executions,
         ":suspension": suspension.map(|asked| &asked.id), ":action": suspension.map(|asked| &asked.action),
         ":question": suspension.map(|asked| &asked.message),
         ":expires": suspension.and_then(|asked| asked.expires_at_ms).map(column),
