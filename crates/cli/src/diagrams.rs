@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::builtin;
 use crate::failure::Failure;
 use crate::input::{self, TEXT_LIMIT, Text};
-use crate::output::complain;
+use crate::output::{complain, printable};
 
 /// A diagram that was read, or a graph in JSON, with the file that it stands in.
 #[derive(Debug)]
@@ -107,22 +107,27 @@ impl Loaded {
     /// As [`Loaded::graph`].
     pub(crate) fn rules(&self, lifecycle: &str) -> Result<Rules, Failure> {
         let mut graph = self.graph()?;
-        match &self.form {
-            Form::Drawn(_, diagram) => {
-                let more = graph.warnings.iter().skip(diagram.warnings.len());
-                more.for_each(|warning| complain(&format!("warning: {}: {warning}", self.file())));
-            }
-            Form::Json(_) => {
-                // These are lines of the diagram that it was made from, and not of this file.
-                graph.states.iter_mut().for_each(|state| state.line = None);
-                graph.edges.iter_mut().for_each(|edge| edge.line = None);
-                if let Some(drawn) = &mut graph.drawn {
-                    drawn.arrows.iter_mut().for_each(|arrow| arrow.line = None);
-                    drawn.composites.iter_mut().for_each(|composite| composite.line = None);
-                }
+        self.tell_lost(&graph);
+        if let Form::Json(_) = &self.form {
+            // These are lines of the diagram that it was made from, and not of this file.
+            graph.states.iter_mut().for_each(|state| state.line = None);
+            graph.edges.iter_mut().for_each(|edge| edge.line = None);
+            if let Some(drawn) = &mut graph.drawn {
+                drawn.arrows.iter_mut().for_each(|arrow| arrow.line = None);
+                drawn.composites.iter_mut().for_each(|composite| composite.line = None);
             }
         }
         Ok(Rules::of_diagram(lifecycle, &graph, self.file()))
+    }
+
+    /// Says what of the diagram is not in its graph.
+    pub(crate) fn tell_lost(&self, graph: &StateGraph) {
+        let told = match &self.form {
+            Form::Drawn(_, diagram) => diagram.warnings.len(),
+            Form::Json(_) => 0,
+        };
+        let lost = graph.warnings.iter().skip(told);
+        lost.for_each(|warning| complain(&printable(&format!("warning: {}: {warning}", self.file()))));
     }
 
     /// The diagram as it is written, marked with what a check found; none for a graph in JSON.

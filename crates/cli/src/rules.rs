@@ -42,6 +42,11 @@ impl RulesArgs {
         self.diagram.is_empty() && self.lifecycle.as_deref().is_none_or(|name| name == lifecycle)
     }
 
+    /// How many of the diagrams are on standard input.
+    pub(crate) fn on_stdin(&self) -> usize {
+        self.diagram.iter().filter(|spec| diagrams::split(named(spec).1).0 == "-").count()
+    }
+
     /// The rules.
     ///
     /// # Errors
@@ -62,7 +67,11 @@ impl RulesArgs {
             several => self.of_each(several)?,
         };
         laws.tell_warnings();
-        if self.strict_events { laws.strict() } else { Ok(laws) }
+        if self.strict_events {
+            return laws.strict();
+        }
+        laws.tell_remarks();
+        Ok(laws)
     }
 
     fn of_builtin(&self) -> Result<Laws, Failure> {
@@ -98,6 +107,8 @@ impl RulesArgs {
             book = book.with(drawn.rules(name)?);
             diagrams.push(drawn);
         }
+        // A name that is mistyped shows as one without an event.
+        let book = book.cover_all();
         match &self.lifecycle {
             None => Ok(Laws { book, only: None, diagrams, drawn: true }),
             Some(name) if book.rules(name).is_some() => {
@@ -115,9 +126,7 @@ impl RulesArgs {
 /// The lifecycle and the diagram of `NAME=FILE[#heading]`. A file whose name has a `=` is taken for itself.
 fn named(spec: &str) -> (Option<&str>, &str) {
     match spec.split_once('=') {
-        Some((name, file))
-            if !name.is_empty() && !name.contains(['/', '.', '#']) && !Path::new(spec).exists() =>
-        {
+        Some((name, file)) if !name.is_empty() && !name.contains(['/', '#']) && !Path::new(spec).exists() => {
             (Some(name), file)
         }
         _ => (None, spec),
@@ -150,6 +159,42 @@ impl Laws {
     /// Says what Mermaid draws otherwise than the diagrams seem to say.
     fn tell_warnings(&self) {
         self.diagrams.iter().flat_map(Loaded::warnings).for_each(|warning| complain(&warning));
+    }
+
+    /// Refuses to ask for the end of instances of a diagram that has none.
+    ///
+    /// # Errors
+    /// A diagram without a transition to `[*]`.
+    pub(crate) fn check_ends(&self) -> Result<(), Failure> {
+        match self.book.iter().find(|rules| !rules.has_end()) {
+            None => Ok(()),
+            Some(rules) => {
+                let file = rules.file().unwrap_or(rules.name());
+                let why = format!("--complete asks whether instances have ended, and {file} has no end");
+                Err(Failure::new(why).with_help(
+                    "a state that ends an instance has a transition to [*], outside of composite states",
+                ))
+            }
+        }
+    }
+
+    /// Says of which edges the label is no name, so that any event takes them.
+    fn tell_remarks(&self) {
+        for rules in self.book.iter() {
+            let remarks = rules.arrows().filter(|edge| !edge.held && !edge.event.is_empty()).count();
+            let (file, all) = (rules.file().unwrap_or(rules.name()), rules.arrows().count());
+            if !rules.has_start() {
+                complain(&format!(
+                    "note: {file}: no transition from [*] says where an instance begins: it may in any state"
+                ));
+            }
+            if remarks > 0 {
+                complain(&format!(
+                    "note: {file}: any event takes {remarks} of the {all} edges, whose labels are no names of events; \
+                     --strict-events lists them"
+                ));
+            }
+        }
     }
 
     /// The same, if only the event that an edge names takes it.

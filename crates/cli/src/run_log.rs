@@ -1,4 +1,4 @@
-//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of governed runs, whoever wrote it.
+//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of governed runs, of this program or another one.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -7,7 +7,7 @@ use runstate::governed::{LogReport, LoggedStep, check_log};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::input;
 use crate::output::{Output, complain, printable};
@@ -17,18 +17,20 @@ use crate::run_state::now;
 /// How much of a file is looked at to know what it is.
 const PEEKED: u64 = 64 << 10;
 
-/// Is it the log of governed runs? By its name, or by what its first line tells of; a trace names its lifecycle, and is one of
-/// these by its name alone.
-pub(crate) fn is_one(path: &str) -> bool {
-    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_named = matches!(name, "RUN_LOG.jsonl" | "RUN_LEDGER.jsonl");
-    if !is_named && !name.ends_with(".jsonl") {
+/// Is it the log of governed runs? By its name, or by its first line that is a JSON object; a trace names its lifecycle, and is one of
+/// these by its name alone, or beside a state that it may tell of.
+pub(crate) fn is_one(path: &str, beside_state: bool) -> bool {
+    if path == "-" {
         return false;
     }
-    let Some(line) = first_line(path) else { return is_named };
-    let Ok(Value::Object(fields)) = serde_json::from_str(&line) else { return is_named };
+    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_named = matches!(name, "RUN_LOG.jsonl" | "RUN_LEDGER.jsonl");
+    if !is_named && !beside_state && !name.ends_with(".jsonl") {
+        return false;
+    }
+    let Some(fields) = first_object(path) else { return is_named };
     match fields.get("lifecycle") {
-        Some(lifecycle) => is_named && *lifecycle == GovernedRunStatus::graph().name,
+        Some(lifecycle) => (is_named || beside_state) && *lifecycle == GovernedRunStatus::graph().name,
         None if is_named => true,
         None => ["current_state", "state", "to"].iter().any(|field| {
             let state = fields.get(*field).and_then(Value::as_str);
@@ -37,10 +39,10 @@ pub(crate) fn is_one(path: &str) -> bool {
     }
 }
 
-/// The first line that is not empty.
-fn first_line(path: &str) -> Option<String> {
+/// The first line that is a JSON object.
+fn first_object(path: &str) -> Option<Map<String, Value>> {
     let lines = std::io::Read::take(input::open(path).ok()?, PEEKED).lines();
-    lines.map_while(Result::ok).find(|line| !line.trim().is_empty())
+    lines.map_while(Result::ok).find_map(|line| serde_json::from_str(&line).ok())
 }
 
 /// Such a file, and what was found in it.
@@ -82,6 +84,11 @@ impl CheckedLog {
     pub(crate) fn tells_of(&self, run: &RunId) -> bool {
         self.found.is_ok()
             && self.steps.iter().any(|step| step.run.as_deref().is_none_or(|of| of == run.as_str()))
+    }
+
+    /// Could every line be read?
+    pub(crate) fn is_readable(&self) -> bool {
+        self.found.as_ref().is_ok_and(|report| report.unreadable == 0)
     }
 
     /// Is it sound, and are its runs over if they must be?

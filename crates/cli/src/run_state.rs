@@ -1,4 +1,4 @@
-//! A RUN_STATE.json of a governed run, whoever wrote it.
+//! A RUN_STATE.json of a governed run, of this program or another one.
 
 use std::io::Read;
 use std::path::Path;
@@ -32,6 +32,8 @@ pub(crate) fn is_one(path: &str) -> bool {
 pub(crate) struct CheckedState {
     name: String,
     pub(crate) found: Result<StateReport, String>,
+    /// Are there other files, and none of them is a log that tells of its run?
+    is_alone: bool,
 }
 
 impl CheckedState {
@@ -46,12 +48,13 @@ impl CheckedState {
             }
             Ok(_) => check_state(&bytes, Some(now())).map_err(|why| format!("{path}: {why}")),
         };
-        CheckedState { name: path.to_owned(), found }
+        CheckedState { name: path.to_owned(), found, is_alone: false }
     }
 
-    /// Holds it against the logs that tell of its run.
-    pub(crate) fn against(&mut self, logs: &[CheckedLog]) {
+    /// Holds it against the logs that tell of its run, and says so where there are other files and none is one.
+    pub(crate) fn against(&mut self, logs: &[CheckedLog], has_others: bool) {
         let Ok(report) = &mut self.found else { return };
+        self.is_alone = has_others && !logs.iter().any(|log| log.tells_of(&report.run));
         for log in logs.iter().filter(|log| log.tells_of(&report.run)) {
             let differs = report.against_log(&log.steps);
             report.faults.extend(differs.map(|differs| format!("{}: {differs}", log.name)));
@@ -70,19 +73,30 @@ impl CheckedState {
     }
 
     pub(crate) fn text(&self, complete: bool, out: &mut Output) {
+        let name = printable(&self.name);
         match &self.found {
             Ok(report) if report.faults.is_empty() => {
-                let (name, entries) = (&self.name, report.history.len());
-                let (run, state) = (&report.run, state_of(report));
+                let entries = report.history.len();
+                let StateReport { run, state, .. } = report;
                 let missed = if self.holds(complete) { "" } else { "; it is not over" };
                 out.line(&format!("{name}: sound: {run} in {state}, {entries} states{missed}"));
             }
             Ok(report) => {
-                out.line(&format!("{}: {} faults", self.name, report.faults.len()));
+                let faults = if report.faults.len() == 1 { "fault" } else { "faults" };
+                out.line(&format!("{name}: {} {faults}", report.faults.len()));
                 report.faults.iter().for_each(|fault| out.line(&format!("  {}", printable(fault))));
             }
             Err(error) => complain(&format!("error: {}", printable(error))),
         }
+        if let Some(note) = self.note() {
+            out.line(&format!("  {note}"));
+        }
+    }
+
+    /// Says that it was held against no log.
+    fn note(&self) -> Option<String> {
+        let run = self.run().filter(|_| self.is_alone)?;
+        Some(format!("note: no log among the files tells of {run}: the state was held against none"))
     }
 
     pub(crate) fn junit(&self, complete: bool, junit: &mut Junit) {
@@ -92,7 +106,8 @@ impl CheckedState {
                 if faults.is_empty() && !self.holds(complete) {
                     faults.push("it is not over".to_owned());
                 }
-                let said = format!("{} in {}", report.run, state_of(report));
+                let note = self.note().map(|note| format!("\n{note}")).unwrap_or_default();
+                let said = format!("{} in {}{note}", report.run, report.state);
                 junit.file(&self.name, "state", &faults, &said);
             }
             Err(error) => {
@@ -105,19 +120,11 @@ impl CheckedState {
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
-                "file": self.name, "run": report.run, "state": state_of(report),
-                "entries": report.history.len(), "faults": report.faults,
+                "file": self.name, "run": report.run, "state": report.state,
+                "entries": report.history.len(), "faults": report.faults, "note": self.note(),
             }),
             Err(error) => json!({"file": self.name, "error": error}),
         }
-    }
-}
-
-/// The state that the file names, be it one or not.
-fn state_of(report: &StateReport) -> String {
-    match &report.status {
-        Some(status) => status.state.to_string(),
-        None => report.history.last().cloned().unwrap_or_default(),
     }
 }
 

@@ -50,6 +50,222 @@ fn a_lifecycle_that_is_mistyped_is_not_green() {
     assert!(said.code == Some(2) && said.stderr.contains("did you mean \"tool_call\"?"), "{}", said.shown());
 }
 
+/// A file of a governed run beside the trace changes nothing about that.
+#[test]
+fn a_lifecycle_that_is_mistyped_is_not_green_beside_another_file() {
+    let session = shop();
+    session.write("state.json", STATE);
+    let typo = ["check", "order.jsonl", "state.json", "--diagram", "order.mmd", "--lifecycle", "ordr"];
+    let said = session.run(&typo);
+    assert!(said.code == Some(2) && said.stderr.contains("nothing was checked"), "{}", said.shown());
+    assert_eq!(session.run(&["check", "state.json"]).code, Some(0));
+}
+
+const STATE: &str = r#"{
+  "run_id": "RUN-A-20260131-120000", "project_id": "A", "current_state": "INIT", "previous_state": null,
+  "state_history": [{"state": "INIT", "entered_at": "2026-01-31T12:00:00Z", "exited_at": null}],
+  "tools_planned": [], "tools_completed": [], "tools_remaining": [], "current_tool": null,
+  "approvals_pending": [], "approvals_granted": [],
+  "created_at": "2026-01-31T12:00:00Z", "updated_at": "2026-01-31T12:00:00Z"
+}"#;
+
+/// A line that is no event is one kind of trouble, in each kind of file.
+#[test]
+fn a_line_of_a_log_that_cannot_be_read_is_bad_input_wherever_it_stands() {
+    let session = shop();
+    let line = |state: &str| format!("{{\"run_id\":\"RUN-A-20260131-120000\",\"state\":\"{state}\"}}");
+    let good = [line("INIT"), line("PLANNING")];
+    for name in ["RUN_LOG.jsonl", "my.jsonl"] {
+        for at in 0..3 {
+            let mut lines = good.to_vec();
+            lines.insert(at, "no event".to_owned());
+            session.write(name, lines.join("\n") + "\n");
+            let said = session.run(&["check", name]);
+            assert_eq!(said.code, Some(2), "{name}, line {}: {}", at + 1, said.shown());
+            assert!(said.stdout.contains(&format!("line {}: it is no event", at + 1)), "{}", said.shown());
+        }
+        session.write(name, good.join("\n") + "\n");
+        assert_eq!(session.run(&["check", name]).code, Some(0));
+    }
+}
+
+/// A log that tells of another run, or under another name, is compared or said not to be.
+#[test]
+fn a_state_that_no_log_tells_of_is_said_to_be_alone() {
+    let session = shop();
+    session.write("state.json", STATE);
+    let line = |run: &str, state: &str| format!("{{\"run_id\":\"{run}\",\"state\":\"{state}\"}}\n");
+    let ours = |state: &str| line("RUN-A-20260131-120000", state);
+    session.write("log.bak", ours("INIT") + &ours("PLANNING"));
+    let said = session.run(&["check", "state.json", "log.bak"]);
+    assert!(
+        said.code == Some(1) && said.stdout.contains("line 2 of the log enters PLANNING"),
+        "{}",
+        said.shown()
+    );
+    session.write("log.bak", line("RUN-B-20260131-120000", "INIT"));
+    for format in ["text", "json", "junit"] {
+        let said = session.run(&["check", "state.json", "log.bak", "--format", format]);
+        assert!(
+            said.code == Some(0) && said.stdout.contains("no log among the files tells of"),
+            "{}",
+            said.shown()
+        );
+    }
+    let said = session.run(&["check", "state.json"]);
+    assert!(said.code == Some(0) && !said.stdout.contains("note"), "{}", said.shown());
+}
+
+/// Coverage of nothing is no coverage.
+#[test]
+fn a_diagram_of_which_no_event_came_is_in_the_coverage() {
+    let session = shop();
+    session.write("state.json", STATE);
+    let said = session.run(&["check", "state.json", "--min-coverage", "1"]);
+    assert!(
+        said.code == Some(1) && said.stdout.contains("no lifecycle with edges is covered"),
+        "{}",
+        said.shown()
+    );
+    let both = [
+        "check",
+        "order.jsonl",
+        "--diagram",
+        "order=order.mmd",
+        "--diagram",
+        "paymnt=payment.mmd",
+        "--coverage",
+    ];
+    let said = session.run(&[&both[..], &["--min-coverage", "80"]].concat());
+    assert!(said.code == Some(1) && said.stdout.contains("paymnt: 0 of 1 edges taken"), "{}", said.shown());
+    // A share that is shown is reached.
+    let said = session.run(&[&both[..], &["--min-coverage", "66.6"]].concat());
+    assert!(said.code == Some(0) && said.stdout.contains("order: 2 of 2"), "{}", said.shown());
+}
+
+#[test]
+fn a_diagram_without_a_start_or_an_end_says_so() {
+    let session = shop();
+    session.write("loose.mmd", ORDER.replace("[*] -->", "[**] -->").replace("--> [*]", "--> [**]"));
+    let check = ["check", "order.jsonl", "--diagram", "loose.mmd"];
+    let said = session.run(&check);
+    assert!(said.code == Some(0) && said.stderr.contains("no transition from [*]"), "{}", said.shown());
+    let said = session.run(&[&check[..], &["--complete"]].concat());
+    assert!(said.code == Some(2) && said.stderr.contains("loose.mmd has no end"), "{}", said.shown());
+}
+
+#[test]
+fn a_graph_in_json_with_a_misspelt_field_is_refused() {
+    let session = shop();
+    let graph = session.run(&["diagram", "order.mmd", "--format", "json"]).stdout;
+    for (field, wrong) in
+        [("initial", "inital"), ("label", "lable"), ("terminal", "terminl"), ("line", "lines")]
+    {
+        session.write("graph.json", graph.replacen(&format!("\"{field}\""), &format!("\"{wrong}\""), 1));
+        let said = session.run(&["check", "order.jsonl", "--diagram", "graph.json"]);
+        assert!(said.code == Some(2) && said.stderr.contains(&format!("got `{wrong}`")), "{}", said.shown());
+    }
+}
+
+#[test]
+fn a_number_that_is_a_heading_too_is_ambiguous() {
+    let session = shop();
+    let block = |heading: &str| format!("# {heading}\n```mermaid\n{ORDER}```\n");
+    session.write("years.md", block("2") + &block("1") + &block("2026"));
+    let check =
+        |which: &str| session.run(&["check", "order.jsonl", "--diagram", &format!("years.md#{which}")]);
+    assert_eq!(check("2026").code, Some(0), "{}", check("2026").shown());
+    assert_eq!(check("3").code, Some(0));
+    assert!(
+        check("1").code == Some(2) && check("1").stderr.contains("2 state diagrams"),
+        "{}",
+        check("1").shown()
+    );
+}
+
+/// Time that runs backwards is a failure in each format where it is refused, and shown is what is of the lifecycle that is asked for.
+#[test]
+fn each_format_says_that_time_runs_backwards() {
+    let session = shop();
+    session.write("back.jsonl", session.read("order.jsonl").replace("\"at_ms\":2", "\"at_ms\":0"));
+    let check = ["check", "back.jsonl", "--diagram", "order.mmd", "--monotonic-time", "--format"];
+    for (format, told) in [
+        ("text", "--monotonic-time refuses that"),
+        ("json", "--monotonic-time refuses that"),
+        ("junit", "failures=\"1\""),
+    ] {
+        let said = session.run(&[&check[..], &[format]].concat());
+        assert!(said.code == Some(1) && said.stdout.contains(told), "{}", said.shown());
+    }
+    let diagrams =
+        ["--diagram", "order=order.mmd", "--diagram", "payment=payment.mmd", "--lifecycle", "payment"];
+    for format in ["text", "json", "jsonl"] {
+        let said = session.run(&[&["show", "both.jsonl", "--format", format], &diagrams[..]].concat());
+        assert!(said.stdout.contains("Closed") && !said.stdout.contains("Shipped\""), "{}", said.shown());
+    }
+}
+
+/// Each drawing has the first violation of its own lifecycle.
+#[test]
+fn each_lifecycle_shows_its_own_violation() {
+    let session = shop();
+    session.write(
+        "two.jsonl",
+        session.read("both.jsonl").replace("\"pay\"", "\"steal\"").replace("\"settle\"", "\"steal\""),
+    );
+    let args = [
+        "show",
+        "two.jsonl",
+        "--format",
+        "mermaid",
+        "--diagram",
+        "order=order.mmd",
+        "--diagram",
+        "payment=payment.mmd",
+    ];
+    assert_eq!(session.run(&args).stdout.matches(":::trace_illegal").count(), 4);
+}
+
+#[test]
+fn edges_that_any_event_takes_are_told_of() {
+    let session = shop();
+    let said = session.run(&["check", "order.jsonl", "--diagram", "order.mmd"]);
+    let note = "note: order.mmd: any event takes 1 of the 2 edges, whose labels are no names of events";
+    assert!(said.code == Some(0) && said.stderr.contains(note), "{}", said.shown());
+    let said = session.run(&["check", "order.jsonl", "--diagram", "order.mmd", "--strict-events"]);
+    assert!(said.code == Some(2) && !said.stderr.contains("note:"), "{}", said.shown());
+}
+
+#[test]
+fn the_name_of_a_lifecycle_may_have_a_dot() {
+    let session = shop();
+    session.write("shop.jsonl", session.read("order.jsonl").replace("\"order\"", "\"shop.order\""));
+    let said = session.run(&["check", "shop.jsonl", "--diagram", "shop.order=order.mmd"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+/// What a diagram loses on the way is told wherever the diagram is used.
+#[test]
+fn warnings_are_shown_of_graphs_in_json_and_by_diff() {
+    let session = shop();
+    session.write("lost.mmd", format!("{ORDER}Shipped --> [*] : at last\n"));
+    let graph = session.run(&["diagram", "lost.mmd", "--format", "json"]).stdout;
+    session.write("lost.json", &graph);
+    for args in [
+        &["check", "order.jsonl", "--diagram", "lost.mmd"] as &[&str],
+        &["check", "order.jsonl", "--diagram", "lost.json"],
+        &["diff", "lost.mmd", "order.mmd"],
+        &["diff", "order.mmd", "lost.json"],
+    ] {
+        let said = session.run(args);
+        assert!(
+            said.stderr.contains("the label of a transition to `[*]` is not in the graph"),
+            "{}",
+            said.shown()
+        );
+    }
+}
+
 #[test]
 fn one_remark_does_not_let_other_events_pass() {
     let session = shop();

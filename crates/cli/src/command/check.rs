@@ -11,7 +11,7 @@ use crate::excerpt::caret;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::{Output, complain};
+use crate::output::{Output, complain, printable};
 use crate::rules::{Laws, RulesArgs, closest};
 use crate::run_log::{self, CheckedLog};
 use crate::run_state::{self, CheckedState};
@@ -104,15 +104,20 @@ struct Outcome {
     asked: Vec<(String, Option<Unmet>)>,
     complete: bool,
     monotonic: bool,
-    /// Why nothing was checked, where that is not accepted.
+    /// Why nothing was checked, if nothing was.
     empty: Option<String>,
+    allow_empty: bool,
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    if args.traces.iter().filter(|trace| *trace == "-").count() > 1 {
+    let from_stdin = args.traces.iter().filter(|trace| *trace == "-").count() + args.rules.on_stdin();
+    if from_stdin > 1 {
         return Err(Failure::new("standard input is named twice, and can be read once"));
     }
     let laws = args.rules.laws()?;
+    if args.complete {
+        laws.check_ends()?;
+    }
     for edge in &args.require_edge {
         if !laws.has_edge(edge.lifecycle.as_deref(), &edge.from, &edge.to) {
             let failure = Failure::new(format!("there is no edge {edge} that a trace could take"));
@@ -125,26 +130,24 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         args.traces.iter().partition(|path| run_state::is_one(path));
     let has_governed = args.rules.has_builtin("governed_run");
     let (logs, traces): (Vec<&String>, Vec<&String>) =
-        traces.into_iter().partition(|path| has_governed && run_log::is_one(path));
+        traces.into_iter().partition(|path| has_governed && run_log::is_one(path, !states.is_empty()));
+    let others = logs.len() + traces.len();
     let most = usize::from(args.max_violations);
     let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws, most)).collect();
     let mut states: Vec<CheckedState> = states.into_iter().map(|path| CheckedState::of(path)).collect();
     let runs: Vec<_> = states.iter().filter_map(CheckedState::run).collect();
     let logs: Vec<CheckedLog> = logs.into_iter().map(|path| CheckedLog::of(path, &laws, &runs)).collect();
-    states.iter_mut().for_each(|state| state.against(&logs));
+    states.iter_mut().for_each(|state| state.against(&logs, others > 0));
     let mut coverage = Coverage::new();
     logs.iter().filter(|log| log.found.is_ok()).for_each(|log| coverage.merge(&log.coverage));
     for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
         coverage.merge(&report.coverage);
     }
     let asked = asked(args, &coverage);
-    let empty = if args.allow_empty || !states.is_empty() || !logs.is_empty() {
-        None
-    } else {
-        nothing_checked(&traces, &laws)
-    };
+    let empty = if traces.is_empty() { None } else { nothing_checked(&traces, &laws) };
+    let allow_empty = args.allow_empty;
     let (complete, monotonic) = (args.complete, args.monotonic_time);
-    let outcome = Outcome { traces, states, logs, coverage, asked, complete, monotonic, empty };
+    let outcome = Outcome { traces, states, logs, coverage, asked, complete, monotonic, empty, allow_empty };
     match args.format {
         Format::Text => outcome.text(args.coverage, out),
         Format::Json => out.json(&outcome.json()),
@@ -230,6 +233,20 @@ impl Outcome {
         self.asked.iter().filter_map(|(_, unmet)| unmet.as_ref())
     }
 
+    /// Why nothing was checked, where that is not accepted.
+    fn refused_as_empty(&self) -> Option<&String> {
+        self.empty.as_ref().filter(|_| !self.allow_empty)
+    }
+
+    /// The traces whose time runs backwards, where that is refused.
+    fn backwards(&self) -> impl Iterator<Item = String> {
+        let traces = self.traces.iter().filter(|_| self.monotonic);
+        traces.filter_map(|trace| {
+            let backwards = trace.found.as_ref().ok()?.backwards?;
+            Some(format!("{}: {backwards}; --monotonic-time refuses that", printable(&trace.name)))
+        })
+    }
+
     fn reports(&self) -> impl Iterator<Item = &Report> {
         self.traces.iter().filter_map(|trace| trace.found.as_ref().ok())
     }
@@ -246,9 +263,9 @@ impl Outcome {
     fn exit(&self) -> Exit {
         if self.traces.iter().any(|trace| trace.found.is_err())
             || self.states.iter().any(|state| state.found.is_err())
-            || self.logs.iter().any(|log| log.found.is_err())
+            || !self.logs.iter().all(CheckedLog::is_readable)
             || self.reports().any(|report| !report.consumed_whole)
-            || self.empty.is_some()
+            || self.refused_as_empty().is_some()
         {
             return Exit::BadInput;
         }
@@ -258,7 +275,7 @@ impl Outcome {
             Some(Verdict::Conforms) | None => false,
         };
         let failed = failed
-            || self.monotonic && self.reports().any(|report| report.backwards.is_some())
+            || self.backwards().next().is_some()
             || self.states.iter().any(|state| !state.holds(self.complete))
             || self.logs.iter().any(|log| !log.holds(self.complete));
         if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
@@ -268,7 +285,7 @@ impl Outcome {
         for trace in &self.traces {
             match &trace.found {
                 Ok(report) => {
-                    out.text(&format!("{}: {}", trace.name, report.summary()));
+                    out.text(&format!("{}: {}", printable(&trace.name), report.summary()));
                     trace.excerpts.iter().for_each(|excerpt| out.line(excerpt));
                 }
                 Err(error) => complain(&format!("error: {}", error.trim_end())),
@@ -279,10 +296,11 @@ impl Outcome {
         if coverage {
             out.text(&self.coverage.to_string());
         }
+        self.backwards().for_each(|why| out.line(&why));
         for unmet in self.unmet() {
             out.line(&unmet.to_string());
         }
-        if let Some(empty) = &self.empty {
+        if let Some(empty) = self.refused_as_empty() {
             complain(&format!("error: {empty}"));
         }
     }
@@ -303,14 +321,20 @@ impl Outcome {
             "states": self.states.iter().map(CheckedState::json).collect::<Vec<_>>(),
             "logs": self.logs.iter().map(CheckedLog::json).collect::<Vec<_>>(),
             "coverage": self.coverage,
-            "percent": self.coverage.percent(),
-            "unmet": self.unmet().map(ToString::to_string).collect::<Vec<_>>(),
+            "percent": self.coverage.iter().next().map(|_| self.coverage.percent()),
+            "unmet": self.backwards().chain(self.unmet().map(ToString::to_string)).collect::<Vec<_>>(),
             "empty": self.empty,
         })
     }
 
     fn junit(&self, out: &mut Output) {
-        let mut junit = if self.complete { Junit::new().complete() } else { Junit::new() };
+        let mut junit = Junit::new();
+        if self.complete {
+            junit = junit.complete();
+        }
+        if self.monotonic {
+            junit = junit.monotonic();
+        }
         for trace in &self.traces {
             match &trace.found {
                 Ok(report) => junit.trace(&trace.name, report),
@@ -320,7 +344,7 @@ impl Outcome {
                 }
             }
         }
-        if let Some(empty) = &self.empty {
+        if let Some(empty) = self.refused_as_empty() {
             junit.unusable("runstate check", empty);
             complain(&format!("error: {empty}"));
         }

@@ -59,10 +59,13 @@ impl Said<'_> {
             Some(found) => Some(Asked::now(found)),
             None => self.decided(&named)?,
         };
+        let before = asked.as_ref().and_then(|asked| asked.decision.clone());
         let mut incoming = self.incoming(asked);
         let suspension = incoming.suspension_id.clone();
-        if matches!(named, Named::Call(_)) && self.digest.is_none() && found.is_some() {
-            // Bound where the decision arrives, and refused there if the call has asked before.
+        // To say the same again is no conflict; any other decision by the name of the call is bound where it arrives, and refused there
+        // if the call has asked before.
+        let is_same = before.is_some_and(|decision| decision == incoming.decision_id);
+        if matches!(named, Named::Call(_)) && self.digest.is_none() && !is_same {
             incoming =
                 Incoming { suspension_id: None, digest: None, call: self.question.to_owned(), ..incoming };
         }
@@ -154,6 +157,7 @@ impl Said<'_> {
             call: decision.call.clone(),
             suspension: decision.suspension_id.clone(),
             digest: decision.digest.clone(),
+            decision: Some(decision.decision_id.clone()),
         }))
     }
 
@@ -217,6 +221,8 @@ struct Asked {
     call: String,
     suspension: String,
     digest: Option<String>,
+    /// The decision on it, where there is one.
+    decision: Option<String>,
 }
 
 impl Asked {
@@ -226,6 +232,7 @@ impl Asked {
             call: approval.call.clone(),
             suspension: approval.suspension.id.clone(),
             digest: Some(approval.digest.clone()),
+            decision: None,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::diagrams::{self, Loaded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, TEXT_LIMIT};
-use crate::output::{Output, printable};
+use crate::output::{Output, complain, printable};
 
 /// Compare two diagrams, two graphs in JSON, or two traces
 ///
@@ -106,10 +106,13 @@ fn side(spec: &str) -> Result<Side, Failure> {
     }
     let source = input::whole(reader, &name, TEXT_LIMIT)?;
     let loaded = Loaded::read(source, heading)?;
-    Ok(Side::Graph(loaded.graph()?))
+    loaded.warnings().for_each(|warning| complain(&warning));
+    let graph = loaded.graph()?;
+    loaded.tell_lost(&graph);
+    Ok(Side::Graph(graph))
 }
 
-/// Is it a trace? A diagram does not begin with a brace, and of what does a trace has events in its first line.
+/// Is it a trace? No diagram begins with a brace, and a graph in JSON has no event in its first line.
 fn is_trace(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -117,11 +120,11 @@ fn is_trace(bytes: &[u8]) -> bool {
     (bytes.starts_with(b"{") || bytes.starts_with(b"[")) && (has(b"\"seq\"") || has(b"\"lifecycle\""))
 }
 
-/// What follows from changes that need a migration.
+/// Said of changes that need a migration.
 const REFUSED: &str = "runs that are parked under the old graph are refused under the new one: register `Migration::only_grew` \
                        if states or transitions were only added, else raise the version and register a step";
 
-/// What follows from an event that has another name.
+/// Said where the event of a transition has another name, or its first one.
 const RENAMED: &str = "an event has another name: `runstate check` refuses traces that were recorded under the old one, and events \
                        that are queued under it are not known";
 

@@ -55,7 +55,8 @@ pub(super) struct How {
     /// The name of the person that decides here, which is not checked [default: the user of the operating system]
     #[arg(long, value_name = "NAME")]
     actor: Option<String>,
-    /// Wait in real time for what takes time; without this a scripted delay takes none
+    /// Wait in real time for what takes time; without this a scripted delay takes none, and a question with a time limit lapses as
+    /// soon as nothing else is left to do
     #[arg(long)]
     pub(super) real_time: bool,
     /// Keep the run in hand for so long at a time: it is renewed while this process lives, and free when it is over

@@ -70,7 +70,7 @@ enum Source {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let laws = args.rules.laws()?;
-    let book = &laws.book;
+    let (book, only) = (&laws.book, laws.only.as_deref());
     let source = source(args)?;
     if let (Source::Run(opened, summary), Format::Text | Format::Timeline) = (&source, args.format) {
         summary.text(opened, out);
@@ -79,21 +79,21 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     match args.format {
         Format::Text => {
             let mut ordinals = Ordinals::new();
-            source.each(|_, event| out.line(&ordinals.line(event)))?;
+            source.each(only, |_, event| out.line(&ordinals.line(event)))?;
         }
         Format::Timeline => {
             let mut timeline = Timeline::new("tool_call", "run");
-            source.each(|_, event| timeline.event(event))?;
+            source.each(only, |_, event| timeline.event(event))?;
             out.text(&timeline.to_string());
         }
         Format::Mermaid => {
             let mut checker = Checker::new(book);
-            source.each(|line, event| checker.event(line, event))?;
+            source.each(only, |line, event| checker.event(line, event))?;
             out.text(&diagrams(&laws, &checker.finish())?);
         }
         Format::Json => {
             let (mut checker, mut events) = (Checker::new(book), Vec::new());
-            source.each(|line, event| {
+            source.each(only, |line, event| {
                 checker.event(line, event);
                 events.push(json!(event));
             })?;
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             }
             out.json(&shown);
         }
-        Format::Jsonl => source.each(|_, event| out.line(&event.to_json()))?,
+        Format::Jsonl => source.each(only, |_, event| out.line(&event.to_json()))?,
     }
     Ok(Exit::Good)
 }
@@ -156,8 +156,8 @@ impl Source {
         })
     }
 
-    /// Reads the trace to its end.
-    fn each(&self, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
+    /// Reads the trace to its end: all its events, or those of one lifecycle.
+    fn each(&self, only: Option<&str>, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
         if let Source::Run(_, summary) = self
             && summary.is_new()
         {
@@ -166,6 +166,7 @@ impl Source {
         let mut reader = JsonlReader::new(self.open()?);
         loop {
             match reader.read_numbered() {
+                Ok(Some((_, event))) if only.is_some_and(|only| event.lifecycle != only) => {}
                 Ok(Some((line, event))) => with(line, &event),
                 Ok(None) => return Ok(()),
                 Err(error) => return Err(Failure::rendered(error.named(&self.name()).report())),

@@ -58,9 +58,13 @@ impl Lines {
 }
 
 fn line() -> io::Result<String> {
-    let mut line = String::new();
-    // A line that does not end is no answer.
-    stdin().lock().take(4096).read_line(&mut line)?;
+    const MOST: u64 = 1 << 20;
+    let (mut line, mut stdin) = (String::new(), stdin().lock());
+    // A line that is longer is read to its end, and is no answer.
+    if stdin.by_ref().take(MOST).read_line(&mut line)? as u64 == MOST && !line.ends_with('\n') {
+        stdin.skip_until(b'\n')?;
+        return Ok("?".to_owned());
+    }
     Ok(line.trim().to_owned())
 }
 

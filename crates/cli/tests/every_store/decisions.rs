@@ -148,7 +148,8 @@ fn each_row_of_the_table_is_the_reply(place: &dyn Fn() -> Place) {
             (&["deny", "rows-1/s/2", "--actor", "ada"], "conflict"),
             (&["approve", "rows-1/t/1", "--result", "12"], "duplicate"),
             (&ada("rows-1/r/1"), "expired"),
-            (&["approve", "p", "--run", "rows-1", "--actor", "ada"], "ambiguous"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "ada"], "duplicate"),
+            (&["approve", "p", "--run", "rows-1", "--actor", "zoe"], "ambiguous"),
             (&ada("rows-1/p/3"), "unknown"),
         ],
     );

@@ -126,7 +126,7 @@ fn check_names_the_lines_of_a_log_that_are_no_legal_transition() {
         (&["check", "theirs.jsonl", "jumps.jsonl", "--format", "junit", "--complete"], 1),
         (&["check", "theirs.jsonl", "--require-edge", "PLANNING:EXECUTING"], 0),
         (&["check", "theirs.jsonl", "--require-edge", "VERIFYING:AUDITING"], 1),
-        (&["check", "named/RUN_LEDGER.jsonl"], 1),
+        (&["check", "named/RUN_LEDGER.jsonl"], 2),
         (&["check", "named/RUN_LOG.jsonl"], 2),
         // Where another diagram is asked for, it is a trace like any other.
         (&["check", "ours/RUN_LOG.jsonl", "--lifecycle", "run"], 2),
