@@ -37,7 +37,7 @@ async fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
         (on("d1", "a", None), "conflict"),
         (on("d2", "b", Some("r1/b/1")), "conflict"),
         (Incoming { action: Cancel, ..on("d2", "b", Some("r1/b/1")) }, "conflict"),
-        (on("d3", "b", Some("r1/b/0")), "stale"),
+        (on("d3", "b", Some("r1/b/0")), "unknown"),
         (on("d3", "b", Some("r1/d/1")), "unknown"),
         (on("d3", "b", None).for_question("sha256:another"), "stale"),
         (on("d3", "b", None), "ambiguous"),
