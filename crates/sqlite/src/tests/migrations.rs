@@ -109,7 +109,7 @@ async fn fences_of_a_file_of_version_1_do_not_begin_anew() {
     first(&path);
     connect(&path).execute("UPDATE runs SET fence = 7", []).unwrap();
     let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(version(&connect(&path)), 2);
+    assert_eq!(version(&connect(&path)), 3);
     let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap();
     assert_eq!(lease.fence, 8);
     assert!(store.remove("r1", 2).await.unwrap());
