@@ -160,8 +160,15 @@ impl Decisions {
 
     fn replied(&mut self, number: usize, reply: Option<&Reply>, durable: bool, book: &mut Book) {
         let Some(Sent { incoming, may_be, .. }) = self.sent.remove(&number) else { return };
-        let Some(reply) = reply else { return };
-        let (got, id) = (kind(reply), &incoming.decision_id);
+        let id = &incoming.decision_id;
+        let Some(reply) = reply else {
+            // A cut drops what is on its way; where none was made, each decision has its reply.
+            if !self.loose {
+                book.wrong("decisions", format!("{id} got no reply, and nothing was cut off"));
+            }
+            return;
+        };
+        let got = kind(reply);
         if !may_be.contains(&got) && !self.loose {
             book.wrong(
                 "decisions",
