@@ -21,6 +21,8 @@ const WANTED: &[(&str, u64)] = &[
     ("reply expired", 30),
     ("reply unknown", 200),
     ("reply invalid", 30),
+    ("reply ambiguous", 30),
+    ("reply not_distinct", 30),
     ("reply gone", 30),
     ("end natural_end", 1_000),
     ("end behavior_requested", 30),
