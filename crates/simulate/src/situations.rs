@@ -21,6 +21,8 @@ const WANTED: &[(&str, u64)] = &[
     ("reply expired", 30),
     ("reply unknown", 200),
     ("reply invalid", 30),
+    ("reply invalid for an id given before", 20),
+    ("reply invalid for want of an id", 20),
     ("reply ambiguous", 30),
     ("reply not_distinct", 30),
     ("reply gone", 30),
@@ -152,6 +154,14 @@ impl Run {
                     Some(_) => "other",
                 };
                 met.met(&format!("reply {name}"));
+                if let Some(Reply::Invalid(why)) = reply {
+                    if why.contains("is that of a decision with another") {
+                        met.met("reply invalid for an id given before");
+                    }
+                    if why.contains("has no id of its own") {
+                        met.met("reply invalid for want of an id");
+                    }
+                }
             }
             What::Began { call, decision, .. } => {
                 if decision.is_some() && !self.executing.is_empty() {

@@ -6,6 +6,7 @@ use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
 
 use super::patterns::{MANY, pattern};
+use super::people::{confuse, crowd};
 use super::{
     Act, Answer, Ask, Call, Case, ComesTo, Does, Execution, Fault, Gate, Kind, OnAsk, Place, Says, Send,
     Timed, ToolName, Trouble, Writes,
@@ -81,31 +82,15 @@ pub fn generate(seed: u64) -> Case {
     if rng.u8(..4) == 0 {
         crowd(&mut rng, &mut case);
     }
+    let mut rng = Rng::with_seed(seed ^ 0x1d5);
+    if rng.u8(..6) == 0 {
+        confuse(&mut rng, &mut case);
+    }
     case
 }
 
-/// Calls want several people, of whom some decide twice, and some say not who they are. In the end there is always one more.
-fn crowd(rng: &mut Rng, case: &mut Case) {
-    if let Some(gate) = random(rng, &mut case.gates)
-        && let (0, Says::Suspend(first)) = (gate.life, &gate.says)
-    {
-        let again = (1..3).map(|life| Gate { life, says: Says::Suspend(first.clone()), ..gate.clone() });
-        let again: Vec<Gate> = again.collect();
-        case.gates.extend(again);
-    }
-    for ask in all_asks(case) {
-        ask.distinct = rng.u8(..3) > 0;
-    }
-    for reply in &mut case.replies {
-        for send in &mut reply.sends {
-            send.actor = (rng.u8(..4) > 0).then(|| rng.u8(..3));
-        }
-        reply.sends.push(Send::new(5, Kind::Resume));
-    }
-}
-
 /// All that is asked, by gates and by tools.
-fn all_asks(case: &mut Case) -> impl Iterator<Item = &mut Ask> {
+pub(super) fn all_asks(case: &mut Case) -> impl Iterator<Item = &mut Ask> {
     let gates = case.gates.iter_mut().filter_map(|gate| match &mut gate.says {
         Says::Suspend(ask) => Some(ask),
         _ => None,
@@ -275,7 +260,7 @@ fn pick<T>(rng: &mut Rng, one: T, other: T) -> T {
     if rng.bool() { one } else { other }
 }
 
-fn random<'a, T>(rng: &mut Rng, all: &'a mut [T]) -> Option<&'a mut T> {
+pub(super) fn random<'a, T>(rng: &mut Rng, all: &'a mut [T]) -> Option<&'a mut T> {
     if all.is_empty() {
         return None;
     }

@@ -2,6 +2,7 @@
 
 mod generate;
 mod patterns;
+mod people;
 mod scenario;
 mod shrink;
 
@@ -316,6 +317,10 @@ pub enum Kind {
     CancelUnnamed,
     /// The id of the one before it again.
     Again,
+    /// The id of the one before it, with the other action; the first one has the id of one on the question before this one.
+    Reused,
+    /// None: its id is empty.
+    Empty,
     /// The suspension before this one.
     Stale,
     /// A call that there is not.

@@ -34,7 +34,8 @@ struct OfCall {
 pub(super) struct Calls<'s> {
     case: &'s Case,
     calls: BTreeMap<String, OfCall>,
-    sent: BTreeMap<String, Incoming>,
+    /// What was given under each id.
+    sent: BTreeMap<String, Vec<Incoming>>,
     keys: BTreeSet<String>,
 }
 
@@ -89,7 +90,7 @@ impl Judge for Calls<'_> {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Sent { incoming, .. } => {
-                self.sent.insert(incoming.decision_id.clone(), incoming.clone());
+                self.sent.entry(incoming.decision_id.clone()).or_default().push(incoming.clone());
             }
             What::Event(event) => {
                 if let EventKind::ToolCallReady { call, arguments, .. } = &event.kind {
@@ -226,9 +227,9 @@ impl Calls<'_> {
         if !known {
             book.wrong("calls", format!("{call} executes on {id}, which was not accepted"));
         }
-        match self.sent.get(id) {
-            Some(sent) if sent.call == call && sent.action == DecisionAction::Resume => {}
-            _ => book.wrong("calls", format!("{call} executes on {id}, which nobody sent for it")),
+        let is_for_it = |sent: &Incoming| sent.call == call && sent.action == DecisionAction::Resume;
+        if !self.sent.get(id).is_some_and(|sent| sent.iter().any(is_for_it)) {
+            book.wrong("calls", format!("{call} executes on {id}, which nobody sent for it"));
         }
         let Some(asked) = now.asked.get(&decision.suspension_id) else {
             book.wrong(

@@ -9,6 +9,7 @@ use runstate::tool_call::CallKey;
 use serde_json::{Value, json};
 
 use super::calls::{is_unfit, is_withheld};
+use super::given::Given;
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, ComesTo};
 use crate::play::{OUTPUT, Seen, What};
@@ -27,7 +28,7 @@ pub(super) struct Outcomes<'s> {
     case: &'s Case,
     sources: BTreeMap<String, Source>,
     keys: BTreeMap<String, CallKey>,
-    results: BTreeMap<String, Value>,
+    given: Given,
     gate: BTreeMap<String, Verdict>,
 }
 
@@ -37,7 +38,7 @@ impl<'s> Outcomes<'s> {
             case: &seen.case,
             sources: BTreeMap::new(),
             keys: BTreeMap::new(),
-            results: BTreeMap::new(),
+            given: Given::default(),
             gate: BTreeMap::new(),
         }
     }
@@ -63,9 +64,7 @@ impl Judge for Outcomes<'_> {
     fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
-            What::Sent { incoming, .. } => {
-                self.results.insert(incoming.decision_id.clone(), incoming.result.clone());
-            }
+            What::Sent { incoming, .. } => self.given.sent(incoming),
             What::Gate { call, key, plugin, verdict, .. } => {
                 self.keys.insert(call.clone(), *key);
                 let before = self.gate.remove(call).filter(|_| *plugin == 1);
@@ -89,10 +88,11 @@ impl Judge for Outcomes<'_> {
             }
             What::Event(event) => match &event.kind {
                 EventKind::ToolCallResumed { call, suspension_id, decision_id, action, .. } => {
+                    self.given.told(&event.kind);
                     let mode = now.asked.get(suspension_id).map(|asked| asked.resume_mode);
                     if *action == DecisionAction::Resume && mode == Some(ResumeMode::UseDecisionAsToolResult)
                     {
-                        let result = self.results.get(decision_id).cloned().unwrap_or_default();
+                        let result = self.given.result(decision_id);
                         self.sources.insert(call.clone(), Source::Output(result, None));
                     }
                 }
@@ -116,7 +116,7 @@ impl Outcomes<'_> {
                 output == expected && warning.as_deref() == *warned
             }
             // A decision whose replay a death cut off is supplied again, and is not told to be resumed again.
-            (CallOutcome::Succeeded { output, .. }, _) => cut && self.results.values().any(|it| it == output),
+            (CallOutcome::Succeeded { output, .. }, _) => cut && self.given.has_result(output),
             (CallOutcome::Failed { error }, Some(Source::Error(words))) => error.contains(words.as_str()),
             (CallOutcome::Failed { error }, _) => {
                 // The place of a call may not be known before a plugin was asked about it, and of one that is withheld none is.

@@ -38,6 +38,7 @@ pub(super) fn on_ask(
         let id = format!("{}:{place}", suspension.id);
         let incoming = match (send.kind, last) {
             (Kind::Again, Some(last)) => last,
+            (Kind::Reused, Some(last)) => Incoming { action: turned(last.action), ..last },
             (kind, _) => {
                 let actor = send.actor(&suspension.id);
                 Incoming { actor, ..incoming(kind, id, call, suspension, before.as_deref(), digest) }
@@ -87,6 +88,15 @@ fn incoming(
         Kind::OtherRun => Incoming { run_id: Some("r2".to_owned()), ..named },
         Kind::OtherArguments => named.for_question("0"),
         Kind::Unfit => named.with_result("unfit"),
+        Kind::Reused => Incoming { decision_id: format!("{}:0", before.unwrap_or("never-asked")), ..named },
+        Kind::Empty => Incoming { decision_id: String::new(), ..named },
+    }
+}
+
+fn turned(action: DecisionAction) -> DecisionAction {
+    match action {
+        DecisionAction::Resume => DecisionAction::Cancel,
+        DecisionAction::Cancel => DecisionAction::Resume,
     }
 }
 

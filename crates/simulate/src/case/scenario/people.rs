@@ -44,6 +44,7 @@ fn given(sends: &[Send], call: &str) -> Vec<Given> {
         let last = gives.last().and_then(|given| given.decide.last().cloned());
         let decision = match (send.kind, last) {
             (Kind::Again, Some(last)) => last,
+            (Kind::Reused, Some(last)) => Decision { action: turned(last.action), ..last },
             (kind, _) => Decision { actor: send.actor("$asked"), ..decision(kind, place, call) },
         };
         gives.push(Given { after_ms: send.after_ms, decide: vec![decision] });
@@ -70,6 +71,15 @@ fn decision(kind: Kind, place: usize, call: &str) -> Decision {
         Kind::OtherRun => Decision { run: Some("r2".to_owned()), ..named },
         Kind::OtherArguments => Decision { digest: Some("0".to_owned()), ..named },
         Kind::Unfit => Decision { result: json!("unfit"), ..named },
+        Kind::Reused => Decision { id: "$before:0".to_owned(), ..named },
+        Kind::Empty => Decision { id: String::new(), ..named },
+    }
+}
+
+fn turned(action: Action) -> Action {
+    match action {
+        Action::Approve => Action::Deny,
+        Action::Deny => Action::Approve,
     }
 }
 

@@ -1,0 +1,37 @@
+//! Those who decide, drawn: several of them, and ids that are given again.
+
+use fastrand::Rng;
+
+use super::generate::{all_asks, random};
+use super::{Case, Gate, Kind, Says, Send};
+
+/// Ids that were given are given again with other content, and some decisions have none.
+pub(super) fn confuse(rng: &mut Rng, case: &mut Case) {
+    for reply in &mut case.replies {
+        if rng.u8(..3) > 0 {
+            let kind = if rng.u8(..4) == 0 { Kind::Empty } else { Kind::Reused };
+            let place = rng.usize(..=reply.sends.len());
+            reply.sends.insert(place, Send::new(rng.u64(..6), kind));
+        }
+    }
+}
+
+/// Calls want several people, of whom some decide twice, and some say not who they are. In the end there is always one more.
+pub(super) fn crowd(rng: &mut Rng, case: &mut Case) {
+    if let Some(gate) = random(rng, &mut case.gates)
+        && let (0, Says::Suspend(first)) = (gate.life, &gate.says)
+    {
+        let again = (1..3).map(|life| Gate { life, says: Says::Suspend(first.clone()), ..gate.clone() });
+        let again: Vec<Gate> = again.collect();
+        case.gates.extend(again);
+    }
+    for ask in all_asks(case) {
+        ask.distinct = rng.u8(..3) > 0;
+    }
+    for reply in &mut case.replies {
+        for send in &mut reply.sends {
+            send.actor = (rng.u8(..4) > 0).then(|| rng.u8(..3));
+        }
+        reply.sends.push(Send::new(5, Kind::Resume));
+    }
+}
