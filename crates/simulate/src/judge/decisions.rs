@@ -17,7 +17,7 @@ use crate::play::{Ended, What};
 struct Sent {
     incoming: Incoming,
     may_be: BTreeSet<Kind>,
-    /// Was it given while no loop took decisions? Then it is on what waits when one begins to.
+    /// Was it given before its process had a list? Then it is on what waits when a loop makes one.
     early: bool,
 }
 
@@ -37,8 +37,8 @@ pub(super) struct Decisions {
     questions: BTreeMap<String, String>,
     /// Is nothing committed? Then what is asked is shown at once.
     is_uncommitted: bool,
-    /// Does a loop take decisions?
-    drives: bool,
+    /// Is there a list of what waits? A loop makes it, and it is there as long as the process, also while the run is parked.
+    listed: bool,
     /// A loop was dropped, or a commit failed, while decisions were on their way: the first of them is not known.
     loose: bool,
 }
@@ -55,7 +55,7 @@ impl Judge for Decisions {
                     self.committed(now);
                 }
                 self.given.sent(incoming);
-                let sent = Sent { incoming: incoming.clone(), may_be: BTreeSet::new(), early: !self.drives };
+                let sent = Sent { incoming: incoming.clone(), may_be: BTreeSet::new(), early: !self.listed };
                 self.sent.insert(*number, sent);
                 self.show(|sent| sent == *number);
             }
@@ -91,14 +91,13 @@ impl Judge for Decisions {
                 _ => {}
             },
             What::LoopBegan { .. } => {
-                self.drives = true;
                 self.committed(now);
+                self.listed = true;
+                self.sent.values_mut().for_each(|sent| sent.early = false);
             }
+            What::Died { .. } => self.listed = false,
             What::CommitEnded { made: false, .. } => self.loose = true,
-            What::LoopEnded(ended) => {
-                self.drives = false;
-                self.loose |= matches!(ended, Ended::Dropped { .. });
-            }
+            What::LoopEnded(ended) => self.loose |= matches!(ended, Ended::Dropped { .. }),
             _ => {}
         }
         self.look(now);
