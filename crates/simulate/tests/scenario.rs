@@ -45,7 +45,7 @@ fn simulated(seen: &Seen) -> Matters {
     });
     let sent: BTreeMap<usize, &str> = entries()
         .filter_map(|(_, what)| match what {
-            What::Sent { number, incoming } => Some((*number, incoming.decision_id.as_str())),
+            What::Sent { number, incoming, .. } => Some((*number, incoming.decision_id.as_str())),
             _ => None,
         })
         .collect();

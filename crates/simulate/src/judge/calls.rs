@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::agent::event::EventKind;
 use runstate::agent::{Incoming, Verdict};
-use runstate::decision::{Decision, DecisionAction, IN_DOUBT, ResumeMode};
+use runstate::decision::{Decision, DecisionAction, IN_DOUBT, ResumeMode, Suspension};
 use runstate::termination::TerminationReason;
 use runstate::tool_call::{CallKey, ToolCallStatus};
 use serde_json::Value;
 
+use super::looks::Looks;
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Act, Case, Does, Place, ToolName};
 use crate::play::{Seen, What};
@@ -36,12 +37,20 @@ pub(super) struct Calls<'s> {
     calls: BTreeMap<String, OfCall>,
     /// What was given under each id.
     sent: BTreeMap<String, Vec<Incoming>>,
+    /// What the giver of each decision found in the list of the run.
+    looks: Looks,
     keys: BTreeSet<String>,
 }
 
 impl<'s> Calls<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Calls { case: &seen.case, calls: BTreeMap::new(), sent: BTreeMap::new(), keys: BTreeSet::new() }
+        Calls {
+            case: &seen.case,
+            calls: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            looks: Looks::default(),
+            keys: BTreeSet::new(),
+        }
     }
 }
 
@@ -89,7 +98,8 @@ impl Judge for Calls<'_> {
     fn step(&mut self, step: Step<'_>, now: &Moment, book: &mut Book) {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
-            What::Sent { incoming, .. } => {
+            What::Sent { incoming, shown, .. } => {
+                self.looks.given(&incoming.decision_id, shown);
                 self.sent.entry(incoming.decision_id.clone()).or_default().push(incoming.clone());
             }
             What::Event(event) => {
@@ -249,6 +259,31 @@ impl Calls<'_> {
         };
         if expected.as_ref() != Some(arguments) {
             book.wrong("calls", format!("{call} is replayed with {arguments}, and not with {expected:?}"));
+        }
+        self.as_shown(call, arguments, decision, asked, book);
+    }
+
+    /// What executes is what the giver of the decision was shown, unless the decision itself has the arguments.
+    fn as_shown(
+        &self,
+        call: &str,
+        arguments: &Value,
+        decision: &Decision,
+        asked: &Suspension,
+        book: &mut Book,
+    ) {
+        let id = &decision.decision_id;
+        // Where none was shown, the decision is on nothing that was: another promise has that.
+        let Some(look) = self.looks.of(id, &decision.suspension_id) else { return };
+        if decision.digest.as_ref() != Some(&look.digest) {
+            book.wrong(
+                "calls",
+                format!("{call} executes on {id}, which is for {:?}; {look:?} was shown", decision.digest),
+            );
+        }
+        let brings_its_own = asked.resume_mode == ResumeMode::PassDecisionToTool && asked.action != IN_DOUBT;
+        if !brings_its_own && look.arguments != *arguments {
+            book.wrong("calls", format!("{call} executes with {arguments}, and {look:?} was shown"));
         }
     }
 }

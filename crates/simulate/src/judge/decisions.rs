@@ -8,6 +8,7 @@ use runstate::decision::DecisionAction;
 use runstate::tool_call::ToolCallStatus;
 
 use super::given::Given;
+use super::looks::Looks;
 use super::moment::CallNow;
 use super::replies::{Kind, expected, kind};
 use super::{Book, Judge, Moment, Step};
@@ -31,6 +32,12 @@ pub(super) struct Decisions {
     given_on: BTreeMap<String, BTreeSet<String>>,
     /// What was given under each id.
     given: Given,
+    /// What the giver of each decision found in the list of the run.
+    looks: Looks,
+    /// Decisions whose givers found no list, since their process came up and has committed nothing yet.
+    unseen: BTreeSet<String>,
+    /// Came the process up behind a death, and has it committed nothing yet?
+    revived: bool,
     /// The actors of the decisions by which each call went on, as its events tell them.
     went_on_by: BTreeMap<String, BTreeSet<String>>,
     /// What each name asks: an answer to one question must never count for another.
@@ -50,11 +57,15 @@ impl Judge for Decisions {
             Step::Entry(entry) => entry,
         };
         match &entry.what {
-            What::Sent { number, incoming } => {
+            What::Sent { number, incoming, shown } => {
                 if self.is_uncommitted {
                     self.committed(now);
                 }
                 self.given.sent(incoming);
+                self.looks.given(&incoming.decision_id, shown);
+                if self.revived && shown.is_empty() {
+                    self.unseen.insert(incoming.decision_id.clone());
+                }
                 let sent = Sent { incoming: incoming.clone(), may_be: BTreeSet::new(), early: !self.listed };
                 self.sent.insert(*number, sent);
                 self.show(|sent| sent == *number);
@@ -87,7 +98,10 @@ impl Judge for Decisions {
                     self.questions.insert(id, question);
                 }
                 // Told when what was committed is shown.
-                EventKind::Checkpoint { .. } => self.committed(now),
+                EventKind::Checkpoint { .. } => {
+                    self.revived = false;
+                    self.committed(now);
+                }
                 _ => {}
             },
             What::LoopBegan { .. } => {
@@ -95,7 +109,7 @@ impl Judge for Decisions {
                 self.listed = true;
                 self.sent.values_mut().for_each(|sent| sent.early = false);
             }
-            What::Died { .. } => self.listed = false,
+            What::Died { .. } => (self.listed, self.revived) = (false, true),
             What::CommitEnded { made: false, .. } => self.loose = true,
             What::LoopEnded(ended) => self.loose |= matches!(ended, Ended::Dropped { .. }),
             _ => {}
@@ -164,11 +178,20 @@ impl Decisions {
 
     /// A decision counts for a question that was shown when it was given, and for no other.
     fn resumed(&self, call: &str, suspension: &str, decision: &str, book: &mut Book) {
+        if decision.starts_with("expiry:") {
+            return;
+        }
         let shown = self.given_on.get(decision).is_some_and(|shown| shown.contains(suspension));
-        if !shown && !decision.starts_with("expiry:") {
+        if !shown {
             book.wrong(
                 "decisions",
                 format!("{call} goes on by {decision}, which was given before {suspension} was shown"),
+            );
+        }
+        if self.looks.of(decision, suspension).is_none() && !self.unseen.contains(decision) {
+            book.wrong(
+                "decisions",
+                format!("{call} goes on by {decision}, whose giver did not find {suspension} in the list"),
             );
         }
     }

@@ -11,6 +11,7 @@ mod events;
 mod given;
 mod history;
 mod lapses;
+mod looks;
 mod moment;
 mod order;
 mod outcomes;

@@ -149,6 +149,8 @@ pub enum What {
         number: usize,
         /// The decision.
         incoming: Incoming,
+        /// The list of the handle that it is given to, as its giver finds it.
+        shown: Arc<[Look]>,
     },
     /// It was replied to; none where nobody was there any more.
     Replied {
@@ -165,6 +167,17 @@ pub enum What {
     Cancelled,
     /// Something that is wrong in itself.
     Wrong(String),
+}
+
+/// A question as those find it who hold a handle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    /// The suspension.
+    pub suspension: String,
+    /// The digest of the question.
+    pub digest: String,
+    /// What the tool would be called with.
+    pub arguments: Value,
 }
 
 /// How a loop ended.

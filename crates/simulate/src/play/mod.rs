@@ -11,7 +11,7 @@ mod veil;
 mod world;
 
 pub use drive::play;
-pub use log::{CallSeen, Durable, Ended, Entry, Final, Seen, What};
+pub use log::{CallSeen, Durable, Ended, Entry, Final, Look, Seen, What};
 pub use model::model_says;
 pub use tool::{Checked, OUTPUT};
 pub use world::RUN;

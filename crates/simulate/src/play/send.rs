@@ -129,10 +129,11 @@ pub(super) fn at_time(world: &Arc<World>, place: usize, timed: &Timed) {
 async fn deliver(world: &Arc<World>, batch: Vec<Incoming>) {
     for _ in 0..AGAIN {
         let Some(handle) = world.handle() else { return };
+        let shown = world.looks(&handle);
         let first = world.next_number();
         for (place, incoming) in batch.iter().enumerate() {
             let number = if place == 0 { first } else { world.next_number() };
-            world.note(What::Sent { number, incoming: incoming.clone() });
+            world.note(What::Sent { number, incoming: incoming.clone(), shown: Arc::clone(&shown) });
         }
         world.sent.notify_one();
         world.asks(1);

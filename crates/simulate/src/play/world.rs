@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use runstate::agent::event::{AgentEvent, EventKind, EventSink, Interrupt};
-use runstate::agent::{CancellationToken, DecisionHandle, RunState};
+use runstate::agent::{CancellationToken, DecisionHandle, PendingCall, RunState};
 use runstate::decision::Suspension;
 use runstate::run::RunStatus;
 use runstate::trace::Recorder;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::log::{CallSeen, Durable, Entry, What};
+use super::log::{CallSeen, Durable, Entry, Look, What};
 use super::{send, veil};
 use crate::case::Case;
 
@@ -181,6 +181,21 @@ impl World {
         for pending in state.pending() {
             self.decide(pending.call, pending.suspension, None);
         }
+    }
+
+    /// What waits, as those find it who hold this handle.
+    pub(super) fn looks(&self, handle: &DecisionHandle) -> Arc<[Look]> {
+        handle.pending().iter().map(|pending| self.look(pending)).collect()
+    }
+
+    fn look(&self, pending: &PendingCall) -> Look {
+        let mut arguments = pending.arguments.clone();
+        if self.case.veiled
+            && let Err(left) = veil::arguments(&pending.call, &mut arguments)
+        {
+            self.wrong(format!("redacted: in the list of what waits, {left}"));
+        }
+        Look { suspension: pending.suspension.id.clone(), digest: pending.digest.clone(), arguments }
     }
 
     fn asked(self: &Arc<Self>, interrupt: &Interrupt) {
