@@ -42,14 +42,14 @@ fn has_decided(book: &Book<'_>, sent: &Sent) -> bool {
     book.accepted_of(&sent.run).any(|it| it.call == sent.call && it.actor == sent.actor)
 }
 
-/// Where a question wants another person, each decision on the call has one of its own.
+/// Of the decisions on a call that are to be of another person each, no two have one actor, and each has one.
 fn people(seen: &Seen, book: &Book<'_>, say: &mut impl FnMut(String)) {
-    let all: Vec<&Sent> = book.accepted_of(&seen.id).collect();
-    for sent in all.iter().filter(|sent| sent.wants_another) {
+    let all: Vec<&Sent> = book.accepted_of(&seen.id).filter(|sent| sent.wants_another).collect();
+    for sent in &all {
+        // What was asked in another way may be answered by any person.
         let others = all.iter().filter(|it| it.call == sent.call && it.suspension != sent.suspension);
         let is_another = sent.actor.is_some() && others.clone().all(|it| it.actor != sent.actor);
-        // What was asked in another way may have been answered by the same person, but only later.
-        if !is_another && others.clone().all(|it| it.wants_another) {
+        if !is_another {
             say(format!(
                 "{} by {:?} was accepted on {}, and so were {:?}",
                 sent.decision,
