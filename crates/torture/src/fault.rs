@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use faulty::Faulty;
+pub(crate) use faulty::OTHER_QUESTION;
 
 /// What is wrong on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,10 @@ pub enum Fault {
     DecisionLost,
     /// A second decision on a suspension is accepted.
     SecondAccepted,
+    /// A person approves again where another one is asked for.
+    SamePersonTwice,
+    /// A decision for another question is accepted.
+    OtherQuestion,
     /// A run that is created is kept a little later.
     RunLost,
     /// A tool that must not run twice is said to be repeatable.
@@ -48,7 +53,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them that do harm.
-    pub const ALL: [Fault; 16] = [
+    pub const ALL: [Fault; 18] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
         Fault::TraceLost,
@@ -59,6 +64,8 @@ impl Fault {
         Fault::FenceIgnored,
         Fault::DecisionLost,
         Fault::SecondAccepted,
+        Fault::SamePersonTwice,
+        Fault::OtherQuestion,
         Fault::RunLost,
         Fault::SaidRepeatable,
         Fault::DeclineTurned,
@@ -80,6 +87,8 @@ impl Fault {
             Fault::FenceIgnored => "fence-ignored",
             Fault::DecisionLost => "decision-lost",
             Fault::SecondAccepted => "second-accepted",
+            Fault::SamePersonTwice => "same-person-twice",
+            Fault::OtherQuestion => "other-question",
             Fault::RunLost => "run-lost",
             Fault::SaidRepeatable => "said-repeatable",
             Fault::DeclineTurned => "decline-turned",

@@ -51,6 +51,7 @@ async fn a_store_that_forgets_what_it_acknowledged_is_found() {
         (Fault::RunLost, "acknowledged"),
         (Fault::ValueLost, "acknowledged"),
         (Fault::SecondAccepted, "decisions"),
+        (Fault::OtherQuestion, "decisions"),
         (Fault::TraceLost, "trace"),
     ] {
         // What happens at the same time is up to the machine: once in three times it does.

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use runstate::agent::async_trait;
 use runstate::decision::{Decision, DecisionAction};
-use runstate::store::{Claim, Commit, Lease, Mail, NewRun, Posted, RunStore, StoreError, Timer, Wrapper};
+use runstate::store::{
+    About, Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Posted, RunStore, StoreError, Timer,
+    Wrapper,
+};
 
 use serde_json::Value;
 
@@ -19,6 +22,9 @@ pub struct Faulty {
     fault: Fault,
     count: AtomicU64,
 }
+
+/// The digest of a decision that was meant for another question: none has it.
+pub(crate) const OTHER_QUESTION: &str = "sha256:0";
 
 /// How much later what was acknowledged is written.
 const LATER: Duration = Duration::from_millis(15);
@@ -124,6 +130,9 @@ impl Wrapper for Faulty {
         match self.fault {
             Fault::ResultLost if self.now_and_then(4) => decision.result = Value::Null,
             Fault::ActorLost if self.now_and_then(10) => decision.actor = None,
+            Fault::OtherQuestion if decision.digest.as_deref() == Some(OTHER_QUESTION) => {
+                decision.digest = None;
+            }
             _ => {}
         }
         match self.inner.post(&decision).await? {
@@ -138,6 +147,21 @@ impl Wrapper for Faulty {
             mail.cancel = None;
         }
         Ok(mail)
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        let mut found = self.inner.approvals(query).await?;
+        // One that is looked for by its suspension is to be decided now.
+        if let About::Suspension(_) = query.about {
+            for approval in &mut found {
+                match self.fault {
+                    Fault::SamePersonTwice => approval.suspension.distinct_actors = false,
+                    Fault::OtherQuestion => approval.digest = OTHER_QUESTION.to_owned(),
+                    _ => {}
+                }
+            }
+        }
+        Ok(found)
     }
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {

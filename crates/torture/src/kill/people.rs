@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::{Parent, failed};
+use crate::fault::OTHER_QUESTION;
 use crate::judge::{IN_DOUBT, Violation};
 use crate::ledger::{Entry, Sent, digest_of_decision};
 
@@ -87,7 +88,7 @@ impl People {
         let first = self.incoming("d", approval, action);
         match self.rng.u8(..10) {
             0 => {
-                let shown = Incoming { digest: Some("sha256:0".to_owned()), ..first.clone() };
+                let shown = Incoming { digest: Some(OTHER_QUESTION.to_owned()), ..first.clone() };
                 let other = Incoming { decision_id: format!("other-{}", self.sent), ..shown };
                 self.send(approval, &other).await?;
                 self.send(approval, &first).await?;
