@@ -38,6 +38,9 @@ const WANTED: &[(&str, u64)] = &[
     ("commit failed", 100),
     ("end committed by a second try", 10),
     ("in doubt", 50),
+    ("approval asked", 200),
+    ("approval of several asked", 100),
+    ("blocked for replaced arguments", 3),
     ("executed again after a death", 20),
     ("expiry", 50),
     ("asked again", 500),
@@ -228,6 +231,12 @@ impl Run {
                 if interrupt.suspension.action == "in_doubt" {
                     met.met("in doubt");
                 }
+                if interrupt.suspension.action == "approve" {
+                    met.met("approval asked");
+                }
+                if interrupt.suspension.action == "approve" && interrupt.suspension.distinct_actors {
+                    met.met("approval of several asked");
+                }
                 if interrupt.suspension.id.ends_with("/2") {
                     met.met("asked again");
                 }
@@ -243,6 +252,9 @@ impl Run {
                 }
                 if text.contains("has the same id") {
                     met.met("twin refused");
+                }
+                if text.contains("a decision replaced its arguments") {
+                    met.met("blocked for replaced arguments");
                 }
                 if text.contains("is not offered") {
                     met.met("not offered");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use runstate::agent::event::EventKind;
 use runstate::agent::{Message, Reply};
 use runstate_scenario::{Ended, Options, Played, Scenario};
-use runstate_simulate::case::{as_scenario, generate};
+use runstate_simulate::case::{as_scenario, scripted};
 use runstate_simulate::play::{RUN, Seen, What, play};
 
 /// What matters of a run.
@@ -107,7 +107,7 @@ fn seeds() -> std::ops::Range<u64> {
 fn a_case_and_its_scenario_come_to_the_same() {
     let mut differ = Vec::new();
     for seed in seeds() {
-        let case = generate(seed);
+        let case = scripted(seed);
         let mut made = as_scenario(&case).scenario;
         made.name = RUN.to_owned();
         let expected = simulated(&play(&case));
@@ -130,7 +130,7 @@ fn a_case_and_its_scenario_come_to_the_same() {
 #[test]
 fn the_file_of_a_case_reads_back_as_its_scenario() {
     for seed in seeds().take(100) {
-        let made = as_scenario(&generate(seed));
+        let made = as_scenario(&scripted(seed));
         assert_eq!(made.left_out, Vec::<String>::new(), "seed {seed}");
         assert_eq!(Scenario::parse(&made.to_file()).unwrap(), made.scenario, "seed {seed}");
     }

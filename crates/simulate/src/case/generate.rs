@@ -6,7 +6,7 @@ use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
 
 use super::patterns::{MANY, pattern};
-use super::people::{confuse, crowd};
+use super::people::{approve, confuse, crowd};
 use super::{
     Act, Answer, Ask, Call, Case, ComesTo, Does, Execution, Fault, Gate, Kind, OnAsk, Place, Says, Send,
     Timed, ToolName, Trouble, Writes,
@@ -19,6 +19,16 @@ const RESUMES: [ResumeMode; 3] =
 
 /// The case of a seed.
 pub fn generate(seed: u64) -> Case {
+    let mut case = scripted(seed);
+    let mut rng = Rng::with_seed(seed ^ 0xa99);
+    if rng.u8(..6) == 0 {
+        approve(&mut rng, &mut case);
+    }
+    case
+}
+
+/// The same without tools that people must approve, for which a scenario has no word.
+pub fn scripted(seed: u64) -> Case {
     let mut rng = Rng::with_seed(seed);
     let mut case = skeleton(seed, &mut rng);
     if rng.u8(..10) < 4 {
@@ -252,6 +262,8 @@ fn skeleton(seed: u64, rng: &mut Rng) -> Case {
         messages: Vec::new(),
         cancel_ms: None,
         troubles: Vec::new(),
+        approvals: Vec::new(),
+        approvers: Vec::new(),
         veiled: false,
     }
 }

@@ -11,7 +11,7 @@ use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
 use serde::{Deserialize, Serialize};
 
-pub use generate::{calm, generate};
+pub use generate::{calm, generate, scripted};
 pub use patterns::pattern_matches;
 pub use scenario::{AsScenario, as_scenario};
 pub use shrink::shrink;
@@ -53,6 +53,12 @@ pub struct Case {
     pub cancel_ms: Option<u64>,
     /// What goes wrong outside.
     pub troubles: Vec<Trouble>,
+    /// The tools whose calls people must approve.
+    #[serde(default)]
+    pub approvals: Vec<Needs>,
+    /// What is decided on each question of those, in order.
+    #[serde(default)]
+    pub approvers: Vec<Send>,
     /// Is there a redactor between the run and those who listen?
     #[serde(default)]
     pub veiled: bool,
@@ -331,6 +337,19 @@ pub enum Kind {
     OtherArguments,
     /// A result that does not fit.
     Unfit,
+}
+
+/// A tool whose calls people must approve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Needs {
+    /// The tool.
+    pub tool: ToolName,
+    /// How many people.
+    pub people: u32,
+    /// Only calls whose number is odd, and those without one?
+    pub odd: bool,
+    /// By a plugin behind the others; else the tool itself says so.
+    pub by_plugin: bool,
 }
 
 /// A decision at a time.

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::generate::{all_asks, random};
-use super::{Case, Gate, Kind, Says, Send};
+use super::{Case, Gate, Kind, Needs, Says, Send, ToolName};
 
 /// Ids that were given are given again with other content, and some decisions have none.
 pub(super) fn confuse(rng: &mut Rng, case: &mut Case) {
@@ -34,4 +34,21 @@ pub(super) fn crowd(rng: &mut Rng, case: &mut Case) {
         }
         reply.sends.push(Send::new(5, Kind::Resume));
     }
+}
+
+/// People must approve the calls of some tools. Some of them decide twice; in the end there is always one more.
+pub(super) fn approve(rng: &mut Rng, case: &mut Case) {
+    for tool in ToolName::THERE {
+        if rng.bool() {
+            let (people, odd, by_plugin) = (rng.u32(1..4), rng.u8(..3) == 0, rng.bool());
+            case.approvals.push(Needs { tool, people, odd, by_plugin });
+        }
+    }
+    let kinds = [Kind::Resume, Kind::Resume, Kind::ResumeUnnamed, Kind::Again, Kind::Stale, Kind::Cancel];
+    for _ in 0..rng.u8(..3) {
+        let kind = kinds[rng.usize(..kinds.len())];
+        let actor = (rng.u8(..4) > 0).then(|| rng.u8(..3));
+        case.approvers.push(Send { actor, ..Send::new(rng.u64(..6), kind) });
+    }
+    case.approvers.push(Send::new(5, Kind::Resume));
 }

@@ -47,7 +47,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     with(&|case| {
         case.answers.pop();
     });
-    without_each!(troubles, timed, messages, acts, stop, gates, replies);
+    without_each!(troubles, timed, messages, acts, stop, gates, replies, approvals, approvers);
     with(&|case| case.cancel_ms = None);
     for step in 0..case.answers.len() {
         for ordinal in (0..case.answers[step].calls.len()).rev() {

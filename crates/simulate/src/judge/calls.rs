@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::EventKind;
+use runstate::agent::event::{CallOutcome, EventKind};
 use runstate::agent::{Incoming, Verdict};
 use runstate::decision::{Decision, DecisionAction, IN_DOUBT, ResumeMode, Suspension};
 use runstate::termination::TerminationReason;
@@ -10,9 +10,13 @@ use runstate::tool_call::{CallKey, ToolCallStatus};
 use serde_json::Value;
 
 use super::looks::Looks;
+use super::people::APPROVE;
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Act, Case, Does, Place, ToolName};
 use crate::play::{Seen, What};
+
+/// In the error of a call that people must approve, where a decision on another question gave its arguments.
+pub(super) const REPLACED: &str = "a decision replaced its arguments";
 
 /// By what a tool executes: the model's own request, or a decision.
 type Ground = Option<String>;
@@ -102,11 +106,21 @@ impl Judge for Calls<'_> {
                 self.looks.given(&incoming.decision_id, shown);
                 self.sent.entry(incoming.decision_id.clone()).or_default().push(incoming.clone());
             }
-            What::Event(event) => {
-                if let EventKind::ToolCallReady { call, arguments, .. } = &event.kind {
+            What::Event(event) => match &event.kind {
+                EventKind::ToolCallReady { call, arguments, .. } => {
                     self.calls.entry(call.clone()).or_default().arguments = Some(arguments.clone());
                 }
-            }
+                // The library's own gate is not noted: what it asks, and what it blocks, is told.
+                EventKind::ToolCallSuspended { interrupt } if interrupt.suspension.action == APPROVE => {
+                    self.calls.entry(interrupt.call.clone()).or_default().open = false;
+                }
+                EventKind::ToolCallDone { call, outcome: CallOutcome::Failed { error } }
+                    if error.contains(REPLACED) =>
+                {
+                    self.calls.entry(call.clone()).or_default().open = false;
+                }
+                _ => {}
+            },
             What::Gate { call, key, plugin, verdict, .. } => {
                 let of_call = self.calls.entry(call.clone()).or_default();
                 if let Some(why) = is_unfit(self.case, *key) {

@@ -15,6 +15,7 @@ mod looks;
 mod moment;
 mod order;
 mod outcomes;
+mod people;
 mod phases;
 mod replies;
 mod status;
@@ -90,6 +91,7 @@ pub fn judge(seen: &Seen) -> (Vec<Violation>, Coverage) {
         Box::new(calls::Calls::new(seen)),
         Box::new(outcomes::Outcomes::new(seen)),
         Box::new(decisions::Decisions::of(&seen.case)),
+        Box::new(people::People::new(seen)),
         Box::new(history::Histories::new(seen)),
         Box::new(order::Order::new(seen)),
         Box::new(cancel::Cancels::default()),

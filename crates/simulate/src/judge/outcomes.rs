@@ -8,7 +8,7 @@ use runstate::decision::{DecisionAction, ResumeMode};
 use runstate::tool_call::CallKey;
 use serde_json::{Value, json};
 
-use super::calls::{is_unfit, is_withheld};
+use super::calls::{REPLACED, is_unfit, is_withheld};
 use super::given::Given;
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, ComesTo};
@@ -108,10 +108,17 @@ impl Judge for Outcomes<'_> {
 }
 
 impl Outcomes<'_> {
+    /// Must people approve the call at that place?
+    fn is_gated(&self, key: Option<CallKey>) -> bool {
+        let tool = key.and_then(|key| self.case.call(key.step, key.ordinal)).map(|call| call.tool);
+        self.case.approvals.iter().any(|needs| Some(needs.tool) == tool)
+    }
+
     fn done(&self, call: &str, key: Option<CallKey>, outcome: &CallOutcome, cut: bool, book: &mut Book) {
         let source = self.sources.get(call);
         let fits = match (outcome, source) {
             (CallOutcome::Cancelled { .. }, _) => true,
+            (CallOutcome::Failed { error }, _) if error.contains(REPLACED) => self.is_gated(key),
             (CallOutcome::Succeeded { output, warning }, Some(Source::Output(expected, warned))) => {
                 output == expected && warning.as_deref() == *warned
             }

@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use runstate::agent::keys::Scope;
 use runstate::agent::stop::StopConditions;
 use runstate::agent::{
-    ActivationError, Agent, Inbox, Input, Io, Outcome, RunState, StoredRun, cancel_run, inbox, run_loop,
-    run_loop_stream,
+    ActivationError, Agent, Approvals, Inbox, Input, Io, Outcome, RunState, StoredRun, cancel_run, inbox,
+    run_loop, run_loop_stream,
 };
 use runstate::clock::TokioClock;
 use runstate::run::{AnyRun, RunStatus};
@@ -23,7 +23,7 @@ use super::{model, plugin, send, tool, veil};
 use crate::case::{Case, ToolName, Trouble};
 
 /// Loops of one case. A run that needs more goes in circles.
-const MOST_LOOPS: usize = 80;
+const MOST_LOOPS: usize = 240;
 /// A parked run that nobody decided for so long is cancelled.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A loop that takes so long hangs.
@@ -416,6 +416,9 @@ fn agent(world: &Arc<World>) -> Agent {
     }
     for number in 0..2 {
         agent = agent.plugin(plugin::Scripted { world: Arc::clone(world), number });
+    }
+    for needs in case.approvals.iter().filter(|needs| needs.by_plugin) {
+        agent = agent.plugin(Approvals::new().tool(needs.tool.name(), tool::approval(needs)));
     }
     let stop = StopConditions::new(case.stop.clone()).expect("conditions that make sense");
     agent.stop(stop).build().expect("an agent that makes sense")

@@ -31,6 +31,26 @@ pub(super) fn on_ask(
         .find(|reply| (reply.step, reply.ordinal, reply.life) == (key.step, key.ordinal, life));
     let resume = [Send::new(5, Kind::Resume)];
     let sends = planned.map_or(&resume[..], |reply| &reply.sends);
+    let batch = planned.is_some_and(|reply| reply.batch);
+    give(world, call, suspension, digest, sends, batch);
+}
+
+/// Sends what the case has for a question of the library, before a tool that people must approve.
+pub(super) fn on_approval(world: &Arc<World>, call: &str, suspension: &Suspension, digest: Option<&str>) {
+    let resume = [Send::new(5, Kind::Resume)];
+    let approvers = &world.case.approvers;
+    let sends = if approvers.is_empty() { &resume[..] } else { &approvers[..] };
+    give(world, call, suspension, digest, sends, false);
+}
+
+fn give(
+    world: &Arc<World>,
+    call: &str,
+    suspension: &Suspension,
+    digest: Option<&str>,
+    sends: &[Send],
+    batch: bool,
+) {
     let before = world.asked_before(call, suspension);
     let mut prepared: Vec<(u64, Incoming)> = Vec::new();
     for (place, send) in sends.iter().enumerate() {
@@ -46,7 +66,6 @@ pub(super) fn on_ask(
         };
         prepared.push((send.after_ms, incoming));
     }
-    let batch = planned.is_some_and(|reply| reply.batch);
     let world = Arc::clone(world);
     tokio::spawn(async move {
         if batch {

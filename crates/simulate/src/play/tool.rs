@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::keys::Key;
-use runstate::agent::{SchemaCheck, Tool, ToolContext, ToolSpec, async_trait};
+use runstate::agent::{Approval, SchemaCheck, Tool, ToolContext, ToolSpec, async_trait};
 use runstate::decision::Suspension;
 use runstate::tool_call::CallKey;
 use runstate::tool_result::ToolResult;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::log::What;
 use super::world::World;
-use crate::case::{Ask, ComesTo, ToolName, Writes};
+use crate::case::{Ask, ComesTo, Needs, ToolName, Writes};
 
 /// The field of an output that says which execution it is of.
 pub const OUTPUT: &str = "execution";
@@ -30,8 +30,22 @@ impl Scripted {
             ToolName::Strict => spec.with_schema(json!({ "need": "n" })),
             ToolName::Write | ToolName::Missing => spec,
         };
+        let mut approvals = world.case.approvals.iter();
+        let spec = match approvals.find(|needs| needs.tool == tool && !needs.by_plugin) {
+            Some(needs) => spec.needs_approval(approval(needs)),
+            None => spec,
+        };
         Scripted { spec, world: Arc::clone(world) }
     }
+}
+
+/// Those that a case wants from people.
+pub(super) fn approval(needs: &Needs) -> Approval {
+    let approval = match needs.odd {
+        true => Approval::when(|arguments| arguments["n"].as_u64().is_none_or(|n| n % 2 == 1)),
+        false => Approval::always(),
+    };
+    approval.by(needs.people)
 }
 
 /// Notes a tool that is dropped before it answers.

@@ -219,6 +219,7 @@ impl World {
     fn decide(self: &Arc<Self>, call: &str, suspension: &Suspension, digest: Option<&str>) {
         match key_of(suspension) {
             Some(key) => send::on_ask(self, call, key, self.lives(call).0, suspension, digest),
+            None if suspension.action == "approve" => send::on_approval(self, call, suspension, digest),
             // The runtime itself asks: the case says for all of them what is decided.
             None => send::on_doubt(self, call, suspension),
         }

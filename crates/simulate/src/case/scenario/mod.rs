@@ -55,6 +55,9 @@ pub fn as_scenario(case: &Case) -> AsScenario {
     scenario.redact = case.veiled;
     let mut left_out = Vec::new();
     scenario.outside = outside(case, &mut left_out);
+    if !case.approvals.is_empty() {
+        left_out.push("the approvals that tools need".to_owned());
+    }
     let but = match left_out.as_slice() {
         [] => String::new(),
         left_out => format!("; not in it: {}", left_out.join(", ")),
