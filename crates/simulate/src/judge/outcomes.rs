@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use runstate::agent::Verdict;
 use runstate::agent::event::{CallOutcome, EventKind};
-use runstate::decision::{DecisionAction, ResumeMode};
+use runstate::decision::{DecisionAction, IN_DOUBT, ResumeMode};
 use runstate::tool_call::CallKey;
 use serde_json::{Value, json};
 
@@ -13,6 +13,9 @@ use super::given::Given;
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, ComesTo};
 use crate::play::{OUTPUT, Seen, What};
+
+/// In the reason of a call that a crash may have cut off, and that is given up.
+const UNKNOWN: &str = "may have been executing";
 
 /// Where the result of a call comes from.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,8 @@ pub(super) struct Outcomes<'s> {
     sources: BTreeMap<String, Source>,
     keys: BTreeMap<String, CallKey>,
     given: Given,
+    /// What was decided on each suspension.
+    decided: BTreeMap<String, DecisionAction>,
     gate: BTreeMap<String, Verdict>,
 }
 
@@ -39,6 +44,7 @@ impl<'s> Outcomes<'s> {
             sources: BTreeMap::new(),
             keys: BTreeMap::new(),
             given: Given::default(),
+            decided: BTreeMap::new(),
             gate: BTreeMap::new(),
         }
     }
@@ -89,6 +95,7 @@ impl Judge for Outcomes<'_> {
             What::Event(event) => match &event.kind {
                 EventKind::ToolCallResumed { call, suspension_id, decision_id, action, .. } => {
                     self.given.told(&event.kind);
+                    self.decided.insert(suspension_id.clone(), *action);
                     let mode = now.asked.get(suspension_id).map(|asked| asked.resume_mode);
                     if *action == DecisionAction::Resume && mode == Some(ResumeMode::UseDecisionAsToolResult)
                     {
@@ -97,6 +104,12 @@ impl Judge for Outcomes<'_> {
                     }
                 }
                 EventKind::ToolCallDone { call, outcome } => {
+                    if let CallOutcome::Cancelled { reason } = outcome
+                        && self.is_doubted(call, now)
+                        && !reason.contains(UNKNOWN)
+                    {
+                        book.wrong("outcomes", format!("{call} may have executed, and reads {reason:?}"));
+                    }
                     let key = now.calls.get(call).map(|call| call.key);
                     self.done(call, key, outcome, now.cuts > 0, book);
                 }
@@ -108,6 +121,13 @@ impl Judge for Outcomes<'_> {
 }
 
 impl Outcomes<'_> {
+    /// Is it asked whether a call may execute again, and was that not allowed?
+    fn is_doubted(&self, call: &str, now: &Moment) -> bool {
+        let Some(last) = now.calls.get(call).and_then(|call| call.last_asked.as_ref()) else { return false };
+        now.asked.get(last).is_some_and(|asked| asked.action == IN_DOUBT)
+            && self.decided.get(last) != Some(&DecisionAction::Resume)
+    }
+
     /// Must people approve the call at that place?
     fn is_gated(&self, key: Option<CallKey>) -> bool {
         let tool = key.and_then(|key| self.case.call(key.step, key.ordinal)).map(|call| call.tool);
