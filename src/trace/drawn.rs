@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::rules::{Arrow, CompositeRule, DrawnRules, EdgeRule, Rules, StateRule, place};
+use super::rules::{Arrow, CompositeRule, DrawnRules, EdgeRule, Rules, Start, StateRule, place};
 use crate::diagram::{self, Composite, StateGraph, event_name};
 
 fn number(line: Option<usize>) -> Option<u32> {
@@ -17,8 +17,8 @@ impl Rules {
     /// digits, `_`, `-`, `.` and `:`. With any other label, or with none, any event takes the edge that does not take a held one
     /// between the same states; of several such edges it is the one whose label is the event's name, else the first.
     ///
-    /// The event of a creation must be `create` where each label is a name, or the name in the label of its transition from `[*]`. Where
-    /// that label is no name, any event creates.
+    /// Each transition from `[*]` is held by itself as well: with a name in its label, that event and `create` create; with another
+    /// label, any event does. Without a label it is `create`, or any event where no label of the diagram is a name.
     ///
     /// # Example
     /// ```
@@ -42,14 +42,18 @@ impl Rules {
         for mark in &graph.initial {
             let at = states.find(&mark.state);
             states.rules[at as usize].initial = true;
-            states.rules[at as usize].starts.extend(mark.label.as_deref().map(Into::into));
+            let event = mark.label.as_deref().unwrap_or_default();
+            let held = event_name(event).map(Into::into);
+            let start = Start { event: event.into(), held, line: number(mark.line) };
+            states.rules[at as usize].starts.push(start);
         }
         for mark in &graph.terminal {
             let at = states.find(&mark.state);
             states.rules[at as usize].terminal = true;
         }
-        let mut labels = graph.edges.iter().filter_map(|edge| edge.label.as_deref()).peekable();
-        let names_creation = labels.peek().is_some() && labels.all(|label| event_name(label).is_some());
+        let labels =
+            graph.edges.iter().map(|edge| &edge.label).chain(graph.initial.iter().map(|it| &it.label));
+        let names_creation = labels.flatten().any(|label| event_name(label).is_some());
         let mut edges: Vec<EdgeRule> = Vec::new();
         // Of edges that no event tells apart the first is kept.
         let mut places = HashMap::new();

@@ -68,14 +68,15 @@ fn creations(rules: &Rules) -> Vec<Legal> {
     let initial = rules.states.iter().filter(|state| state.initial || rules.begins_anywhere);
     initial
         .flat_map(|state| {
-            let labels = if state.starts.is_empty() {
-                vec![CREATE]
-            } else {
-                state.starts.iter().map(|it| &**it).collect()
-            };
-            labels.into_iter().map(|label| Legal {
-                what: format!("[*] --> {} : {}", Plain(&state.name), Plain(label)),
-                diagram_line: state.line,
+            let drawn = state.starts.iter().map(|start| (&*start.event, start.line));
+            let drawn = drawn.chain(state.starts.is_empty().then_some((CREATE, None)));
+            drawn.map(|(label, line)| Legal {
+                what: format!(
+                    "[*] --> {} : {}",
+                    Plain(&state.name),
+                    Plain(if label.is_empty() { CREATE } else { label })
+                ),
+                diagram_line: line.or(state.line),
             })
         })
         .collect()

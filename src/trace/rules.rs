@@ -31,7 +31,7 @@ pub struct Rules {
     pub(super) edges: Vec<EdgeRule>,
     /// How a diagram draws the edges, where that is with composite states or choices.
     pub(super) drawn: Option<DrawnRules>,
-    /// Must the event of a creation be called `create`?
+    /// Must the event of a creation be called `create`, where its transition from `[*]` has no label?
     pub(super) names_creation: bool,
     pub(super) begins_anywhere: bool,
     pub(super) stops_anywhere: bool,
@@ -42,11 +42,21 @@ pub(super) struct StateRule {
     pub(super) name: Box<str>,
     pub(super) initial: bool,
     pub(super) terminal: bool,
-    /// The labels of the transitions from `[*]`, where they have one.
-    pub(super) starts: Vec<Box<str>>,
+    /// The transitions from `[*]`; none of a state that a graph marks as initial.
+    pub(super) starts: Vec<Start>,
     pub(super) line: Option<u32>,
     /// The places of the edges that leave it, in source order.
     pub(super) out: Vec<u32>,
+}
+
+/// A transition from `[*]`.
+#[derive(Debug, Clone)]
+pub(super) struct Start {
+    /// The label; empty for none.
+    pub(super) event: Box<str>,
+    /// The name in the label; `create` is legal beside it.
+    pub(super) held: Option<Box<str>>,
+    pub(super) line: Option<u32>,
 }
 
 #[derive(Debug, Clone)]
@@ -231,6 +241,37 @@ impl Rules {
             None => (&[][..], Some(self.edges())),
         };
         arrows.iter().map(Arrow::show).chain(edges.into_iter().flatten())
+    }
+
+    /// The transitions from `[*]` that a diagram draws, in the order of their states. One that is held is taken by `create`, and by the
+    /// event that its label names.
+    ///
+    /// # Example
+    /// ```
+    /// use runstate::diagram::{StateGraph, parse};
+    /// use runstate::trace::Rules;
+    ///
+    /// let source = "stateDiagram-v2\n[*] --> A : open\n[*] --> B : on a call\nA --> B";
+    /// let graph = StateGraph::from_diagram(&parse(source).unwrap(), "job").unwrap();
+    /// let rules = Rules::of_diagram("job", &graph, "job.mmd");
+    /// let starts: Vec<(String, bool)> = rules.starts().map(|start| (start.to_string(), start.held)).collect();
+    /// assert_eq!(starts, [("[*] --> A : open".to_owned(), true), ("[*] --> B : on a call".to_owned(), false)]);
+    /// ```
+    pub fn starts(&self) -> impl Iterator<Item = RuleEdge<'_>> {
+        let starts =
+            self.states.iter().flat_map(|state| state.starts.iter().map(move |start| (state, start)));
+        starts.map(|(state, start)| RuleEdge {
+            from: "[*]",
+            event: &start.event,
+            to: &state.name,
+            held: self.is_held(start),
+            line: start.line,
+        })
+    }
+
+    /// Does the diagram name the events of that creation?
+    pub(super) fn is_held(&self, start: &Start) -> bool {
+        start.held.is_some() || start.event.is_empty() && self.names_creation
     }
 
     pub(super) fn show<'a>(&'a self, edge: &'a EdgeRule) -> RuleEdge<'a> {

@@ -3,7 +3,6 @@
 use super::event::{CREATE, Event};
 use super::rules::Rules;
 use super::violation::ViolationKind;
-use crate::diagram::event_name;
 
 /// What the checker keeps of an instance.
 #[derive(Debug, Clone, Copy)]
@@ -94,11 +93,12 @@ fn create(rules: &Rules, event: &Event<'_>) -> Result<Step, ViolationKind> {
         return Err(ViolationKind::NotInitial);
     }
     let starts = &rules.states[state as usize].starts;
-    let is_start = |label: &str| event_name(label).is_none_or(|name| event.event == name);
-    if rules.names_creation && event.event != CREATE && !starts.iter().any(|label| is_start(label)) {
-        return Err(ViolationKind::WrongEvent);
-    }
-    Ok(Step { state, edge: None })
+    let is_legal = event.event == CREATE
+        || match starts.as_slice() {
+            [] => !rules.names_creation,
+            starts => starts.iter().any(|it| !rules.is_held(it) || it.held.as_deref() == Some(&event.event)),
+        };
+    if is_legal { Ok(Step { state, edge: None }) } else { Err(ViolationKind::WrongEvent) }
 }
 
 /// A second life, for an instance whose first one is over.

@@ -88,8 +88,7 @@ export function judge(view) {
   })))]));
   const begins = edges.flatMap((edge, at) => (edge.from === 'root_start' ? ways(at).map((way) => ({ to: way.to, label: join(...way.labels) })) : []));
   const initial = [...new Set(begins.map(({ to }) => to))];
-  const labels = [...out.values()].flat().map(({ label }) => label).filter((label) => label !== '');
-  const isNamed = labels.length > 0 && labels.every((label) => nameOf(label) !== null);
+  const isNamed = [...out.values(), begins].flat().some(({ label }) => nameOf(label) !== null);
   return {
     states,
     named: new Map(states.map((id) => [decode(id), id])),
@@ -102,8 +101,10 @@ export function judge(view) {
     /** May the event create an instance in this state? */
     creates(event, to) {
       if (initial.length > 0 && !initial.includes(to)) return false;
-      const own = begins.filter((start) => start.to === to && start.label !== '').map(({ label }) => nameOf(label));
-      return !isNamed || event === 'create' || own.some((name) => name === null || name === event);
+      // A start without a label is taken by any event only where no label of the diagram is a name.
+      const takes = (label) => (nameOf(label) === null ? label !== '' || !isNamed : nameOf(label) === event);
+      const own = begins.filter((start) => start.to === to).map(({ label }) => label);
+      return event === 'create' || (own.length === 0 ? [''] : own).some(takes);
     },
     /** The composite states that a step enters: those around its end and not around its beginning, and those that it is drawn to lead to. */
     enters: (from, to, arrows) => groups.filter((group) => isIn(to, group) && (from === null || !isIn(from, group) || [...arrows].some((arrow) => JSON.parse(arrow)[2] === decode(group)))),

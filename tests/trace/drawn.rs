@@ -143,14 +143,31 @@ fn guards_do_not_make_two_edges_of_one_event() {
 }
 
 #[test]
-fn a_creation_has_its_name_where_each_label_is_one() {
+fn each_creation_is_held_by_itself() {
     let born = [event_of(1, "born", None, "A")];
-    let named = "stateDiagram-v2\n[*] --> A\nA --> B : go\nB --> [*]";
-    assert_eq!(kind(held(&born, named)), ViolationKind::WrongEvent);
-    for source in
-        ["stateDiagram-v2\n[*] --> A\nA --> B : go on\nB --> [*]", "stateDiagram-v2\n[*] --> A\nA --> B"]
-    {
-        assert_eq!(held(&born, source).violations, 0, "{source}");
+    // One remark, on another transition or on another start, lets no other event create.
+    for source in [
+        "[*] --> A\nA --> B : go",
+        "[*] --> A\nA --> B : go\nB --> C : when it is lost",
+        "[*] --> A : open\nA --> B : when it is lost",
+        "[*] --> A : open\n[*] --> B : on a call",
+        "[*] --> A : open\n[*] --> A",
+        "[*] --> A : open",
+        "A --> B : go",
+    ] {
+        let source = format!("stateDiagram-v2\n{source}\nB --> [*]");
+        assert_eq!(kind(held(&born, &source)), ViolationKind::WrongEvent, "{source}");
+        assert_eq!(held(&[event_of(1, "create", None, "A")], &source).violations, 0, "{source}");
+    }
+    // A remark at the start takes any event; so does a start without a label, where no label is a name.
+    for source in [
+        "[*] --> A : on a call\nA --> B : go",
+        "[*] --> A : open\n[*] --> A : on a call",
+        "[*] --> A\nA --> B : go on",
+        "[*] --> A\nA --> B",
+    ] {
+        let source = format!("stateDiagram-v2\n{source}\nB --> [*]");
+        assert_eq!(held(&born, &source).violations, 0, "{source}");
     }
 }
 

@@ -112,6 +112,7 @@ impl Loaded {
             // These are lines of the diagram that it was made from, and not of this file.
             graph.states.iter_mut().for_each(|state| state.line = None);
             graph.edges.iter_mut().for_each(|edge| edge.line = None);
+            graph.initial.iter_mut().for_each(|mark| mark.line = None);
             if let Some(drawn) = &mut graph.drawn {
                 drawn.arrows.iter_mut().for_each(|arrow| arrow.line = None);
                 drawn.composites.iter_mut().for_each(|composite| composite.line = None);

@@ -20,7 +20,7 @@ pub(crate) struct RulesArgs {
     /// may be given several times then
     #[arg(long, value_name = "[NAME=]FILE[#heading]")]
     diagram: Vec<String>,
-    /// Refuse a diagram with an edge that any event takes, since its label is no name of an event
+    /// Refuse a diagram with a transition that any event takes, since its label is no name of an event
     #[arg(long, requires = "diagram")]
     strict_events: bool,
 }
@@ -181,8 +181,9 @@ impl Laws {
     /// Says of which edges the label is no name, so that any event takes them.
     fn tell_remarks(&self) {
         for rules in self.book.iter() {
-            let remarks = rules.arrows().filter(|edge| !edge.held && !edge.event.is_empty()).count();
-            let (file, all) = (rules.file().unwrap_or(rules.name()), rules.arrows().count());
+            let all = || rules.starts().chain(rules.arrows());
+            let remarks = all().filter(|edge| !edge.held && !edge.event.is_empty()).count();
+            let (file, all) = (rules.file().unwrap_or(rules.name()), all().count());
             if !rules.has_start() {
                 complain(&format!(
                     "note: {file}: no transition from [*] says where an instance begins: it may in any state"
@@ -190,7 +191,7 @@ impl Laws {
             }
             if remarks > 0 {
                 complain(&format!(
-                    "note: {file}: any event takes {remarks} of the {all} edges, whose labels are no names of events; \
+                    "note: {file}: any event takes {remarks} of the {all} transitions, whose labels are no names of events; \
                      --strict-events lists them"
                 ));
             }
@@ -201,7 +202,7 @@ impl Laws {
     fn strict(self) -> Result<Self, Failure> {
         let of = |rules: &Rules| {
             let file = rules.file().unwrap_or(rules.name()).to_owned();
-            let any = rules.arrows().filter(|edge| !edge.held);
+            let any = rules.starts().chain(rules.arrows()).filter(|edge| !edge.held);
             any.map(|edge| match edge.line {
                 Some(line) => format!("{file}:{line}: {edge}"),
                 None => format!("{file}: {edge}"),
@@ -212,7 +213,7 @@ impl Laws {
         if any.is_empty() {
             return Ok(self);
         }
-        let what = format!("any event takes {} of the edges:\n  {}", any.len(), any.join("\n  "));
+        let what = format!("any event takes {} of the transitions:\n  {}", any.len(), any.join("\n  "));
         Err(Failure::new(what).with_help(
             "a label is `name(arguments) [guard] / action`, of which all but the name may be missing: letters, digits, `_`, `-`, `.` and `:`",
         ))

@@ -230,7 +230,7 @@ fn each_lifecycle_shows_its_own_violation() {
 fn edges_that_any_event_takes_are_told_of() {
     let session = shop();
     let said = session.run(&["check", "order.jsonl", "--diagram", "order.mmd"]);
-    let note = "note: order.mmd: any event takes 1 of the 2 edges, whose labels are no names of events";
+    let note = "note: order.mmd: any event takes 1 of the 3 transitions, whose labels are no names of events";
     assert!(said.code == Some(0) && said.stderr.contains(note), "{}", said.shown());
     let said = session.run(&["check", "order.jsonl", "--diagram", "order.mmd", "--strict-events"]);
     assert!(said.code == Some(2) && !said.stderr.contains("note:"), "{}", said.shown());
@@ -286,6 +286,34 @@ fn one_remark_does_not_let_other_events_pass() {
     );
     session.write("order.mmd", ORDER.replace("ship order", "ship(order) [in stock] / print"));
     assert_eq!(session.run(&[&check[..], &["--strict-events"]].concat()).code, Some(1));
+}
+
+/// A creation is a transition like the others.
+#[test]
+fn starts_that_any_event_takes_are_told_of() {
+    let session = shop();
+    let open = |event: &str| session.write("open.jsonl", line(1, "order", "1", event, None, "Cart"));
+    open("teleport");
+    let check = ["check", "open.jsonl", "--diagram", "order.mmd"];
+    assert_eq!(session.run(&check).code, Some(1));
+    session.write("order.mmd", ORDER.replace("[*] --> Cart", "[*] --> Cart : on a call"));
+    let said = session.run(&check);
+    assert!(said.code == Some(0) && said.stderr.contains("2 of the 3 transitions"), "{}", said.shown());
+    let said = session.run(&[&check[..], &["--strict-events"]].concat());
+    assert!(
+        said.code == Some(2) && said.stderr.contains("order.mmd:2: [*] --> Cart : on a call"),
+        "{}",
+        said.shown()
+    );
+    let named = "stateDiagram-v2\n[*] --> Cart : open\nCart --> [*]\n";
+    session.write("order.mmd", named);
+    let strict = || session.run(&[&check[..], &["--strict-events"]].concat());
+    assert_eq!(strict().code, Some(1));
+    open("open");
+    assert_eq!(strict().code, Some(0));
+    session.write("order.mmd", named.replace(" : open", ""));
+    let said = strict();
+    assert!(said.code == Some(2) && said.stderr.contains("order.mmd:2: [*] --> Cart\n"), "{}", said.shown());
 }
 
 #[test]
@@ -417,7 +445,7 @@ fn what_is_drawn_with_composite_states_is_held_as_it_is_drawn() {
     let said = session.run(&["check", "shop.jsonl", "--diagram", "shop.mmd", "--strict-events"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(said.stderr.contains("shop.mmd:13: Payment --> Packing : 📦 it"), "{}", said.shown());
-    assert!(said.stderr.contains("any event takes 2 of the edges"), "{}", said.shown());
+    assert!(said.stderr.contains("any event takes 2 of the transitions"), "{}", said.shown());
 }
 
 #[test]
