@@ -49,9 +49,10 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(first_difference(JsonlReader::new(data), JsonlReader::new(data)).ok(), Some(None));
     }
     assert_eq!(to_text(&events).lines().count(), events.len());
-    let mut timeline = Timeline::new("x", "run");
+    let mut timeline = Timeline::new(data.len() % 200);
     events.iter().for_each(|event| timeline.event(event));
-    assert_eq!(timeline.to_string().lines().count(), timeline.len() + 1);
+    let lines = timeline.to_string().lines().count();
+    assert!((timeline.len() + 1..=timeline.len() + 2).contains(&lines));
     let mut junit = Junit::new().complete();
     junit.trace("fuzz.jsonl", &report);
     drop((report.to_string(), junit.to_string(), serde_json::to_string(&report)));

@@ -128,7 +128,8 @@ impl Report {
     pub const MOST_UNFINISHED: usize = 10;
     /// How many violations are listed, where nothing else is asked for.
     pub const MOST_VIOLATIONS: usize = 10;
-    pub(super) const MOST_PASSED_OVER: usize = 10;
+    /// How many of the lifecycles are listed whose events were passed over.
+    pub const MOST_PASSED_OVER: usize = 10;
 
     /// How many events were held against rules.
     pub fn checked(&self) -> u64 {

@@ -1,92 +1,132 @@
-//! A trace as a table: who was in which state when.
+//! A trace as a table of what happened when.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::event::{Event, Plain};
 
-/// The table of a trace: a row for each transition, a column for each instance of one lifecycle and one for the run, as
-/// in the timeline of document 003, "Parallel tool call state timeline".
+/// The table of a trace: a row for each transition, with the time since the first event, the time spent in the state that is left, the
+/// instance and the transition. No row is wider than the table; what does not fit is cut with `…`.
 ///
-/// A row shows the states after its transition. The column of the run shows the state of the run's own lifecycle; the
-/// transitions of other lifecycles have no row. A cell is `-` before its instance exists.
+/// A `<` before a time marks a row that is earlier than the one before it in its run. Where the trace has several runs, each instance is
+/// named with its run.
 ///
 /// # Example
 /// ```
 /// use runstate::trace::{Event, Timeline};
 ///
 /// let lines = [
-///     r#"{"seq":1,"at_ms":0,"run":"r","lifecycle":"run","instance":"r","event":"create","from":null,"to":"Running"}"#,
-///     r#"{"seq":2,"at_ms":0,"run":"r","lifecycle":"tool_call","instance":"tool_A","event":"create","from":null,"to":"New"}"#,
-///     r#"{"seq":3,"at_ms":0,"run":"r","lifecycle":"tool_call","instance":"tool_A","event":"suspend","from":"New","to":"Suspended"}"#,
-///     r#"{"seq":4,"at_ms":0,"run":"r","lifecycle":"run","instance":"r","event":"wait","from":"Running","to":"Waiting"}"#,
+///     r#"{"seq":1,"at_ms":5,"run":"r","lifecycle":"order","instance":"7","event":"create","from":null,"to":"Cart"}"#,
+///     r#"{"seq":2,"at_ms":1255,"run":"r","lifecycle":"order","instance":"7","event":"pay","from":"Cart","to":"Paid"}"#,
+///     r#"{"seq":3,"at_ms":7382005,"run":"r","lifecycle":"order","instance":"7","event":"ship","from":"Paid","to":"Shipped"}"#,
 /// ];
-/// let mut timeline = Timeline::new("tool_call", "run");
+/// let mut timeline = Timeline::new(80);
 /// for line in lines {
 ///     timeline.event(&Event::from_json(line).unwrap());
 /// }
-/// assert_eq!(timeline.to_string(), "\
-/// Time  tool_A     run
-/// t0    -          Running  run: create
-/// t1    New        Running  tool_A: create
-/// t2    Suspended  Running  tool_A: suspend
-/// t3    Suspended  Waiting  run: wait
-/// ");
+/// assert_eq!(timeline.to_string().lines().collect::<Vec<_>>(), [
+///     "     Time  In state  Instance  Transition",
+///     "     0 ms            order 7   [*] --> Cart : create",
+///     "   1.25 s    1.25 s  order 7   Cart --> Paid : pay",
+///     " 2 h 03 m  2 h 03 m  order 7   Paid --> Shipped : ship",
+/// ]);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Timeline {
-    lifecycle: String,
-    run_lifecycle: String,
-    instances: Vec<String>,
-    columns: HashMap<String, usize>,
-    rows: Vec<Row>,
+    width: usize,
+    last: usize,
+    /// The rows that are left out before those that are kept.
+    left_out: u64,
+    first_ms: Option<u64>,
+    runs: Vec<Run>,
+    places: HashMap<String, usize>,
+    rows: VecDeque<Row>,
+}
+
+/// A run, with the time of its last event.
+#[derive(Debug, Clone)]
+struct Run {
+    name: String,
+    at_ms: u64,
+    /// When each instance came into its state, by lifecycle and name.
+    since: HashMap<(String, String), u64>,
 }
 
 #[derive(Debug, Clone)]
 struct Row {
-    /// The column that changes; none for that of the run.
-    column: Option<usize>,
-    state: String,
-    event: String,
+    at: Span,
+    spent: Option<Span>,
+    is_back: bool,
+    run: usize,
+    lifecycle: String,
+    instance: String,
+    what: String,
 }
 
+/// The time from one moment to another one, which may be earlier.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    is_back: bool,
+    ms: u64,
+}
+
+const HEAD: [&str; 4] = ["Time", "In state", "Instance", "Transition"];
+const GAP: usize = 2;
+/// An instance is not shortened below this.
+const LEAST: usize = 5;
+/// How much of a narrow table the instances have at least, with their lifecycle.
+const MUCH: usize = 12;
+
 impl Timeline {
-    /// A table of the instances of `lifecycle`, such as `tool_call`, beside those of `run_lifecycle`, such as `run`.
-    pub fn new(lifecycle: &str, run_lifecycle: &str) -> Self {
+    /// A table that is at most so many columns wide, of all rows.
+    pub fn new(width: usize) -> Self {
         Timeline {
-            lifecycle: lifecycle.to_owned(),
-            run_lifecycle: run_lifecycle.to_owned(),
-            instances: Vec::new(),
-            columns: HashMap::new(),
-            rows: Vec::new(),
+            width,
+            last: usize::MAX,
+            left_out: 0,
+            first_ms: None,
+            runs: Vec::new(),
+            places: HashMap::new(),
+            rows: VecDeque::new(),
         }
+    }
+
+    /// The same with the last rows alone, at most so many. The times are those of the whole trace.
+    #[must_use]
+    pub fn last(mut self, rows: usize) -> Self {
+        self.last = rows;
+        self
     }
 
     /// Adds the next event of the trace.
     pub fn event(&mut self, event: &Event<'_>) {
-        let column = if *event.lifecycle == *self.lifecycle {
-            let name = Plain(&event.instance).to_string();
-            Some(self.columns.get(&name).copied().unwrap_or_else(|| {
-                self.columns.insert(name.clone(), self.instances.len());
-                self.instances.push(name);
-                self.instances.len() - 1
-            }))
-        } else if *event.lifecycle == *self.run_lifecycle {
-            None
-        } else {
-            return;
-        };
-        self.rows.push(Row {
-            column,
-            state: Plain(&event.to).to_string(),
-            event: Plain(&event.event).to_string(),
+        let first = *self.first_ms.get_or_insert(event.at_ms);
+        let run = self.places.get(&*event.run).copied().unwrap_or_else(|| {
+            self.places.insert(event.run.to_string(), self.runs.len());
+            let run = Run { name: event.run.to_string(), at_ms: event.at_ms, since: HashMap::new() };
+            self.runs.push(run);
+            self.runs.len() - 1
         });
-    }
-
-    /// The number of columns beside those of the time and of the run. The text is as long as rows times columns, so a caller that
-    /// shows many may show something else.
-    pub fn columns(&self) -> usize {
-        self.instances.len()
+        let known = &mut self.runs[run];
+        let is_back = event.at_ms < known.at_ms;
+        known.at_ms = event.at_ms;
+        let key = (event.lifecycle.to_string(), event.instance.to_string());
+        let since = known.since.insert(key, event.at_ms);
+        self.rows.push_back(Row {
+            at: Span::between(first, event.at_ms),
+            spent: since.filter(|_| !event.is_creation()).map(|since| Span::between(since, event.at_ms)),
+            is_back,
+            run,
+            lifecycle: Plain(&event.lifecycle).to_string(),
+            instance: Plain(&event.instance).to_string(),
+            what: event.to_string(),
+        });
+        if self.rows.len() > self.last {
+            self.rows.pop_front();
+            self.left_out += 1;
+        }
     }
 
     /// The number of rows.
@@ -99,38 +139,136 @@ impl Timeline {
         self.rows.is_empty()
     }
 
-    /// How wide each column is: the instances', then the run's.
-    fn widths(&self) -> Vec<usize> {
-        let names = self.instances.iter().chain([&self.run_lifecycle]);
-        let mut widths: Vec<usize> = names.map(|name| name.chars().count()).collect();
-        for row in &self.rows {
-            let width = &mut widths[row.column.unwrap_or(self.instances.len())];
-            *width = (*width).max(row.state.chars().count());
+    /// The name of the instance, with that of its run where there are several.
+    fn instance(&self, row: &Row) -> String {
+        let run = &self.runs[row.run].name;
+        if self.runs.len() < 2 || *run == row.instance {
+            return row.instance.clone();
         }
-        widths
+        format!("{}/{}", Plain(run), row.instance)
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
+        writeln!(f, "{}", cut(line.trim_end(), self.width))
     }
 }
 
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths = self.widths();
-        let run = self.instances.len();
-        let time = 4.max(self.rows.len().saturating_sub(1).to_string().len() + 1);
-        write!(f, "{:time$}", "Time")?;
-        for (name, width) in self.instances.iter().chain([&self.run_lifecycle]).zip(&widths[..run]) {
-            write!(f, "  {name:width$}")?;
+        let cells = |row: &Row| {
+            let at = format!("{}{}", if row.is_back { "<" } else { "" }, row.at);
+            (at, row.spent.map(|spent| spent.to_string()).unwrap_or_default())
+        };
+        let [mut time, mut spent, mut subject, mut what] = HEAD.map(UnicodeWidthStr::width);
+        for row in &self.rows {
+            let (at, in_state) = cells(row);
+            time = time.max(at.width());
+            spent = spent.max(in_state.width());
+            subject = subject.max(row.lifecycle.width() + 1 + self.instance(row).width());
+            what = what.max(row.what.width());
         }
-        writeln!(f, "  {}", Plain(&self.run_lifecycle))?;
-        let mut states = vec!["-"; run + 1];
-        for (tick, row) in self.rows.iter().enumerate() {
-            states[row.column.unwrap_or(run)] = &row.state;
-            write!(f, "{:time$}", format!("t{tick}"))?;
-            for (state, width) in states.iter().zip(&widths) {
-                write!(f, "  {state:width$}")?;
-            }
-            let who = row.column.map_or(&self.run_lifecycle, |column| &self.instances[column]);
-            writeln!(f, "  {who}: {}", row.event)?;
+        // A column is kept free before the time, so that it is apart from what stands around the table.
+        time += 1;
+        let room = self.width.saturating_sub(time + spent + 3 * GAP);
+        if subject + what > room {
+            // The transition has what is left of the room, and two thirds of it at least where there is much.
+            let least = (room / 3).max((room / 2).min(MUCH));
+            subject = subject.min(room.saturating_sub(what).max(least));
+        }
+        let line = |f: &mut fmt::Formatter<'_>,
+                    time_cell: &str,
+                    spent_cell: &str,
+                    subject_cell: &str,
+                    what: &str| {
+            let pad = " ".repeat(subject.saturating_sub(subject_cell.width()));
+            let line = format!("{time_cell:>time$}  {spent_cell:>spent$}  {subject_cell}{pad}  {what}");
+            self.write(f, &line)
+        };
+        line(f, HEAD[0], HEAD[1], &cut(HEAD[2], subject), HEAD[3])?;
+        if self.left_out > 0 {
+            let s = if self.left_out == 1 { "" } else { "s" };
+            self.write(f, &format!("… {} transition{s} before these", self.left_out))?;
+        }
+        for row in &self.rows {
+            let (at, in_state) = cells(row);
+            let subject = short(&row.lifecycle, &self.instance(row), subject);
+            line(f, &at, &in_state, &subject, &row.what)?;
+        }
+        if self.rows.iter().any(|row| row.is_back) {
+            self.write(f, "< is earlier than the transition before it in its run")?;
         }
         Ok(())
     }
+}
+
+impl Span {
+    fn between(from: u64, to: u64) -> Self {
+        Span { is_back: to < from, ms: to.abs_diff(from) }
+    }
+}
+
+/// In at most two units, and nothing is rounded up.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_back {
+            f.write_str("-")?;
+        }
+        let (ms, seconds) = (self.ms, self.ms / 1000);
+        match seconds {
+            0 => write!(f, "{ms} ms"),
+            1..60 => write!(f, "{seconds}.{:02} s", ms % 1000 / 10),
+            60..3600 => write!(f, "{} m {:02} s", seconds / 60, seconds % 60),
+            3600..86_400 => write!(f, "{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+            _ => write!(f, "{} d {:02} h", seconds / 86_400, seconds / 3600 % 24),
+        }
+    }
+}
+
+/// The lifecycle and the instance, of which the middle is left out where they do not fit: ids begin and end with what tells them apart.
+fn short(lifecycle: &str, instance: &str, room: usize) -> String {
+    let whole = lifecycle.width() + 1 + instance.width();
+    if whole <= room {
+        return format!("{lifecycle} {instance}");
+    }
+    let lifecycle = cut(lifecycle, room.saturating_sub(1 + instance.width().min(LEAST)));
+    let room = room.saturating_sub(lifecycle.width() + 1);
+    if instance.width() <= room {
+        return format!("{lifecycle} {instance}");
+    }
+    let head = begin(instance, room.saturating_sub(1).div_ceil(2));
+    let mut tail = instance.len();
+    let left = room.saturating_sub(1 + head.width());
+    for (at, _) in instance.char_indices().rev() {
+        if instance[at..].width() > left {
+            break;
+        }
+        tail = at;
+    }
+    cut(&format!("{lifecycle} {head}…{}", &instance[tail..]), lifecycle.width() + 1 + room)
+}
+
+/// A text that is at most so wide: what does not fit is left out behind `…`.
+fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    match room.checked_sub(1) {
+        None => String::new(),
+        Some(room) => format!("{}…", begin(text, room)),
+    }
+}
+
+/// The longest beginning of a text that is at most so wide.
+fn begin(text: &str, room: usize) -> &str {
+    let (mut end, mut width) = (0, 0);
+    for (at, c) in text.char_indices() {
+        let behind = at + c.len_utf8();
+        // A mark behind a character can make it wider than both are by themselves.
+        width = (width + c.width().unwrap_or(0)).max(if c.is_ascii() { 0 } else { text[..behind].width() });
+        if width > room {
+            break;
+        }
+        end = behind;
+    }
+    &text[..end]
 }

@@ -1,6 +1,7 @@
 //! Standard output and standard error.
 
-use std::io::{self, BufWriter, Write};
+use std::env;
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use crate::failure::Failure;
 
@@ -48,6 +49,14 @@ impl Output {
             _ => Ok(()),
         }
     }
+}
+
+/// How many columns a table may have on standard output: as COLUMNS says, or else as wide as the terminal is.
+pub(crate) fn columns() -> usize {
+    let said = env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let of_none = if io::stdout().is_terminal() { 80 } else { 100 };
+    said.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(of_none)
 }
 
 /// A line on standard output, at once: for what goes on for long. A reader that went away is no error.

@@ -140,6 +140,17 @@ pub(crate) fn closest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     (of(&nearest) > 0.8).then_some(nearest)
 }
 
+/// Says that no event of a trace is of a lifecycle, and of which there are.
+pub(crate) fn none_of(trace: &str, lifecycle: &str, others: &[String]) -> String {
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    let meant =
+        closest(lifecycle, &others).map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default();
+    format!(
+        "{trace}: no event is of the lifecycle {lifecycle:?}; there are events of {}{meant}",
+        others.join(", ")
+    )
+}
+
 impl Laws {
     /// The rules of the built-in lifecycles, with the lines of the files that document them.
     ///

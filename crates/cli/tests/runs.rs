@@ -91,7 +91,8 @@ fn a_run_is_shown_in_all_formats_of_a_trace() {
     session.run(&["run", "waits.yaml"]);
     let mut shown = String::new();
     for format in ["text", "timeline", "mermaid"] {
-        let said = session.run(&["show", "waits-1", "--format", format, "--lifecycle", "tool_call"]);
+        let said =
+            session.run(&["show", "waits-1", "--format", format, "--lifecycle", "tool_call"]).untimed();
         assert_eq!(said.code, Some(0), "{}", said.shown());
         shown.push_str(&said.shown());
         shown.push('\n');

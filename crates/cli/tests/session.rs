@@ -173,6 +173,23 @@ impl Said {
         Said { command: replaced(command), code, stdout: replaced(stdout), stderr: replaced(stderr) }
     }
 
+    /// The same, with one mark in the place of the times of each row of a timeline.
+    pub(crate) fn untimed(mut self) -> Said {
+        let mut times = None;
+        let row = |line: &str| {
+            if line.contains("  In state  Instance") {
+                times = line.find("Instance");
+            } else if line.is_empty() {
+                times = None;
+            }
+            times.map_or(line.to_owned(), |times| {
+                format!("[t]  {}", line.chars().skip(times).collect::<String>())
+            })
+        };
+        self.stdout = self.stdout.split('\n').map(row).collect::<Vec<_>>().join("\n");
+        self
+    }
+
     /// All of it, as a person would see it; a signal instead of an exit code is `killed`.
     pub(crate) fn shown(&self) -> String {
         let code = self.code.map_or("killed".to_owned(), |code| format!("exit {code}"));

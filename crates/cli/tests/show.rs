@@ -26,6 +26,75 @@ fn a_trace_is_shown_as_text_as_a_table_and_as_a_diagram() {
     assert_eq!((read.code, read.stderr.as_str()), (Some(0), ""), "{}", read.shown());
 }
 
+/// A trace of an own lifecycle, of two hours.
+const ORDERS: &str = "\
+{\"seq\":1,\"at_ms\":1700000000000,\"run\":\"r\",\"lifecycle\":\"order\",\"instance\":\"7f3c9a52-90be-4d1e-8a3f-2b1c5d6e7f80\",\"event\":\"create\",\"from\":null,\"to\":\"Cart\"}
+{\"seq\":2,\"at_ms\":1700000001250,\"run\":\"r\",\"lifecycle\":\"order\",\"instance\":\"7f3c9a52-90be-4d1e-8a3f-2b1c5d6e7f80\",\"event\":\"pay\",\"from\":\"Cart\",\"to\":\"Paid\"}
+{\"seq\":3,\"at_ms\":1700007381250,\"run\":\"r\",\"lifecycle\":\"order\",\"instance\":\"7f3c9a52-90be-4d1e-8a3f-2b1c5d6e7f80\",\"event\":\"ship\",\"from\":\"Paid\",\"to\":\"Shipped\"}
+{\"seq\":4,\"at_ms\":1700000000500,\"run\":\"r\",\"lifecycle\":\"payment\",\"instance\":\"1\",\"event\":\"create\",\"from\":null,\"to\":\"Open\"}
+";
+
+#[test]
+fn the_timeline_of_any_lifecycle_is_shown() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS);
+    let show = |more: &[&str], columns: &str| {
+        let args = [&["show", "orders.jsonl", "--format", "timeline"], more].concat();
+        session.said(&args, &session.command(&args).env("COLUMNS", columns).output().unwrap())
+    };
+    let mut shown = String::new();
+    for (more, columns) in [
+        (&[] as &[&str], "120"),
+        (&[], "60"),
+        (&["--last", "2"], "60"),
+        (&["--lifecycle", "payment", "--diagram", "pay.mmd"], "none"),
+    ] {
+        session.write("pay.mmd", "stateDiagram-v2\n[*] --> Open\n");
+        shown.push_str(&show(more, columns).shown());
+    }
+    assert_shown("show_timeline", &shown);
+    for columns in ["0", "1", "17", "99999999999999999999999"] {
+        assert_eq!(show(&[], columns).code, Some(0));
+    }
+}
+
+#[test]
+fn the_last_rows_are_for_a_timeline() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS);
+    let said = session.run(&["show", "orders.jsonl", "--last", "2"]);
+    assert!(
+        said.code == Some(2) && said.stderr.contains("--last is for --format timeline"),
+        "{}",
+        said.shown()
+    );
+    assert_eq!(session.run(&["show", "orders.jsonl", "--format", "timeline", "--last", "0"]).code, Some(2));
+}
+
+#[test]
+fn a_lifecycle_without_an_event_is_told_of() {
+    let session = Session::new();
+    session.write("orders.jsonl", ORDERS).write("order.mmd", "stateDiagram-v2\n[*] --> Cart\n");
+    for format in ["text", "timeline", "mermaid", "json", "jsonl"] {
+        let said = session.run(&[
+            "show",
+            "orders.jsonl",
+            "--diagram",
+            "order.mmd",
+            "--lifecycle",
+            "ordr",
+            "--format",
+            format,
+        ]);
+        assert!(said.code == Some(2) && said.stdout.is_empty(), "{}", said.shown());
+        assert!(
+            said.stderr.contains("events of order, payment (did you mean \"order\"?)"),
+            "{}",
+            said.shown()
+        );
+    }
+}
+
 #[test]
 fn json_keeps_every_event() {
     let session = Session::new();

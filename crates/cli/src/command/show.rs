@@ -14,8 +14,8 @@ use crate::diagrams::section;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::Output;
-use crate::rules::{Laws, RulesArgs};
+use crate::output::{Output, columns};
+use crate::rules::{Laws, RulesArgs, none_of};
 use crate::store::{Missing, Opened, StoreArgs, StoredTrace, give_up_lapsed_of};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
@@ -28,12 +28,12 @@ Examples:
   runstate show tidy-folder-1
   runstate show tidy-folder-1 --format jsonl | runstate check -
   runstate show trace.jsonl
-  runstate show trace.jsonl --format timeline
+  runstate show trace.jsonl --format timeline --last 20
   runstate show trace.jsonl --format mermaid --lifecycle tool_call > trace.mmd
 
 Exit codes:
   0  shown, whatever the trace says
-  2  there is no such run or file, or the trace cannot be read to its end")]
+  2  there is no such run or file, the trace cannot be read to its end, or no event of it is of --lifecycle")]
 pub(crate) struct Args {
     /// The run's id; or a trace, as JSON lines; `-` reads a trace from standard input
     #[arg(value_name = "RUN|TRACE")]
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// How to show it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// With --format timeline, show the last transitions alone
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    last: Option<u32>,
     #[command(flatten)]
     place: StoreArgs,
 }
@@ -51,7 +54,8 @@ pub(crate) struct Args {
 enum Format {
     /// A line for each transition, with ordinals for ids and numbers for times: the same for the same behaviour
     Text,
-    /// A table with a column for each call and one for the run
+    /// A table with a row for each transition: when it was, how long the state before lasted, which instance; as wide as COLUMNS says, or as
+    /// the terminal is
     Timeline,
     /// The diagram of each lifecycle, with the states that were visited and how often each edge was taken; one of --diagram as it is
     /// written, with the states that were visited
@@ -69,6 +73,10 @@ enum Source {
 }
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    if args.last.is_some() && args.format != Format::Timeline {
+        return Err(Failure::new("--last is for --format timeline, and another format is asked for")
+            .with_help("add --format timeline, or leave --last out"));
+    }
     let laws = args.rules.laws()?;
     let (book, only) = (&laws.book, laws.only.as_deref());
     let source = source(args)?;
@@ -82,7 +90,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             source.each(only, |_, event| out.line(&ordinals.line(event)))?;
         }
         Format::Timeline => {
-            let mut timeline = Timeline::new("tool_call", "run");
+            let mut timeline = Timeline::new(columns());
+            if let Some(last) = args.last {
+                timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
+            }
             source.each(only, |_, event| timeline.event(event))?;
             out.text(&timeline.to_string());
         }
@@ -157,6 +168,9 @@ impl Source {
     }
 
     /// Reads the trace to its end: all its events, or those of one lifecycle.
+    ///
+    /// # Errors
+    /// A trace that cannot be read, or that has events of other lifecycles alone.
     fn each(&self, only: Option<&str>, mut with: impl FnMut(u64, &Event<'_>)) -> Result<(), Failure> {
         if let Source::Run(_, summary) = self
             && summary.is_new()
@@ -164,11 +178,27 @@ impl Source {
             return Ok(());
         }
         let mut reader = JsonlReader::new(self.open()?);
+        let (mut others, mut is_shown): (Vec<String>, bool) = (Vec::new(), matches!(self, Source::Run(..)));
         loop {
             match reader.read_numbered() {
-                Ok(Some((_, event))) if only.is_some_and(|only| event.lifecycle != only) => {}
-                Ok(Some((line, event))) => with(line, &event),
-                Ok(None) => return Ok(()),
+                Ok(Some((_, event))) if only.is_some_and(|only| event.lifecycle != only) => {
+                    if others.len() < Report::MOST_PASSED_OVER
+                        && !others.iter().any(|it| **it == *event.lifecycle)
+                    {
+                        others.push(event.lifecycle.to_string());
+                    }
+                }
+                Ok(Some((line, event))) => {
+                    is_shown = true;
+                    with(line, &event);
+                }
+                Ok(None) => match only {
+                    // Of a run without an event the summary tells.
+                    Some(only) if !is_shown => {
+                        return Err(Failure::new(none_of(&self.name(), only, &others)));
+                    }
+                    _ => return Ok(()),
+                },
                 Err(error) => return Err(Failure::rendered(error.named(&self.name()).report())),
             }
         }

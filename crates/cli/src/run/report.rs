@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Driven, Ending};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, printable};
+use crate::output::{Output, columns, printable};
 use crate::rules::Laws;
 use crate::store::{StoreArgs, StoredTrace, quoted, waiting_to_json};
 
@@ -41,13 +41,7 @@ pub(crate) fn report(
         TerminationReason::Suspended => format!("{id} waits for {} decisions", pending.len()),
         reason => format!("{id} is done: {reason}"),
     }));
-    let timeline = timeline(driven)?;
-    if timeline.columns() <= MOST_COLUMNS {
-        out.text(&format!("\n{timeline}\n"));
-    } else {
-        let (calls, moves) = (timeline.columns(), timeline.len());
-        out.line(&format!("timeline {calls} calls, {moves} transitions: too wide to be shown here"));
-    }
+    out.text(&format!("\n{}\n", timeline(driven)?));
     out.text(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
     out.line(&format!("folder   {}", driven.folder().display()));
@@ -99,17 +93,20 @@ fn trace(driven: &Driven) -> JsonlReader<BufReader<StoredTrace<'_>>> {
     StoredTrace::of(&driven.opened, driven.id()).reader()
 }
 
+/// The end of the table of the run and its calls; `runstate show` has the whole, and what else the trace has.
 fn timeline(driven: &Driven) -> Result<Timeline, Failure> {
-    let mut timeline = Timeline::new("tool_call", "run");
+    let mut timeline = Timeline::new(columns()).last(MOST_ROWS);
     let mut reader = trace(driven);
     while let Some(event) = reader.read().map_err(|error| Failure::rendered(error.report()))? {
-        timeline.event(&event);
+        if matches!(&*event.lifecycle, "run" | "tool_call") {
+            timeline.event(&event);
+        }
     }
     Ok(timeline)
 }
 
-/// Of more calls than this no table is shown: it would be as long as their transitions times their number.
-const MOST_COLUMNS: usize = 40;
+/// How many transitions are shown.
+const MOST_ROWS: usize = 60;
 
 /// What a list of approvals has of a call that waits.
 fn approval(run: &str, pending: &Pending<'_>) -> Approval {

@@ -42,18 +42,18 @@ fn each_step_of_a_life_is_told(place: &dyn Fn() -> Place) {
         &["worker", "--once"],
         &["worker", "--once"],
         &["runs"],
-        &["show", "tidy-1", "--format", "timeline"],
+        &["show", "tidy-1", "--format", "timeline", "--lifecycle", "tool_call"],
         &["prune", "--older-than", "7d"],
         &["prune", "--older-than", "1ms", "--dry-run"],
     ] {
-        shown.push_str(&place.does(args, 0).shown());
+        shown.push_str(&place.does(args, 0).untimed().shown());
         shown.push('\n');
     }
     assert!(!is_there(), "what was approved is done");
     place.conforms("tidy-1", &["--complete"]);
     assert!(place.session.path("runs/tidy-1/work").exists());
     for args in [&["prune", "--older-than", "1ms"] as &[&str], &["runs"]] {
-        shown.push_str(&place.does(args, 0).shown());
+        shown.push_str(&place.does(args, 0).untimed().shown());
         shown.push('\n');
     }
     assert!(!place.session.path("runs/tidy-1").exists(), "its folder went with it");

@@ -14,7 +14,7 @@ in_every_store! {
 fn a_run_without_decisions_parks_and_is_resumed_call_by_call(place: &dyn Fn() -> Place) {
     let place = place();
     place.session.write("s.yaml", UNDECIDED);
-    let mut shown = place.does(&["run", "s.yaml"], 3).shown();
+    let mut shown = place.does(&["run", "s.yaml"], 3).untimed().shown();
     let again = place.does(&["resume", "undecided-1", "--json"], 3);
     let again: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(again["waiting"][0]["call"], "rm_a", "nothing was decided");
@@ -28,6 +28,7 @@ fn a_run_without_decisions_parks_and_is_resumed_call_by_call(place: &dyn Fn() ->
         shown.push_str(
             &place
                 .does(&[&["resume", "undecided-1", "--actor", "tester"] as &[&str], &more].concat(), code)
+                .untimed()
                 .shown(),
         );
     }
