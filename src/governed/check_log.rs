@@ -35,6 +35,8 @@ pub struct LogFault {
     pub line: u64,
     /// What is wrong, such as a transition that is none.
     pub why: String,
+    /// Can the line not be read?
+    pub is_unreadable: bool,
 }
 
 impl fmt::Display for LogFault {
@@ -83,7 +85,8 @@ const MOST_FAULTS: usize = 1000;
 /// matter. Where the state before is not said, it is that of the line before; a line that repeats the state tells of no
 /// transition, and one without a state of something else. A run is taken to begin in INIT, whether a line tells of that or not,
 /// but in a trace, whose lines name the lifecycle. A line that is no JSON, or names a state that there is not, is a fault, and the
-/// next one is read.
+/// next one is read. Any word that the line of a run has for its state is one, in any letters; of a line with a field `tool…` or `call…`
+/// it is a state of the tool, unless it is written in capitals.
 ///
 /// ```
 /// use runstate::governed::check_log;
@@ -177,12 +180,16 @@ struct Checked {
 impl Checked {
     fn unreadable(&mut self, why: String) {
         self.unreadable += 1;
-        self.fault(why);
+        self.list(why, true);
     }
 
     fn fault(&mut self, why: String) {
+        self.list(why, false);
+    }
+
+    fn list(&mut self, why: String, is_unreadable: bool) {
         if self.faults.len() < MOST_FAULTS {
-            self.faults.push(LogFault { line: self.line, why });
+            self.faults.push(LogFault { line: self.line, why, is_unreadable });
         } else {
             self.more += 1;
         }

@@ -65,6 +65,14 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
                 format!("lifecycle is {}, expected \"{}\"", shown(name), GovernedRunStatus::graph().name);
             return Ok(Some(Told { faults: vec![why], ..Told::default() }));
         }
+        // In a log only the lines of governed runs are looked at.
+        Some(name) if ["run", "instance", "event", "to"].iter().all(|field| fields.contains_key(*field)) => {
+            let why = format!(
+                "it is an event of the lifecycle {}, which is not looked at in a log; a trace has another file name",
+                shown(name)
+            );
+            return Ok(Some(Told { faults: vec![why], ..Told::default() }));
+        }
         Some(_) => return Ok(None),
     };
     let mut told = Told { is_of_trace: of_us, ..Told::default() };
@@ -84,14 +92,17 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         "current_state" => true,
         _ if of_us || told.to.is_some() || matches!(told.from, From::State(_)) => true,
         "state" if to.as_str().is_some_and(looks_like_one) => true,
-        // The line of a run that names a word with a capital tells of a state, unless it is about a tool.
-        _ => {
-            to.as_str().is_some_and(looks_like_a_name)
-                && names_run(&fields)
-                && !fields.keys().any(|field| is_of_a_tool(field))
-        }
+        _ if !names_run(&fields) => false,
+        _ if to.is_null() => from.is_some(),
+        // The line of a run that goes from a word to another one, or names one, tells of a state; a word of a tool is a tool's.
+        _ => to.as_str().is_some_and(|to| {
+            looks_like_one(to)
+                || is_a_word(to)
+                    && (from.is_some_and(|(_, from)| from.as_str().is_some_and(is_a_word))
+                        || !fields.keys().any(|field| is_of_a_tool(field)))
+        }),
     };
-    if !meant || to.is_null() {
+    if !meant || to.is_null() && from.is_none() && name != "current_state" && !of_us {
         return Ok(None);
     }
     told.names_unknown = told.to.is_none();
@@ -154,12 +165,13 @@ fn known(value: &Value) -> Option<GovernedRunStatus> {
 
 /// Is it written as the document writes states?
 fn looks_like_one(name: &str) -> bool {
-    looks_like_a_name(name) && !name.contains(|c: char| c.is_ascii_lowercase() || c == '-')
+    name.len() > 3 && is_a_word(name) && !name.contains(|c: char| c.is_ascii_lowercase() || c == '-')
 }
 
-fn looks_like_a_name(name: &str) -> bool {
+/// May it be a name of a state, in another program's letters?
+fn is_a_word(name: &str) -> bool {
     let is_more = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    name.len() > 3 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(is_more)
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(is_more)
 }
 
 fn is_of_a_tool(field: &str) -> bool {

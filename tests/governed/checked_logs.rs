@@ -277,10 +277,33 @@ fn a_state_that_there_is_not_is_a_fault_however_it_is_written() {
         assert_eq!(faults(json!({"run_id": RUN, "to": state})), (1, 0), "{state}");
         assert_eq!(faults(json!({"run_id": RUN, "state": state})), (1, 0), "{state}");
     }
+    for line in [
+        json!({"run_id": RUN, "from": "planing", "to": "flying"}),
+        json!({"run_id": RUN, "to": "complete"}),
+        json!({"run_id": RUN, "state": "END"}),
+        json!({"run_id": RUN, "from": "PLANNING", "to": null}),
+        json!({"run_id": RUN, "previous_state": null, "state": null}),
+        json!({"run_id": RUN, "current_state": null}),
+        json!({"run_id": RUN, "tool": "build", "to": "FLYING"}),
+        json!({"run_id": RUN, "call": "c", "from": "planning", "to": "flying"}),
+        json!({"seq": 2, "run": RUN, "instance": RUN, "lifecycle": "governed_run", "event": "x", "from": "INIT", "to": null}),
+        // It is no line of a log, and would be looked at by nothing.
+        json!({"seq": 2, "run": RUN, "instance": "c", "lifecycle": "tool_call", "event": "x", "from": null, "to": "New"}),
+    ] {
+        let (found, unreadable) = faults(line.clone());
+        assert!(found > 0 && unreadable == 0, "{line}");
+    }
     // These are words of other things.
-    assert_eq!(faults(json!({"run_id": RUN, "to": "ada@example.com"})), (0, 0));
-    assert_eq!(faults(json!({"run_id": RUN, "state": "done"})), (0, 0));
-    assert_eq!(faults(json!({"run_id": RUN, "tool": "build", "state": "Running"})), (0, 0));
+    for line in [
+        json!({"run_id": RUN, "to": "ada@example.com"}),
+        json!({"state": "done", "to": "ada"}),
+        json!({"run_id": RUN, "state": null}),
+        json!({"run_id": RUN, "tool": "build", "state": "Running"}),
+        json!({"run_id": RUN, "call": "c", "to": "done"}),
+        json!({"run_id": RUN, "lifecycle": "container", "state": "up"}),
+    ] {
+        assert_eq!(faults(line.clone()), (0, 0), "{line}");
+    }
     assert_eq!(faults(json!(["no object"])), (1, 1));
 }
 
