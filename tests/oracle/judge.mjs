@@ -26,7 +26,9 @@ export function nameOf(label) {
   return rest === '' || rest?.startsWith('/') ? name : null;
 }
 
-const join = (...labels) => labels.filter((label) => label !== '').reduce((all, label, at) => (at === 0 ? label : `${all} [${label}]`), '');
+const depth = (label) => [...label].reduce((depth, c) => (depth < 0 ? depth : depth + (c === '[') - (c === ']')), 0);
+const guard = (label) => (depth(label) === 0 ? label : label.replaceAll('[', '(').replaceAll(']', ')'));
+const join = (...labels) => labels.filter((label) => label !== '').reduce((all, label, at) => (at === 0 ? label : `${all} [${guard(label)}]`), '');
 
 /** Why a diagram cannot be followed. */
 export class Unfit extends Error {}

@@ -236,11 +236,15 @@ impl Flattener<'_> {
         {
             return self.inner_end(scope, transition);
         }
+        let mut is_lost = false;
         for way in self.targets(at)? {
             for (source, first) in &sources {
                 self.step(way.arrows.len(), transition.span)?;
                 match way.target {
-                    Target::End => self.mark_terminal(*source, line),
+                    Target::End => {
+                        is_lost |= way.label.is_some();
+                        self.mark_terminal(*source, line);
+                    }
                     Target::State(id) => {
                         let label = join(first.as_deref(), way.label.as_deref());
                         let from = decode(&self.diagram[*source].id);
@@ -251,7 +255,7 @@ impl Flattener<'_> {
                 }
             }
         }
-        if matches!(transition.to, Endpoint::End(_)) && transition.label.is_some() {
+        if is_lost {
             self.warn(transition.span, "the label of a transition to `[*]` is not in the graph");
         }
         Ok(())
@@ -460,10 +464,20 @@ impl Flattener<'_> {
     }
 }
 
-/// `x` and `y` become `x [y]`; one alone stays as it is.
+/// `x` and `y` become `x [y]`; one alone stays as it is. Odd brackets of `y` become round ones, so that the guard ends where it does.
 fn join(first: Option<&str>, second: Option<&str>) -> Option<String> {
+    let depth = |depth: usize, c| match c {
+        '[' => Some(depth + 1),
+        ']' => depth.checked_sub(1),
+        _ => Some(depth),
+    };
     match (first, second) {
-        (Some(first), Some(second)) => Some(format!("{first} [{second}]")),
+        (Some(first), Some(second)) if second.chars().try_fold(0, depth) == Some(0) => {
+            Some(format!("{first} [{second}]"))
+        }
+        (Some(first), Some(second)) => {
+            Some(format!("{first} [{}]", second.replace('[', "(").replace(']', ")")))
+        }
         (one, other) => one.or(other).map(str::to_owned),
     }
 }
