@@ -190,7 +190,7 @@ impl<'b> Checker<'b> {
         self.runs[run].line = line;
 
         let Some(place) = self.law(&event.lifecycle) else {
-            let kind = out_of_order.unwrap_or(ViolationKind::UnknownLifecycle);
+            let kind = out_of_order.unwrap_or(ViolationKind::UnknownLifecycle { closest: None });
             // Each of its events is one: it is listed once.
             let is_its_first =
                 self.others.len() < self.most && self.strangers.insert(event.lifecycle.as_ref().into());

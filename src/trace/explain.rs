@@ -1,5 +1,6 @@
 //! A violation with all that is known about it.
 
+use super::closest::closest;
 use super::event::{CREATE, Event, Plain};
 use super::read_error::{Problem, ReadError};
 use super::rulebook::Rulebook;
@@ -19,6 +20,12 @@ pub(super) fn explain(
     let state = instance.and_then(|instance| instance.state);
     let kind = match (kind, rules) {
         (ViolationKind::UnknownState { state, .. }, Some(rules)) => unknown(rules, state),
+        (ViolationKind::UnknownLifecycle { .. }, _) => {
+            ViolationKind::UnknownLifecycle { closest: meant(&event.lifecycle, book.iter().map(Rules::name)) }
+        }
+        (ViolationKind::WrongEvent { .. }, Some(rules)) => {
+            ViolationKind::WrongEvent { closest: meant(&event.event, events(rules, state, event)) }
+        }
         (kind, _) => kind,
     };
     let composite = match (&kind, rules) {
@@ -98,19 +105,31 @@ fn ways_out(rules: &Rules, state: u32) -> Vec<Legal> {
 /// A state that the lifecycle does not have: what may have been meant.
 fn unknown(rules: &Rules, state: String) -> ViolationKind {
     const FEW: usize = 5;
-    // Longer names are compared with none: that takes time, and none of them is a slip.
-    const LONGEST: usize = 100;
     if let Some((place, _)) = rules.composite(&state) {
         let inside = rules.inside(place).take(FEW).map(|inner| inner.name.to_string()).collect();
         return ViolationKind::CompositeState { state, inside };
     }
-    if state.len() > LONGEST {
-        return ViolationKind::UnknownState { state, closest: None };
-    }
-    let near = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &state.to_lowercase());
-    let closest = rules.states().max_by(|one, other| near(one).total_cmp(&near(other)));
-    let closest = closest.filter(|known| near(known) > 0.8).map(ToOwned::to_owned);
+    let closest = meant(&state, rules.states());
     ViolationKind::UnknownState { state, closest }
+}
+
+fn meant<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    closest(name, known).map(ToOwned::to_owned)
+}
+
+/// The events that lead where this one leads.
+fn events<'r>(rules: &'r Rules, state: Option<u32>, event: &Event<'_>) -> Vec<&'r str> {
+    let to = rules.find(&event.to);
+    match state.filter(|_| !event.is_creation()) {
+        Some(state) => {
+            let edges = rules.ways_out(state).map(|(_, edge)| edge).filter(|edge| Some(edge.to) == to);
+            edges.map(|edge| edge.held.as_deref().unwrap_or(&edge.event)).collect()
+        }
+        None => {
+            let starts = to.iter().flat_map(|to| &rules.states[*to as usize].starts);
+            starts.filter_map(|start| start.held.as_deref()).chain([CREATE]).collect()
+        }
+    }
 }
 
 impl Violation {

@@ -38,6 +38,7 @@
 
 mod check;
 mod checker;
+mod closest;
 mod coverage;
 mod diff;
 mod drawn;
@@ -62,6 +63,7 @@ mod violation;
 
 pub use check::{check, check_jsonl};
 pub use checker::Checker;
+pub use closest::closest;
 pub use coverage::{Coverage, EdgeCount, LifecycleCoverage, NoWantedEdge, StateCount, Unmet, WantedEdge};
 pub use diff::{DiffError, Difference, Side, first_difference};
 pub use event::{CREATE, Event};

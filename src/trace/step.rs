@@ -77,7 +77,7 @@ fn advance(
         return Ok(step);
     }
     Err(if edge_exists {
-        ViolationKind::WrongEvent
+        wrong_event()
     } else if rules.is_over(state) {
         ViolationKind::AfterTerminal { state: is_in.to_owned(), line: since }
     } else if rules.find(&event.to).is_none() {
@@ -98,7 +98,7 @@ fn create(rules: &Rules, event: &Event<'_>) -> Result<Step, ViolationKind> {
             [] => !rules.names_creation,
             starts => starts.iter().any(|it| !rules.is_held(it) || it.held.as_deref() == Some(&event.event)),
         };
-    if is_legal { Ok(Step { state, edge: None }) } else { Err(ViolationKind::WrongEvent) }
+    if is_legal { Ok(Step { state, edge: None }) } else { Err(wrong_event()) }
 }
 
 /// A second life, for an instance whose first one is over.
@@ -110,6 +110,11 @@ fn recreate(rules: &Rules, instance: Instance, event: &Event<'_>) -> Result<Step
         }),
         _ => create(rules, event),
     }
+}
+
+/// What was meant is found where the violation is explained.
+fn wrong_event() -> ViolationKind {
+    ViolationKind::WrongEvent { closest: None }
 }
 
 fn unknown(state: &str) -> ViolationKind {

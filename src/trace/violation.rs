@@ -12,7 +12,10 @@ use super::event::Plain;
 #[non_exhaustive]
 pub enum ViolationKind {
     /// There are no rules for the lifecycle that the event names.
-    UnknownLifecycle,
+    UnknownLifecycle {
+        /// The lifecycle with rules whose name is closest to it, if one is near.
+        closest: Option<String>,
+    },
     /// The lifecycle has no such state.
     UnknownState {
         /// The name that was got.
@@ -55,7 +58,10 @@ pub enum ViolationKind {
     /// No edge leads from the one state to the other.
     IllegalEdge,
     /// There are edges from the one state to the other, but none by this event.
-    WrongEvent,
+    WrongEvent {
+        /// The event between these states whose name is closest to it, if one is near.
+        closest: Option<String>,
+    },
     /// The number of the event is not above that of the one before it in its run.
     SeqNotIncreasing {
         /// The number before it.
@@ -136,13 +142,18 @@ impl Violation {
         let lifecycle = Plain(&self.lifecycle);
         let (from, to) = (Plain(self.from.as_deref().unwrap_or("[*]")), Plain(&self.to));
         match &self.kind {
-            ViolationKind::UnknownLifecycle => format!("there are no rules for a lifecycle {lifecycle}"),
+            ViolationKind::UnknownLifecycle { closest } => {
+                format!("there are no rules for a lifecycle {lifecycle}{}", meant(closest))
+            }
+            ViolationKind::UnknownState { state, .. } if state.is_empty() => {
+                format!("{lifecycle} has no state without a name")
+            }
+            ViolationKind::UnknownState { state, .. } if state == "[*]" => format!(
+                "{lifecycle} has no state [*]: a creation has null for `from`, and an instance ends with the event into a state \
+                 with a transition to [*]"
+            ),
             ViolationKind::UnknownState { state, closest } => {
-                if state.is_empty() {
-                    return format!("{lifecycle} has no state without a name");
-                }
-                let meant = closest.as_deref().map(|near| format!("; did you mean {}?", Plain(near)));
-                format!("{lifecycle} has no state {}{}", Plain(state), meant.unwrap_or_default())
+                format!("{lifecycle} has no state {}{}", Plain(state), meant(closest))
             }
             ViolationKind::CompositeState { state, inside } => format!(
                 "{} is a composite state: an event names the state inside of it, such as {}",
@@ -164,7 +175,9 @@ impl Violation {
                 format!("it ended in {} on line {line}", Plain(state))
             }
             ViolationKind::IllegalEdge => format!("no edge leads from {from} to {to}"),
-            ViolationKind::WrongEvent => format!("the edge from {from} to {to} has another event"),
+            ViolationKind::WrongEvent { closest } => {
+                format!("the edge from {from} to {to} has another event{}", meant(closest))
+            }
             ViolationKind::SeqNotIncreasing { last, line } => {
                 let seq = self.seq.unwrap_or_default();
                 format!("seq {seq} does not come after seq {last} of line {line}")
@@ -180,6 +193,10 @@ impl Violation {
     fn subject(&self) -> String {
         format!("{} {} of run {}", Plain(&self.lifecycle), Plain(&self.instance), Plain(&self.run))
     }
+}
+
+fn meant(closest: &Option<String>) -> String {
+    closest.as_deref().map(|near| format!("; did you mean {}?", Plain(near))).unwrap_or_default()
 }
 
 /// Some lines: who and why, what was got, what was legal and where the diagram says so.

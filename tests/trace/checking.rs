@@ -78,7 +78,10 @@ fn a_creation_in_a_state_that_is_not_initial() {
 
 #[test]
 fn a_creation_by_another_name() {
-    assert_eq!(broken(&[event(1, "a", "born", None, "Packed")]), (1, ViolationKind::WrongEvent));
+    assert_eq!(
+        broken(&[event(1, "a", "born", None, "Packed")]),
+        (1, ViolationKind::WrongEvent { closest: None })
+    );
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn each_run_has_its_own_instances_and_numbers() {
 fn an_unknown_lifecycle() {
     let mut events = journey();
     events[2].lifecycle = "letter".into();
-    assert_eq!(broken(&events), (3, ViolationKind::UnknownLifecycle));
+    assert_eq!(broken(&events), (3, ViolationKind::UnknownLifecycle { closest: None }));
     let report = check(&events, &book().only("letter"));
     assert_eq!((report.verdict, report.skipped), (Verdict::Violates, 8), "asked for, but without rules");
 }
@@ -172,7 +175,7 @@ fn other_lifecycles_are_passed_over_when_one_is_asked_for() {
 fn a_wrong_event_name() {
     let found =
         broken(&[event(1, "a", "create", None, "Packed"), event(2, "a", "throw", Some("Packed"), "Sent")]);
-    assert_eq!(found, (2, ViolationKind::WrongEvent));
+    assert_eq!(found, (2, ViolationKind::WrongEvent { closest: None }));
 }
 
 #[test]

@@ -85,6 +85,19 @@ fn messages_say_how_it_is_drawn() {
     assert_eq!(stray.violation.unwrap().kind, ViolationKind::IllegalEdge, "it has not been captured");
 }
 
+/// An event is needed to end, as the direct way would tell.
+#[test]
+fn a_label_on_the_way_to_the_end_is_told_of() {
+    for ways in
+        ["A --> c : check\nc --> [*] : done", "A --> c : check\nc --> [*]", "A --> c\nA --> [*] : done"]
+    {
+        let source = format!("stateDiagram-v2\nstate c <<choice>>\n[*] --> A\n{ways}\nc --> B : more");
+        let graph = StateGraph::from_diagram(&parse(&source).unwrap(), "x").unwrap();
+        let told = |it: &String| it.contains("the label of a transition to `[*]` is not in the graph");
+        assert!(graph.warnings.iter().any(told), "{source}: {:?}", graph.warnings);
+    }
+}
+
 #[test]
 fn a_composite_state_without_a_start_is_a_state() {
     let source = "stateDiagram-v2
@@ -125,7 +138,7 @@ fn a_composite_state_without_a_start_is_a_state() {
     let inside = report(source, &[("create", "Idle"), ("begin", "Busy"), ("read", "Reading")]);
     assert_eq!(inside.violation.unwrap().kind, ViolationKind::IllegalEdge);
     let start = report(source, &[("create", "Idle"), ("begin", "Reading")]);
-    assert_eq!(start.violation.unwrap().kind, ViolationKind::WrongEvent);
+    assert_eq!(start.violation.unwrap().kind, ViolationKind::WrongEvent { closest: None });
 }
 
 /// A diagram of nodes: first states, then composite states, then choices.

@@ -64,7 +64,10 @@ fn labels_that_are_event_names_count() {
     let created = event(1, "a", "create", None, "A");
     let to = |name: &str, from: &str, to: &str| event(2, "a", name, Some(from), to);
     assert_eq!(held(&[created.clone(), to("go", "A", "B")], source).violations, 0);
-    assert_eq!(kind(held(&[created.clone(), to("stop", "A", "B")], source)), ViolationKind::WrongEvent);
+    assert_eq!(
+        kind(held(&[created.clone(), to("stop", "A", "B")], source)),
+        ViolationKind::WrongEvent { closest: None }
+    );
     // An edge without a label takes any event.
     let mut last = to("whatever", "B", "C");
     last.seq = 3;
@@ -100,6 +103,52 @@ fn the_name_of_an_event_is_taken_out_of_its_label() {
     }
 }
 
+/// A way through a choice has the name of its first label, whatever its guard is.
+#[test]
+fn an_odd_bracket_of_a_guard_hides_no_name() {
+    for guard in ["a ] b", "a [ b", "]a[", "[a] ]", "a [b]"] {
+        let source = format!(
+            "stateDiagram-v2\nstate c <<choice>>\n[*] --> A\nA --> c : check\nc --> B : {guard}\nB --> [*]"
+        );
+        let events = |name| [event_of(1, "create", None, "A"), event_of(2, name, Some("A"), "B")];
+        assert_eq!(held(&events("check"), &source).violations, 0, "{guard}");
+        assert_eq!(held(&events("teleport"), &source).violations, 1, "{guard}");
+    }
+}
+
+/// The closest name is said where a slip is likely, and nothing where none is.
+#[test]
+fn a_slip_has_the_name_that_was_meant() {
+    let source = "stateDiagram-v2\n[*] --> Cart : open\nCart --> Paid : pay\nCart --> Paid : credit\nPaid --> Lost : lose\nLost --> [*]";
+    let reason = |event: Event<'_>| {
+        let created = event_of(1, "create", None, "Cart");
+        let events = if event.is_creation() { vec![event] } else { vec![created, event] };
+        held(&events, source).violation.map(|violation| violation.reason()).unwrap_or_default()
+    };
+    for (event, told) in [
+        (event_of(2, "pya", Some("Cart"), "Paid"), "did you mean pay?"),
+        (event_of(2, "opne", None, "Cart"), "did you mean open?"),
+        (event_of(2, "craete", None, "Cart"), "did you mean create?"),
+        (event_of(2, "pay", Some("Cart"), "Piad"), "did you mean Paid?"),
+        (
+            event_of(2, "pay", Some("Cart"), "[*]"),
+            "has no state [*]: a creation has null for `from`, and an instance ends",
+        ),
+    ] {
+        let told_of = reason(event.clone());
+        assert!(told_of.contains(told), "{event}: {told_of}");
+    }
+    for event in
+        [event_of(2, "teleport", Some("Cart"), "Paid"), event_of(2, &"pay".repeat(99), Some("Cart"), "Paid")]
+    {
+        assert!(!reason(event.clone()).contains("did you mean"), "{}", reason(event));
+    }
+    let mut stray = event_of(1, "create", None, "Packed");
+    stray.lifecycle = "parcle".into();
+    let violation = check(&[stray], &super::book()).violation.unwrap();
+    assert_eq!(violation.reason(), "there are no rules for a lifecycle parcle; did you mean parcel?");
+}
+
 fn event_of(seq: u64, name: &str, from: Option<&str>, to: &str) -> Event<'static> {
     event(seq, "a", name, from, to).into_owned()
 }
@@ -112,7 +161,7 @@ fn each_edge_is_held_by_itself() {
     let created = event_of(1, "create", None, "A");
     let to = |name: &str, to: &str| held(&[created.clone(), event_of(2, name, Some("A"), to)], source);
     assert_eq!(to("ship", "B").verdict, Verdict::Conforms);
-    assert_eq!(kind(to("teleport", "B")), ViolationKind::WrongEvent);
+    assert_eq!(kind(to("teleport", "B")), ViolationKind::WrongEvent { closest: None });
     assert_eq!(to("teleport", "C").verdict, Verdict::Conforms);
 }
 
@@ -156,7 +205,7 @@ fn each_creation_is_held_by_itself() {
         "A --> B : go",
     ] {
         let source = format!("stateDiagram-v2\n{source}\nB --> [*]");
-        assert_eq!(kind(held(&born, &source)), ViolationKind::WrongEvent, "{source}");
+        assert_eq!(kind(held(&born, &source)), ViolationKind::WrongEvent { closest: None }, "{source}");
         assert_eq!(held(&[event_of(1, "create", None, "A")], &source).violations, 0, "{source}");
     }
     // A remark at the start takes any event; so does a start without a label, where no label is a name.
@@ -189,7 +238,7 @@ fn a_label_at_the_start_names_the_event_of_the_creation() {
     }
     for (start, by, to) in [("open", "shut", "A"), ("open", "open", "B"), ("on a call", "rung", "B")] {
         let violation = created(start, by, to).violation.unwrap();
-        assert_eq!(violation.kind, ViolationKind::WrongEvent, "{start}: {by} {to}");
+        assert_eq!(violation.kind, ViolationKind::WrongEvent { closest: None }, "{start}: {by} {to}");
         let legal: Vec<&str> = violation.legal.iter().map(|legal| &*legal.what).collect();
         assert_eq!(legal, [&*format!("[*] --> A : {start}"), "[*] --> B : create"]);
     }

@@ -200,7 +200,7 @@ fn excerpt(path: &str, violation: &Violation) -> Option<String> {
     let field = match &violation.kind {
         // It has shown its line already.
         ViolationKind::Garbage { .. } | ViolationKind::Cut { .. } => return None,
-        ViolationKind::UnknownLifecycle => "\"lifecycle\"",
+        ViolationKind::UnknownLifecycle { .. } => "\"lifecycle\"",
         ViolationKind::UnknownState { state, .. } | ViolationKind::CompositeState { state, .. }
             if violation.from.as_ref() == Some(state) =>
         {
@@ -209,7 +209,7 @@ fn excerpt(path: &str, violation: &Violation) -> Option<String> {
         ViolationKind::NoCreation
         | ViolationKind::BrokenChain { .. }
         | ViolationKind::AfterTerminal { .. } => "\"from\"",
-        ViolationKind::WrongEvent | ViolationKind::SecondCreation { .. } => "\"event\"",
+        ViolationKind::WrongEvent { .. } | ViolationKind::SecondCreation { .. } => "\"event\"",
         ViolationKind::SeqNotIncreasing { .. } => "\"seq\"",
         _ => "\"to\"",
     };
