@@ -9,7 +9,8 @@ use super::report::{Report, count};
 ///
 /// In the suite of a trace there is a test for each of its lifecycles. It fails where an event violates, listed or not, and for
 /// instances that have not ended when complete traces are asked for. A violation that belongs to no lifecycle of the
-/// rules fails a test called `trace`. Where time is to run forwards there is a test called `time`.
+/// rules fails a test called `trace`, and a trace that is not read to its end has an error in a test called `end`. Where time is to
+/// run forwards there is a test called `time`.
 ///
 /// # Example
 /// ```
@@ -107,8 +108,17 @@ impl Junit {
             .collect();
         let of_none = fails(None, of_none);
         let error = cut.map(ToString::to_string);
-        if tests.is_empty() || of_none.is_some() || error.is_some() {
-            tests.push(Test { name: "trace".to_owned(), failure: of_none, error, output: report.summary() });
+        if of_none.is_some() || tests.is_empty() && error.is_none() {
+            tests.push(Test {
+                name: "trace".to_owned(),
+                failure: of_none,
+                error: None,
+                output: report.summary(),
+            });
+        }
+        // A test has a failure or an error, and not both.
+        if error.is_some() {
+            tests.push(Test { name: "end".to_owned(), failure: None, error, output: String::new() });
         }
         if self.monotonic {
             let failure = report.backwards.map(|backwards| {
@@ -146,18 +156,18 @@ impl Junit {
     }
 
     /// Adds what is wrong with a file that is no trace, such as the state of a run: a suite with one test, which fails when anything
-    /// is. `output` says what was found.
+    /// is. What of the file cannot be read is an error of another test. `output` says what was found.
     ///
     /// # Example
     /// ```
     /// use runstate::trace::Junit;
     ///
     /// let mut junit = Junit::new();
-    /// junit.file("RUN_STATE.json", "state", &["no legal transition".to_owned()], "in COMPLETE");
-    /// junit.file("RUN_LOG.jsonl", "log", &[], "6 transitions");
-    /// assert!(junit.to_string().contains(r#"tests="2" failures="1""#));
+    /// junit.file("RUN_STATE.json", "state", &["no legal transition".to_owned()], &[], "in COMPLETE");
+    /// junit.file("RUN_LOG.jsonl", "log", &[], &["line 3 is no JSON".to_owned()], "6 transitions");
+    /// assert!(junit.to_string().contains(r#"tests="3" failures="1" errors="1""#));
     /// ```
-    pub fn file(&mut self, name: &str, test: &str, faults: &[String], output: &str) {
+    pub fn file(&mut self, name: &str, test: &str, faults: &[String], unreadable: &[String], output: &str) {
         let failure = faults.first().map(|first| {
             let message = match faults.len() - 1 {
                 0 => first.clone(),
@@ -165,7 +175,11 @@ impl Junit {
             };
             Failure { kind: "violates", message, text: faults.join("\n") }
         });
-        let tests = vec![Test { name: test.to_owned(), failure, error: None, output: output.to_owned() }];
+        let mut tests = vec![Test { name: test.to_owned(), failure, error: None, output: output.to_owned() }];
+        if !unreadable.is_empty() {
+            let error = Some(unreadable.join("\n"));
+            tests.push(Test { name: "lines".to_owned(), failure: None, error, output: String::new() });
+        }
         self.suites.push(Suite { name: name.to_owned(), tests });
     }
 

@@ -1,7 +1,8 @@
 //! What people and programs see: text, timeline, Mermaid, JSON, JUnit.
 use runstate::diagram::{StateGraph, parse};
 use runstate::trace::{
-    Checker, Event, Junit, Report, Rulebook, Rules, Timeline, Unmet, check, to_mermaid, to_text,
+    Checker, Event, JsonlReader, Junit, Report, Rulebook, Rules, Timeline, Unmet, check, check_jsonl,
+    to_mermaid, to_text,
 };
 
 use super::{book, event, journey, snapshots};
@@ -260,6 +261,13 @@ fn junit_fails_where_the_check_does() {
     let mut junit = Junit::new().complete();
     junit.trace("short.jsonl", &check(&events, &marked));
     assert!(junit.to_string().contains("parcel a of run r is in Sent since line 2"), "{junit}");
+
+    // A test has a failure or an error, and not both: this trace has each of them.
+    let cut = event(1, "a", "x", None, "Packed").to_json().replace("parcel", "door") + "\ngarbage\n";
+    let mut junit = Junit::new();
+    junit.trace("cut.jsonl", &check_jsonl(JsonlReader::new(cut.as_bytes()), &book).unwrap());
+    let junit = junit.to_string();
+    assert!(junit.contains(r#"<testsuite name="cut.jsonl" tests="2" failures="1" errors="1">"#), "{junit}");
 
     // Time is a test where it is asked for.
     let report = check(&events, &Rulebook::for_all(rules("drawn")));

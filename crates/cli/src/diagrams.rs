@@ -95,8 +95,12 @@ impl Loaded {
     /// What such a graph cannot say, with its place.
     pub(crate) fn graph(&self) -> Result<StateGraph, Failure> {
         match &self.form {
-            Form::Drawn(_, diagram) => StateGraph::from_diagram(diagram, &self.name)
-                .map_err(|error| Failure::at(error.message(), self.file(), self.text(), error.span())),
+            Form::Drawn(_, diagram) => StateGraph::from_diagram(diagram, &self.name).map_err(|error| {
+                let failure = Failure::at(error.message(), self.file(), self.text(), error.span());
+                failure.with_help(
+                    "a trace is followed one state at a time: docs/checking.md says which diagrams fit",
+                )
+            }),
             Form::Json(graph) => Ok(graph.clone()),
         }
     }

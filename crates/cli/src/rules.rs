@@ -1,7 +1,7 @@
 //! Which rules a trace is held against, as the command line says it.
 
 use runstate::diagram::{Excerpt, LineIndex, Span};
-use runstate::trace::{Report, Rulebook, Rules, Violation};
+use runstate::trace::{Report, Rulebook, Rules, Violation, WantedEdge, closest};
 
 use std::path::Path;
 
@@ -34,6 +34,8 @@ pub(crate) struct Laws {
     diagrams: Vec<Loaded>,
     /// Are the rules those of the diagrams, in their order?
     drawn: bool,
+    /// Has each diagram the name of the lifecycle that it is for?
+    pub(crate) named: bool,
 }
 
 impl RulesArgs {
@@ -62,7 +64,7 @@ impl RulesArgs {
                     Some(name) => Rulebook::new().with(rules).only(name),
                     None => Rulebook::for_all(rules),
                 };
-                Laws { book, only: self.lifecycle.clone(), diagrams: vec![drawn], drawn: true }
+                Laws { book, only: self.lifecycle.clone(), diagrams: vec![drawn], drawn: true, named: false }
             }
             several => self.of_each(several)?,
         };
@@ -83,10 +85,9 @@ impl RulesArgs {
             }
             Some(name) => {
                 let known: Vec<&str> = laws.book.iter().map(Rules::name).collect();
-                let meant =
-                    closest(name, &known).map(|name| format!("did you mean {name:?}? ")).unwrap_or_default();
+                let (meant, all) = (did_you_mean(name, &known), builtin::names());
                 Err(Failure::new(format!("there is no built-in lifecycle {name:?}"))
-                    .with_help(format!("{meant}there are {}; any other needs --diagram", builtin::names())))
+                    .with_help(format!("there are {all}{meant}; any other needs --diagram")))
             }
         }
     }
@@ -110,14 +111,16 @@ impl RulesArgs {
         // A name that is mistyped shows as one without an event.
         let book = book.cover_all();
         match &self.lifecycle {
-            None => Ok(Laws { book, only: None, diagrams, drawn: true }),
+            None => Ok(Laws { book, only: None, diagrams, drawn: true, named: true }),
             Some(name) if book.rules(name).is_some() => {
-                Ok(Laws { book: book.only(name), only: Some(name.clone()), diagrams, drawn: true })
+                let only = Some(name.clone());
+                Ok(Laws { book: book.only(name), only, diagrams, drawn: true, named: true })
             }
             Some(name) => {
                 let known: Vec<&str> = book.iter().map(Rules::name).collect();
+                let meant = did_you_mean(name, &known);
                 Err(Failure::new(format!("no diagram is for the lifecycle {name:?}"))
-                    .with_help(format!("there are diagrams for {}", known.join(", "))))
+                    .with_help(format!("there are diagrams for {}{meant}", known.join(", "))))
             }
         }
     }
@@ -133,18 +136,16 @@ fn named(spec: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The known name that is closest to one that is not known, if it is near.
-pub(crate) fn closest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let of = |other: &&'k str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
-    let nearest = known.iter().copied().max_by(|one, other| of(one).total_cmp(&of(other)))?;
-    (of(&nearest) > 0.8).then_some(nearest)
+/// The name that was meant, if one is near, in brackets.
+fn did_you_mean(name: &str, known: &[&str]) -> String {
+    let meant = closest(name, known.iter().copied());
+    meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default()
 }
 
 /// Says that no event of a trace is of a lifecycle, and of which there are.
 pub(crate) fn none_of(trace: &str, lifecycle: &str, others: &[String]) -> String {
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
-    let meant =
-        closest(lifecycle, &others).map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default();
+    let meant = did_you_mean(lifecycle, &others);
     format!(
         "{trace}: no event is of the lifecycle {lifecycle:?}; there are events of {}{meant}",
         others.join(", ")
@@ -164,12 +165,23 @@ impl Laws {
                 book = book.with(Rules::of_graph(graph).documented(&drawn.graph()?, drawn.file()));
             }
         }
-        Ok(Laws { book, only: None, diagrams, drawn: false })
+        Ok(Laws { book, only: None, diagrams, drawn: false, named: false })
     }
 
     /// Says what Mermaid draws otherwise than the diagrams seem to say.
     fn tell_warnings(&self) {
-        self.diagrams.iter().flat_map(Loaded::warnings).for_each(|warning| complain(&warning));
+        let asked = self.diagrams.iter().zip(self.book.iter()).filter(|(_, rules)| self.is_asked(rules));
+        asked.flat_map(|(drawn, _)| drawn.warnings()).for_each(|warning| complain(&warning));
+    }
+
+    /// Are the events of that lifecycle looked at?
+    fn is_asked(&self, rules: &Rules) -> bool {
+        self.only.as_deref().is_none_or(|only| only == rules.name())
+    }
+
+    /// The rules of the lifecycles whose events are looked at.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &Rules> {
+        self.book.iter().filter(|rules| self.is_asked(rules))
     }
 
     /// Refuses to ask for the end of instances of a diagram that has none.
@@ -177,7 +189,7 @@ impl Laws {
     /// # Errors
     /// A diagram without a transition to `[*]`.
     pub(crate) fn check_ends(&self) -> Result<(), Failure> {
-        match self.book.iter().find(|rules| !rules.has_end()) {
+        match self.asked().find(|rules| !rules.has_end()) {
             None => Ok(()),
             Some(rules) => {
                 let file = rules.file().unwrap_or(rules.name());
@@ -191,7 +203,7 @@ impl Laws {
 
     /// Says of which edges the label is no name, so that any event takes them.
     fn tell_remarks(&self) {
-        for rules in self.book.iter() {
+        for rules in self.asked() {
             let all = || rules.starts().chain(rules.arrows());
             let remarks = all().filter(|edge| !edge.held && !edge.event.is_empty()).count();
             let (file, all) = (rules.file().unwrap_or(rules.name()), all().count());
@@ -220,7 +232,7 @@ impl Laws {
             })
             .collect::<Vec<_>>()
         };
-        let any: Vec<String> = self.book.iter().flat_map(of).collect();
+        let any: Vec<String> = self.asked().flat_map(of).collect();
         if any.is_empty() {
             return Ok(self);
         }
@@ -230,13 +242,26 @@ impl Laws {
         ))
     }
 
-    /// Is there such an edge anywhere?
-    pub(crate) fn has_edge(&self, lifecycle: Option<&str>, from: &str, to: &str) -> bool {
-        self.book
-            .iter()
-            .filter(|rules| lifecycle.is_none_or(|name| rules.name() == name))
-            .flat_map(|rules| rules.arrows().chain(rules.edges()))
-            .any(|edge| edge.from == from && edge.to == to)
+    /// Refuses an edge that is nowhere.
+    ///
+    /// # Errors
+    /// That there is none, with the one that was meant where one is near.
+    pub(crate) fn check_edge(&self, wanted: &WantedEdge) -> Result<(), Failure> {
+        let asked = |rules: &&Rules| wanted.lifecycle.as_deref().is_none_or(|name| rules.name() == name);
+        let edges = || self.asked().filter(asked).flat_map(|rules| rules.arrows().chain(rules.edges()));
+        if edges().any(|edge| edge.from == wanted.from && edge.to == wanted.to) {
+            return Ok(());
+        }
+        let is_near = |got: &str, known: &str| got == known || closest(got, [known]).is_some();
+        let near = edges().find(|edge| is_near(&wanted.from, edge.from) && is_near(&wanted.to, edge.to));
+        let meant =
+            near.map(|edge| format!(" (did you mean \"{}:{}\"?)", edge.from, edge.to)).unwrap_or_default();
+        let of = |rules| if self.drawn { Rules::file(rules).unwrap_or("FILE") } else { rules.name() };
+        let is_one = self.drawn || wanted.lifecycle.is_some() || self.only.is_some();
+        let file = self.asked().find(asked).filter(|_| is_one).map_or("NAME", of);
+        Err(Failure::new(format!("there is no edge {wanted} that a trace could take{meant}")).with_help(format!(
+            "an edge is FROM:TO or LIFECYCLE/FROM:TO; `runstate diagram {file}` shows those that there are"
+        )))
     }
 
     /// The diagram that the rules were read from as it is written, marked with what a check found; none where they were read from none.

@@ -17,8 +17,8 @@ use crate::run_state::now;
 /// How much of a file is looked at to know what it is.
 const PEEKED: u64 = 64 << 10;
 
-/// Is it the log of governed runs? By its name, or by its first line that is a JSON object; a trace names its lifecycle, and is one of
-/// these by its name alone, or beside a state that it may tell of.
+/// Is it the log of governed runs? By its name, or by a line of it that tells of a state. A file whose first object names a lifecycle is a
+/// trace, unless it has the name of a log and is of governed runs.
 pub(crate) fn is_one(path: &str, beside_state: bool) -> bool {
     if path == "-" {
         return false;
@@ -28,28 +28,75 @@ pub(crate) fn is_one(path: &str, beside_state: bool) -> bool {
     if !is_named && !beside_state && !name.ends_with(".jsonl") {
         return false;
     }
-    let Some(fields) = first_object(path) else { return is_named };
-    match fields.get("lifecycle") {
-        Some(lifecycle) => (is_named || beside_state) && *lifecycle == GovernedRunStatus::graph().name,
-        None if is_named => true,
-        None => ["current_state", "state", "to"].iter().any(|field| {
+    let objects = first_objects(path);
+    if let Some(lifecycle) = objects.first().and_then(|first| first.get("lifecycle")) {
+        return is_named && *lifecycle == GovernedRunStatus::graph().name;
+    }
+    // Of another version the first lines may name any states.
+    let tells = |fields: &Map<String, Value>| {
+        ["current_state", "state", "to"].iter().any(|field| {
             let state = fields.get(*field).and_then(Value::as_str);
             state.is_some_and(|state| state.parse::<GovernedRunStatus>().is_ok())
-        }),
-    }
+        })
+    };
+    is_named || objects.iter().any(tells) && !objects.iter().any(|fields| fields.contains_key("lifecycle"))
 }
 
-/// The first line that is a JSON object.
-fn first_object(path: &str) -> Option<Map<String, Value>> {
-    let lines = std::io::Read::take(input::open(path).ok()?, PEEKED).lines();
-    lines.map_while(Result::ok).find_map(|line| serde_json::from_str(&line).ok())
+/// The first lines that are JSON objects.
+fn first_objects(path: &str) -> Vec<Map<String, Value>> {
+    let Ok(file) = input::open(path) else { return Vec::new() };
+    let lines = std::io::Read::take(file, PEEKED).lines();
+    lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).collect()
+}
+
+/// What a file tells of the runs whose states are held against it.
+pub(crate) struct Told {
+    pub(crate) name: String,
+    pub(crate) steps: Vec<LoggedStep>,
+    /// Does it tell of any governed run?
+    pub(crate) is_log: bool,
+}
+
+impl Told {
+    fn new(path: &str, is_log: bool) -> Self {
+        Told { name: path.to_owned(), steps: Vec::new(), is_log }
+    }
+
+    /// What a trace tells of these runs, beside what it is held against as a trace.
+    pub(crate) fn of_trace(path: &str, runs: &[&RunId]) -> Self {
+        let mut told = Told::new(path, false);
+        if path == "-" || runs.is_empty() {
+            return told;
+        }
+        let keep = |step: &LoggedStep| {
+            told.is_log = true;
+            told.keep(step, runs);
+        };
+        // What cannot be read of it was told of already.
+        drop(input::open(path).and_then(|file| check_log(file, None, keep)));
+        told
+    }
+
+    fn keep(&mut self, step: &LoggedStep, runs: &[&RunId]) {
+        // A line without an id is of the one run there is.
+        let is_kept = match step.run.as_deref() {
+            None => runs.len() == 1,
+            Some(run) => runs.iter().any(|of| of.as_str() == run),
+        };
+        if is_kept {
+            self.steps.push(step.clone());
+        }
+    }
+
+    /// Is it to be held against the state of this run? A log of a run, which names no other, is even where it does not name it.
+    pub(crate) fn tells_of(&self, run: &RunId) -> bool {
+        self.steps.iter().any(|step| step.run.as_deref().is_none_or(|of| of == run.as_str()))
+    }
 }
 
 /// Such a file, and what was found in it.
 pub(crate) struct CheckedLog {
-    pub(crate) name: String,
-    /// What it tells of the runs whose states are held against it.
-    pub(crate) steps: Vec<LoggedStep>,
+    pub(crate) told: Told,
     pub(crate) found: Result<LogReport, String>,
     /// Which edges it tells of.
     pub(crate) coverage: Coverage,
@@ -58,32 +105,21 @@ pub(crate) struct CheckedLog {
 impl CheckedLog {
     /// Looks at a file, line by line, and keeps what it tells of these runs.
     pub(crate) fn of(path: &str, laws: &Laws, runs: &[&RunId]) -> Self {
-        let (mut checker, mut steps) = (Checker::new(&laws.book), Vec::new());
-        let is_kept = |step: &LoggedStep| {
-            // A line without an id is of the one run there is.
-            let run = step.run.as_deref();
-            run.map_or(runs.len() == 1, |run| runs.iter().any(|of| of.as_str() == run))
-        };
+        let (mut checker, mut told) = (Checker::new(&laws.book), Told::new(path, true));
         let keep = |step: &LoggedStep| {
             tell(step, &mut checker);
-            if is_kept(step) {
-                steps.push(step.clone());
-            }
+            told.keep(step, runs);
         };
         let found = input::open(path)
             .and_then(|file| check_log(file, Some(now()), keep))
             .map_err(|error| format!("cannot read {path}: {error}"))
             .and_then(|report| match report.steps {
-                0 => Err(format!("{path}: no line of it tells of a transition of a governed run")),
+                0 if report.faults.is_empty() => {
+                    Err(format!("{path}: no line of it tells of a transition of a governed run"))
+                }
                 _ => Ok(report),
             });
-        CheckedLog { name: path.to_owned(), steps, found, coverage: checker.finish().coverage }
-    }
-
-    /// Is it to be held against the state of this run? A log of a run, which names no other, is even where it does not name it.
-    pub(crate) fn tells_of(&self, run: &RunId) -> bool {
-        self.found.is_ok()
-            && self.steps.iter().any(|step| step.run.as_deref().is_none_or(|of| of == run.as_str()))
+        CheckedLog { told, found, coverage: checker.finish().coverage }
     }
 
     /// Could every line be read?
@@ -101,7 +137,7 @@ impl CheckedLog {
     pub(crate) fn text(&self, complete: bool, out: &mut Output) {
         match &self.found {
             Ok(report) => {
-                out.line(&printable(&format!("{}: {}", self.name, summary(report))));
+                out.line(&printable(&format!("{}: {}", self.told.name, summary(report))));
                 report
                     .faults
                     .iter()
@@ -115,26 +151,30 @@ impl CheckedLog {
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
-                "file": self.name, "lines": report.lines, "transitions": report.steps,
+                "file": self.told.name, "lines": report.lines, "transitions": report.steps,
                 "runs": report.runs.iter()
                     .map(|run| json!({"run": run.run, "state": run.state})).collect::<Vec<_>>(),
                 "faults": report.faults.iter()
                     .map(|fault| json!({"line": fault.line, "why": fault.why})).collect::<Vec<_>>(),
                 "more_faults": report.more_faults,
             }),
-            Err(error) => json!({"file": self.name, "error": error}),
+            Err(error) => json!({"file": self.told.name, "error": error}),
         }
     }
 
     pub(crate) fn junit(&self, complete: bool, junit: &mut Junit) {
         match &self.found {
             Ok(report) => {
-                let mut faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
+                let shown = |is_unreadable: bool| {
+                    let of = report.faults.iter().filter(move |fault| fault.is_unreadable == is_unreadable);
+                    of.map(ToString::to_string).collect::<Vec<_>>()
+                };
+                let mut faults = shown(false);
                 faults.extend(missed(report, complete));
-                junit.file(&self.name, "log", &faults, &summary(report));
+                junit.file(&self.told.name, "log", &faults, &shown(true), &summary(report));
             }
             Err(error) => {
-                junit.unusable(&self.name, error);
+                junit.unusable(&self.told.name, error);
                 complain(&format!("error: {}", printable(error)));
             }
         }

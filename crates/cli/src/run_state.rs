@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::input;
 use crate::output::{Output, complain, printable};
-use crate::run_log::CheckedLog;
+use crate::run_log::Told;
 
 /// One more byte than is read of such a file, so that a larger one is noticed.
 const MOST: u64 = (16 << 20) + 1;
@@ -51,8 +51,8 @@ impl CheckedState {
         CheckedState { name: path.to_owned(), found, is_alone: false }
     }
 
-    /// Holds it against the logs that tell of its run, and says so where there are other files and none is one.
-    pub(crate) fn against(&mut self, logs: &[CheckedLog], has_others: bool) {
+    /// Holds it against the logs and traces that tell of its run, and says so where there are other files and none is one.
+    pub(crate) fn against(&mut self, logs: &[&Told], has_others: bool) {
         let Ok(report) = &mut self.found else { return };
         self.is_alone = has_others && !logs.iter().any(|log| log.tells_of(&report.run));
         for log in logs.iter().filter(|log| log.tells_of(&report.run)) {
@@ -89,14 +89,14 @@ impl CheckedState {
             Err(error) => complain(&format!("error: {}", printable(error))),
         }
         if let Some(note) = self.note() {
-            out.line(&format!("  {note}"));
+            out.line(&printable(&format!("  note: {note}")));
         }
     }
 
     /// Says that it was held against no log.
-    fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         let run = self.run().filter(|_| self.is_alone)?;
-        Some(format!("note: no log among the files tells of {run}: the state was held against none"))
+        Some(format!("no log among the files tells of {run}: {} was held against none", self.name))
     }
 
     pub(crate) fn junit(&self, complete: bool, junit: &mut Junit) {
@@ -106,9 +106,9 @@ impl CheckedState {
                 if faults.is_empty() && !self.holds(complete) {
                     faults.push("it is not over".to_owned());
                 }
-                let note = self.note().map(|note| format!("\n{note}")).unwrap_or_default();
+                let note = self.note().map(|note| format!("\nnote: {note}")).unwrap_or_default();
                 let said = format!("{} in {}{note}", report.run, report.state);
-                junit.file(&self.name, "state", &faults, &said);
+                junit.file(&self.name, "state", &faults, &[], &said);
             }
             Err(error) => {
                 junit.unusable(&self.name, error);

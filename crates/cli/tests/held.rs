@@ -2,10 +2,17 @@
 
 use crate::session::Session;
 
-const ORDER: &str =
+pub(crate) const ORDER: &str =
     "stateDiagram-v2\n[*] --> Cart\nCart --> Paid : pay\nPaid --> Shipped : ship order\nShipped --> [*]\n";
 
-fn line(seq: u64, lifecycle: &str, instance: &str, event: &str, from: Option<&str>, to: &str) -> String {
+pub(crate) fn line(
+    seq: u64,
+    lifecycle: &str,
+    instance: &str,
+    event: &str,
+    from: Option<&str>,
+    to: &str,
+) -> String {
     let from = from.map_or("null".to_owned(), |from| format!("\"{from}\""));
     format!(
         "{{\"seq\":{seq},\"at_ms\":{seq},\"run\":\"r\",\"lifecycle\":\"{lifecycle}\",\"instance\":\"{instance}\",\
@@ -13,7 +20,7 @@ fn line(seq: u64, lifecycle: &str, instance: &str, event: &str, from: Option<&st
     )
 }
 
-fn shop() -> Session {
+pub(crate) fn shop() -> Session {
     let session = Session::new();
     session.write("order.mmd", ORDER);
     session.write("payment.mmd", "stateDiagram-v2\n[*] --> Open\nOpen --> Closed : settle\nClosed --> [*]\n");
@@ -30,117 +37,6 @@ fn shop() -> Session {
     session.write("order.jsonl", order.concat());
     session.write("both.jsonl", order.concat() + &payment.concat());
     session
-}
-
-#[test]
-fn a_lifecycle_that_is_mistyped_is_not_green() {
-    let session = shop();
-    let typo = ["check", "order.jsonl", "--diagram", "order.mmd", "--lifecycle", "ordr"];
-    for format in ["text", "json", "junit"] {
-        let said = session.run(&[&typo[..], &["--format", format]].concat());
-        let told = format!("{}{}", said.stdout, said.stderr);
-        assert!(said.code == Some(2) && told.contains("nothing was checked"), "{}", said.shown());
-        assert!(told.contains("did you mean"), "{}", said.shown());
-    }
-    assert_eq!(session.run(&[&typo[..], &["--allow-empty"]].concat()).code, Some(0));
-    session.write("empty.jsonl", "");
-    let said = session.run(&["check", "empty.jsonl"]);
-    assert!(said.code == Some(2) && said.stderr.contains("no events at all"), "{}", said.shown());
-    let said = session.run(&["check", "order.jsonl", "--lifecycle", "tool_cal"]);
-    assert!(said.code == Some(2) && said.stderr.contains("did you mean \"tool_call\"?"), "{}", said.shown());
-}
-
-/// A file of a governed run beside the trace changes nothing about that.
-#[test]
-fn a_lifecycle_that_is_mistyped_is_not_green_beside_another_file() {
-    let session = shop();
-    session.write("state.json", STATE);
-    let typo = ["check", "order.jsonl", "state.json", "--diagram", "order.mmd", "--lifecycle", "ordr"];
-    let said = session.run(&typo);
-    assert!(said.code == Some(2) && said.stderr.contains("nothing was checked"), "{}", said.shown());
-    assert_eq!(session.run(&["check", "state.json"]).code, Some(0));
-}
-
-const STATE: &str = r#"{
-  "run_id": "RUN-A-20260131-120000", "project_id": "A", "current_state": "INIT", "previous_state": null,
-  "state_history": [{"state": "INIT", "entered_at": "2026-01-31T12:00:00Z", "exited_at": null}],
-  "tools_planned": [], "tools_completed": [], "tools_remaining": [], "current_tool": null,
-  "approvals_pending": [], "approvals_granted": [],
-  "created_at": "2026-01-31T12:00:00Z", "updated_at": "2026-01-31T12:00:00Z"
-}"#;
-
-/// A line that is no event is one kind of trouble, in each kind of file.
-#[test]
-fn a_line_of_a_log_that_cannot_be_read_is_bad_input_wherever_it_stands() {
-    let session = shop();
-    let line = |state: &str| format!("{{\"run_id\":\"RUN-A-20260131-120000\",\"state\":\"{state}\"}}");
-    let good = [line("INIT"), line("PLANNING")];
-    for name in ["RUN_LOG.jsonl", "my.jsonl"] {
-        for at in 0..3 {
-            let mut lines = good.to_vec();
-            lines.insert(at, "no event".to_owned());
-            session.write(name, lines.join("\n") + "\n");
-            let said = session.run(&["check", name]);
-            assert_eq!(said.code, Some(2), "{name}, line {}: {}", at + 1, said.shown());
-            assert!(said.stdout.contains(&format!("line {}: it is no event", at + 1)), "{}", said.shown());
-        }
-        session.write(name, good.join("\n") + "\n");
-        assert_eq!(session.run(&["check", name]).code, Some(0));
-    }
-}
-
-/// A log that tells of another run, or under another name, is compared or said not to be.
-#[test]
-fn a_state_that_no_log_tells_of_is_said_to_be_alone() {
-    let session = shop();
-    session.write("state.json", STATE);
-    let line = |run: &str, state: &str| format!("{{\"run_id\":\"{run}\",\"state\":\"{state}\"}}\n");
-    let ours = |state: &str| line("RUN-A-20260131-120000", state);
-    session.write("log.bak", ours("INIT") + &ours("PLANNING"));
-    let said = session.run(&["check", "state.json", "log.bak"]);
-    assert!(
-        said.code == Some(1) && said.stdout.contains("line 2 of the log enters PLANNING"),
-        "{}",
-        said.shown()
-    );
-    session.write("log.bak", line("RUN-B-20260131-120000", "INIT"));
-    for format in ["text", "json", "junit"] {
-        let said = session.run(&["check", "state.json", "log.bak", "--format", format]);
-        assert!(
-            said.code == Some(0) && said.stdout.contains("no log among the files tells of"),
-            "{}",
-            said.shown()
-        );
-    }
-    let said = session.run(&["check", "state.json"]);
-    assert!(said.code == Some(0) && !said.stdout.contains("note"), "{}", said.shown());
-}
-
-/// Coverage of nothing is no coverage.
-#[test]
-fn a_diagram_of_which_no_event_came_is_in_the_coverage() {
-    let session = shop();
-    session.write("state.json", STATE);
-    let said = session.run(&["check", "state.json", "--min-coverage", "1"]);
-    assert!(
-        said.code == Some(1) && said.stdout.contains("no lifecycle with edges is covered"),
-        "{}",
-        said.shown()
-    );
-    let both = [
-        "check",
-        "order.jsonl",
-        "--diagram",
-        "order=order.mmd",
-        "--diagram",
-        "paymnt=payment.mmd",
-        "--coverage",
-    ];
-    let said = session.run(&[&both[..], &["--min-coverage", "80"]].concat());
-    assert!(said.code == Some(1) && said.stdout.contains("paymnt: 0 of 1 edges taken"), "{}", said.shown());
-    // A share that is shown is reached.
-    let said = session.run(&[&both[..], &["--min-coverage", "66.6"]].concat());
-    assert!(said.code == Some(0) && said.stdout.contains("order: 2 of 2"), "{}", said.shown());
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod list;
 mod lossy;
 #[cfg(unix)]
 mod lost;
+mod nothing;
 mod numbers;
 mod place;
 #[cfg(unix)]

@@ -3,17 +3,17 @@
 use clap::ValueEnum;
 use runstate::diagram::Span;
 use runstate::trace::{
-    Checker, Coverage, JsonlReader, Junit, Report, Unmet, Verdict, Violation, ViolationKind, WantedEdge,
+    Checker, Coverage, JsonlReader, Problem, Report, Unmet, Violation, ViolationKind, WantedEdge,
 };
-use serde_json::{Value, json};
 
+use super::outcome::{Checked, Outcome};
 use crate::excerpt::caret;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::{Output, complain, printable};
-use crate::rules::{Laws, RulesArgs, closest};
-use crate::run_log::{self, CheckedLog};
+use crate::output::Output;
+use crate::rules::{Laws, RulesArgs, none_of};
+use crate::run_log::{self, CheckedLog, Told};
 use crate::run_state::{self, CheckedState};
 
 /// Hold traces, and states of governed runs, against their diagrams
@@ -23,7 +23,7 @@ use crate::run_state::{self, CheckedState};
 /// they hold: --diagram order=shop.md#Order --diagram payment=shop.md#Payment. However long a trace is, it is read as a stream. A RUN_STATE.json of a governed run is sound, or has entries in its history that no legal transition
 /// leads to, tools or approvals that cannot be: all of that is named. So are the lines of a RUN_LOG.jsonl or
 /// RUN_LEDGER.jsonl that tell of no legal transition, whichever program wrote it. A state and the logs that tell of its run are
-/// held against each other.
+/// held against each other; a trace beside a state is held against its diagrams too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,8 @@ Examples:
 Exit codes:
   0  every trace conforms, or is incomplete and --complete was not given; every state and log is sound
   1  a trace violates, is incomplete with --complete, or coverage is missed; a state or a log has a fault
-  2  a trace or another argument cannot be used: a line is no event, wherever it stands; or nothing was checked")]
+  2  a trace or another argument cannot be used: a line is no event, wherever it stands; or nothing was checked of a trace,
+     of a diagram with a name, of a state beside logs")]
 pub(crate) struct Args {
     /// The traces, as JSON lines, and files of governed runs, by their names or what is in them; `-` reads a trace from
     /// standard input
@@ -47,7 +48,8 @@ pub(crate) struct Args {
     /// Fail traces that have instances which have not ended
     #[arg(long)]
     complete: bool,
-    /// Accept that nothing is checked: that no trace has an event of the lifecycles that are asked for
+    /// Accept that nothing is checked: a trace without events of the lifecycles that are asked for, a diagram with a name that no event came
+    /// for, a state that no log tells of
     #[arg(long)]
     allow_empty: bool,
     /// List at most so many violations of each trace: the first one, and the first of each other instance
@@ -87,28 +89,6 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// One trace, and what was found in it.
-struct Checked {
-    name: String,
-    found: Result<Report, String>,
-    /// The line of the first violation, where the file can be read again, and that of the diagram.
-    excerpts: Vec<String>,
-}
-
-/// All traces, and what was asked of their coverage.
-struct Outcome {
-    traces: Vec<Checked>,
-    states: Vec<CheckedState>,
-    logs: Vec<CheckedLog>,
-    coverage: Coverage,
-    asked: Vec<(String, Option<Unmet>)>,
-    complete: bool,
-    monotonic: bool,
-    /// Why nothing was checked, if nothing was.
-    empty: Option<String>,
-    allow_empty: bool,
-}
-
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let from_stdin = args.traces.iter().filter(|trace| *trace == "-").count() + args.rules.on_stdin();
     if from_stdin > 1 {
@@ -118,66 +98,69 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     if args.complete {
         laws.check_ends()?;
     }
-    for edge in &args.require_edge {
-        if !laws.has_edge(edge.lifecycle.as_deref(), &edge.from, &edge.to) {
-            let failure = Failure::new(format!("there is no edge {edge} that a trace could take"));
-            return Err(failure.with_help(
-                "an edge is FROM:TO or LIFECYCLE/FROM:TO; `runstate diagram NAME` shows those of a built-in lifecycle",
-            ));
-        }
-    }
+    args.require_edge.iter().try_for_each(|edge| laws.check_edge(edge))?;
     let (states, traces): (Vec<&String>, Vec<&String>) =
         args.traces.iter().partition(|path| run_state::is_one(path));
     let has_governed = args.rules.has_builtin("governed_run");
     let (logs, traces): (Vec<&String>, Vec<&String>) =
         traces.into_iter().partition(|path| has_governed && run_log::is_one(path, !states.is_empty()));
+    if let (Some(state), false) = (states.first(), has_governed) {
+        let what =
+            format!("{state} is the state of a governed run, and events of other lifecycles are asked for");
+        return Err(Failure::new(what)
+            .with_help("check it in a command of its own, without --diagram and --lifecycle, or with --lifecycle governed_run"));
+    }
     let others = logs.len() + traces.len();
     let most = usize::from(args.max_violations);
-    let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws, most)).collect();
     let mut states: Vec<CheckedState> = states.into_iter().map(|path| CheckedState::of(path)).collect();
     let runs: Vec<_> = states.iter().filter_map(CheckedState::run).collect();
+    let beside: Vec<Told> = traces.iter().map(|path| Told::of_trace(path, &runs)).collect();
+    let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws, most)).collect();
     let logs: Vec<CheckedLog> = logs.into_iter().map(|path| CheckedLog::of(path, &laws, &runs)).collect();
-    states.iter_mut().for_each(|state| state.against(&logs, others > 0));
+    let told: Vec<&Told> =
+        logs.iter().filter(|log| log.found.is_ok()).map(|log| &log.told).chain(&beside).collect();
+    states.iter_mut().for_each(|state| state.against(&told, others > 0));
     let mut coverage = Coverage::new();
     logs.iter().filter(|log| log.found.is_ok()).for_each(|log| coverage.merge(&log.coverage));
     for report in traces.iter().filter_map(|trace| trace.found.as_ref().ok()) {
         coverage.merge(&report.coverage);
     }
     let asked = asked(args, &coverage);
-    let empty = if traces.is_empty() { None } else { nothing_checked(&traces, &laws) };
+    let mut empty = diagrams_without_events(&traces, &coverage, &laws);
+    if told.iter().any(|told| told.is_log) {
+        empty.extend(states.iter().filter_map(CheckedState::note));
+    }
+    let helps = traces.iter().filter_map(|trace| trace.help(&laws)).collect();
     let allow_empty = args.allow_empty;
     let (complete, monotonic) = (args.complete, args.monotonic_time);
-    let outcome = Outcome { traces, states, logs, coverage, asked, complete, monotonic, empty, allow_empty };
+    let outcome =
+        Outcome { traces, states, logs, coverage, asked, complete, monotonic, empty, helps, allow_empty };
     match args.format {
         Format::Text => outcome.text(args.coverage, out),
         Format::Json => out.json(&outcome.json()),
         Format::Junit => outcome.junit(out),
     }
+    outcome.complain();
     Ok(outcome.exit())
 }
 
-/// Says that no event was held against anything, if none was. A name that is mistyped would be green.
-fn nothing_checked(traces: &[Checked], laws: &Laws) -> Option<String> {
-    let reports = || traces.iter().filter_map(|trace| trace.found.as_ref().ok());
-    if reports().any(|report| report.checked() > 0) || traces.iter().any(|trace| trace.found.is_err()) {
-        return None;
+/// The diagrams that are named, and that no event was held against: a name that is mistyped would be green.
+fn diagrams_without_events(traces: &[Checked], coverage: &Coverage, laws: &Laws) -> Vec<String> {
+    let reports: Vec<&Report> = traces.iter().filter_map(|trace| trace.found.as_ref().ok()).collect();
+    let is_whole = reports.len() == traces.len() && reports.iter().all(|report| report.consumed_whole);
+    if !laws.named || !is_whole || reports.iter().all(|report| report.checked() == 0) {
+        return Vec::new();
     }
-    let mut others: Vec<&str> =
-        reports().flat_map(|report| &report.passed_over).map(String::as_str).collect();
-    others.sort_unstable();
-    others.dedup();
-    let asked = laws.book.iter().map(|rules| rules.name()).collect::<Vec<_>>();
-    Some(if others.is_empty() {
-        "nothing was checked: there is no event; --allow-empty accepts that".to_owned()
-    } else {
-        let only = laws.only.as_deref().unwrap_or_else(|| asked.first().copied().unwrap_or_default());
-        let meant =
-            closest(only, &others).map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default();
-        format!(
-            "nothing was checked: no event is of the lifecycle {only:?}; there are events of {}{meant}; --allow-empty accepts that",
-            others.join(", ")
-        )
-    })
+    let of_others = reports.iter().flat_map(|report| report.violation.iter().chain(&report.others));
+    let unknown = of_others.filter(|it| matches!(it.kind, ViolationKind::UnknownLifecycle { .. }));
+    let occurs = |name: &str| coverage.lifecycle(name).is_some_and(|covered| covered.instances > 0);
+    let mut there: Vec<String> =
+        coverage.iter().map(|covered| &covered.lifecycle).filter(|name| occurs(name)).cloned().collect();
+    there.extend(unknown.map(|violation| violation.lifecycle.clone()));
+    there.sort_unstable();
+    there.dedup();
+    let absent = laws.asked().filter(|rules| !occurs(rules.name()));
+    absent.map(|rules| none_of(rules.file().unwrap_or("a diagram"), rules.name(), &there)).collect()
 }
 
 fn check(path: &str, laws: &Laws, most: usize) -> Checked {
@@ -185,14 +168,21 @@ fn check(path: &str, laws: &Laws, most: usize) -> Checked {
     let found = match input::open(path) {
         Ok(from) => {
             let checker = Checker::new(&laws.book).most_violations(most);
-            checker.jsonl(JsonlReader::new(from)).map_err(|error| error.named(&name).report())
+            match checker.jsonl(JsonlReader::new(from)) {
+                // It has no events, which may be accepted.
+                Err(error) if matches!(error.problem(), Problem::Empty) => {
+                    Ok(Checker::new(&laws.book).finish())
+                }
+                checked => checked.map_err(|error| error.named(&name).report()),
+            }
         }
         Err(error) => Err(format!("cannot read {name}: {error}")),
     };
     let violation = found.as_ref().ok().and_then(|report| report.violation.as_ref());
     let of_trace = violation.and_then(|violation| excerpt(path, violation));
     let of_diagram = violation.and_then(|violation| laws.excerpt(violation));
-    Checked { name, found, excerpts: of_trace.into_iter().chain(of_diagram).collect() }
+    Checked { name, found, excerpts: of_trace.into_iter().chain(of_diagram).collect(), empty: None }
+        .with_empty(laws)
 }
 
 /// Shows the line of a violation, with a caret at the field that is wrong.
@@ -226,131 +216,4 @@ fn asked(args: &Args, coverage: &Coverage) -> Vec<(String, Option<Unmet>)> {
     let edges =
         args.require_edge.iter().map(|edge| (format!("edge {edge}"), coverage.require_edge(edge).err()));
     percent.into_iter().chain(edges).collect()
-}
-
-impl Outcome {
-    fn unmet(&self) -> impl Iterator<Item = &Unmet> {
-        self.asked.iter().filter_map(|(_, unmet)| unmet.as_ref())
-    }
-
-    /// Why nothing was checked, where that is not accepted.
-    fn refused_as_empty(&self) -> Option<&String> {
-        self.empty.as_ref().filter(|_| !self.allow_empty)
-    }
-
-    /// The traces whose time runs backwards, where that is refused.
-    fn backwards(&self) -> impl Iterator<Item = String> {
-        let traces = self.traces.iter().filter(|_| self.monotonic);
-        traces.filter_map(|trace| {
-            let backwards = trace.found.as_ref().ok()?.backwards?;
-            Some(format!("{}: {backwards}; --monotonic-time refuses that", printable(&trace.name)))
-        })
-    }
-
-    fn reports(&self) -> impl Iterator<Item = &Report> {
-        self.traces.iter().filter_map(|trace| trace.found.as_ref().ok())
-    }
-
-    /// The worst of the verdicts; none when no trace could be read.
-    fn verdict(&self) -> Option<Verdict> {
-        self.reports().map(|report| report.verdict).max_by_key(|verdict| match verdict {
-            Verdict::Conforms => 0,
-            Verdict::Incomplete => 1,
-            Verdict::Violates => 2,
-        })
-    }
-
-    fn exit(&self) -> Exit {
-        if self.traces.iter().any(|trace| trace.found.is_err())
-            || self.states.iter().any(|state| state.found.is_err())
-            || !self.logs.iter().all(CheckedLog::is_readable)
-            || self.reports().any(|report| !report.consumed_whole)
-            || self.refused_as_empty().is_some()
-        {
-            return Exit::BadInput;
-        }
-        let failed = match self.verdict() {
-            Some(Verdict::Violates) => true,
-            Some(Verdict::Incomplete) => self.complete,
-            Some(Verdict::Conforms) | None => false,
-        };
-        let failed = failed
-            || self.backwards().next().is_some()
-            || self.states.iter().any(|state| !state.holds(self.complete))
-            || self.logs.iter().any(|log| !log.holds(self.complete));
-        if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
-    }
-
-    fn text(&self, coverage: bool, out: &mut Output) {
-        for trace in &self.traces {
-            match &trace.found {
-                Ok(report) => {
-                    out.text(&format!("{}: {}", printable(&trace.name), report.summary()));
-                    trace.excerpts.iter().for_each(|excerpt| out.line(excerpt));
-                }
-                Err(error) => complain(&format!("error: {}", error.trim_end())),
-            }
-        }
-        self.states.iter().for_each(|state| state.text(self.complete, out));
-        self.logs.iter().for_each(|log| log.text(self.complete, out));
-        if coverage {
-            out.text(&self.coverage.to_string());
-        }
-        self.backwards().for_each(|why| out.line(&why));
-        for unmet in self.unmet() {
-            out.line(&unmet.to_string());
-        }
-        if let Some(empty) = self.refused_as_empty() {
-            complain(&format!("error: {empty}"));
-        }
-    }
-
-    fn json(&self) -> Value {
-        let traces: Vec<Value> = self
-            .traces
-            .iter()
-            .map(|trace| match &trace.found {
-                Ok(report) => json!({"trace": trace.name, "report": report}),
-                Err(error) => json!({"trace": trace.name, "error": error}),
-            })
-            .collect();
-        json!({
-            "verdict": self.verdict(),
-            "exit": self.exit().code(),
-            "traces": traces,
-            "states": self.states.iter().map(CheckedState::json).collect::<Vec<_>>(),
-            "logs": self.logs.iter().map(CheckedLog::json).collect::<Vec<_>>(),
-            "coverage": self.coverage,
-            "percent": self.coverage.iter().next().map(|_| self.coverage.percent()),
-            "unmet": self.backwards().chain(self.unmet().map(ToString::to_string)).collect::<Vec<_>>(),
-            "empty": self.empty,
-        })
-    }
-
-    fn junit(&self, out: &mut Output) {
-        let mut junit = Junit::new();
-        if self.complete {
-            junit = junit.complete();
-        }
-        if self.monotonic {
-            junit = junit.monotonic();
-        }
-        for trace in &self.traces {
-            match &trace.found {
-                Ok(report) => junit.trace(&trace.name, report),
-                Err(error) => {
-                    junit.unusable(&trace.name, error);
-                    complain(&format!("error: {}", error.trim_end()));
-                }
-            }
-        }
-        if let Some(empty) = self.refused_as_empty() {
-            junit.unusable("runstate check", empty);
-            complain(&format!("error: {empty}"));
-        }
-        self.states.iter().for_each(|state| state.junit(self.complete, &mut junit));
-        self.logs.iter().for_each(|log| log.junit(self.complete, &mut junit));
-        junit.coverage(self.asked.iter().cloned());
-        out.text(&junit.to_string());
-    }
 }

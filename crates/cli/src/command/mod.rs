@@ -10,6 +10,7 @@ mod diff;
 mod governed;
 mod hand;
 mod list;
+mod outcome;
 mod page;
 mod prune;
 mod resume;

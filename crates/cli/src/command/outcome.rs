@@ -1,0 +1,201 @@
+//! What `runstate check` found, in each format.
+
+use runstate::trace::{Coverage, Junit, Report, Unmet, Verdict, ViolationKind};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::output::{Output, complain, printable};
+use crate::rules::{Laws, none_of};
+use crate::run_log::CheckedLog;
+use crate::run_state::CheckedState;
+
+/// One trace, and what was found in it.
+pub(super) struct Checked {
+    pub(super) name: String,
+    pub(super) found: Result<Report, String>,
+    /// The line of the first violation, where the file can be read again, and that of the diagram.
+    pub(super) excerpts: Vec<String>,
+    /// Why nothing of it was checked, if nothing was.
+    pub(super) empty: Option<String>,
+}
+
+/// All traces, and what was asked of their coverage.
+pub(super) struct Outcome {
+    pub(super) traces: Vec<Checked>,
+    pub(super) states: Vec<CheckedState>,
+    pub(super) logs: Vec<CheckedLog>,
+    pub(super) coverage: Coverage,
+    pub(super) asked: Vec<(String, Option<Unmet>)>,
+    pub(super) complete: bool,
+    pub(super) monotonic: bool,
+    /// Of which diagrams and states nothing was checked.
+    pub(super) empty: Vec<String>,
+    /// What to do about events that nothing was held against.
+    pub(super) helps: Vec<String>,
+    pub(super) allow_empty: bool,
+}
+
+impl Checked {
+    /// Says that no event of it was held against anything, if none was.
+    pub(super) fn with_empty(mut self, laws: &Laws) -> Self {
+        let report = self.found.as_ref().ok().filter(|report| report.checked() == 0);
+        self.empty = report.map(|report| match &laws.only {
+            Some(only) if report.events > 0 => none_of(&self.name, only, &report.passed_over),
+            _ => format!("{}: expected a trace, one JSON object a line, got no events at all", self.name),
+        });
+        self
+    }
+
+    /// Says what to do about a lifecycle without rules.
+    pub(super) fn help(&self, laws: &Laws) -> Option<String> {
+        let report = self.found.as_ref().ok()?;
+        let is_unknown = |kind: &ViolationKind| matches!(kind, ViolationKind::UnknownLifecycle { .. });
+        let stranger = report.violation.iter().chain(&report.others).find(|it| is_unknown(&it.kind))?;
+        let (trace, lifecycle) = (&self.name, &stranger.lifecycle);
+        let several = if laws.named { ", beside the other ones" } else { "" };
+        Some(format!(
+            "{trace}: --diagram {lifecycle}=FILE holds the events of {lifecycle} against a diagram{several}; --lifecycle NAME looks at one lifecycle alone"
+        ))
+    }
+}
+
+impl Outcome {
+    fn unmet(&self) -> impl Iterator<Item = &Unmet> {
+        self.asked.iter().filter_map(|(_, unmet)| unmet.as_ref())
+    }
+
+    /// Of what nothing was checked, where that is not accepted.
+    fn refused_as_empty(&self) -> impl Iterator<Item = String> {
+        self.empty().filter(|_| !self.allow_empty).map(|why| refused(why))
+    }
+
+    fn empty(&self) -> impl Iterator<Item = &String> {
+        self.traces.iter().filter_map(|trace| trace.empty.as_ref()).chain(&self.empty)
+    }
+
+    /// Says on standard error what cannot be used, and what to do about it.
+    pub(super) fn complain(&self) {
+        let errors = self.traces.iter().filter_map(|trace| trace.found.as_ref().err());
+        errors.for_each(|error| complain(&format!("error: {}", error.trim_end())));
+        self.refused_as_empty().for_each(|empty| complain(&format!("error: {empty}")));
+        self.helps.iter().for_each(|help| complain(&format!("help: {}", printable(help))));
+    }
+
+    /// The traces whose time runs backwards, where that is refused.
+    fn backwards(&self) -> impl Iterator<Item = String> {
+        let traces = self.traces.iter().filter(|_| self.monotonic);
+        traces.filter_map(|trace| {
+            let backwards = trace.found.as_ref().ok()?.backwards?;
+            Some(format!("{}: {backwards}; --monotonic-time refuses that", printable(&trace.name)))
+        })
+    }
+
+    fn reports(&self) -> impl Iterator<Item = &Report> {
+        self.traces.iter().filter_map(|trace| self.checked(trace))
+    }
+
+    /// The report on a trace of which something was checked, or nothing where that is accepted.
+    fn checked<'t>(&self, trace: &'t Checked) -> Option<&'t Report> {
+        trace.found.as_ref().ok().filter(|_| trace.empty.is_none() || self.allow_empty)
+    }
+
+    /// The worst of the verdicts; none when no trace was checked.
+    fn verdict(&self) -> Option<Verdict> {
+        self.reports().map(|report| report.verdict).max_by_key(|verdict| match verdict {
+            Verdict::Conforms => 0,
+            Verdict::Incomplete => 1,
+            Verdict::Violates => 2,
+        })
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        if self.traces.iter().any(|trace| trace.found.is_err())
+            || self.states.iter().any(|state| state.found.is_err())
+            || !self.logs.iter().all(CheckedLog::is_readable)
+            || self.reports().any(|report| !report.consumed_whole)
+            || self.refused_as_empty().next().is_some()
+        {
+            return Exit::BadInput;
+        }
+        let failed = match self.verdict() {
+            Some(Verdict::Violates) => true,
+            Some(Verdict::Incomplete) => self.complete,
+            Some(Verdict::Conforms) | None => false,
+        };
+        let failed = failed
+            || self.backwards().next().is_some()
+            || self.states.iter().any(|state| !state.holds(self.complete))
+            || self.logs.iter().any(|log| !log.holds(self.complete));
+        if failed || self.unmet().next().is_some() { Exit::Bad } else { Exit::Good }
+    }
+
+    pub(super) fn text(&self, coverage: bool, out: &mut Output) {
+        for trace in &self.traces {
+            if let Some(report) = self.checked(trace) {
+                out.text(&format!("{}: {}", printable(&trace.name), report.summary()));
+                trace.excerpts.iter().for_each(|excerpt| out.line(excerpt));
+            }
+        }
+        self.states.iter().for_each(|state| state.text(self.complete, out));
+        self.logs.iter().for_each(|log| log.text(self.complete, out));
+        if coverage {
+            out.text(&self.coverage.to_string());
+        }
+        self.backwards().for_each(|why| out.line(&why));
+        for unmet in self.unmet() {
+            out.line(&unmet.to_string());
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let traces: Vec<Value> = self
+            .traces
+            .iter()
+            .map(|trace| match &trace.found {
+                Ok(report) => json!({"trace": trace.name, "report": report}),
+                Err(error) => json!({"trace": trace.name, "error": error}),
+            })
+            .collect();
+        json!({
+            "verdict": self.verdict(),
+            "exit": self.exit().code(),
+            "traces": traces,
+            "states": self.states.iter().map(CheckedState::json).collect::<Vec<_>>(),
+            "logs": self.logs.iter().map(CheckedLog::json).collect::<Vec<_>>(),
+            "coverage": self.coverage,
+            "percent": self.coverage.iter().next().map(|_| self.coverage.percent()),
+            "unmet": self.backwards().chain(self.unmet().map(ToString::to_string)).collect::<Vec<_>>(),
+            "empty": self.empty().collect::<Vec<_>>(),
+        })
+    }
+
+    pub(super) fn junit(&self, out: &mut Output) {
+        let mut junit = Junit::new();
+        if self.complete {
+            junit = junit.complete();
+        }
+        if self.monotonic {
+            junit = junit.monotonic();
+        }
+        for trace in &self.traces {
+            match &trace.found {
+                Ok(report) => match trace.empty.as_ref().filter(|_| !self.allow_empty) {
+                    // No test of it passes.
+                    Some(why) => junit.unusable(&trace.name, &refused(why)),
+                    None => junit.trace(&trace.name, report),
+                },
+                Err(error) => junit.unusable(&trace.name, error),
+            }
+        }
+        let others = self.empty.iter().filter(|_| !self.allow_empty);
+        others.for_each(|why| junit.unusable("runstate check", &refused(why)));
+        self.states.iter().for_each(|state| state.junit(self.complete, &mut junit));
+        self.logs.iter().for_each(|log| log.junit(self.complete, &mut junit));
+        junit.coverage(self.asked.iter().cloned());
+        out.text(&junit.to_string());
+    }
+}
+
+fn refused(why: &str) -> String {
+    format!("nothing was checked: {}; --allow-empty accepts that", printable(why))
+}
