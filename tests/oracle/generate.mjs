@@ -82,7 +82,7 @@ export function diagram(rng) {
   return body.replaceAll('\n', feed);
 }
 
-const LABELS = ['go', 'go [fast]', 'x(1) / y', 'done', 'when it is ready', 'a.b:c', 'go [a (b)] / c [d]', '', ''];
+const LABELS = ['go', 'go [fast]', 'x(1) / y', 'done', 'when it is ready', 'a.b:c', 'go [a (b)] / c [d]', 'a ] b', '', ''];
 
 /** A diagram of composite states in one another, choices, parallel transitions and labels of every kind. */
 export function nested(rng) {
@@ -94,15 +94,18 @@ export function nested(rng) {
   // A group is in an earlier one, so that none is in itself.
   for (let n = 0; n < groups; n += 1) inside[chance(0.4) && n > 0 ? below(n) : groups].push(name.group(n));
   const body = (of) => inside[of].map((id) => {
+    if (id.startsWith('c')) return `state ${id} <<choice>>`;
     if (!id.startsWith('G')) return id;
     const [group, lines] = [Number(id.slice(1)), []];
-    const parts = inside[group];
+    const parts = inside[group].filter((id) => !id.startsWith('c'));
     if (parts.length > 0 && chance(0.6)) lines.push(`[*] --> ${pick(parts)}${chance(0.1) ? ' : begin' : ''}`);
     if (parts.length > 0 && chance(0.4)) lines.push(`${pick(parts)} --> [*]${chance(0.3) ? ' : done' : ''}`);
     return `state ${id} {\n${body(group)}\n${lines.join('\n')}\n}`;
   }).join('\n');
   const nodes = [...Array(states).keys()].map(name.state).concat([...Array(groups).keys()].map(name.group));
-  const lines = [`stateDiagram-v2`, ...[...Array(choices).keys()].map((n) => `state ${name.choice(n)} <<choice>>`), body(groups)];
+  // A choice may stand in a composite state.
+  for (let n = 0; n < choices; n += 1) inside[chance(0.3) && groups > 0 ? below(groups) : groups].push(name.choice(n));
+  const lines = [`stateDiagram-v2`, body(groups)];
   lines.push(`[*] --> ${pick(nodes)}${chance(0.2) ? ' : ' + pick(['open', 'open(order) [new]', 'on a call', 'create']) : ''}`);
   const label = () => { const text = pick(LABELS); return text === '' ? '' : ` : ${text}`; };
   for (let n = 1 + below(12); n > 0; n -= 1) {
@@ -110,7 +113,7 @@ export function nested(rng) {
     lines.push(`${pick(nodes)} --> ${to}${label()}`);
   }
   for (let n = 0; n < choices; n += 1) {
-    for (let ways = 1 + below(3); ways > 0; ways -= 1) lines.push(`${name.choice(n)} --> ${n + 1 < choices && chance(0.3) ? name.choice(n + 1) : pick(nodes)}${label()}`);
+    for (let ways = 1 + below(3); ways > 0; ways -= 1) lines.push(`${name.choice(n)} --> ${n + 1 < choices && chance(0.3) ? name.choice(n + 1) : chance(0.1) ? '[*]' : pick(nodes)}${label()}`);
   }
   if (chance(0.5)) lines.push(`${pick(nodes)} --> [*]`);
   return lines.join('\n');

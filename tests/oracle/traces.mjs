@@ -1,6 +1,10 @@
 // Holds traces against diagrams with this crate's checker and with the one in judge.mjs, and lists every disagreement.
 //
-//   node traces.mjs --program PROGRAM [--seed N] [--count N] [--walks N] [--found FOLDER] [--show N]
+//   node traces.mjs --program PROGRAM [--seed N] [--count N] [--walks N] [--found FOLDER] [--show N] [--least-diagrams N] [--least-traces N] [--kept FILE]
+//
+// Fails where the two disagree, and where fewer diagrams or traces were compared than is asked for. Mermaid's reading of the
+// diagrams is kept in FILE, for another comparison with the same seed.
+import fs from 'node:fs';
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { view, version } from './mermaid-view.mjs';
@@ -56,16 +60,20 @@ function walk(judged) {
 
 // Mermaid's own names of points.
 const isOfMermaid = /\broot(_start|_end)?\b/;
+const kept = option('kept', null);
+const views = new Map(kept && fs.existsSync(kept) ? JSON.parse(fs.readFileSync(kept, 'utf8')) : []);
 const cases = [];
 const left = { refused: 0, unfit: 0 };
 for (const source of sources.filter((source) => !isOfMermaid.test(source))) {
-  const theirs = await view(source);
+  if (!views.has(source)) views.set(source, await view(source));
+  const theirs = views.get(source);
   if (!theirs.ok) { left.refused += 1; continue; }
   let judged = null;
   try { judged = judge(theirs); } catch (error) { if (!(error instanceof Unfit)) throw error; }
   const walks = judged && judged.states.length > 0 && judged.named.size === judged.states.length ? Array.from({ length: TRACES }, () => walk(judged)) : [];
   cases.push({ source, judged, walks });
 }
+if (kept) fs.writeFileSync(kept, JSON.stringify([...views]));
 const input = cases.map(({ source, walks }) => JSON.stringify({ source, traces: walks.map(({ events }) => events) })).join('\n');
 const run = spawnSync(option('program'), { input, maxBuffer: 1 << 30, encoding: 'utf8' });
 if (run.status !== 0) throw new Error(`the checker's program failed: ${run.stderr}`);
@@ -107,4 +115,8 @@ for (const [place, { source, judged, walks }] of cases.entries()) {
 process.stdout.write(`mermaid ${version}, seed ${seed}: ${tally.diagrams} diagrams, ${tally.traces} traces, ${tally.violations} of them with a violation, `
   + `${tally.taken} of ${tally.arrows} arrows taken; ${left.refused} refused by Mermaid, ${left.unfit} not to be followed; ${disagreements.length} disagreements\n`);
 for (const { source, what } of disagreements.slice(0, Number(option('show', '10')))) process.stdout.write(`== ${what}\n${source}\n`);
-process.exitCode = disagreements.length === 0 && tally.traces > 0 ? 0 : 1;
+const least = { diagrams: Number(option('least-diagrams', '1')), traces: Number(option('least-traces', '1')) };
+for (const what of ['diagrams', 'traces']) {
+  if (tally[what] < least[what]) process.stdout.write(`expected at least ${least[what]} ${what}, got ${tally[what]}\n`);
+}
+process.exitCode = disagreements.length === 0 && tally.diagrams >= least.diagrams && tally.traces >= least.traces ? 0 : 1;
