@@ -237,7 +237,7 @@ impl Laws {
             return Ok(self);
         }
         let what = format!("any event takes {} of the transitions:\n  {}", any.len(), any.join("\n  "));
-        Err(Failure::new(what).with_help(
+        Err(Failure::rendered(what).with_help(
             "a label is `name(arguments) [guard] / action`, of which all but the name may be missing: letters, digits, `_`, `-`, `.` and `:`",
         ))
     }
