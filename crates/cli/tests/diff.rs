@@ -40,12 +40,13 @@ fn names_of_graphs_do_not_count() {
     session.write("old.md", section("Order")).write("new.md", section("The life of an order"));
     let said = session.run(&["diff", "--parked", "old.md", "new.md"]);
     assert_eq!((said.code, &*said.stdout), (Some(0), "no difference\n"), "{}", said.shown());
-    // A built-in lifecycle, and the page that documents it.
-    let pages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lifecycles");
-    for (name, page) in [("tool_call", "tool-call.md"), ("run", "run.md"), ("approval", "approval.md")] {
-        let said = session.run(&["diff", "--parked", name, &format!("{pages}/{page}")]);
-        assert_eq!((said.code, &*said.stdout), (Some(0), "no difference\n"), "{name}: {}", said.shown());
+    // Each built-in lifecycle, and the page that documents it.
+    for document in runstate::documents() {
+        session.write("page.md", document.text);
+        let said = session.run(&["diff", "--parked", document.graph.name, "page.md"]);
+        assert_eq!((said.code, &*said.stdout), (Some(0), "no difference\n"), "{}", said.shown());
     }
+    assert_eq!(runstate::documents().len(), 9);
 }
 
 /// A change may be legal for parked runs, and still they are refused without a migration.
