@@ -107,11 +107,38 @@ const MOST_FAULTS: usize = 1000;
 /// # Errors
 /// Those of the input.
 pub fn check_log(
+    log: impl BufRead,
+    now: Option<u64>,
+    each: impl FnMut(&LoggedStep),
+) -> io::Result<LogReport> {
+    check_log_after(&[], log, now, each)
+}
+
+/// The same for a later part of a log, such as one that was cut into files by size: the parts before it leave the runs as `before` says.
+///
+/// ```
+/// use runstate::governed::{check_log, check_log_after};
+///
+/// let part = |states: [&str; 2]| states.map(|it| format!("{{\"run_id\": \"RUN-A-20260131-120000\", \"state\": \"{it}\"}}\n")).concat();
+/// let (one, two) = (part(["INIT", "PLANNING"]), part(["EXECUTING", "VERIFYING"]));
+/// let before = check_log(one.as_bytes(), None, |_| ())?;
+/// assert_eq!(check_log(two.as_bytes(), None, |_| ())?.faults.len(), 1);
+/// assert_eq!(check_log_after(&before.runs, two.as_bytes(), None, |_| ())?.faults, []);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the input.
+pub fn check_log_after(
+    before: &[LoggedRun],
     mut log: impl BufRead,
     now: Option<u64>,
     mut each: impl FnMut(&LoggedStep),
 ) -> io::Result<LogReport> {
     let mut checked = Checked { now, ..Checked::default() };
+    for LoggedRun { run, state } in before {
+        checked.runs.insert(run.clone(), Last { state: *state, at: None, seq: None, line: 0 });
+    }
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -226,7 +253,7 @@ impl Checked {
         }
         let before = match (&from, last) {
             (From::State(from), Some(Last { state: Some(state), line, .. })) if state != from => {
-                wrong.push(format!("it says that the run was in {from}, by line {line} it was in {state}"));
+                wrong.push(format!("it says that the run was in {from}, by {} it was in {state}", by(*line)));
                 Some(*from)
             }
             (From::State(from), None) => {
@@ -241,11 +268,11 @@ impl Checked {
             }
             (From::State(from), Some(_)) => Some(*from),
             (From::Nothing, Some(Last { state: Some(state), line, .. })) => {
-                wrong.push(format!("it makes the run, which by line {line} is in {state}"));
+                wrong.push(format!("it makes the run, which by {} is in {state}", by(*line)));
                 None
             }
             (From::Nothing, Some(last)) => {
-                wrong.push(format!("it makes the run, of which line {} tells already", last.line));
+                wrong.push(format!("it makes the run, of which {} tells already", by(last.line)));
                 None
             }
             (From::Nothing, None) => None,
@@ -277,7 +304,9 @@ impl Checked {
     }
 
     fn report(self) -> LogReport {
-        let runs = self.runs.into_iter().map(|(run, last)| LoggedRun { run, state: last.state });
+        // A run of which only a part before tells is not of this one.
+        let told = self.runs.into_iter().filter(|(_, last)| last.line > 0);
+        let runs = told.map(|(run, last)| LoggedRun { run, state: last.state });
         LogReport {
             lines: self.line,
             steps: self.steps,
@@ -287,6 +316,10 @@ impl Checked {
             unreadable: self.unreadable,
         }
     }
+}
+
+fn by(line: u64) -> String {
+    if line == 0 { "the part before".to_owned() } else { format!("line {line}") }
 }
 
 /// What of a line is not later than the line before of its run.

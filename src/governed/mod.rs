@@ -112,7 +112,7 @@ mod when;
 
 pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
 pub use check::{StateReport, check_state};
-pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log};
+pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
 pub use error::GovernedError;
 pub use folders::Folders;
 pub use governor::Governor;

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use runstate::governed::{LogReport, LoggedStep, check_log};
+use runstate::governed::{LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use runstate::kernel::Status;
 use runstate::trace::{Checker, Coverage, Event, Junit};
@@ -96,6 +96,7 @@ impl Told {
 
 /// Such a file, and what was found in it.
 pub(crate) struct CheckedLog {
+    name: String,
     pub(crate) told: Told,
     pub(crate) found: Result<LogReport, String>,
     /// Which edges it tells of.
@@ -103,15 +104,49 @@ pub(crate) struct CheckedLog {
 }
 
 impl CheckedLog {
-    /// Looks at a file, line by line, and keeps what it tells of these runs.
-    pub(crate) fn of(path: &str, laws: &Laws, runs: &[&RunId]) -> Self {
+    /// Looks at files, line by line, and keeps what they tell of these runs. A file that goes on where an earlier one stops is a part of
+    /// one log.
+    pub(crate) fn of_all(paths: &[&String], laws: &Laws, runs: &[&RunId]) -> Vec<Self> {
+        let mut logs: Vec<CheckedLog> = Vec::new();
+        for path in paths {
+            let alone = CheckedLog::of(path, laws, runs, &[]);
+            let faults = |log: &CheckedLog| log.found.as_ref().map_or(0, |report| report.faults.len());
+            let part = logs.iter().enumerate().find_map(|(at, before)| {
+                let before = before.found.as_ref().ok().filter(|_| faults(&alone) > 0)?;
+                let part = CheckedLog::of(path, laws, runs, &before.runs);
+                (faults(&part) < faults(&alone)).then_some((at, part))
+            });
+            let log = match part {
+                None => alone,
+                Some((at, part)) => part.behind(&mut logs[at]),
+            };
+            logs.push(log);
+        }
+        logs
+    }
+
+    /// The later part of a log: it has the steps of the part before, which does not say how its runs end.
+    fn behind(mut self, before: &mut CheckedLog) -> Self {
+        let mut steps = std::mem::take(&mut before.told.steps);
+        steps.append(&mut self.told.steps);
+        self.told.steps = steps;
+        self.told.name = format!("{}, {}", before.told.name, self.told.name);
+        if let (Ok(before), Ok(report)) = (&mut before.found, &self.found) {
+            before.runs.retain(|run| !report.runs.iter().any(|it| it.run == run.run));
+        }
+        self
+    }
+
+    fn of(path: &str, laws: &Laws, runs: &[&RunId], before: &[LoggedRun]) -> Self {
         let (mut checker, mut told) = (Checker::new(&laws.book), Told::new(path, true));
         let keep = |step: &LoggedStep| {
             tell(step, &mut checker);
             told.keep(step, runs);
         };
+        // Lines without an id may be of any run.
+        let before: Vec<LoggedRun> = before.iter().filter(|run| run.run.is_some()).cloned().collect();
         let found = input::open(path)
-            .and_then(|file| check_log(file, Some(now()), keep))
+            .and_then(|file| check_log_after(&before, file, Some(now()), keep))
             .map_err(|error| format!("cannot read {path}: {error}"))
             .and_then(|report| match report.steps {
                 0 if report.faults.is_empty() => {
@@ -119,7 +154,7 @@ impl CheckedLog {
                 }
                 _ => Ok(report),
             });
-        CheckedLog { told, found, coverage: checker.finish().coverage }
+        CheckedLog { name: path.to_owned(), told, found, coverage: checker.finish().coverage }
     }
 
     /// Could every line be read?
@@ -137,7 +172,7 @@ impl CheckedLog {
     pub(crate) fn text(&self, complete: bool, out: &mut Output) {
         match &self.found {
             Ok(report) => {
-                out.line(&printable(&format!("{}: {}", self.told.name, summary(report))));
+                out.line(&printable(&format!("{}: {}", self.name, summary(report))));
                 report
                     .faults
                     .iter()
@@ -151,14 +186,14 @@ impl CheckedLog {
     pub(crate) fn json(&self) -> Value {
         match &self.found {
             Ok(report) => json!({
-                "file": self.told.name, "lines": report.lines, "transitions": report.steps,
+                "file": self.name, "lines": report.lines, "transitions": report.steps,
                 "runs": report.runs.iter()
                     .map(|run| json!({"run": run.run, "state": run.state})).collect::<Vec<_>>(),
                 "faults": report.faults.iter()
                     .map(|fault| json!({"line": fault.line, "why": fault.why})).collect::<Vec<_>>(),
                 "more_faults": report.more_faults,
             }),
-            Err(error) => json!({"file": self.told.name, "error": error}),
+            Err(error) => json!({"file": self.name, "error": error}),
         }
     }
 
@@ -171,10 +206,10 @@ impl CheckedLog {
                 };
                 let mut faults = shown(false);
                 faults.extend(missed(report, complete));
-                junit.file(&self.told.name, "log", &faults, &shown(true), &summary(report));
+                junit.file(&self.name, "log", &faults, &shown(true), &summary(report));
             }
             Err(error) => {
-                junit.unusable(&self.told.name, error);
+                junit.unusable(&self.name, error);
                 complain(&format!("error: {}", printable(error)));
             }
         }

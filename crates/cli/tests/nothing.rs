@@ -167,6 +167,51 @@ fn a_log_that_begins_with_an_unknown_state_is_a_log() {
     );
 }
 
+/// A log that was cut into files by size is one log: each part goes on where the one before it stops.
+#[test]
+fn parts_of_a_log_are_held_against_the_state_together() {
+    let session = shop();
+    session.write("state.json", STATE.replace("\"INIT\", \"previous_state\": null", "\"EXECUTING\", \"previous_state\": \"PLANNING\"").replace(
+        "{\"state\": \"INIT\", \"entered_at\": \"2026-01-31T12:00:00Z\", \"exited_at\": null}",
+        &["INIT", "PLANNING", "EXECUTING"].map(|state| {
+            let exited = if state == "EXECUTING" { "null" } else { "\"2026-01-31T12:00:00Z\"" };
+            format!("{{\"state\": \"{state}\", \"entered_at\": \"2026-01-31T12:00:00Z\", \"exited_at\": {exited}}}")
+        }).join(", "),
+    ));
+    let lines = |states: &[&str]| -> String {
+        states.iter().map(|state| format!("{{\"run_id\":\"{RUN}\",\"state\":\"{state}\"}}\n")).collect()
+    };
+    let check = |parts: [&[&str]; 2], more: &[&str]| {
+        session.write("one.jsonl", lines(parts[0])).write("two.jsonl", lines(parts[1]));
+        session.run(&[&["check", "state.json", "one.jsonl", "two.jsonl"], more].concat())
+    };
+    let said = check([&["INIT", "PLANNING"], &["EXECUTING"]], &[]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    // Each of two whole logs is held against it by itself.
+    let whole: &[&str] = &["INIT", "PLANNING", "EXECUTING"];
+    assert_eq!(check([whole, whole], &[]).code, Some(0));
+    let said = check([whole, &["INIT", "PLANNING"]], &[]);
+    assert!(
+        said.code == Some(1) && said.stdout.contains("two.jsonl: entry 2 of state_history"),
+        "{}",
+        said.shown()
+    );
+    // A part that does not go on where the other one stops is told of.
+    let said = check([&["INIT"], &["EXECUTING"]], &[]);
+    assert!(
+        said.code == Some(1) && said.stdout.contains("no legal transition: INIT --> EXECUTING"),
+        "{}",
+        said.shown()
+    );
+    let said = check([&["INIT", "PLANNING"], &["EXECUTING", "VERIFYING"]], &[]);
+    assert!(
+        said.code == Some(1)
+            && said.stdout.contains("one.jsonl, two.jsonl: state_history ends with EXECUTING"),
+        "{}",
+        said.shown()
+    );
+}
+
 /// What to do is said.
 #[test]
 fn a_trace_without_its_diagram_is_told_of_the_option() {

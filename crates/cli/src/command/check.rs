@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let runs: Vec<_> = states.iter().filter_map(CheckedState::run).collect();
     let beside: Vec<Told> = traces.iter().map(|path| Told::of_trace(path, &runs)).collect();
     let traces: Vec<Checked> = traces.into_iter().map(|path| check(path, &laws, most)).collect();
-    let logs: Vec<CheckedLog> = logs.into_iter().map(|path| CheckedLog::of(path, &laws, &runs)).collect();
+    let logs = CheckedLog::of_all(&logs, &laws, &runs);
     let told: Vec<&Told> =
         logs.iter().filter(|log| log.found.is_ok()).map(|log| &log.told).chain(&beside).collect();
     states.iter_mut().for_each(|state| state.against(&told, others > 0));
