@@ -115,4 +115,35 @@ proptest! {
         apart.dedup();
         prop_assert_eq!(covered.edges.len(), apart.len());
     }
+
+    #[test]
+    fn a_creation_is_accepted_if_it_is_drawn(
+        arrows in prop::collection::vec(arrow(3), 0..3),
+        starts in prop::collection::vec((0..3_usize, prop::sample::select(LABELS)), 0..4),
+        to in 0..3_usize,
+        name in prop::sample::select(EVENTS),
+        ends in any::<bool>(),
+    ) {
+        // A state is one where a transition names it.
+        let mut source = diagram(3, &arrows).replace("[*] --> S0\n", "S0 --> S1\nS1 --> S2\n");
+        for (to, (label, _)) in &starts {
+            let label = if label.is_empty() { String::new() } else { format!(" : {label}") };
+            writeln!(source, "[*] --> S{to}{label}").unwrap();
+        }
+        if ends {
+            writeln!(source, "S{to} --> [*]").unwrap();
+        }
+        let graph = StateGraph::from_diagram(&parse(&source).unwrap(), "job").unwrap();
+        let book = Rulebook::for_all(Rules::of_diagram("job", &graph, "job.mmd"));
+        let report = check(&[event(1, "a", name, None, &format!("S{to}"))], &book);
+        let names_any = arrows.iter().any(|arrow| arrow.name.is_some()) || starts.iter().any(|(_, label)| label.1.is_some());
+        let is_drawn = |label: &(&str, Option<&str>)| match label {
+            ("", _) => name == "create" || !names_any,
+            (_, named) => name == "create" || named.is_none_or(|named| named == name),
+        };
+        // Without a start an instance begins anywhere, as by one without a label.
+        let own: Vec<_> = starts.iter().filter(|start| start.0 == to).map(|start| start.1).collect();
+        let expected = if starts.is_empty() { is_drawn(&("", None)) } else { own.iter().any(is_drawn) };
+        prop_assert_eq!(report.violations == 0, expected, "[*] --> S{} : {}\n{}", to, name, source);
+    }
 }
