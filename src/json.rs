@@ -1,8 +1,52 @@
-//! Small helpers for JSON that snapshots and drivers share.
+//! Reading JSON that another program wrote, or may have changed.
+//!
+//! `serde_json` keeps keys such as `$serde_json::private::RawValue` for itself, where another crate turns a feature of it on: a value
+//! under such a key is read as a text of its own, with a depth of its own, so that a short text could use up the stack. These readers
+//! refuse such keys. A text without a `$` and without an escape has none, and is read once.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::LazyLock;
 
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+
+/// Reads a JSON text.
+///
+/// ```
+/// use runstate::json::from_str;
+/// use serde_json::Value;
+///
+/// assert_eq!(from_str::<Value>(r#"{"amount": 7}"#)?["amount"], 7);
+/// let error = from_str::<Value>(r#"{"$serde_json::private::RawValue": "7"}"#).unwrap_err();
+/// assert!(error.to_string().contains("is not allowed"), "{error}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `serde_json`, with line and column; a key that it keeps for itself.
+pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, serde_json::Error> {
+    if may_be_reserved(text.as_bytes()) {
+        serde_json::from_str::<NoReservedKeys>(text)?;
+    }
+    serde_json::from_str(text)
+}
+
+/// Reads JSON in bytes.
+///
+/// # Errors
+/// As [`from_str`]; bytes that are no UTF-8.
+pub fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, serde_json::Error> {
+    if may_be_reserved(bytes) {
+        serde_json::from_slice::<NoReservedKeys>(bytes)?;
+    }
+    serde_json::from_slice(bytes)
+}
+
+/// Can there be a key that begins with a `$`, as it is or escaped?
+fn may_be_reserved(text: &[u8]) -> bool {
+    text.iter().any(|byte| matches!(byte, b'$' | b'\\'))
+}
 
 /// Checks whether the value nests deeper than `than` levels. It is looked at no deeper than that.
 pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
@@ -45,4 +89,63 @@ pub(crate) fn numbers_keep_their_text() -> bool {
         serde_json::from_str::<Value>("1.00").is_ok_and(|number| *number.to_string() == *"1.00")
     });
     *KEEPS
+}
+
+/// Any JSON without a key that `serde_json` keeps for itself.
+struct NoReservedKeys;
+
+impl<'de> Deserialize<'de> for NoReservedKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NoReservedKeys)
+    }
+}
+
+impl<'de> Visitor<'de> for NoReservedKeys {
+    type Value = NoReservedKeys;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<NoReservedKeys, E> {
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<NoReservedKeys, A::Error> {
+        while items.next_element::<NoReservedKeys>()?.is_some() {}
+        Ok(NoReservedKeys)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<NoReservedKeys, A::Error> {
+        while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
+            // Where numbers keep their text each is a map with a key of that kind, and none nests.
+            if key.starts_with("$serde_json::private::")
+                && !(numbers_keep_their_text() && key.ends_with("::Number"))
+            {
+                return Err(A::Error::custom(format!("the key {key:?} is not allowed")));
+            }
+            fields.next_value::<NoReservedKeys>()?;
+        }
+        Ok(NoReservedKeys)
+    }
 }

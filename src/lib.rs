@@ -11,6 +11,7 @@
 //! - [`snapshot`]: a machine at rest. [`agent`]: a driver of runs. [`stream`]: a driver of model streams, and
 //!   [`session_model`], which makes one the model of agent runs. [`governed`]: a driver of governed runs, and [`files`] for what must
 //!   survive a crash.
+//! - [`json`]: a reader of JSON that others wrote.
 //! - [`trace`] and [`diagram`]: what happened, and what is documented. `testing`: for tests of your own lifecycles.
 //!
 //! # Features
@@ -19,7 +20,7 @@
 //! | feature | what it adds | builds on |
 //! |---|---|---|
 //! | `snapshot` | a machine at rest as JSON with a checksum | |
-//! | `repair` | accepting stored content that a person changed | `snapshot` |
+//! | `repair` | accepting stored content that a person changed: for commands, not for a runtime in production | `snapshot` |
 //! | `lifecycles` | the nine documented lifecycles | `snapshot` |
 //! | `agent`, the default | the driver of agent runs | `lifecycles` |
 //! | `stream` | the driver of model streams; with `agent`, a stream as the model of a run | `lifecycles` |
@@ -45,7 +46,7 @@ pub mod files;
 #[cfg(feature = "governed")]
 pub mod governed;
 #[cfg(feature = "snapshot")]
-mod json;
+pub mod json;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]
 mod lifecycle;

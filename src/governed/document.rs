@@ -115,7 +115,7 @@ impl<S: DeserializeOwned> Document<S> {
         struct PeekVersion {
             version: u32,
         }
-        match serde_json::from_slice(bytes) {
+        match crate::json::from_slice(bytes) {
             Ok(Peek { runstate: Some(PeekVersion { version }) }) if version != VERSION => {
                 return Err(format!(
                     "its field `runstate` has version {version}, expected {VERSION}; it is another version's"
@@ -123,7 +123,7 @@ impl<S: DeserializeOwned> Document<S> {
             }
             _ => {}
         }
-        serde_json::from_slice(bytes).map_err(|error| {
+        crate::json::from_slice(bytes).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let message: String = crate::json::without_place(&error).chars().take(300).collect();
             format!("line {line}, column {column}: {message}")

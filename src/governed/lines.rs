@@ -108,11 +108,11 @@ impl<'a> Line<'a> {
         if line.first() != Some(&b'{') {
             return Err("column 1: expected a JSON object".to_owned());
         }
-        let Peek { lifecycle } = serde_json::from_slice(line).map_err(said)?;
+        let Peek { lifecycle } = crate::json::from_slice(line).map_err(said)?;
         if lifecycle.as_str() != Some(GovernedRunStatus::graph().name) {
             return Ok(None);
         }
-        serde_json::from_slice(line).map(Some).map_err(said)
+        crate::json::from_slice(line).map(Some).map_err(said)
     }
 
     /// Does it tell of this transition?

@@ -49,7 +49,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     if line.first() != Some(&b'{') {
         return Err("it is no event: column 1: expected a JSON object".to_owned());
     }
-    let fields: Map<String, Value> = serde_json::from_slice(line).map_err(|error| {
+    let fields: Map<String, Value> = crate::json::from_slice(line).map_err(|error| {
         let column = error.column();
         let message: String = crate::json::without_place(&error).chars().take(200).collect();
         format!("it is no event: column {column}: {message}")

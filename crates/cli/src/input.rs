@@ -69,7 +69,7 @@ pub(crate) fn json<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
     if source.text.trim().is_empty() {
         return Err(Failure::new(format!("{} is empty: expected JSON", source.name)));
     }
-    serde_json::from_str(&source.text).map_err(|error| {
+    runstate::json::from_str(&source.text).map_err(|error| {
         let message = error.to_string();
         let end = message.rfind(" at line ").unwrap_or(message.len());
         let start = LineIndex::new(&source.text).line_start(error.line()).unwrap_or(0);

@@ -46,7 +46,7 @@ pub(crate) fn is_one(path: &str, beside_state: bool) -> bool {
 fn first_objects(path: &str) -> Vec<Map<String, Value>> {
     let Ok(file) = input::open(path) else { return Vec::new() };
     let lines = std::io::Read::take(file, PEEKED).lines();
-    lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).collect()
+    lines.map_while(Result::ok).filter_map(|line| runstate::json::from_str(&line).ok()).collect()
 }
 
 /// What a file tells of the runs whose states are held against it.

@@ -94,7 +94,7 @@ impl Calls {
             let arguments = match arguments.trim() {
                 "" => json!({}),
                 // Not repaired: a tool must not act on what was guessed.
-                text => serde_json::from_str(text).map_err(|error| {
+                text => runstate::json::from_str(text).map_err(|error| {
                     let message = format!("the arguments of the call of {name} are no JSON");
                     SourceError::new(ErrorKind::Model, message).caused_by(error)
                 })?,

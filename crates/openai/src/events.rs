@@ -68,7 +68,7 @@ impl ChatStream {
 
     /// Of an answer that is not streamed.
     pub(crate) fn of_whole(body: &[u8]) -> Result<Self, SourceError> {
-        let chunk: Chunk = serde_json::from_slice(body).map_err(|error| {
+        let chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
             let message = "the server answered with what is neither a stream of events nor a chat completion";
             SourceError::new(ErrorKind::Model, message).caused_by(error)
         })?;
@@ -159,7 +159,7 @@ impl std::error::Error for Cut {
 }
 
 fn is_whole(data: &str) -> bool {
-    matches!(data.trim(), "" | "[DONE]") || serde_json::from_str::<IgnoredAny>(data).is_ok()
+    matches!(data.trim(), "" | "[DONE]") || runstate::json::from_str::<IgnoredAny>(data).is_ok()
 }
 
 fn failure_of(error: sse_stream::Error) -> SourceError {

@@ -73,7 +73,7 @@ impl ErrorObject {
 
 /// The failure that an answer with another status than success is.
 pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> SourceError {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let body: Value = runstate::json::from_slice(body).unwrap_or_default();
     let error = body.get("error").map(ErrorObject::of).unwrap_or_default();
     // The words of an error are finer than its status, except that success never follows from them.
     let kind = match (error.kind(), kind_of_status(status)) {

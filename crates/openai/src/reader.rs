@@ -38,7 +38,7 @@ impl Reader {
         if data == "[DONE]" {
             return self.end();
         }
-        match serde_json::from_str::<Chunk>(data) {
+        match runstate::json::from_str::<Chunk>(data) {
             Ok(chunk) => self.chunk(chunk),
             Err(error) => {
                 let begins: String = data.chars().take(60).collect();
@@ -50,7 +50,7 @@ impl Reader {
 
     /// The data of an event that is called an error.
     pub(crate) fn error(&mut self, data: &str) {
-        let data = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data.trim()));
+        let data = runstate::json::from_str(data).unwrap_or_else(|_| Value::from(data.trim()));
         let error = ErrorObject::of(data.get("error").unwrap_or(&data));
         self.fail(error.into_source_error(ErrorKind::ServerError));
     }

@@ -198,7 +198,7 @@ impl OpenRun<'_> {
         let (disk, place, state) = (self.disk, &self.place, &self.state);
         let path = place.spec();
         let spec = disk.read(&path, u64::MAX).map_err(failed(&path))?;
-        let spec: Value = serde_json::from_slice(&spec).map_err(|error| damaged(&path, error))?;
+        let spec: Value = crate::json::from_slice(&spec).map_err(|error| damaged(&path, error))?;
 
         let settled: Vec<CallLine> = state.logs.calls.rows(disk, &place.log("calls"))?;
         let calls = settled.iter().chain(state.open_calls.values());

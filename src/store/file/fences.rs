@@ -28,7 +28,7 @@ impl Inner {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(failed(&path)(error)),
         };
-        let removed: Removed = serde_json::from_slice(&json).map_err(|error| {
+        let removed: Removed = crate::json::from_slice(&json).map_err(|error| {
             let help = "nothing was changed: restore it from a backup, or write a number into it that is higher than \
                         that of any lease";
             StoreError::unusable(format_args!("{}: {error}", path.display()), help)

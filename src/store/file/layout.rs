@@ -142,7 +142,7 @@ impl Layout {
 
 fn is_ours(path: &Path, mark: &[u8]) -> Result<(), StoreError> {
     let path = path.display();
-    let mark: Mark = serde_json::from_slice(mark).map_err(|error| {
+    let mark: Mark = crate::json::from_slice(mark).map_err(|error| {
         StoreError::unusable(format!("{path}: {error}"), "restore it from a backup, or name another folder")
     })?;
     if mark.store != NAME {

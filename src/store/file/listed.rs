@@ -56,7 +56,7 @@ impl Waiting {
     }
 
     pub(super) fn approval(&self, run: &RunInfo) -> Result<Approval, StoreError> {
-        let arguments = serde_json::from_str(self.arguments.get()).map_err(StoreError::failed)?;
+        let arguments = crate::json::from_str(self.arguments.get()).map_err(StoreError::failed)?;
         let (run, call, tool) = (run.id.clone(), self.call.clone(), self.tool.clone());
         Ok(Approval::new(run, call, tool, arguments, self.suspension.clone()))
     }

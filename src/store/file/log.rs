@@ -87,7 +87,7 @@ impl Log {
         let bytes = self.read_bytes(disk, path, 0)?;
         let lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..);
         let row = |(line, number): (&[u8], u64)| {
-            serde_json::from_slice(line)
+            crate::json::from_slice(line)
                 .map_err(|error| damaged(path, format_args!("line {number}: {error}")))
         };
         lines.map(row).collect()

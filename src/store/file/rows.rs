@@ -15,7 +15,7 @@ pub(super) type Raw = Box<RawValue>;
 /// JSON that was given as text, as a part of a line. The text is kept as it is, unless it has several lines.
 pub(super) fn raw(json: &str) -> Result<Raw, StoreError> {
     if json.contains(['\n', '\r']) {
-        let value: Value = serde_json::from_str(json).map_err(StoreError::failed)?;
+        let value: Value = crate::json::from_str(json).map_err(StoreError::failed)?;
         return RawValue::from_string(value.to_string()).map_err(StoreError::failed);
     }
     RawValue::from_string(json.to_owned()).map_err(StoreError::failed)
@@ -110,7 +110,7 @@ pub(super) fn trace_lines(commit: &Commit) -> Result<String, StoreError> {
 
 /// The number of an event.
 pub(super) fn number(json: &str) -> Result<u64, serde_json::Error> {
-    serde_json::from_str(json).map(|Numbered { seq }| seq)
+    crate::json::from_str(json).map(|Numbered { seq }| seq)
 }
 
 /// Rows as lines.

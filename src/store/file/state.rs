@@ -139,12 +139,12 @@ impl State {
     /// What was written in that place.
     pub(super) fn of(json: &[u8], place: &Place) -> Result<State, StoreError> {
         let path = place.state();
-        let read: Result<State, _> = serde_json::from_slice(json);
+        let read: Result<State, _> = crate::json::from_slice(json);
         // Another version may say other things: which one it is comes first.
         let format = match &read {
             Ok(state) => state.format,
             Err(_) => {
-                let said: Result<Formatted, _> = serde_json::from_slice(json);
+                let said: Result<Formatted, _> = crate::json::from_slice(json);
                 said.map_err(|error| damaged(&path, error))?.format
             }
         };

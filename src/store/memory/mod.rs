@@ -238,7 +238,7 @@ impl RunStore for MemoryStore {
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found.truncate(query.limit);
         let approval = |((run, call), tool, waits): (_, _, Waits)| {
-            let arguments = serde_json::from_str(&waits.arguments).map_err(StoreError::failed)?;
+            let arguments = crate::json::from_str(&waits.arguments).map_err(StoreError::failed)?;
             Ok(Approval::new(run, call, tool, arguments, waits.suspension))
         };
         found.into_iter().map(approval).collect()

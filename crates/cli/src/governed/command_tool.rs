@@ -61,7 +61,7 @@ impl GovernedTool for CommandTool {
 
 /// What a program says that speaks for itself.
 fn structured(ended: &Ended) -> ToolOutput {
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| {
+    runstate::json::from_str(&ended.stdout).unwrap_or_else(|error| {
         ToolOutput::fail(format!("its output is not the JSON of a tool's output: {error}"))
     })
 }

@@ -118,7 +118,7 @@ async fn answer(
             }
             "y" | "yes" if !wants_answer => {}
             "n" | "no" => incoming.action = DecisionAction::Cancel,
-            _ if wants_answer => match serde_json::from_str::<Value>(&line) {
+            _ if wants_answer => match runstate::json::from_str::<Value>(&line) {
                 Ok(result) if !result.is_null() => return Ok(Some(incoming.with_result(result))),
                 Ok(_) => continue,
                 Err(error) => {

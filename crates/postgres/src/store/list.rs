@@ -106,14 +106,14 @@ pub(super) async fn approvals(
 }
 
 fn approval(row: &Row) -> Result<Approval, StoreError> {
-    let arguments = serde_json::from_str(row.get(5))
+    let arguments = runstate::json::from_str(row.get(5))
         .map_err(|error| damaged(format_args!("approvals.arguments: {error}")))?;
     let (run, call, tool) = (untext(row.get(2)), untext(row.get(3)), untext(row.get(4)));
     Ok(Approval::new(run, call, tool, arguments, suspension(row.get(6))?))
 }
 
 fn suspension(json: &str) -> Result<Suspension, StoreError> {
-    serde_json::from_str(json).map_err(|error| damaged(format_args!("approvals.json: {error}")))
+    runstate::json::from_str(json).map_err(|error| damaged(format_args!("approvals.json: {error}")))
 }
 
 pub(super) async fn due(

@@ -108,7 +108,7 @@ pub(super) fn all<T>(
 }
 
 pub(super) fn json<T: DeserializeOwned>(text: &str, place: impl FnOnce() -> String) -> Result<T, StoreError> {
-    serde_json::from_str(text).map_err(|error| unreadable(format!("{} cannot be read: {error}", place())))
+    runstate::json::from_str(text).map_err(|error| unreadable(format!("{} cannot be read: {error}", place())))
 }
 
 fn unreadable(what: String) -> StoreError {
