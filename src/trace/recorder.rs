@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use super::event::{Event, Stamp};
 use super::jsonl::JsonlWriter;
-use super::sources::{Label, Source, Sources};
+use super::sources::{Label, Sources};
 use super::tape::{Entry, Tape, lock};
 use crate::kernel::{Edge, Graph, Observe, Observer};
 
@@ -19,8 +19,8 @@ type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 /// Remembers the transitions of the machines that carry one of its observers, in the order in which they happened.
 ///
 /// Only a machine writes an event of its lifecycle: there is no way to add one by hand to a lifecycle of another crate. Of two
-/// lifecycles of one name the second is written as `package/name!`, and a documented lifecycle is always the first. Clones
-/// share one memory.
+/// lifecycles of one name the second that is told of is written as `package/name!`, unless it [owns](RecorderBuilder::owns) the
+/// name; a documented lifecycle always does. Clones share one memory.
 ///
 /// What was recorded stays until it is [taken](Recorder::take), [drained](Recorder::drain) or
 /// [written](Recorder::write_to). Within the capacity a transition takes no lock and no allocation; beyond it nothing is
@@ -62,9 +62,20 @@ pub struct RecorderBuilder {
     first_seq: u64,
     capacity: usize,
     clock: Option<Clock>,
+    owners: Vec<&'static Graph>,
 }
 
 impl RecorderBuilder {
+    /// Gives the name of the graph to its lifecycle: another lifecycle of that name is written as `package/name!`, whichever is told
+    /// of first. Of two owners of one name the first has it.
+    ///
+    /// The documented lifecycles own their names without this.
+    #[must_use]
+    pub fn owns(mut self, graph: &'static Graph) -> Self {
+        self.owners.push(graph);
+        self
+    }
+
     /// The `seq` of the first event; 1 unless told. A resumed run gives the one after its earlier trace's last.
     #[must_use]
     pub fn first_seq(mut self, seq: u64) -> Self {
@@ -99,7 +110,7 @@ impl RecorderBuilder {
             clock: self.clock,
             latest_ms: AtomicU64::new(0),
             tape: Tape::new(self.capacity),
-            sources: Sources::new(),
+            sources: Sources::new(self.owners),
             names: Mutex::default(),
         }))
     }
@@ -132,7 +143,7 @@ struct Names {
 
 impl Sink {
     #[inline]
-    fn push(&self, instance: u32, source: Source) {
+    fn push(&self, instance: u32, graph: &'static Graph, edge: Option<&'static Edge>) {
         let at_ms = self.clock.as_ref().map_or(0, |clock| {
             let (now_ms, latest_ms) = (clock(), self.latest_ms.load(Ordering::Relaxed));
             // Most events are in the millisecond of the one before.
@@ -141,7 +152,7 @@ impl Sink {
             }
             self.latest_ms.fetch_max(now_ms, Ordering::Relaxed).max(now_ms)
         });
-        self.tape.push(Entry { at_ms, instance, source: self.sources.keep(source) });
+        self.tape.push(Entry { at_ms, instance, source: self.sources.keep(graph, edge) });
     }
 
     /// Calls `each` with an entry as an event. Every entry was made by this sink, so that its names are all known.
@@ -158,20 +169,20 @@ impl Sink {
             Label::Name(name) => name,
             Label::Identity(identity) => &**identity,
         };
-        Some(each(match source {
-            Source::Created(graph) => Event::creation(stamp, lifecycle, graph),
-            Source::Moved(_, edge) => Event::transition(stamp, lifecycle, edge),
+        Some(each(match source.edge {
+            None => Event::creation(stamp, lifecycle, source.graph),
+            Some(edge) => Event::transition(stamp, lifecycle, edge),
         }))
     }
 }
 
 impl Observe for Sink {
     fn created(&self, instance: u32, graph: &'static Graph) {
-        self.push(instance, Source::Created(graph));
+        self.push(instance, graph, None);
     }
 
     fn moved(&self, instance: u32, graph: &'static Graph, edge: &'static Edge) {
-        self.push(instance, Source::Moved(graph, edge));
+        self.push(instance, graph, Some(edge));
     }
 }
 
@@ -183,7 +194,7 @@ impl Recorder {
 
     /// A recorder for a run, with more to say about it.
     pub fn builder(run: impl Into<Arc<str>>) -> RecorderBuilder {
-        RecorderBuilder { run: run.into(), first_seq: 1, capacity: 256, clock: None }
+        RecorderBuilder { run: run.into(), first_seq: 1, capacity: 256, clock: None, owners: Vec::new() }
     }
 
     /// What the machine of that name carries in its record, so that its transitions come here.

@@ -8,33 +8,15 @@ use std::sync::{Arc, Mutex};
 use super::tape::lock;
 use crate::kernel::{Edge, Graph};
 
-/// What there is to know of a transition besides who and when.
+/// A creation, or a transition.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Source {
-    Created(&'static Graph),
-    Moved(&'static Graph, &'static Edge),
-}
-
-impl Source {
-    /// All of them live for good and none is empty, so that no two have one address.
-    #[inline]
-    fn address(self) -> usize {
-        match self {
-            Source::Created(graph) => ptr::from_ref(graph).addr(),
-            Source::Moved(_, edge) => ptr::from_ref(edge).addr(),
-        }
-    }
+pub(super) struct Source {
+    pub(super) graph: &'static Graph,
+    /// None for a creation.
+    pub(super) edge: Option<&'static Edge>,
 }
 
 const RECENT: usize = 256;
-
-impl Source {
-    fn graph(self) -> &'static Graph {
-        match self {
-            Source::Created(graph) | Source::Moved(graph, _) => graph,
-        }
-    }
-}
 
 /// Atomic slots hold no references; so they hold addresses, and this gives the references back.
 pub(super) struct Sources {
@@ -44,7 +26,6 @@ pub(super) struct Sources {
     recent: Box<[AtomicUsize; RECENT]>,
 }
 
-#[derive(Default)]
 struct Known {
     sources: HashMap<usize, (Source, Label)>,
     graphs: Vec<&'static Graph>,
@@ -58,11 +39,7 @@ pub(super) enum Label {
 }
 
 impl Known {
-    /// The documented lifecycles own their names, so that no other one writes events in them.
     fn label(&mut self, graph: &'static Graph) -> Label {
-        if self.graphs.is_empty() {
-            self.graphs.extend(crate::documented_graphs());
-        }
         let same_name: Vec<&Graph> =
             self.graphs.iter().copied().filter(|known| known.name == graph.name).collect();
         let place = same_name.iter().position(|known| *known == graph);
@@ -79,30 +56,40 @@ impl Known {
 }
 
 impl Sources {
-    pub(super) fn new() -> Self {
-        Sources { known: Mutex::default(), recent: Box::new([const { AtomicUsize::new(0) }; RECENT]) }
+    /// The documented lifecycles own their names, and these lifecycles theirs: no other one writes events in them.
+    pub(super) fn new(owners: Vec<&'static Graph>) -> Self {
+        let graphs = crate::documented_graphs().iter().copied().chain(owners).collect();
+        let known = Known { sources: HashMap::new(), graphs };
+        Sources { known: Mutex::new(known), recent: Box::new([const { AtomicUsize::new(0) }; RECENT]) }
     }
 
     /// The address of a source that can be [found](Sources::find) again.
     #[inline]
-    pub(super) fn keep(&self, source: Source) -> usize {
-        let address = source.address();
-        // Edges lie beside each other, so that a multiplication scatters them well.
-        let place = (address >> 3).wrapping_mul(0x9e37_79b9) >> 16;
-        let recent = &self.recent[place % RECENT];
+    pub(super) fn keep(&self, graph: &'static Graph, edge: Option<&'static Edge>) -> usize {
+        // Each of them lives for good and none is empty, so that no two have one address.
+        let address = edge.map_or(ptr::from_ref(graph).addr(), |edge| ptr::from_ref(edge).addr());
+        // The edges of a graph lie beside each other, at a distance of an odd number of words: each of the first 256 has a place of its
+        // own.
+        let recent = &self.recent[(address / size_of::<usize>()) % RECENT];
         if recent.load(Ordering::Acquire) != address {
-            self.learn(source, recent);
+            self.learn(graph, edge, address, recent);
         }
         address
     }
 
     #[cold]
-    fn learn(&self, source: Source, recent: &AtomicUsize) {
+    fn learn(
+        &self,
+        graph: &'static Graph,
+        edge: Option<&'static Edge>,
+        address: usize,
+        recent: &AtomicUsize,
+    ) {
         let mut known = lock(&self.known);
-        let label = known.label(source.graph());
-        known.sources.insert(source.address(), (source, label));
+        let label = known.label(graph);
+        known.sources.insert(address, (Source { graph, edge }, label));
         drop(known);
-        recent.store(source.address(), Ordering::Release);
+        recent.store(address, Ordering::Release);
     }
 
     pub(super) fn find(&self, address: usize) -> Option<(Source, Label)> {

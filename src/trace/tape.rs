@@ -78,20 +78,22 @@ impl Tape {
     pub(super) fn push(&self, entry: Entry) {
         let number = self.claimed.fetch_add(1, Ordering::Relaxed);
         let room = self.ring.len() as u64;
-        match self.slot(number) {
-            Some(slot) if number - self.taken.load(Ordering::Acquire) < room => {
-                slot.at_ms.store(entry.at_ms, Ordering::Relaxed);
-                slot.instance.store(entry.instance, Ordering::Relaxed);
-                slot.source.store(entry.source, Ordering::Relaxed);
-                slot.published.store(number + 1, Ordering::Release);
-            }
-            _ => self.push_aside(number, entry),
+        if number - self.taken.load(Ordering::Acquire) < room
+            && let Some(slot) = self.slot(number)
+        {
+            slot.at_ms.store(entry.at_ms, Ordering::Relaxed);
+            slot.instance.store(entry.instance, Ordering::Relaxed);
+            slot.source.store(entry.source, Ordering::Relaxed);
+            slot.published.store(number + 1, Ordering::Release);
+        } else {
+            self.push_aside(number, entry.at_ms, entry.instance, entry.source);
         }
     }
 
+    /// Takes the parts of an entry: an entry by reference would be written to the stack by each `push`.
     #[cold]
-    fn push_aside(&self, number: u64, entry: Entry) {
-        lock(&self.spill).insert(number, entry);
+    fn push_aside(&self, number: u64, at_ms: u64, instance: u32, source: usize) {
+        lock(&self.spill).insert(number, Entry { at_ms, instance, source });
     }
 
     /// The entry of a number that was claimed, as soon as it is written.

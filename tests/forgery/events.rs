@@ -1,6 +1,10 @@
 //! Transitions that no machine took.
 
-use runstate::kernel::{Accepts, Graph, Mark, Observer, Persist, Record, Witness, accepted_edge, build};
+use std::sync::Arc;
+
+use runstate::kernel::{
+    Accepts, Edge, Graph, Mark, Observe, Observer, Persist, Record, Witness, accepted_edge, build,
+};
 use runstate::tool_call::{AnyToolCall, CallRecord, New, Running, Start, ToolCall};
 use runstate::trace::{Event, Recorder};
 use serde_json::json;
@@ -82,6 +86,71 @@ fn a_graph_by_hand_does_not_speak_under_the_name_of_a_documented_lifecycle() {
         ["runstate/tool_call! pay_1: create to New", "runstate/tool_call! pay_1: teleport to Succeeded"]
     );
 }
+
+#[test]
+fn a_lifecycle_that_owns_its_name_keeps_it_from_a_twin() {
+    use crate::kernel::door::{AnyDoor, Close, House};
+    let true_one = |recorder: &Recorder| {
+        drop(AnyDoor::new(House::observed(7, recorder.observer("d"))).apply(Close.into()));
+    };
+    let recorder = Recorder::builder("r1").owns(AnyDoor::GRAPH).build();
+    let mut spy = Spy(recorder.observer("d"));
+    build::created(&mut spy, &OWN, &TWIN);
+    build::moved(&mut spy, &OWN, &TWIN, &TWIN.edges[0]);
+    true_one(&recorder);
+    let told = lines(&recorder);
+    assert_eq!(told[2..], ["door d: create to Open", "door d: close to Shut"]);
+    assert!(told[..2].iter().all(|line| line.starts_with("shop/door! d: ")), "{told:?}");
+
+    // Without an owner the first comer has the name.
+    let recorder = Recorder::new("r1");
+    build::created(&mut Spy(recorder.observer("d")), &OWN, &TWIN);
+    true_one(&recorder);
+    assert_eq!(lines(&recorder)[0], "door d: create to New");
+}
+
+/// An observer that records, and moves machines of its own while it is told.
+struct Reenters(Recorder);
+
+impl Observe for Reenters {
+    fn created(&self, _: u32, _: &'static Graph) {
+        self.again();
+    }
+
+    fn moved(&self, _: u32, graph: &'static Graph, edge: &'static Edge) {
+        self.again();
+        // What it was told of is no witness: it cannot tell another observer.
+        build::moved(&mut Spy(self.0.observer("forged")), &OWN, graph, edge);
+    }
+}
+
+impl Reenters {
+    fn again(&self) {
+        drop(
+            ToolCall::new(CallRecord::new("in", "t", json!({})).observed(self.0.observer("in"))).start(Start),
+        );
+    }
+}
+
+#[test]
+fn an_observer_that_reenters_records_its_own_machines_alone() {
+    let recorder = Recorder::new("r1");
+    let observer = Observer::new(Arc::new(Reenters(recorder.clone())), 0);
+    drop(ToolCall::new(CallRecord::new("out", "t", json!({})).observed(observer)).start(Start));
+    let of_in = ["tool_call in: create to New", "tool_call in: start to Running"];
+    assert_eq!(lines(&recorder), [of_in, of_in].concat());
+}
+
+/// A graph by hand with the name of `kernel::door`.
+static TWIN: Graph = build::graph(
+    &OWN,
+    &build::Names { name: "door", package: Some("shop"), identity: &[] },
+    "",
+    3,
+    AnyToolCall::GRAPH.states,
+    &["force"],
+    &[build::edge(&OWN, "door", ("New", 0), "force", ("Succeeded", 4))],
+);
 
 /// A record that keeps the observer of another machine.
 #[derive(Debug)]
