@@ -1,17 +1,22 @@
 //! Receipts, starts and gates of one flow, used in another one, also in one of a run of the same id.
 
+use std::any::Any;
+
 use runstate::checkpoint::{Due, Receipt, without_committer};
-use runstate::kernel::{Enter, Observer};
+use runstate::kernel::{Enter, Observer, Rehydration};
 use runstate::resume_tool_call::{Drained, FindNothing, Gate, NothingReplayed};
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::*;
 use runstate::snapshot::{RestoreError, Snapshot};
 use runstate::termination::FinalReason;
-use runstate::tool_call::{AnyToolCall, CallRecord, Start, Succeed};
-use runstate::tool_execution::{Allow, BeforeToolExecute, ExecutionRecord, Started, ToolExecution};
+use runstate::tool_call::{AnyToolCall, CallRecord, Start, Succeed, Succeeded, ToolCall};
+use runstate::tool_execution::{
+    Allow, BeforeToolExecute, ExecutionRecord, StartPermit, Started, ToolExecution,
+};
 use runstate::turn::{CallRequest, Turn};
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use static_assertions::assert_not_impl_any;
 
 /// A flow of its own, each time of a run `r1`.
 fn commit_user() -> RunFlow<CommitUser> {
@@ -144,6 +149,40 @@ fn one_start_begins_one_execution() {
         rejected.error.to_string(),
         "the proof is for another execution of pay_1: pass this one to `calls_started`"
     );
+}
+
+#[test]
+fn two_executions_of_one_call_have_one_start() {
+    let mut flow = round();
+    let (first, second) = (execution(&flow), execution(&flow));
+    let starting = flow.calls_started([&first, &second]);
+    assert_eq!(starting.calls(), ["pay_1"]);
+    let receipt = receipt(starting.due());
+    let mut started = starting.committed(receipt).unwrap();
+    let started = started.pop().unwrap();
+    assert!(first.allow(Allow::once(started)).is_ok());
+    assert!(second.allow(Allow::execution()).is_err(), "it has no proof");
+}
+
+assert_not_impl_any!(Receipt: Clone, Default, DeserializeOwned);
+assert_not_impl_any!(Due: Default, DeserializeOwned);
+assert_not_impl_any!(Started: Clone, Default, DeserializeOwned);
+assert_not_impl_any!(StartPermit: Clone, Default, DeserializeOwned);
+assert_not_impl_any!(NothingReplayed: Clone, Default, DeserializeOwned);
+assert_not_impl_any!(Gate: Clone, Default, DeserializeOwned);
+assert_not_impl_any!(RunFlow<ToolRound>: Clone, Default, DeserializeOwned);
+assert_not_impl_any!(FlowRecord: Default, DeserializeOwned);
+assert_not_impl_any!(Rehydration<AnyToolCall>: Clone, Default, DeserializeOwned);
+
+/// `Any` gives a value back as what it is, and as nothing else.
+#[test]
+fn any_makes_no_proof_of_another_type() {
+    let flow = round();
+    let boxed: Box<dyn Any> = Box::new(execution(&flow));
+    assert!(boxed.downcast::<Started>().is_err());
+    let boxed: Box<dyn Any> = Box::new(AnyToolCall::new(CallRecord::new("c", "t", json!({}))));
+    let boxed = boxed.downcast::<ToolCall<Succeeded>>().expect_err("it is no machine of that state");
+    assert!(boxed.downcast::<AnyToolCall>().is_ok());
 }
 
 #[test]

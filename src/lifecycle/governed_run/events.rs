@@ -50,6 +50,9 @@ impl AwaitApproval {
 }
 
 /// The approval is granted.
+///
+/// The event has the id of the approval and no proof that a person granted it: its caller answers for that.
+/// [`GovernedRun::approved_with`](super::GovernedRun::approved_with) takes the approval itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approve {
     pub(super) approval: ApprovalId,

@@ -1,6 +1,8 @@
 //! Calls that must not run twice, before they execute.
 #![expect(clippy::result_large_err, reason = "a refusal hands what was refused back by value")]
 
+use std::collections::HashSet;
+
 use super::super::checkpoint::{Due, Receipt, Trigger, WrongReceipt};
 use super::super::tool_execution::{BeforeToolExecute, Started, ToolExecution};
 use super::RunFlow;
@@ -59,7 +61,7 @@ macro_rules! starting {
             /// execute at once can share it.
             ///
             /// The proofs fit these executions and no others, and only those that belong to
-            /// [this flow](crate::tool_execution::ExecutionRecord::of).
+            /// [this flow](crate::tool_execution::ExecutionRecord::of). Of two executions of one call the first alone gets a proof.
             pub fn calls_started<'a>(
                 &mut self,
                 executions: impl IntoIterator<Item = &'a ToolExecution<BeforeToolExecute>>,
@@ -70,7 +72,8 @@ macro_rules! starting {
                     let record = execution.record();
                     Started::of(record.call().to_owned(), record, flow)
                 });
-                let started: Vec<Started> = started.collect();
+                let mut calls = HashSet::new();
+                let started: Vec<Started> = started.filter(|it| calls.insert(it.call().to_owned())).collect();
                 Starting { due, calls: started.iter().map(|started| started.call().to_owned()).collect(), started }
             }
 
