@@ -96,12 +96,10 @@ impl Error for SnapshotError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// The content is not what was sealed.
+    /// The checksum does not fit the content.
     Digest {
-        /// The digest in the snapshot.
+        /// The checksum in the snapshot.
         got: String,
-        /// The digest of its content.
-        expected: String,
     },
     /// It is a snapshot of another lifecycle.
     Lifecycle {
@@ -163,10 +161,10 @@ pub enum RestoreError {
 impl fmt::Display for RestoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RestoreError::Digest { got, expected } => write!(
+            RestoreError::Digest { got } => write!(
                 f,
-                "the content was changed after it was sealed: its digest is {expected}, the seal says {got:?}; \
-                 restore the file from a backup, or seal it anew if the change is meant"
+                "the content was changed after its checksum was computed: {got:?} does not fit it; restore the file from a \
+                 backup, or seal it anew if the change is meant"
             ),
             RestoreError::Lifecycle { got, expected } => {
                 write!(f, "expected a snapshot of {expected}, got one of {got:?}")

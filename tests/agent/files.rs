@@ -188,7 +188,7 @@ async fn a_line_that_is_damaged_is_refused_with_its_number_and_nothing_is_remove
         let line = twice[damaged].clone();
         twice.insert(damaged, line);
         for (lines, at, said) in [
-            (flipped, number, "its content has the checksum "),
+            (flipped, number, "does not fit its content"),
             (short, number, "this is no bundle: it has no checksum"),
             // The first line tells the graphs of all.
             (gone, number, if damaged == 0 { "that bundle is missing" } else { "where commit" }),

@@ -136,14 +136,29 @@ async fn a_last_line_that_was_cut_off_is_removed_under_a_key_too() {
 
 #[tokio::test]
 async fn a_changed_byte_of_any_line_is_refused() {
+    for is_keyed in [false, true] {
+        let folder = Folder::new();
+        let file = || if is_keyed { keyed(&folder, "k1") } else { folder.run().into() };
+        waiting_in(file()).await;
+        let whole = fs::read(folder.run()).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] = if bytes[at] == b'7' { b'8' } else { b'7' };
+            fs::write(folder.run(), &bytes).unwrap();
+            let refused = read_run(file()).map(|run| run.status().to_owned());
+            assert!(refused.is_err(), "byte {at} of {}: {refused:?}", whole.len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_file_of_another_run_is_refused() {
     let folder = Folder::new();
     waiting_in(keyed(&folder, "k1")).await;
-    let whole = fs::read(folder.run()).unwrap();
-    for at in 0..whole.len() {
-        let mut bytes = whole.clone();
-        bytes[at] = if bytes[at] == b'7' { b'8' } else { b'7' };
-        fs::write(folder.run(), &bytes).unwrap();
-        let refused = read_run(keyed(&folder, "k1")).map(|run| run.status().to_owned());
-        assert!(refused.is_err(), "byte {at} of {}: {refused:?}", whole.len());
-    }
+    let id = read_run(keyed(&folder, "k1")).unwrap().id().unwrap().to_owned();
+    assert_eq!(read_run(keyed(&folder, "k1").of(&*id)).unwrap().id(), Some(&*id));
+    let refused = read_run(keyed(&folder, "k1").of("r2")).unwrap_err().to_string();
+    assert!(refused.ends_with(&format!("line 1: expected the run \"r2\", got {id:?}")), "{refused}");
+    let refused = FileCommitter::open(keyed(&folder, "k1").of("r2")).unwrap_err().to_string();
+    assert!(refused.contains("expected the run"), "{refused}");
 }

@@ -1,15 +1,17 @@
 //! Tools and plugins that panic where they make their future, before it is polled; and sinks of events that do.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use runstate::agent::event::{AgentEvent, EventSink};
 use runstate::agent::{
-    GateCall, Input, Io, Phase, PhaseContext, Phases, Plugin, PluginError, RunState, Tool, ToolContext,
-    ToolSpec, Verdict, run_loop, run_loop_stream,
+    ActivationError, GateCall, Input, Io, Phase, PhaseContext, Phases, Plugin, PluginError, RunState,
+    StateError, StoredRun, Tool, ToolContext, ToolSpec, Verdict, Watch, cancel_run, run_loop,
+    run_loop_stream,
 };
+use runstate::kernel::{Edge, Graph, Observe, Observer};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
@@ -187,4 +189,44 @@ async fn an_event_sink_that_panics_is_told_nothing_more_and_the_run_goes_on() {
         assert_eq!(sink.0.into_inner(), 3);
         assert_eq!(told > 10, streams, "the stream has its own reader: {told}");
     }
+}
+
+/// Panics when it is told of a transition of a call into `Succeeded`.
+struct Bomb;
+
+impl Observe for Bomb {
+    fn created(&self, _: u32, _: &'static Graph) {}
+
+    fn moved(&self, _: u32, graph: &'static Graph, edge: &'static Edge) {
+        if graph.name == "tool_call" && edge.to == "Succeeded" {
+            resume_unwind(Box::new("the disk of the log is full"));
+        }
+    }
+}
+
+impl Watch for Bomb {
+    fn observer(&self, _: &'static str, _: &str) -> Observer {
+        Observer::new(Arc::new(Bomb), 0)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_lost_to_an_observer_is_refused_with_a_type() {
+    let world = World::new(&[&[("a", "read")]]);
+    let (agent, mut state) = (world.agent(), RunState::new("r1"));
+    let drive = run_loop(&agent, &mut state, Input::message("go"), Io::new().watch(&Bomb));
+    assert!(AssertUnwindSafe(drive).catch_unwind().await.is_err());
+
+    let lost = state.lost().expect("the call is lost");
+    assert_eq!((lost.lifecycle(), lost.status()), ("tool_call", "Running"));
+    let again = run_loop(&agent, &mut state, Input::Resume, Io::new()).await;
+    assert!(matches!(again, Err(ActivationError::Lost(_))), "{again:?}");
+    let cancelled = cancel_run(&agent, &mut state, Io::new()).await;
+    assert!(matches!(cancelled, Err(ActivationError::Lost(_))), "{cancelled:?}");
+    let stored = StoredRun::of(&state);
+    assert!(matches!(stored, Err(StateError::Lost(_))), "{stored:?}");
+    // A run whose observers do not panic has all its machines.
+    let mut whole = RunState::new("r2");
+    run_loop(&agent, &mut whole, Input::message("go"), Io::new()).await.unwrap();
+    assert!(whole.lost().is_none());
 }

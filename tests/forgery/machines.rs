@@ -6,7 +6,9 @@ use runstate::kernel::{
 };
 use runstate::run::{Run, RunRecord};
 use runstate::run_flow::{AnyRunFlow, FlowRecord};
-use runstate::snapshot::{Bundle, BundleLog, RestoreError, Snapshot, SnapshotError};
+use runstate::snapshot::{Bundle, BundleLog, Graphs, RestoreError, Snapshot, SnapshotError};
+use runstate::store::{Claim, Loaded, MemoryStore, NewRun, RunStore};
+use runstate::testing::store::Played;
 use runstate::tool_call::{AnyToolCall, CallRecord, ToolCallEvent, ToolCallStatus};
 use serde::{Deserializer, Serializer};
 
@@ -242,6 +244,61 @@ fn a_digest_of_arguments_is_no_checksum_of_a_run() {
     json["digest"] = digest.into();
     let forged = StoredRun::from_json(json.to_string().as_bytes()).unwrap();
     let error = forged.restore().unwrap_err().to_string();
-    assert!(error.contains("changed after it was sealed"), "{error}");
+    assert!(error.contains("changed after its checksum was computed"), "{error}");
     assert!(stored.restore().is_ok());
+}
+
+/// Every text of 64 hexadecimal digits in a text.
+fn digests(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64)
+}
+
+#[test]
+fn a_refusal_tells_no_checksum_of_the_content() {
+    let stored = Snapshot::of(&AnyToolCall::new(new_call())).unwrap().to_json();
+    let forged = stored.replace("\"pay_1\"", "\"pay_2\"");
+    let refused = Snapshot::from_json(forged.as_bytes()).unwrap();
+    let refusals = [refused.verify().unwrap_err(), refused.restore::<AnyToolCall>().unwrap_err()];
+    let own: Vec<&str> = digests(&stored).collect();
+    for error in refusals {
+        assert!(digests(&format!("{error} {error:?}")).all(|digest| own.contains(&digest)), "{error}");
+    }
+    // What a run of one's own has, it may have: the true content comes back.
+    assert!(Snapshot::from_json(stored.as_bytes()).unwrap().restore::<AnyToolCall>().is_ok());
+
+    let run = StoredRun::of(&RunState::new("r1")).unwrap().to_json();
+    let forged = StoredRun::from_json(run.replace("\"version\": 0", "\"version\": 7").as_bytes()).unwrap();
+    let error = forged.restore().unwrap_err();
+    let own: Vec<&str> = digests(&run).collect();
+    assert!(digests(&format!("{error} {error:?}")).all(|digest| own.contains(&digest)), "{error}");
+    assert!(StoredRun::from_json(run.as_bytes()).unwrap().restore().is_ok());
+
+    let call = AnyToolCall::new(new_call());
+    let graphs = [AnyToolCall::GRAPH];
+    let bundle = Bundle::write(&graphs, true, &(), |machines| machines.add("pay_1", &call)).unwrap();
+    let text = String::from_utf8(bundle).unwrap();
+    let forged = text.replace("\"New\"", "\"Succeeded\"");
+    let error = Bundle::read(forged.as_bytes(), &mut Graphs::default()).unwrap_err().to_string();
+    assert_eq!(digests(&error).collect::<Vec<_>>(), [&text[..64]], "{error}");
+    assert!(Bundle::read(text.as_bytes(), &mut Graphs::default()).is_ok());
+}
+
+/// A foreign store gives the parts of a run as it likes.
+#[tokio::test]
+async fn the_parts_of_a_store_get_no_checksum_as_a_whole() {
+    let store = MemoryStore::default();
+    let played = Played::new("r1", &[]).await;
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    for commit in played.commits() {
+        store.commit(&lease, commit).await.unwrap();
+    }
+    let mut parts = store.parts("r1").await.unwrap();
+    parts.messages.push(parts.messages[0].clone());
+    let forged = Loaded::from_parts(parts).unwrap().stored.unwrap();
+    let error = StoredRun::from_json(forged.to_json().as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("invalid type: null, expected a string"), "{error}");
+
+    let own = played.stored().last().unwrap().to_json();
+    assert!(StoredRun::from_json(own.as_bytes()).unwrap().restore().is_ok());
 }

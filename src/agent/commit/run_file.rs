@@ -13,7 +13,7 @@ use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
 /// Without keys a line of the file has a checksum, which holds off damage alone. With keys a line has a tag before it
 /// ([`Keyring`]), which covers the line and the tag of the line before: a line that is changed, left out, put in or moved is
 /// refused, and so is a line without a tag. A tag does not hold off a shorter file: lines that are missing at the end, or an
-/// older copy. Nor does it hold off the whole file of another run under the same key: compare the id of the run that is read.
+/// older copy. [`RunFile::of`] refuses the whole file of another run under the same key.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};
@@ -53,9 +53,23 @@ use crate::snapshot::{Bundle, Graphs, KeyError, Keyring};
 pub struct RunFile {
     pub(super) path: PathBuf,
     pub(super) keys: Option<Keyring>,
+    run: Option<String>,
 }
 
 impl RunFile {
+    /// The same file, which must be that of the run of this id. Its lines have the id, so that keys cover it.
+    ///
+    /// ```
+    /// use runstate::agent::{FileCommitter, RunFile};
+    ///
+    /// let file = RunFile::from("runs/pay-1.jsonl").of("pay-1");
+    /// # let _ = file;
+    /// ```
+    #[must_use]
+    pub fn of(self, run: impl Into<String>) -> Self {
+        RunFile { run: Some(run.into()), ..self }
+    }
+
     /// The same file, under these keys.
     #[must_use]
     pub fn keyed(self, keys: Keyring) -> Self {
@@ -65,7 +79,7 @@ impl RunFile {
 
 impl<P: Into<PathBuf>> From<P> for RunFile {
     fn from(path: P) -> Self {
-        RunFile { path: path.into(), keys: None }
+        RunFile { path: path.into(), keys: None, run: None }
     }
 }
 
@@ -148,6 +162,13 @@ impl RunFile {
             what: error.to_string(),
         };
         let stored = commits.into_stored().map_err(damaged)?;
+        if let Some(expected) = &self.run
+            && let got = stored.id()
+            && got != Some(expected.as_str())
+        {
+            let what = format!("expected the run {expected:?}, got {:?}", got.unwrap_or_default());
+            return Err(FileError::Damaged { path: self.path.clone(), line: 1, what });
+        }
         Ok(Content { stored, whole, tag: before.to_owned() })
     }
 }

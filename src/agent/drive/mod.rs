@@ -46,8 +46,8 @@ const PROGRESS: usize = 64;
 /// model speaks see [`run_loop_stream`].
 ///
 /// # Errors
-/// [`ActivationError::NotStartable`] when the run is not one for this input, and [`ActivationError::Unfinished`] when its
-/// end could not be committed. All other failures end the run, with [`TerminationReason::Error`].
+/// [`ActivationError::NotStartable`] when the run is not one for this input, [`ActivationError::Lost`] when a panic lost a machine of
+/// it, and [`ActivationError::Unfinished`] when its end could not be committed. All other failures end the run, with [`TerminationReason::Error`].
 ///
 /// # Cancel safety
 /// Dropped at any await it loses nothing that was committed. The state is then that of an interrupted run, in memory and in
@@ -132,6 +132,7 @@ pub async fn run_loop(
 /// # Cancel safety
 /// Dropped, it can be called again.
 pub async fn cancel_run(agent: &Agent, state: &mut RunState, io: Io<'_>) -> Result<Outcome, ActivationError> {
+    state.lost().map_or(Ok(()), |lost| Err(ActivationError::Lost(lost)))?;
     let events = io.events;
     let mut drive = Drive::new(agent, state, io, events, false);
     let ended = drive.cancel_waiting().await;
@@ -222,6 +223,7 @@ impl<'d, 'io> Drive<'d, 'io> {
     }
 
     async fn run(mut self, input: Input) -> Result<Outcome, ActivationError> {
+        self.state.lost().map_or(Ok(()), |lost| Err(ActivationError::Lost(lost)))?;
         // What an activation that was cut off has not committed is shown with its first commit.
         if !self.state.interrupted {
             self.open_inbox(false);

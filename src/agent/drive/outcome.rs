@@ -7,6 +7,7 @@ use super::super::commit::CommitError;
 use super::super::config::Agent;
 use super::super::state::RunState;
 use super::{Drive, Io};
+use crate::kernel::Lost;
 use crate::run::RunStatus;
 use crate::run_flow::{CommitFinished, RunFlow};
 use crate::termination::TerminationReason;
@@ -40,6 +41,8 @@ pub enum ActivationError {
         /// What can be done with it.
         hint: &'static str,
     },
+    /// A panic in a transition lost a machine of the run, in an earlier loop. Nothing was done: read the run from its store.
+    Lost(Lost),
     /// An end outside of an activation could not be committed: that of a run that was cancelled while it waited, or whose
     /// loop was dropped in its last commit. The same again commits it.
     NotCommitted(CommitError),
@@ -51,6 +54,7 @@ impl fmt::Display for ActivationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ActivationError::NotStartable { status, hint } => write!(f, "the run is {status}: {hint}"),
+            ActivationError::Lost(lost) => lost.fmt(f),
             ActivationError::NotCommitted(error) => {
                 write!(f, "{error}; do the same again to commit it")
             }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::super::keys::StoreError;
 use super::sound::Contradiction;
+use crate::kernel::Lost;
 use crate::snapshot::{RestoreError, SnapshotError};
 
 /// Why a run could not be written or read.
@@ -13,6 +14,8 @@ use crate::snapshot::{RestoreError, SnapshotError};
 pub enum StateError {
     /// Nothing was committed.
     Nothing,
+    /// A panic in a transition lost a machine of the run. What was committed is in its store.
+    Lost(Lost),
     /// Something has no form in JSON.
     Unwritable(SnapshotError),
     /// The bytes are no stored run.
@@ -52,6 +55,7 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StateError::Nothing => f.write_str("nothing was committed"),
+            StateError::Lost(lost) => lost.fmt(f),
             StateError::Unwritable(error) => error.fmt(f),
             StateError::Syntax { line, column, message } => {
                 write!(f, "line {line}, column {column}: not a stored run: {message}")

@@ -9,7 +9,7 @@ use super::super::history::Message;
 use super::super::keys::{KeyState, Scope, Values};
 use super::super::stop::StopCounters;
 use super::error::StateError;
-use super::stored::{StoredCall, StoredRun, suspension_of};
+use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
 use super::{Offer, RunState};
 use crate::decision::Decision;
 use crate::snapshot::{Bundle, RestoreError, Snapshot};
@@ -142,7 +142,7 @@ impl StoredRun {
             events: 0,
             version: 0,
             counters: StopCounters::new(0),
-            digest: None,
+            warrant: Warrant::Own,
         }
     }
 

@@ -25,7 +25,7 @@ use super::thread::Thread;
 use super::tool::path;
 use super::{Unwatched, Watch};
 use crate::decision::Suspension;
-use crate::kernel::Slot;
+use crate::kernel::{Lost, Slot};
 use crate::run::{AnyRun, RunRecord, RunStatus};
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 
@@ -137,7 +137,17 @@ impl RunState {
         self.calls.watch(watch);
     }
 
+    /// The loss of a machine of the run, after a panic in a transition that unwound out of a loop: in a hook of a record or in an
+    /// observer. A lost run is not driven, cancelled or stored any more; its store has it as it was committed last.
+    pub fn lost(&self) -> Option<Lost> {
+        let of_calls = || self.calls.iter().find_map(|call| call.machine.try_get().err());
+        self.run.try_get().err().or_else(of_calls)
+    }
+
     /// The run.
+    ///
+    /// # Panics
+    /// When the run is [lost](RunState::lost).
     pub fn run(&self) -> &AnyRun {
         self.run.get()
     }
@@ -148,6 +158,9 @@ impl RunState {
     }
 
     /// The calls in the order of their making, each with its name in traces.
+    ///
+    /// # Panics
+    /// When a call is [lost](RunState::lost).
     pub fn calls(&self) -> impl Iterator<Item = (&str, &AnyToolCall)> {
         self.calls.iter().map(|call| (&*call.name, call.machine.get()))
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::keys::{KeyState, Scope};
 use super::super::stop::StopCounters;
 use super::error::StateError;
-use super::stored::{StoredCall, StoredRun, suspension_of};
+use super::stored::{StoredCall, StoredRun, Warrant, suspension_of};
 use super::{Offer, RunState};
 use crate::decision::Decision;
 
@@ -95,13 +95,13 @@ impl StoredRun {
             events: core.events,
             version: parts.version,
             counters: core.counters,
-            digest: None,
+            warrant: Warrant::Parts,
         })
     }
 }
 
 fn read<T: DeserializeOwned>(path: &str, json: &str) -> Result<T, StateError> {
-    serde_json::from_str(json).map_err(|error| StateError::Contradiction {
+    crate::json::from_str(json).map_err(|error| StateError::Contradiction {
         path: path.to_owned(),
         what: format!("it cannot be read: {error}"),
     })

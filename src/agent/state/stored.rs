@@ -14,7 +14,6 @@ use super::super::history::Message;
 use super::super::keys::KeyState;
 use super::super::stop::StopCounters;
 use super::error::StateError;
-use super::fold::present;
 use super::sound::{check, suspended};
 use super::{Call, Offer, RunState};
 use crate::decision::{Decision, Suspension, digest};
@@ -34,7 +33,7 @@ use crate::tool_call::AnyToolCall;
 /// assert_eq!(state.id(), "r1");
 ///
 /// let error = StoredRun::from_json(json.replace("r1", "r2").as_bytes())?.restore().unwrap_err();
-/// assert!(error.to_string().contains("changed after it was sealed"), "{error}");
+/// assert!(error.to_string().contains("changed after its checksum was computed"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Deserialize)]
@@ -61,9 +60,26 @@ pub struct StoredRun {
     pub(super) events: u64,
     pub(super) version: u64,
     pub(super) counters: StopCounters,
-    /// The digest that was read with it, to be compared; none for a run that this process put together.
-    #[serde(deserialize_with = "present")]
-    pub(super) digest: Option<String>,
+    #[serde(rename = "digest", deserialize_with = "Warrant::read")]
+    pub(super) warrant: Warrant,
+}
+
+/// The warrant for the content of a stored run.
+#[derive(Debug, Clone)]
+pub(super) enum Warrant {
+    /// The checksum that was read with it, to be compared.
+    Read(String),
+    /// This process took it from a run or from checked bundles, or a person accepted its content.
+    Own,
+    /// A store gave it in parts, each machine under its own checksum. It gets none as a whole: a foreign store may give any parts.
+    #[cfg(feature = "store")]
+    Parts,
+}
+
+impl Warrant {
+    fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Warrant::Read)
+    }
 }
 
 /// A stored run as it is written, but for its digest.
@@ -101,16 +117,16 @@ impl Serialize for StoredRun {
         struct Sealed<'a> {
             #[serde(flatten)]
             content: Written<'a>,
-            digest: Cow<'a, str>,
+            digest: Option<Cow<'a, str>>,
         }
-        Sealed { content: self.written(), digest: self.digest_text() }.serialize(serializer)
+        Sealed { content: self.written(), digest: self.digest() }.serialize(serializer)
     }
 }
 
-/// Stored runs are equal when their content and their written digests are.
+/// Stored runs are equal when their content is, and neither has a checksum that does not fit; or both have the same one.
 impl PartialEq for StoredRun {
     fn eq(&self, other: &StoredRun) -> bool {
-        self.content() == other.content() && self.digest_text() == other.digest_text()
+        self.content() == other.content() && self.unfit() == other.unfit()
     }
 }
 
@@ -135,6 +151,7 @@ impl StoredRun {
     /// # Errors
     /// [`StateError::Unwritable`] when something has no form in JSON.
     pub fn of(state: &RunState) -> Result<StoredRun, StateError> {
+        state.lost().map_or(Ok(()), |lost| Err(StateError::Lost(lost)))?;
         let mut calls = BTreeMap::new();
         for call in state.calls.iter() {
             let snapshot = Snapshot::of(call.machine.get()).map_err(StateError::Unwritable)?;
@@ -155,7 +172,7 @@ impl StoredRun {
             events: state.events + state.following,
             version: state.commits,
             counters: state.counters.clone(),
-            digest: None,
+            warrant: Warrant::Own,
         })
     }
 
@@ -164,13 +181,20 @@ impl StoredRun {
     /// # Errors
     /// [`StateError::Syntax`], with line and column.
     pub fn from_json(bytes: &[u8]) -> Result<StoredRun, StateError> {
-        serde_json::from_slice(bytes).map_err(|e| syntax(&e))
+        crate::json::from_slice(bytes).map_err(|e| syntax(&e))
     }
 
-    /// The stored run as indented JSON.
+    /// The stored run as indented JSON, with its checksum in the field `digest`.
+    ///
+    /// That field is null for a run that a store gave in parts, and [`from_json`](StoredRun::from_json) refuses it then.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self)
             .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"))
+    }
+
+    /// The run's id, as stored; none where its record has none.
+    pub fn id(&self) -> Option<&str> {
+        self.run.record().get("id")?.as_str()
     }
 
     /// The run's status, as stored.
@@ -237,7 +261,7 @@ impl StoredRun {
         for call in self.calls.values_mut() {
             call.snapshot.reseal();
         }
-        self.digest = None;
+        self.warrant = Warrant::Own;
     }
 
     fn written(&self) -> Written<'_> {
@@ -264,8 +288,19 @@ impl StoredRun {
             .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"))
     }
 
-    fn digest_text(&self) -> Cow<'_, str> {
-        self.digest.as_deref().map_or_else(|| digest_of(&self.content()).into(), Cow::Borrowed)
+    fn digest(&self) -> Option<Cow<'_, str>> {
+        match &self.warrant {
+            Warrant::Read(digest) => Some(digest.into()),
+            Warrant::Own => Some(digest_of(&self.content()).into()),
+            #[cfg(feature = "store")]
+            Warrant::Parts => None,
+        }
+    }
+
+    /// The checksum that was read with the run, if it does not fit.
+    fn unfit(&self) -> Option<&String> {
+        let Warrant::Read(got) = &self.warrant else { return None };
+        (*got != digest_of(&self.content())).then_some(got)
     }
 
     /// Brings the run back as types.
@@ -282,11 +317,8 @@ impl StoredRun {
     /// # Errors
     /// As [`restore`](StoredRun::restore).
     pub fn restore_with(&self, of_run: &[Migration], of_calls: &[Migration]) -> Result<RunState, StateError> {
-        if let Some(got) = &self.digest
-            && let expected = digest_of(&self.content())
-            && *got != expected
-        {
-            let error = RestoreError::Digest { got: got.clone(), expected };
+        if let Some(got) = self.unfit() {
+            let error = RestoreError::Digest { got: got.clone() };
             return Err(StateError::Machine { path: "digest".to_owned(), error });
         }
         let machine = |path: String| move |error| StateError::Machine { path, error };
