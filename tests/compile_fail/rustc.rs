@@ -83,6 +83,10 @@ pub(super) fn compile(source: &Path, against: Against, illegal: bool) -> Result<
         rustc.arg("--extern").arg(format!("{name}={}", path.display()));
         rustc.arg("-L").arg(format!("dependency={}", path.parent().unwrap().display()));
     }
+    // A build of the library beside that one, which is another crate to the compiler.
+    if std::fs::read_to_string(source).unwrap().contains("second::") {
+        rustc.arg("--extern").arg(format!("second={}", KERNEL["runstate"].display()));
+    }
     let name = source.file_stem().unwrap().to_str().unwrap();
     let out = scratch("out").join(format!("{name}-{illegal}.rmeta"));
     let output = rustc

@@ -43,6 +43,7 @@ uses! {
     a_forged_state_from_below
     a_forged_state_from_outside
     a_machine_moved_twice
+    a_machine_of_another_version
     a_move_that_the_graph_lacks
     a_move_that_the_graph_lacks_by_its_author
     a_new_machine_in_a_later_state
