@@ -73,16 +73,23 @@ struct Tagged<T> {
 /// The name of the key that a value is stored under, if it is.
 pub(super) fn key_of(stored: &Value) -> Option<&str> {
     let fields = stored.as_object().filter(|fields| fields.len() == 3 && fields.contains_key("of"))?;
-    let (tag, _) = fields.get("tag")?.as_str()?.split_once(':')?;
-    fields.get("at")?.as_u64().map(|_| tag)
+    let name = key_of_tag(fields.get("tag")?.as_str()?)?;
+    fields.get("at")?.as_u64().map(|_| name)
+}
+
+/// The name of the key in the text of a tag: `name:` and 64 digits.
+fn key_of_tag(tag: &str) -> Option<&str> {
+    let (name, digits) = tag.split_once(':')?;
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (digits.len() == 64 && digits.bytes().all(is_digit)).then_some(name)
 }
 
 /// The same of a text.
 pub(super) fn key_of_text(stored: &str) -> Option<String> {
     stored
         .starts_with("{\"tag\":")
-        .then(|| serde_json::from_str::<Tagged<&RawValue>>(stored).ok())?
-        .and_then(|tagged| Some(tagged.tag.split_once(':')?.0.to_owned()))
+        .then(|| crate::json::from_str::<Tagged<&RawValue>>(stored).ok())?
+        .and_then(|tagged| key_of_tag(&tagged.tag).map(str::to_owned))
 }
 
 /// That a run is stored under a key, for a store without.
@@ -149,7 +156,7 @@ impl Keyed {
         text: &str,
     ) -> Result<String, StoreError> {
         let refuses = |why| place.refuses(&why);
-        let row: Tagged<&RawValue> = serde_json::from_str(text).map_err(|_| refuses(KeyError::Untagged))?;
+        let row: Tagged<&RawValue> = crate::json::from_str(text).map_err(|_| refuses(KeyError::Untagged))?;
         let json = row.of.get();
         self.keys.check(&place.all(&row.at.to_string()), json.as_bytes(), &row.tag).map_err(refuses)?;
         // The tag is of this number; so it is no commit of this state of the run.
@@ -193,7 +200,7 @@ impl Keyed {
     fn untagged_reason(&self, run: &str, reason: &str) -> Result<String, StoreError> {
         let place = Place { run, what: "the pending cancellation", ..Place::default() };
         let json = self.untagged(&place, 0..=0, reason)?;
-        serde_json::from_str(&json).map_err(|_| place.refuses(&KeyError::Changed))
+        crate::json::from_str(&json).map_err(|_| place.refuses(&KeyError::Changed))
     }
 
     /// A question that was stored, as it is shown to people.
@@ -204,6 +211,13 @@ impl Keyed {
         let arguments = self.untagged_value(&place, arguments)?;
         Ok(Approval::new(run, call, tool, arguments, suspension))
     }
+}
+
+/// A question that cannot be shown, with the reason as its message.
+fn unshown(approval: Approval, why: &StoreError) -> Approval {
+    let Approval { run, call, tool, mut suspension, .. } = approval;
+    suspension.message = format!("this question cannot be shown: {why}");
+    Approval::new(run, call, tool, Value::Null, suspension)
 }
 
 #[async_trait]
@@ -270,7 +284,7 @@ impl Wrapper for Keyed {
             if let Some(waits) = &mut call.waits {
                 let with = [&*call.tool, &content(&waits.suspension)?];
                 let place = Place { run, what: "the question of", name: &call.name, with: &with };
-                let arguments: Value = serde_json::from_str(&waits.arguments).map_err(StoreError::failed)?;
+                let arguments: Value = crate::json::from_str(&waits.arguments).map_err(StoreError::failed)?;
                 waits.arguments = self.tagged_value(&place, &arguments).to_string();
             }
         }
@@ -329,7 +343,13 @@ impl Wrapper for Keyed {
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        let found = self.store.approvals(query).await?.into_iter().map(|approval| self.question(approval));
+        let found = self.store.approvals(query).await?;
+        if matches!(query.about, About::All) {
+            // The list shows the error in its place: one question that was written without the key hides no other one.
+            let shown = |one: Approval| self.question(one.clone()).unwrap_or_else(|why| unshown(one, &why));
+            return Ok(found.into_iter().map(shown).collect());
+        }
+        let found = found.into_iter().map(|approval| self.question(approval));
         let found = found.collect::<Result<Vec<_>, _>>()?;
         for approval in &found {
             // The index that a question is found by has no tag.

@@ -63,6 +63,8 @@ pub struct NewRun {
     /// A few words for lists.
     pub title: String,
     /// What whoever drives it has to know: the store keeps it and reads nothing in it.
+    ///
+    /// An object of `tag`, `at` and `of` alone whose tag is that of a key is the form of a keyed store, and is refused when it is read.
     pub spec: Value,
     /// When it was created.
     pub at_ms: u64,
@@ -196,7 +198,9 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// before, and says what became of it.
     ///
     /// It is accepted if its call is suspended on `suspension_id` as of the last commit, and no decision on that suspension
-    /// or of that id is there. Nothing else is looked at.
+    /// or of that id is there. Nothing else is looked at: actors, expiry, schema and digest are not. The driver of the run takes no
+    /// decision whose digest is of another question; and, where the question asks for distinct actors, none without a digest and
+    /// none of an actor that was accepted before. Such a decision stays where it is, and the run can be cancelled alone.
     ///
     /// # Errors
     /// [`StoreError::NoRun`].

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::NewRun;
 use super::error::StoreError;
+use super::keyed::key_of;
 use crate::decision::Suspension;
 use crate::run::RunStatus;
 
@@ -229,6 +230,12 @@ impl Approval {
     pub fn new(run: String, call: String, tool: String, arguments: Value, suspension: Suspension) -> Self {
         let digest = suspension.digest(&run, &call, &tool, &arguments);
         Approval { run, call, tool, arguments, digest, suspension }
+    }
+
+    /// The name of the key that the arguments seem to be stored under. A load of the run tells whether they are: a model may choose
+    /// arguments of that form.
+    pub fn key(&self) -> Option<&str> {
+        key_of(&self.arguments)
     }
 }
 

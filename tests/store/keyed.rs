@@ -45,17 +45,17 @@ async fn a_store_in_files_conforms_under_a_key() {
 type Change<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 
 #[derive(Default)]
-struct Changes {
-    parts: Option<Change<Parts>>,
-    mail: Option<Change<Mail>>,
-    approvals: Option<Change<Vec<Approval>>>,
+pub(super) struct Changes {
+    pub(super) parts: Option<Change<Parts>>,
+    pub(super) mail: Option<Change<Mail>>,
+    pub(super) approvals: Option<Change<Vec<Approval>>>,
     due: Option<Change<Vec<Timer>>>,
 }
 
 /// Storage that others write.
-struct Open {
-    store: MemoryStore,
-    changes: Mutex<Changes>,
+pub(super) struct Open {
+    pub(super) store: MemoryStore,
+    pub(super) changes: Mutex<Changes>,
 }
 
 impl std::fmt::Debug for Open {
@@ -94,13 +94,13 @@ impl Wrapper for Open {
     }
 }
 
-struct World {
-    open: Arc<Open>,
-    store: Arc<dyn RunStore>,
+pub(super) struct World {
+    pub(super) open: Arc<Open>,
+    pub(super) store: Arc<dyn RunStore>,
 }
 
 /// Two runs of which each waits for a call `p`, with a decision on another call taken in the first one.
-async fn world() -> World {
+pub(super) async fn world() -> World {
     let open = Arc::new(Open { store: MemoryStore::default(), changes: Mutex::default() });
     let store: Arc<dyn RunStore> = Arc::new(Keyed::new(open.clone(), keys()));
     for run in ["r1", "r2"] {
@@ -124,7 +124,7 @@ async fn park(store: &dyn RunStore, run: &str) {
 }
 
 impl World {
-    async fn refuses(&self, what: &str, change: impl Fn(&mut Parts) + Send + Sync + 'static) {
+    pub(super) async fn refuses(&self, what: &str, change: impl Fn(&mut Parts) + Send + Sync + 'static) {
         self.store.load("r1").await.unwrap_or_else(|error| panic!("before {what}: {error}"));
         self.open.changes.lock().unwrap().parts = Some(Box::new(change));
         let loaded = self.store.load("r1").await;
@@ -138,7 +138,7 @@ impl World {
 }
 
 /// Each place of a run in which a text is stored.
-fn texts(parts: &mut Parts) -> Vec<&mut String> {
+pub(super) fn texts(parts: &mut Parts) -> Vec<&mut String> {
     let (snapshot, core) = parts.run.as_mut().unwrap();
     let mut texts = vec![snapshot, core];
     texts.extend(parts.calls.iter_mut().map(|(_, _, json)| json));
@@ -221,7 +221,7 @@ async fn a_row_without_its_tag_is_refused() {
         .await;
 }
 
-async fn approval(store: &dyn RunStore, run: &str) -> Approval {
+pub(super) async fn approval(store: &dyn RunStore, run: &str) -> Approval {
     let mut page = store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 10)).await.unwrap();
     page.remove(0)
 }
@@ -296,6 +296,28 @@ async fn a_changed_question_is_not_shown() {
         let query = ApprovalQuery::new(About::Run("r1".to_owned()), 10);
         let refused = world.store.approvals(&query).await.unwrap_err();
         assert!(matches!(refused, StoreError::Unusable { .. }), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_changed_question_hides_no_other_one() {
+    let world = world().await;
+    world.open.changes.lock().unwrap().approvals = Some(Box::new(|all| {
+        let of_r1 = all.iter_mut().filter(|open| (&*open.run, &*open.call) == ("r1", "p"));
+        of_r1.for_each(|open| open.arguments["of"]["amount"] = json!(1_000_000));
+    }));
+    let listed = world.store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    assert_eq!(listed.len(), 4);
+    for open in listed {
+        let is_changed = (&*open.run, &*open.call) == ("r1", "p");
+        assert_eq!(open.arguments == Value::Null, is_changed, "{open:?}");
+        assert_eq!(open.suspension.message.starts_with("this question cannot be shown: "), is_changed);
+        let incoming =
+            Incoming::new(format!("d-{}-{}", open.run, open.call), &*open.call, DecisionAction::Resume)
+                .on(&*open.suspension.id);
+        let incoming = Incoming { run_id: Some(open.run.clone()), ..incoming };
+        let reply = decide(&*world.store, &incoming, 5, &Unchecked).await;
+        assert_eq!(reply.is_err(), is_changed, "{reply:?}");
     }
 }
 

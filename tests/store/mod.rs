@@ -3,6 +3,7 @@
 mod broken;
 mod file;
 mod keyed;
+mod keyed_fields;
 mod lapses;
 mod memory;
 mod taped;
