@@ -1,7 +1,6 @@
 //! Decisions on calls of runs that some other process may drive.
 
 use super::error::StoreError;
-use super::keyed::{key_of, wants_key};
 use super::lapse::lapse;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
@@ -111,8 +110,9 @@ async fn answered_at_once(
     now_ms: u64,
     schemas: &dyn SchemaCheck,
 ) -> Result<Option<Reply>, StoreError> {
-    if let Some(key) = key_of(&approval.arguments) {
-        return Err(wants_key(&approval.run, key));
+    // Arguments under a tag are those of a keyed run, or what a model made up. The run tells which.
+    if approval.key().is_some() {
+        return Ok(None);
     }
     let Approval { run, call, digest, suspension, .. } = approval;
     let is_named = incoming.suspension_id.is_some() && (incoming.call.is_empty() || incoming.call == *call);
@@ -121,6 +121,10 @@ async fn answered_at_once(
         return Ok(None);
     }
     let (posted, reply) = if suspension.is_expired(now_ms) {
+        // An id that was given before is told first.
+        if is_known(store, run, &incoming.decision_id).await? {
+            return Ok(None);
+        }
         let at_ms = suspension.expires_at_ms.unwrap_or(now_ms);
         let timer = Timer::new(run.clone(), call.clone(), suspension.id.clone(), at_ms);
         (lapse(store, &timer, now_ms).await?, Reply::Expired)
@@ -131,6 +135,14 @@ async fn answered_at_once(
         return Ok(None);
     };
     Ok((posted == Posted::Accepted).then_some(reply))
+}
+
+/// Has the run a decision of that id, taken or not?
+async fn is_known(store: &dyn RunStore, run: &str, id: &str) -> Result<bool, StoreError> {
+    // Before the run: what is taken between the two is in both, and not in neither.
+    let posted = store.mail(run).await?.decisions;
+    let taken = store.parts(run).await?.decisions;
+    Ok(posted.iter().chain(&taken).any(|decision| decision.decision_id == *id))
 }
 
 /// The reply by all that is known of the run.

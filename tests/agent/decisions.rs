@@ -118,7 +118,9 @@ async fn a_decision_is_told_accepted_only_once_it_is_durable() {
     world.kept.fail_at = Some(world.kept.triggers().len() + 1);
     let outcome = world.decide(&mut state, &[("a", Resume)]).await;
     assert!(matches!(outcome.reason, TerminationReason::Error(_)));
-    assert_eq!(world.replies(), [], "the decision was not made durable");
+    // Its own commit failed, and that of the run's end has it: it was accepted, and nothing executes any more.
+    assert_eq!(world.replies(), [("d-a".to_owned(), Reply::Accepted)]);
+    assert!(world.kept.memory.stored().unwrap().to_json().contains(r#""decision_id": "d-a""#));
     assert!(world.done().is_empty());
 }
 

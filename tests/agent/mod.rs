@@ -28,6 +28,7 @@ mod parts;
 mod phases;
 mod polls;
 mod protocol;
+mod reply_at_commits;
 mod reply_table;
 mod rounds;
 mod script;

@@ -326,6 +326,48 @@ async fn a_doubt_behind_two_people_takes_a_third() {
     assert_eq!(world.done(), ["r1/a/1", "r1/a/1"]);
 }
 
+/// The tool asks a question of its own behind the approvals: the doubt is about what two people approved all the same.
+#[tokio::test(start_paused = true)]
+async fn a_doubt_behind_the_tools_question_takes_a_third() {
+    let mut world = with_pay(Approval::always().by(2), &[&[("a", 1)]]);
+    world.tools.retain(|tool| tool.spec().name() != "pay");
+    let spec = once("pay").needs_approval(Approval::always().by(2));
+    world.tools.push(tool(&world.ledger, spec, |cx| {
+        let is_asked = cx.decision().is_some_and(|decision| decision.suspension_id.ends_with(":pin"));
+        Box::pin(async move {
+            match is_asked {
+                true => ToolResult::Success(json!("paid")),
+                false => ToolResult::Pending(Suspension::new("pin", "pin", "the pin?")),
+            }
+        })
+    }));
+    let mut state = world.state();
+    world.start(&mut state).await;
+    for (id, actor) in [("d1", "ada"), ("d2", "ben"), ("d3", "ada")] {
+        world.incoming = vec![on(&state, id, "a", actor)];
+        if id == "d3" {
+            assert!(state.pending()[0].suspension.id.ends_with(":pin"));
+            world.kept.hangs_at = Some(world.kept.triggers().len() + 2);
+            let died =
+                tokio::time::timeout(Duration::from_secs(1), world.try_drive(&mut state, Input::Resume))
+                    .await;
+            assert!(died.is_err());
+            world.kept.hangs_at = None;
+        } else {
+            world.resume(&mut state).await;
+        }
+    }
+    let mut state = world.restored();
+    world.resume(&mut state).await;
+    assert_eq!(state.pending()[0].suspension.action, "in_doubt");
+    world.replies();
+    let anonymous = Incoming { actor: None, ..on(&state, "d4", "a", "") };
+    world.incoming = vec![anonymous, on(&state, "d5", "a", "ada"), on(&state, "d6", "a", "eve")];
+    world.resume(&mut state).await;
+    let replies: Vec<_> = world.replies().into_iter().map(|(_, reply)| reply.name()).collect();
+    assert_eq!(replies, ["not_distinct", "not_distinct", "accepted"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_person_is_enough_to_say_no() {
     let mut world = with_pay(Approval::always().by(2), &[&[("a", 1)]]);

@@ -200,6 +200,63 @@ async fn two_decisions_that_are_joined_are_on_one_question() {
     assert_eq!((first.name(), second.name(), third.name()), ("accepted", "conflict", "accepted"));
 }
 
+/// Made before the first loop, and polled when a question waits that its giver was not shown.
+#[tokio::test(start_paused = true)]
+async fn a_decision_polled_late_answers_no_later_question() {
+    for (mode, stream, in_place) in every_way() {
+        let mut world = World::new(&[&[("a", "write")]]);
+        (world.mode, world.stream) = (mode, stream);
+        if in_place {
+            world.when_suspended = WhenSuspended::WaitInPlace;
+        }
+        let by_name = world.handle.decide(on("d1", "a"));
+        let on_its_question = world.handle.decide(on("d2", "a").on("r1/a/1"));
+        let mut handle = world.handle.clone();
+        let late = tokio::spawn(async move {
+            while handle.pending().is_empty() {
+                handle.pending_changed().await.unwrap();
+            }
+            (by_name.await.unwrap(), on_its_question)
+        });
+        let mut state = world.state();
+        if in_place {
+            let later = tokio::spawn(async move {
+                let (by_name, on_its_question) = late.await.unwrap();
+                (by_name, on_its_question.await.unwrap())
+            });
+            world.start(&mut state).await;
+            assert_eq!(later.await.unwrap(), (Reply::Unknown, Reply::Accepted), "{mode:?}, stream: {stream}");
+        } else {
+            assert_eq!(world.start(&mut state).await.waiting, ["a"]);
+            assert_eq!(late.await.unwrap().0, Reply::Unknown, "{mode:?}, stream: {stream}");
+            assert_eq!(world.done(), Vec::<String>::new());
+        }
+    }
+}
+
+/// A store accepts by the suspension alone, and its callers may not have looked at anything else.
+#[tokio::test(start_paused = true)]
+async fn posted_decisions_of_one_actor_are_one_approval() {
+    let mut world = World::new(&[&[("a", "two_people")]]);
+    let mut state = world.state();
+    world.start(&mut state).await;
+    let mut post = async |id: &str, number: u32, actor: Option<&str>, has_digest: bool| {
+        let asked = world.handle.pending().first().map(|pending| pending.digest.clone());
+        let mut incoming = on(id, "a").on(format!("r1/a/{number}"));
+        (incoming.actor, incoming.digest) = (actor.map(str::to_owned), asked.filter(|_| has_digest));
+        world.handle.post(vec![incoming]).await.unwrap();
+        world.resume(&mut state).await;
+        (state.pending().first().map(|pending| pending.suspension.id.clone()), world.done().len())
+    };
+    let first = Some("r1/a/1".to_owned());
+    assert_eq!(post("d1", 1, None, true).await, (first.clone(), 0), "without an actor");
+    assert_eq!(post("d2", 1, Some("ada"), false).await, (first, 0), "without the question that was shown");
+    let second = Some("r1/a/2".to_owned());
+    assert_eq!(post("d3", 1, Some("ada"), true).await, (second.clone(), 0));
+    assert_eq!(post("d4", 2, Some("ADA"), true).await, (second, 0), "the same actor");
+    assert_eq!(post("d5", 2, Some("ben"), true).await, (None, 1));
+}
+
 fn every_way() -> Vec<(ExecutionMode, bool, bool)> {
     let modes = [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent];
     let ways = [(false, false), (false, true), (true, false), (true, true)];

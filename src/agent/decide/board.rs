@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::tool::parts;
-use super::resolve::{EXPIRY, RUNTIME, after, fits};
+use super::resolve::{EXPIRY, RUNTIME, after, fits, is_one_actor};
 use super::{Incoming, PendingCall, Reply};
 use crate::agent::schema::SchemaCheck;
 use crate::decision::{Decision, DecisionAction, Suspension};
@@ -187,9 +187,7 @@ impl Board {
         // One person is enough to say no.
         if asked.suspension.distinct_actors && incoming.action == DecisionAction::Resume {
             let actor = incoming.actor.as_ref().ok_or(Reply::NotDistinct)?;
-            // A name in capitals is no other person's.
-            let name = actor.to_lowercase();
-            let is_of_one = |earlier: &str| earlier.to_lowercase() == name;
+            let is_of_one = |earlier: &str| is_one_actor(earlier, actor);
             if self.on_calls(&asked.call).any(|earlier| earlier.actor.as_deref().is_some_and(is_of_one)) {
                 return Err(Reply::NotDistinct);
             }
@@ -293,7 +291,10 @@ impl Board {
 /// Is there nothing to be seen of the character, or does it change how others are seen?
 pub(crate) fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(
+            c,
+            '\u{2800}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        )
         || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
         || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
@@ -301,7 +302,7 @@ pub(crate) fn is_unseen(c: char) -> bool {
 
 /// Can a person see that this name is another than each that looks different?
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.trim() == text && !text.chars().any(is_unseen)
+    text.chars().any(char::is_alphanumeric) && text.trim() == text && !text.chars().any(is_unseen)
 }
 
 /// Whether a decision has ids and an actor that can be one's.
@@ -326,7 +327,7 @@ pub(crate) fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
         && !is_name(actor)
     {
         return invalid(format!(
-            "the actor {actor:?} is no name: it is empty, begins or ends with white space, or has characters that cannot be seen"
+            "the actor {actor:?} is no name: it has no letter or digit, begins or ends with white space, or has characters that cannot be seen"
         ));
     }
     match (&incoming.suspension_id, &incoming.digest) {

@@ -27,6 +27,8 @@ enum Arrival {
     Early,
     /// The question that it names now.
     Bound,
+    /// It was taken as the answer, and is back: its own commit was not made.
+    Taken,
     /// A store has bound and accepted it.
     Posted,
 }
@@ -56,6 +58,17 @@ impl Envelope {
         Ok(())
     }
 
+    /// Looks again at a decision that was given before there was a list, now that there is one. One that names its question is for
+    /// that question; one that names its call alone was given before any question was shown.
+    fn bind_late(&mut self, board: &Board) -> Result<(), Reply> {
+        if self.arrived != Arrival::Early {
+            return Ok(());
+        }
+        let names_question = self.incoming.suspension_id.is_some() || self.incoming.digest.is_some();
+        self.bind(board)?;
+        if names_question { Ok(()) } else { Err(Reply::Unknown) }
+    }
+
     /// Answers a decision that the run takes no more.
     fn refuse(self, board: &Board) {
         let reply = board.bind(&self.incoming).err().unwrap_or(Reply::Stale);
@@ -63,6 +76,11 @@ impl Envelope {
     }
 
     pub(in crate::agent) fn answer(self, reply: Reply) {
+        // A later commit than its own made it durable, that of the run's end: it is the decision that was accepted.
+        let reply = match (self.arrived, reply) {
+            (Arrival::Taken, Reply::Duplicate) => Reply::Accepted,
+            (_, reply) => reply,
+        };
         if let Some(asker) = self.reply {
             // Who asked may have stopped waiting; that changes nothing.
             asker.send(reply).ok();
@@ -130,7 +148,8 @@ impl DecisionHandle {
     /// now. So of two calls that are made one behind the other, the second never answers a question that the first one brings
     /// about. A decision on a question that does not wait any more is answered at once, also when the run is parked or over; one
     /// that can be taken waits for the run's next activation where none is under way. Before the first loop takes decisions from the [`Inbox`] there is
-    /// no list: what is given then is bound when that loop begins.
+    /// no list: a decision that is sent then is bound when that loop begins. One whose future is polled for the first time after that is
+    /// [`Reply::Unknown`] if it names its call alone.
     ///
     /// # Errors
     /// [`RunGone`] when the [`Inbox`] was dropped. Whether this one was accepted is then what the run's stored state says;
@@ -183,7 +202,17 @@ impl DecisionHandle {
                     Some(board) if board.is_over() => {
                         envelopes.into_iter().for_each(|envelope| envelope.refuse(board));
                     }
-                    _ => place.send(Inbound::Decisions(envelopes)),
+                    Some(board) => {
+                        let mut bound = Vec::with_capacity(envelopes.len());
+                        for mut envelope in envelopes {
+                            match envelope.bind_late(board) {
+                                Ok(()) => bound.push(envelope),
+                                Err(refused) => envelope.answer(refused),
+                            }
+                        }
+                        place.send(Inbound::Decisions(bound));
+                    }
+                    None => place.send(Inbound::Decisions(envelopes)),
                 }
             }
             let mut all = Vec::with_capacity(replies.len());
@@ -340,8 +369,11 @@ impl Inbox {
         self.posted.pop_front()
     }
 
-    /// Decisions to take before all others.
-    pub(in crate::agent) fn put_first(&mut self, envelope: Envelope) {
+    /// Puts back a decision that was taken and not committed, before all others.
+    pub(in crate::agent) fn put_back(&mut self, mut envelope: Envelope) {
+        if !envelope.is_posted() {
+            envelope.arrived = Arrival::Taken;
+        }
         let queue = if envelope.is_posted() { &mut self.posted } else { &mut self.waiting };
         queue.push_front(envelope);
     }

@@ -28,11 +28,25 @@ impl RunState {
     /// The decision that a store has accepted, if its call still waits for it.
     pub(in crate::agent) fn posted(&self, incoming: &Incoming, now_ms: u64) -> Option<Accepted> {
         let call = self.calls.position(&incoming.call)?;
+        let asked = &self.calls[call];
+        let asks = |digest: &String| asked.asks(&self.id, digest);
+        // A store accepts by the suspension alone. A caller of its `post` may not have looked at actors.
+        let wants_another =
+            self.suspension(call)?.distinct_actors && incoming.action == DecisionAction::Resume;
         // What was shown came from the store's own columns: it must have been the question of the machine.
-        if incoming.digest.as_ref().is_some_and(|digest| !self.calls[call].asks(&self.id, digest)) {
-            return None;
+        match &incoming.digest {
+            Some(digest) if asks(digest) || !wants_another && asked.has_arguments(digest) => {}
+            None if !wants_another => {}
+            _ => return None,
         }
-        self.accept(incoming, call, incoming.suspension_id.as_deref()?, now_ms)
+        if wants_another {
+            let actor = incoming.actor.as_deref()?;
+            let earlier = self.decided.resumed(&self.id, &self.calls[call].name);
+            if earlier.iter().filter_map(|one| one.actor.as_deref()).any(|of| is_one_actor(of, actor)) {
+                return None;
+            }
+        }
+        self.accept(incoming, call, incoming.suspension_id.as_deref()?, incoming.digest.clone(), now_ms)
     }
 
     /// The decision on a question that was asked; none when its call does not wait for it any more.
@@ -42,15 +56,31 @@ impl RunState {
         incoming: &Incoming,
         now_ms: u64,
     ) -> Option<Accepted> {
-        self.accept(incoming, self.calls.position(&asked.call)?, &asked.suspension.id, now_ms)
+        let call = self.calls.position(&asked.call)?;
+        self.accept(incoming, call, &asked.suspension.id, Some(asked.digest.clone()), now_ms)
     }
 
-    fn accept(&self, incoming: &Incoming, call: usize, suspension_id: &str, now_ms: u64) -> Option<Accepted> {
+    /// `digest` is that of the question, where it is known: it costs more than all else here.
+    fn accept(
+        &self,
+        incoming: &Incoming,
+        call: usize,
+        suspension_id: &str,
+        digest: Option<String>,
+        now_ms: u64,
+    ) -> Option<Accepted> {
         let suspension = self.suspension(call).filter(|suspension| suspension.id == *suspension_id)?;
-        Some(self.accepted(incoming, call, suspension, now_ms))
+        Some(self.accepted(incoming, call, suspension, digest, now_ms))
     }
 
-    fn accepted(&self, incoming: &Incoming, call: usize, suspension: &Suspension, now_ms: u64) -> Accepted {
+    fn accepted(
+        &self,
+        incoming: &Incoming,
+        call: usize,
+        suspension: &Suspension,
+        digest: Option<String>,
+        now_ms: u64,
+    ) -> Accepted {
         let decision = Decision {
             decision_id: incoming.decision_id.clone(),
             run_id: self.id.to_string(),
@@ -60,7 +90,7 @@ impl RunState {
             result: incoming.result.clone(),
             reason: incoming.reason.clone(),
             actor: incoming.actor.clone(),
-            digest: self.calls[call].asked(&self.id).map(|asked| asked.digest),
+            digest: digest.or_else(|| self.calls[call].asked(&self.id).map(|asked| asked.digest)),
             decided_at_ms: incoming.decided_at_ms.unwrap_or(now_ms),
             tag: None,
         };
@@ -101,7 +131,7 @@ impl RunState {
             Incoming::new(id, &*self.calls[call].name, DecisionAction::Cancel).on(&*suspension.id);
         incoming.reason = Some("nobody decided in time".to_owned());
         incoming.actor = Some(RUNTIME.to_owned());
-        let accepted = self.accepted(&incoming, call, suspension, now_ms);
+        let accepted = self.accepted(&incoming, call, suspension, None, now_ms);
         Some((incoming, accepted))
     }
 
@@ -109,6 +139,11 @@ impl RunState {
     pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
         self.calls.next_expiry_ms()
     }
+}
+
+/// Are these names of one actor? A name in capitals is no other person's.
+pub(super) fn is_one_actor(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
 }
 
 /// The actor of the runtime's own decisions: they cancel calls whose questions expired.

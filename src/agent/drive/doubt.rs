@@ -1,7 +1,10 @@
 //! Calls that a crash left `Running` or `Resuming`: whether their tools ran is not known.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use super::super::plugin::approvers;
 use super::execution::Starts;
 use super::gating::{Opened, Passed};
 use super::replay::Passes;
@@ -94,6 +97,10 @@ impl Drive<'_, '_> {
             AnyToolCall::Running(call) => call.replayed().is_some_and(|(asked, _)| asked.distinct_actors),
             AnyToolCall::Resuming(call) => call.suspension().distinct_actors,
             _ => false,
+        };
+        let is_distinct = is_distinct || {
+            let name = Arc::clone(&self.state.calls[call].name);
+            approvers(&self.state.decided.resumed(&self.state.id, &name)) > 1
         };
         let doubt =
             Suspension { distinct_actors: is_distinct, ..Suspension::in_doubt(id, message, arguments) };

@@ -144,7 +144,8 @@ impl Drive<'_, '_> {
 
     /// The loop ends: a message that it did not take is refused, and a run that is over answers each decision.
     pub(super) fn settle_inbox(&mut self) {
-        let is_over = self.state.run.get().status() == RunStatus::Done;
+        // An end that is not committed is none yet: a restored run may ask again.
+        let is_over = self.state.run.get().status() == RunStatus::Done && !self.state.interrupted;
         if is_over && !self.is_open {
             self.open_inbox(false);
         }
@@ -152,7 +153,7 @@ impl Drive<'_, '_> {
         let Some(inbox) = self.io.inbox.as_deref_mut() else { return };
         // It was accepted, and the activation ended before it was committed.
         if let Some(taken) = taken {
-            inbox.put_first(taken.envelope);
+            inbox.put_back(taken.envelope);
         }
         if is_over {
             inbox.close();

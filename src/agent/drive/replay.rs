@@ -172,7 +172,16 @@ impl Drive<'_, '_> {
         });
         let pass = pass.resolve(Resolve);
         self.unpublished.push(call);
-        let receipt = self.commit(pass.due()).await?;
+        let receipt = match self.commit(pass.due()).await {
+            Ok(receipt) => receipt,
+            Err(halt) => {
+                // The end of the run answers it: its commit may have the decision too.
+                if let Some(inbox) = self.io.inbox.as_deref_mut() {
+                    inbox.put_back(envelope);
+                }
+                return Err(halt);
+            }
+        };
         envelope.answer(Reply::Accepted);
         self.tell_resumed(call, &decision);
         let pass = pass.persist(Persist::new(receipt)).map_err(|rejected| Halt::failed(rejected.error))?;

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
-use crate::decision::Suspension;
+use crate::decision::{Decision, Suspension};
 
 /// Which calls of a tool need an approval, of how many people, and how long the question stands.
 ///
@@ -184,6 +184,12 @@ const WORD: &str = "runstate.approval";
 /// The word in the id of a suspension: names before it are escaped, and it has no slash.
 fn word(suspension: &str) -> Option<&str> {
     suspension.rsplit('/').next()?.split_once(':').map(|(_, word)| word)
+}
+
+/// How many actors answered questions of this gate.
+pub(in crate::agent) fn approvers(decisions: &[Decision]) -> usize {
+    let ours = decisions.iter().filter(|it| word(&it.suspension_id) == Some(WORD));
+    ours.filter_map(|it| it.actor.as_deref()).collect::<HashSet<_>>().len()
 }
 
 /// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent

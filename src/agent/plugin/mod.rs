@@ -18,6 +18,7 @@ use super::model::InferenceRequest;
 use crate::termination::{FinalReason, TerminationReason};
 use crate::turn::Turn;
 
+pub(in crate::agent) use approvals::approvers;
 pub use approvals::{Approval, Approvals};
 pub use call::{ExecutedCall, GateCall};
 pub use context::PhaseContext;

@@ -57,11 +57,15 @@ impl Call {
         Some(Asked { call: Arc::clone(&self.name), suspension, digest, shown: None })
     }
 
-    /// Is this the digest of what it waits for? An earlier version had that of the arguments alone.
+    /// Is this the digest of what it waits for?
     pub(in crate::agent) fn asks(&self, run: &str, digest: &str) -> bool {
+        self.asked(run).is_some_and(|asked| asked.digest == *digest)
+    }
+
+    /// Is it the digest of the arguments alone? Version 0.1.0 posted decisions on a suspension with it. It names no question.
+    pub(in crate::agent) fn has_arguments(&self, digest: &str) -> bool {
         let AnyToolCall::Suspended(machine) = self.machine.get() else { return false };
-        let of_arguments = || crate::decision::digest(machine.asked_arguments());
-        self.asked(run).is_some_and(|asked| asked.digest == *digest) || of_arguments() == *digest
+        crate::decision::digest(machine.asked_arguments()) == *digest
     }
 
     /// How it is now, for decisions on it.

@@ -124,8 +124,11 @@ impl InHand<'_> {
                 return Ok(Ended::Waits(waiting));
             }
             if (self.state.commits(), postman.brought()) == before {
-                let why = "decisions are there that it does not take; its calls wait for others";
-                return Ok(Ended::PutOff(why.to_owned()));
+                let why = format!(
+                    "a decision was accepted for another question than its call asks: the row was changed, or a migration changed the \
+                     question; no other decision is taken on it; `runstate cancel {run}` ends the run"
+                );
+                return Ok(Ended::PutOff(why));
             }
             input = Input::Resume;
         }
