@@ -2,7 +2,7 @@
 
 use super::{
     Behaviour, cancels, claims, commits, creates, crowds, decides, drives, leases, lists, loads, owners,
-    places, posts, refusals, removes, reopened, texts, timers, traces, unknown,
+    places, posts, random, refusals, removes, reopened, texts, timers, traces, unknown,
 };
 
 /// Lists all behaviours once, for the table and for the macro that makes tests of them.
@@ -94,6 +94,8 @@ behaviours! {
         decisions_are_mail_in_their_order,
         a_commit_takes_decisions_out_of_the_mail,
         decisions_come_back_as_they_were;
+    random:
+        random_decisions_follow_the_table;
     decides:
         each_row_of_the_table_is_the_reply,
         who_decides_is_told_what_became_of_it,

@@ -48,6 +48,7 @@ mod places;
 mod played;
 mod posts;
 mod puts;
+mod random;
 mod refusals;
 mod removes;
 mod reopened;

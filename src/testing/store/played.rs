@@ -11,6 +11,7 @@ use crate::agent::{
 use crate::checkpoint::Due;
 use crate::decision::Decision;
 use crate::store::{Commit, Place, TraceRow};
+use crate::tool_call::{AnyToolCall, ToolCallStatus};
 use crate::trace::Recorder;
 use crate::turn::Turn;
 
@@ -128,6 +129,14 @@ impl Played {
     async fn go_on(&mut self, input: Input, decisions: &[Decision]) {
         let recorder = self.tape.recorder.clone();
         drive(&self.agent, &mut self.state, input, &mut self.tape, &recorder, decisions).await;
+    }
+
+    /// Has the call a result of its tool?
+    pub(super) fn executed(&self, call: &str) -> bool {
+        let is_it = |(name, machine): (&str, &AnyToolCall)| {
+            name == call && machine.status() == ToolCallStatus::Succeeded
+        };
+        self.state.calls().any(is_it)
     }
 
     /// Its commits, in order.

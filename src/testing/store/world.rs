@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::agent::answer::{FinishReason, ModelEvent};
 use crate::agent::keys::Key;
 use crate::agent::{
-    Agent, ExecutionMode, Incoming, InferenceRequest, Input, Io, Model, ModelStream, Outcome, RunState,
-    StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
+    Agent, Approval, ExecutionMode, Incoming, InferenceRequest, Input, Io, Model, ModelStream, Outcome,
+    RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
 };
 use crate::clock::Clock;
 use crate::decision::{Decision, Suspension};
@@ -53,7 +53,7 @@ const OF_RUN: &str = "noted";
 const OF_THREAD: &str = "shared";
 
 /// `say` gives back its arguments. `ask` waits for a decision first, until `expires`, for a `schema` and of `distinct` actors if it says so.
-/// `note` keeps the values `run` and `thread` where it is given, and removes those that are null.
+/// `pay` gives back its arguments once two people approved it. `note` keeps the values `run` and `thread` where it is given, and removes those that are null.
 struct Does {
     spec: ToolSpec,
     does: fn(&mut ToolContext) -> ToolResult,
@@ -115,6 +115,10 @@ fn built(script: &[Turn], policy: SuspensionPolicy) -> Agent {
     let agent = Agent::builder(Script(script.into()))
         .tool(tool("say", |cx| ToolResult::Success(cx.arguments().clone())))
         .tool(tool("ask", ask))
+        .tool(Does {
+            spec: ToolSpec::new("pay", "").repeatable().needs_approval(Approval::always().by(2)),
+            does: |cx| ToolResult::Success(cx.arguments().clone()),
+        })
         .tool(tool("note", note))
         // All calls of a round ask at once.
         .mode(ExecutionMode::Parallel)
