@@ -45,6 +45,24 @@ fn faults_have_their_places() {
             "line 11, column 30: expected times of at least 1, got 0",
         ),
         (
+            but(
+                "ask: {tool: send}",
+                "ask: {tool: send, times: 2, ticket: {resume_mode: use_decision_as_tool_result}}",
+            ),
+            "line 11, column 41: several people approve what executes",
+        ),
+        (
+            but(
+                "ask: {tool: send}",
+                "ask: {tool: send, times: 2, ticket: {resume_mode: pass_decision_to_tool}}",
+            ),
+            "line 11, column 41: several people approve what executes",
+        ),
+        (
+            but("ask: {tool: send}", "ask: {tool: send}\n  - gate: {call: a, asked: 1, says: {ask: {}}}"),
+            "line 12, column 18: the call \"a\" is of the tool \"send\", which is asked about already",
+        ),
+        (
             but("ask: {tool: send}", "end_run: {at: {phase: run_start}, reason: suspended}"),
             "line 11, column 47: a run that ends as 'suspended' is not over",
         ),

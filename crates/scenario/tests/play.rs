@@ -225,3 +225,65 @@ fn what_the_model_was_asked_is_kept_once() {
     let kept: usize = played.asked.iter().map(|asked| asked.messages.len()).sum();
     assert_eq!(kept, 41);
 }
+
+/// A model that chooses ids, and a tool that writes into the state of the run.
+const COUNTED: &str = r#"
+name: counted
+message: go
+plugins:
+  - ask: {tool: pay, times: 2, ticket: {distinct_actors: true}}
+  - ask: {tool: pay/now, times: 2, ticket: {distinct_actors: true}}
+tools:
+  pay: {}
+  pay/now: {}
+  look: {does: [{patches: [{key: "ask pay/now/t", value: 2}, {key: "ask pay/t", value: 2}], gives: {success: seen}}]}
+model:
+  - calls: [{id: now/t, tool: pay}]
+  - calls: [{id: l, tool: look}]
+  - calls: [{id: t, tool: pay/now, arguments: {amount: 1000000}}]
+  - text: done
+outside:
+  - when: {event: {type: tool_call_suspended, nth: 1, after_ms: 1}}
+    do: {decide: [{id: d1, call: now/t, action: approve, actor: ada}]}
+  - when: {event: {type: tool_call_suspended, nth: 2, after_ms: 1}}
+    do: {decide: [{id: d2, call: now/t, suspension: $run/now%2Ft/2, action: approve, actor: bob}]}
+  - when: {event: {type: tool_call_suspended, nth: 3, after_ms: 1}}
+    do: {decide: [{id: d3, call: t, action: approve, actor: mallory}]}
+"#;
+
+#[test]
+fn approvals_of_one_call_count_for_no_other_call() {
+    let played = played(COUNTED);
+    let executed: Vec<_> = played.effects.iter().map(|effect| effect.call.as_str()).collect();
+    assert_eq!(executed, ["now/t", "l"], "one person approved t, where two must");
+    assert_eq!(played.state.run().status(), RunStatus::Waiting);
+    assert_eq!(played.state.pending()[0].suspension.id, "r1/t/2".replace("r1", played.state.id()));
+}
+
+#[test]
+fn an_answer_to_the_tool_replaces_no_approved_arguments() {
+    let text = r#"
+name: replaced
+message: go
+plugins: [{ask: {tool: pay, times: 2, ticket: {distinct_actors: true}}}]
+tools:
+  pay:
+    does:
+      - gives: {pending: {action: confirm, message: "how much?", resume_mode: pass_decision_to_tool}}
+      - gives: {success: paid}
+model:
+  - calls: [{id: t, tool: pay, arguments: {amount: 1}}]
+  - text: done
+outside:
+  - when: {event: {type: tool_call_suspended, nth: 1, after_ms: 1}}
+    do: {decide: [{id: d1, call: t, suspension: $run/t/1, action: approve, actor: ada}]}
+  - when: {event: {type: tool_call_suspended, nth: 2, after_ms: 1}}
+    do: {decide: [{id: d2, call: t, suspension: $run/t/2, action: approve, actor: bob}]}
+  - when: {event: {type: tool_call_suspended, nth: 3, after_ms: 1}}
+    do: {decide: [{id: d3, call: t, suspension: $run/t/3, action: approve, result: {amount: 1000000}, actor: mallory}]}
+"#;
+    let played = played(text);
+    assert!(played.sent.iter().all(|sent| sent.is_accepted()), "{:?}", played.sent);
+    assert_eq!(played.effects.len(), 1, "the tool asked, and was not executed with other arguments");
+    assert!(to_text(&played).contains("a later decision replaced its arguments"), "{}", to_text(&played));
+}

@@ -4,7 +4,7 @@ use runstate::run::RunStatus;
 
 use super::{Fault, fault, is_called, there_is};
 use crate::Scenario;
-use crate::file::{Behaviour, Ending, Plugin};
+use crate::file::{Behaviour, Ending, Plugin, Says};
 
 pub(super) fn tools(scenario: &Scenario) -> Result<(), Fault> {
     for (name, tool) in &scenario.tools {
@@ -107,6 +107,24 @@ fn asks_once(scenario: &Scenario) -> Result<(), Fault> {
         }
         asked.push(tool);
     }
+    // A gate is about one call, by its name, which begins with the id that the model gives it.
+    let tool_of = |name: &str| {
+        let id = name.split_once('#').map_or(name, |(id, _)| id);
+        let calls = scenario.model.iter().flat_map(|turn| &turn.calls);
+        calls
+            .filter(|call| call.id == id || call.id == name)
+            .map(|call| call.tool.as_str())
+            .collect::<Vec<_>>()
+    };
+    for (at, plugin) in scenario.plugins.iter().enumerate() {
+        let Plugin::Gate { call, says: Says::Ask(_), .. } = plugin else { continue };
+        if let Some(tool) = tool_of(call).into_iter().find(|tool| asked.contains(tool)) {
+            let message = format!(
+                "the call {call:?} is of the tool {tool:?}, which is asked about already: an answer to this question would count there"
+            );
+            return Err(fault!(message, "plugins", at, "gate", "call"));
+        }
+    }
     Ok(())
 }
 
@@ -116,6 +134,11 @@ pub(super) fn plugins(scenario: &Scenario) -> Result<(), Fault> {
         match plugin {
             Plugin::Ask { times: 0, .. } => {
                 return Err(fault!("expected times of at least 1, got 0", "plugins", at, "ask", "times"));
+            }
+            Plugin::Ask { times, ticket, .. } if *times > 1 && !ticket.replays() => {
+                let message = "several people approve what executes: expected the resume_mode replay_tool_call, with which no answer \
+                               takes the place of the arguments or of the result";
+                return Err(fault!(message, "plugins", at, "ask", "ticket"));
             }
             Plugin::EndRun { reason, .. } if reason.to_run_status() != RunStatus::Done => {
                 let message = format!("a run that ends as '{reason}' is not over: expected another reason");

@@ -52,6 +52,11 @@ impl Default for Ticket {
 }
 
 impl Ticket {
+    /// Does the call execute as it is, once it is approved?
+    pub(crate) fn replays(&self) -> bool {
+        is_replay(&self.resume_mode)
+    }
+
     /// As a suspension of a call of that tool, at that time.
     pub(crate) fn suspension(&self, tool: &str, now_ms: u64) -> Suspension {
         let message = self.message.clone().unwrap_or_else(|| format!("may {tool} execute?"));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::answer::Usage;
-use runstate::agent::keys::{Key, Scope};
 use runstate::agent::{
     ExecutedCall, GateCall, InferenceRequest, Phase, PhaseContext, Plugin, PluginError, Verdict, async_trait,
 };
+use runstate::decision::Decision;
 use runstate::termination::{FinalReason, TerminationReason};
 use runstate::turn::Turn;
 use tokio::time::sleep;
@@ -96,22 +96,22 @@ impl Scripted {
         Ok(())
     }
 
-    fn verdict(&self, cx: &mut PhaseContext<'_>, call: &GateCall<'_>) -> Result<Verdict, PluginError> {
-        Ok(match &self.does {
+    fn verdict(&self, cx: &PhaseContext<'_>, call: &GateCall<'_>) -> Verdict {
+        match &self.does {
             file::Plugin::Ask { tool, times, ticket } if tool == call.tool() => {
+                // Decisions are counted, and not passes: a pass that is dropped comes again. A doubt is no question of this gate.
+                let is_ours = |decision: &&&Decision| !decision.suspension_id.ends_with("/in_doubt");
+                let given = call.decisions().iter().filter(is_ours).count();
                 match call.decision() {
                     Some(decision) if self.supplies && !decision.result.is_null() => {
-                        return Ok(Verdict::SetResult(decision.result.clone()));
+                        Verdict::SetResult(decision.result.clone())
                     }
-                    Some(_) if *times == 1 || !self.asks_again(cx, call, *times)? => {
-                        return Ok(Verdict::Allow);
-                    }
-                    None if *times > 1 => {
-                        self.asks_again(cx, call, *times)?;
-                    }
-                    Some(_) | None => {}
+                    _ if given < *times as usize => Verdict::Suspend(ticket.suspension(tool, cx.now_ms())),
+                    _ if given > *times as usize && call.is_replaced() => Verdict::Block(format!(
+                        "{tool} is approved before it executes, and a later decision replaced its arguments: call it anew with them"
+                    )),
+                    _ => Verdict::Allow,
                 }
-                Verdict::Suspend(ticket.suspension(tool, cx.now_ms()))
             }
             file::Plugin::Block { tool, reason, on_replay }
                 if tool == call.tool() && (!on_replay || call.decision().is_some()) =>
@@ -135,24 +135,7 @@ impl Scripted {
                 }
             }
             _ => Verdict::Allow,
-        })
-    }
-
-    /// Counts how often a call was asked about, in the run's state, so that a crash does not forget it.
-    fn asks_again(
-        &self,
-        cx: &mut PhaseContext<'_>,
-        call: &GateCall<'_>,
-        times: u32,
-    ) -> Result<bool, PluginError> {
-        let key: Key<u32> = Key::named(format!("{}/{}", self.name, call.name()), Scope::Run).persistent();
-        let unreadable = |error: runstate::agent::keys::KeyError| PluginError::new(error.to_string());
-        let asked = cx.get(&key).map_err(unreadable)?.unwrap_or(0);
-        if asked >= times {
-            return Ok(false);
         }
-        cx.set(&key, &(asked + 1)).map_err(unreadable)?;
-        Ok(true)
     }
 }
 
@@ -213,7 +196,7 @@ impl Plugin for Scripted {
     ) -> Result<Verdict, PluginError> {
         debug_assert_eq!(cx.phase(), Phase::BeforeToolExecute);
         self.anywhere(cx).await?;
-        self.verdict(cx, call)
+        Ok(self.verdict(cx, call))
     }
 
     async fn after_tool_execute(
