@@ -32,7 +32,7 @@ fn parts(
     let core: Option<String> = row.try_get(INFO + 2).map_err(of_client)?;
     Ok(Parts {
         info: info(row)?,
-        spec: serde_json::from_str(spec).map_err(|error| damaged(format_args!("runs.spec: {error}")))?,
+        spec: runstate::json::from_str(spec).map_err(|error| damaged(format_args!("runs.spec: {error}")))?,
         traced: traced.first().map_or(0, |row| nat(row.get(0))),
         run: snapshot.zip(core),
         calls: calls.iter().map(call).collect::<Result<_, _>>()?,
@@ -70,14 +70,14 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
 }
 
 fn call(row: &Row) -> Result<(String, u32, String), StoreError> {
-    let executions: i64 = row.get(1);
-    let executions = u32::try_from(executions)
-        .map_err(|error| damaged(format_args!("calls.executions: {executions}: {error}")))?;
-    Ok((untext(row.get(0)), executions, row.get(2)))
+    let passes: i64 = row.get(1);
+    let passes =
+        u32::try_from(passes).map_err(|error| damaged(format_args!("calls.passes: {passes}: {error}")))?;
+    Ok((untext(row.get(0)), passes, row.get(2)))
 }
 
 pub(super) fn decision(json: &str) -> Result<Decision, StoreError> {
-    serde_json::from_str(json).map_err(|error| damaged(format_args!("decisions.json: {error}")))
+    runstate::json::from_str(json).map_err(|error| damaged(format_args!("decisions.json: {error}")))
 }
 
 fn value(row: &Row) -> Result<(Scope, String, String), StoreError> {

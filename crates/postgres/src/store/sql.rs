@@ -40,7 +40,7 @@ impl Sql {
         let load = [
             "SELECT {info}, r.spec, r.snapshot, r.core FROM {schema}.runs r WHERE r.id = $1",
             "SELECT m.json FROM {schema}.messages m JOIN {schema}.runs r ON r.no = m.run WHERE r.id = $1 ORDER BY m.seq",
-            "SELECT coalesce(c.long_name, c.name), c.executions, c.snapshot
+            "SELECT coalesce(c.long_name, c.name), c.passes, c.snapshot
                 FROM {schema}.calls c JOIN {schema}.runs r ON r.no = c.run WHERE r.id = $1",
             "SELECT d.json FROM {schema}.decisions d JOIN {schema}.runs r ON r.no = d.run
                 WHERE r.id = $1 AND d.taken ORDER BY d.n",
