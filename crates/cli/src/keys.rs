@@ -12,6 +12,23 @@ pub(crate) const VARIABLE: &str = "RUNSTATE_KEY";
 const HELP: &str = "a line has the name of a key, a space and 64 hexadecimal digits: \
                     `echo \"k1 $(openssl rand -hex 32)\" > runstate.key`";
 
+/// Fails where the key file lies in the folder that tools work in: a tool could read it, and copies of the folder would have it.
+///
+/// # Errors
+/// As it says, with both paths.
+pub(crate) fn keep_out_of(folder: &Path, key_file: Option<&Path>) -> Result<(), Failure> {
+    let Some(key_file) = key_file else { return Ok(()) };
+    match (std::fs::canonicalize(key_file), std::fs::canonicalize(folder)) {
+        (Ok(key), Ok(folder)) if key.starts_with(&folder) => Err(Failure::new(format!(
+            "the key file {} lies in the folder that tools work in, {}",
+            key_file.display(),
+            folder.display()
+        ))
+        .with_help("move it out of there: a tool could read it, and copies of the folder would have it")),
+        _ => Ok(()),
+    }
+}
+
 /// The keys of a file, or else of the environment; none where neither is given. A message has no part of a secret.
 ///
 /// # Errors

@@ -48,7 +48,9 @@ fn a_row_that_is_changed_in_the_file_is_refused() {
 
     change("UPDATE calls SET arguments = replace(arguments, '10', '99')");
     let shown = say(&["approvals"]);
-    assert!(shown.stderr.contains("the question of \"p\": its tag does not fit"), "{}", shown.shown());
+    assert!(shown.stdout.contains("this question cannot be shown"), "{}", shown.shown());
+    assert!(shown.stdout.contains("the question of \"p\": its tag does not fit"), "{}", shown.shown());
+    assert!(!shown.stdout.contains("99"), "{}", shown.shown());
     assert_eq!(say(&["approve", "pay-1/p/1"]).code, Some(2));
     change("UPDATE calls SET arguments = replace(arguments, '99', '10')");
 
@@ -143,4 +145,21 @@ fn a_forged_time_stops_no_other_run() {
     let status: String =
         db.query_row("SELECT status FROM runs WHERE id = 'pay-2'", [], |row| row.get(0)).unwrap();
     assert_eq!(status, "Done");
+}
+
+#[test]
+fn a_key_file_in_the_folder_of_a_scenario_is_refused() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("desk")).unwrap();
+    session
+        .write("desk/keys", format!("k1 {SECRET}"))
+        .write("s.yaml", "name: s\nmessage: go\nfolder: desk\ntools: {}\nmodel:\n  - text: done\n");
+    let args = ["run", "s.yaml", "--key-file", "desk/keys", "--state-dir", "runs"];
+    let refused = session.run(&args);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    assert!(refused.stderr.contains("lies in the folder that tools work in"), "{}", refused.shown());
+    std::fs::rename(session.path("desk/keys"), session.path("keys")).unwrap();
+    let args = ["run", "s.yaml", "--key-file", "keys", "--state-dir", "runs"];
+    let driven = session.run(&args);
+    assert_eq!(driven.code, Some(0), "{}", driven.shown());
 }

@@ -1,5 +1,6 @@
 //! `runstate approvals`
 
+use runstate::decision::ResumeMode;
 use runstate::store::{About, Approval, ApprovalQuery};
 use serde_json::{Value, json};
 
@@ -55,6 +56,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut query = ApprovalQuery::new(about, limit);
     query.behind = args.behind.as_deref().map(page::call).transpose()?;
     let approvals = opened.ask(opened.store.approvals(&query))?;
+    for one in approvals.iter().filter(|one| one.key().is_some()) {
+        // Fails for a run that is stored under a key: what is listed of it is no question.
+        opened.ask(opened.store.load(&one.run))?;
+    }
     let damaged = tell_damaged(&opened)?;
     let next = approvals.last().filter(|_| approvals.len() == limit).map(page::behind_call);
     if args.json {
@@ -89,6 +94,15 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
         line("  in doubt    it may have executed already".to_owned());
     }
     line(format!("  asks        {}: {}", suspension.action, suspension.message));
+    match suspension.resume_mode {
+        ResumeMode::ReplayToolCall => {}
+        ResumeMode::PassDecisionToTool => {
+            line("  answer      --result takes the place of these arguments".to_owned());
+        }
+        ResumeMode::UseDecisionAsToolResult => {
+            line("  answer      --result is the result of the call, and the tool is not executed".to_owned());
+        }
+    }
     if let Some(schema) = &suspension.response_schema {
         line(format!("  --result    fits {}", exact(&schema.to_string())));
     }

@@ -143,6 +143,15 @@ impl On {
             if let (Reply::Accepted, Some(run)) = (reply, &incoming.run_id) {
                 goes_on(&opened, run, out);
             }
+            if *reply == Reply::NotDistinct {
+                out.line(&printable(&format!(
+                    "the actor of this decision is {}; --actor names another person",
+                    incoming.actor.as_deref().unwrap_or("none")
+                )));
+            }
+            if *reply == Reply::Unknown && incoming.run_id.is_none() {
+                out.line("with --run RUN an earlier decision on the question is told");
+            }
             if *reply == Reply::Unknown {
                 let again = opened.again();
                 out.line(&format!("what waits: runstate approvals{again}{}", again.note()));

@@ -88,9 +88,8 @@ impl Said<'_> {
     fn meant(&self, named: &Named<'_>) -> Result<Option<Approval>, Failure> {
         let mut found = waiting_of(self.opened, named, self.run)?;
         let needs_run = matches!(named, Named::Call(_)) && self.run.is_none();
-        if let Some(digest) = self.digest
-            && (needs_run || found.len() > 1)
-        {
+        if let Some(digest) = self.digest {
+            // A question that is not of this digest is not shown: it was not the one that was seen.
             found.retain(|one| one.digest.starts_with(digest));
         } else if needs_run {
             // Given again it could be the answer to a call of another run.
@@ -150,8 +149,12 @@ impl Said<'_> {
             Named::Suspension(id) => decision.suspension_id == *id,
             Named::Call(call) => stored.is_named(&decision.call, call),
         };
+        let is_of_digest = |decision: &Decision| {
+            let of = |digest: &String| self.digest.is_some_and(|wanted| digest.starts_with(wanted));
+            decision.digest.as_ref().is_some_and(of)
+        };
         let decided = stored.decisions().values().chain(&posted).filter(is_meant);
-        let last = decided.max_by_key(|decision| decision.decided_at_ms);
+        let last = decided.max_by_key(|decision| (is_of_digest(decision), decision.decided_at_ms));
         Ok(last.map(|decision| Asked {
             run,
             call: decision.call.clone(),

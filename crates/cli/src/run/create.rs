@@ -6,6 +6,7 @@ use runstate::store::{NewRun, StoreError};
 
 use crate::clock::unix_ms;
 use crate::failure::Failure;
+use crate::keys;
 use crate::runs::{self, RunFolder};
 use crate::scenario::FromFile;
 use crate::spec::Spec;
@@ -29,6 +30,9 @@ const OURS_MS: u64 = 10_000;
 pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
     let template = file.scenario.folder.as_ref().map(|folder| file.base.join(folder));
     runs::check_template(template.as_deref())?;
+    if let Some(template) = &template {
+        keys::keep_out_of(template, place.key_file())?;
+    }
     let state_dir = place.state_dir()?;
     let mut folder = RunFolder::claim(&state_dir, &file.scenario.name, 1)?;
     let opened = place.open(Missing::Make)?;

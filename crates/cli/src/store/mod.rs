@@ -10,7 +10,7 @@ mod trace;
 mod url;
 mod waits;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::{keys, runs};
@@ -62,6 +62,11 @@ impl StoreArgs {
         runs::state_dir(self.state_dir.as_deref())
     }
 
+    /// The file of the keys, where one is named.
+    pub(crate) fn key_file(&self) -> Option<&Path> {
+        self.key_file.as_deref()
+    }
+
     /// Opens the store.
     ///
     /// # Errors
@@ -80,7 +85,7 @@ impl StoreArgs {
     /// A URL that is none.
     pub(crate) fn missing(&self) -> Result<Option<Failure>, Failure> {
         let url = self.url()?;
-        if url.path().is_none_or(std::path::Path::exists) {
+        if url.path().is_none_or(Path::exists) {
             return Ok(None);
         }
         let failure = Failure::new(format!("there is no store {url}"));
