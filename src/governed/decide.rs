@@ -29,6 +29,7 @@ impl Governor {
     /// As [`start`](Self::start).
     pub async fn approve(&self, run: &RunId, approval: &ApprovalId, by: &str, why: &str) -> Result<()> {
         let (mut open, asked) = self.asked(run, approval).await?;
+        self.bound(&open)?;
         let mut answer = approval::Approve::new(by, self.now());
         if !why.trim().is_empty() {
             answer = answer.because(short(why));
@@ -74,6 +75,7 @@ impl Governor {
         why: &str,
     ) -> Result<GovernedRunStatus> {
         let (mut open, asked) = self.asked(run, approval).await?;
+        self.bound(&open)?;
         somebody(approval, by)?;
         let (why, at) = (if why.trim().is_empty() { "rejected" } else { why }, self.now());
         match asked {

@@ -38,6 +38,15 @@ pub enum GovernedError {
         /// The run.
         run: RunId,
     },
+    /// The run is bound to another plan than this governor has. Nothing was written.
+    OtherPlan {
+        /// The run.
+        run: RunId,
+        /// The digest of the plan of this governor; none where it has none.
+        got: Option<String>,
+        /// The digest that the run is bound to; none where it is bound to none.
+        expected: Option<String>,
+    },
     /// The run does not wait for that approval.
     NotAsked {
         /// The run.
@@ -110,6 +119,16 @@ impl fmt::Display for GovernedError {
             E::NoSuchRun { run, runs } => write!(f, "there is no run {run} in {}", runs.display()),
             E::Busy { run } => {
                 write!(f, "another process has run {run} in hand; wait for it to end, or end it")
+            }
+            E::OtherPlan { run, got, expected } => {
+                let name = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "none".to_owned());
+                write!(
+                    f,
+                    "run {run} is bound to the plan {}, got {}: the plan was changed since the run began, and is not executed; put \
+                     the plan back, or escalate the run",
+                    name(expected),
+                    name(got)
+                )
             }
             E::NotAsked { run, approval, status: Some(status), state } => {
                 write!(

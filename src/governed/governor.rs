@@ -1,6 +1,7 @@
 //! The driver of governed runs.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::chain::Chain;
@@ -45,6 +46,45 @@ impl fmt::Debug for Governor {
             .field("folders", &self.folders)
             .field("rules", &self.rules)
             .finish_non_exhaustive()
+    }
+}
+
+/// A run that has its id and its folder and is not begun: a crash leaves a folder without a state, and no run. From
+/// [`Governor::claim`].
+///
+/// ```no_run
+/// # use runstate::governed::{Governor, GovernedError};
+/// # fn example(governor: &Governor) -> Result<(), Box<dyn std::error::Error>> {
+/// let claimed = governor.claim("SITE")?;
+/// std::fs::write(claimed.folder().join("plan.yaml"), "…")?;
+/// let run = claimed.begin(Some("sha256:…".to_owned()))?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a run that is claimed is not begun"]
+#[derive(Debug)]
+pub struct ClaimedRun<'g> {
+    governor: &'g Governor,
+    id: RunId,
+}
+
+impl ClaimedRun<'_> {
+    /// The id of the run.
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// Its folder, which is empty.
+    pub fn folder(&self) -> PathBuf {
+        self.governor.folders.run(&self.id)
+    }
+
+    /// Begins the run, in INIT, bound to that digest ([`Rules::bound_to`]).
+    ///
+    /// # Errors
+    /// [`GovernedError::Io`].
+    pub fn begin(self, bound_to: Option<String>) -> Result<RunId> {
+        self.governor.begin_claimed(self.id, bound_to).map(|(open, _)| open.id)
     }
 }
 
@@ -267,9 +307,13 @@ impl Governor {
         self.begin(project).map(|(open, _)| open.id)
     }
 
-    fn begin(&self, project: &str) -> Result<(OpenRun<'_>, AnyGovernedRun)> {
-        let now = self.now();
-        let id = RunId::new(project, now)?;
+    /// Takes an id for a run of `project` and makes its folder. The run begins with [`ClaimedRun::begin`]; what belongs into the folder
+    /// before is written between the two.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn claim(&self, project: &str) -> Result<ClaimedRun<'_>> {
+        let id = RunId::new(project, self.now())?;
         // The ids of its approvals are made from it, and are names of files.
         if let Err(error) = format!("{id}-A999999").parse::<ApprovalId>() {
             return Err(GovernedError::Refused {
@@ -277,9 +321,20 @@ impl Governor {
                 why: format!("the name of the project is too long: {error}"),
             });
         }
-        let mut open = self.place().begin(self.place().claim(id)?)?;
+        Ok(ClaimedRun { id: self.place().claim(id)?, governor: self })
+    }
+
+    fn begin(&self, project: &str) -> Result<(OpenRun<'_>, AnyGovernedRun)> {
+        let ClaimedRun { id, .. } = self.claim(project)?;
+        self.begin_claimed(id, self.rules.bound_to.clone())
+    }
+
+    fn begin_claimed(&self, id: RunId, bound_to: Option<String>) -> Result<(OpenRun<'_>, AnyGovernedRun)> {
+        let mut open = self.place().begin(id)?;
+        open.notes.bound_to = bound_to;
         let observer = open.observer(open.id.as_str());
-        let record = RunRecord::new(open.id.clone(), now).limited(self.rules.limits).observed(observer);
+        let record =
+            RunRecord::new(open.id.clone(), self.now()).limited(self.rules.limits).observed(observer);
         let run = GovernedRun::new(record);
         open.moved(&run)?;
         Ok((open, run.into()))
@@ -313,8 +368,25 @@ impl Governor {
             let status = document.current_state;
             return Ok(Progressed { run: open.id, status, waits: None, repairs });
         };
+        if !run.status().is_terminal() {
+            self.bound(&open)?;
+        }
         let (run, waits) = self.drive(&mut open, run).await?;
         Ok(Progressed { run: open.id, status: run.status(), waits, repairs })
+    }
+
+    /// Is the run bound to what this governor has?
+    pub(super) fn is_bound(&self, open: &OpenRun<'_>) -> bool {
+        open.notes.bound_to == self.rules.bound_to
+    }
+
+    /// Fails for a run that is bound to another plan.
+    pub(super) fn bound(&self, open: &OpenRun<'_>) -> Result<()> {
+        if self.is_bound(open) {
+            return Ok(());
+        }
+        let (got, expected) = (self.rules.bound_to.clone(), open.notes.bound_to.clone());
+        Err(GovernedError::OtherPlan { run: open.id.clone(), got, expected })
     }
 
     /// Takes a run in hand, brings its files in line, and takes it where its timeout leads if it has expired.

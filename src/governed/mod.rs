@@ -115,7 +115,7 @@ pub use check::{StateReport, check_state};
 pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
 pub use error::GovernedError;
 pub use folders::Folders;
-pub use governor::Governor;
+pub use governor::{ClaimedRun, Governor};
 pub use mend::Repairs;
 pub use notes::ToolReport;
 pub use outcome::{PendingApproval, Progressed, RunStatus, Swept, Waits};

@@ -211,6 +211,14 @@ impl OpenRun<'_> {
             Some(keys) => document.clone().tagged(keys).text(),
             None => document.text(),
         };
+        // What is written must be read again.
+        if text.len() as u64 > MOST_BYTES {
+            let why = format!(
+                "it would have {} bytes, and {MOST_BYTES} are read at most; nothing was written",
+                text.len()
+            );
+            return Err(GovernedError::Io { path, error: io::Error::new(io::ErrorKind::FileTooLarge, why) });
+        }
         replace(disk, &path, &text).map_err(GovernedError::io(&path))
     }
 

@@ -38,6 +38,11 @@ impl Gates {
         }
     }
 
+    /// The names of tools in either list.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.auto.iter().chain(&self.required).map(String::as_str)
+    }
+
     /// Must a person approve before `tool` runs?
     pub fn requires(&self, tool: &str) -> bool {
         !self.auto.contains(tool) || self.required.contains(tool)
@@ -53,6 +58,11 @@ pub struct Rules {
     pub limits: TimeLimits,
     /// How long a rollback may take, in milliseconds: 10 minutes unless told. One that takes longer is incomplete.
     pub rollback_ms: u64,
+    /// What runs are bound to: a digest of all that was decided about them before they began, such as commands, folders, gates and
+    /// auditors. A new run keeps it in RUN_STATE.json. Where it is given, a run that is bound to another one, or to none, is neither
+    /// driven nor approved nor rejected ([`GovernedError::OtherPlan`](super::GovernedError::OtherPlan)); it can be escalated, and it
+    /// expires, without a rollback. None, unless told: a run that is bound is then not driven either.
+    pub bound_to: Option<String>,
     /// Are the lines of the ledger chained by their digests? Yes, unless told; under keys
     /// ([`Governor::keyed`](super::Governor::keyed)) always.
     pub chained: bool,
@@ -60,6 +70,12 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { gates: Gates::default(), limits: TimeLimits::default(), rollback_ms: 600_000, chained: true }
+        Rules {
+            gates: Gates::default(),
+            limits: TimeLimits::default(),
+            rollback_ms: 600_000,
+            bound_to: None,
+            chained: true,
+        }
     }
 }

@@ -29,6 +29,10 @@ impl Governor {
             open.notes.standing = standing;
             open.progressed(run)?;
         }
+        if !self.is_bound(open) {
+            let why = "the plan was changed since the run began: nothing was rolled back";
+            return Ok(Rollback::Incomplete { errors: vec![why.to_owned()] });
+        }
         let until = self.now().saturating_add(self.rules.rollback_ms);
         let view = open.view(tools.0, tools.1);
         let errors = match guarded(
