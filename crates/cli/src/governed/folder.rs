@@ -50,6 +50,10 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing, Failure> 
                 _ => Kind::Other,
             };
             if kind == Kind::Folder {
+                // Runs that are kept there are no part of what a run works on, nor to be taken away by it.
+                if holds_runs(&entry.path()) {
+                    continue;
+                }
                 open.push(name.clone());
             }
             bytes += if kind == Kind::File { about.len() } else { 0 };
@@ -64,6 +68,51 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing, Failure> 
         }
     }
     Ok(listing)
+}
+
+/// A name without `.`, as names are listed.
+pub(super) fn plain(name: &Path) -> PathBuf {
+    name.components().filter(|part| *part != std::path::Component::CurDir).collect()
+}
+
+/// Who may do what with a file or folder.
+#[cfg(unix)]
+pub(super) fn mode(path: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs::symlink_metadata(path)?.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+pub(super) fn mode(_: &Path) -> io::Result<u32> {
+    Ok(0)
+}
+
+/// Gives a file or folder the mode of another one.
+pub(super) fn copy_mode(from: &Path, to: &Path) -> io::Result<()> {
+    if mode(from)? == mode(to)? {
+        return Ok(());
+    }
+    fs::set_permissions(to, fs::metadata(from)?.permissions())
+}
+
+/// Are governed runs kept in the folder?
+fn holds_runs(folder: &Path) -> bool {
+    folder.join("command-center").join("PENDING").is_dir()
+}
+
+/// Fails for what cannot be copied, before anything is made.
+///
+/// # Errors
+/// Links and special files, of which a copy could lead out of the folder.
+pub(super) fn check_copy(from: &Path, listing: &Listing) -> Result<(), Failure> {
+    match listing.iter().find(|(_, kind)| **kind == Kind::Other) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let what = from.join(name);
+            let message = format!("cannot copy {}: it is a symlink or a special file", what.display());
+            Err(Failure::new(message).with_help("name it in the plan's `ignore`"))
+        }
+    }
 }
 
 /// Copies what was listed to `to`, which must not exist.
@@ -81,13 +130,16 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
             Kind::File => {
                 fs::copy(&source, &target).map_err(|error| Failure::io("copy", &source, &error))?;
             }
-            Kind::Other => {
-                let message = format!("cannot copy {}: it is a symlink or a special file", source.display());
-                return Err(Failure::new(message).with_help("name it in the plan's `ignore`"));
-            }
+            Kind::Other => check_copy(from, listing)?,
         }
     }
-    Ok(())
+    // From the innermost out, once all is in it: a folder may be one that nothing can be written to.
+    for name in listing.iter().rev().filter(|(_, kind)| **kind == Kind::Folder).map(|(name, _)| name) {
+        let target = to.join(name);
+        copy_mode(&from.join(name), &target)
+            .map_err(|error| Failure::io("set the mode of", &target, &error))?;
+    }
+    copy_mode(from, to).map_err(|error| Failure::io("set the mode of", to, &error))
 }
 
 /// Have two files the same content?

@@ -30,9 +30,13 @@ use runstate::snapshot::Keyring;
 
 use crate::failure::Failure;
 use crate::keys;
+use crate::output::{complain, printable};
 use crate::store::quoted;
 
 pub(crate) use plan::{PlanFile, read};
+
+/// The name of the copy that tools work in, in the folder of its run.
+const WORK: &str = "work";
 
 /// The governed runs of a folder.
 #[derive(Debug)]
@@ -97,37 +101,103 @@ impl Runs {
             .map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
         // Before there is a run, so that a plan whose folder cannot be used leaves nothing behind.
         let source = file.folder()?;
-        self.keep_key_out_of(&source)?;
-        let listing = folder::list(&source, &file.plan.ignore)?;
+        let source = fs::canonicalize(&source).map_err(|error| Failure::io("find", &source, &error))?;
+        keys::keep_out_of(&source, self.key_file.as_deref())?;
+        let mut stored = file.plan.clone();
+        stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
+        stored.ignore.extend(self.own_place(&source)?);
+        // Of two that begin at once on one folder, the second sees the first.
+        let _turn = self.turn()?;
+        if stored.in_place {
+            self.check_free(&source)?;
+        }
+        let listing = folder::list(&source, &stored.ignore)?;
+        folder::check_copy(&source, &listing)?;
+        stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
+        let text = stored.text()?;
         // This governor makes a run and drives none, so that it needs no place.
-        let governor = self.governor_of(file.plan.clone(), Path::new(""))?;
-        let run = governor.create(&file.plan.project).map_err(refused)?;
-        let place = self.folder_of(&run);
-        let work = if file.plan.in_place {
-            fs::canonicalize(&source).map_err(|error| Failure::io("find", &source, &error))?
-        } else {
-            let work = place.join("work");
-            folder::copy(&source, &work, &listing)?;
-            work
-        };
-        let plan = file.stored(&work, &run, self.keys())?;
-        let path = place.join("plan.yaml");
-        crate::runs::replace(&path, plan.as_bytes()).map_err(|error| Failure::io("write", &path, &error))?;
-        Ok(run)
+        let governor = self.governor_of(stored.clone(), Path::new(""))?;
+        let claimed = governor.claim(&stored.project).map_err(refused)?;
+        let place = claimed.folder();
+        let filled = self.fill(claimed.id(), &place, &source, &listing, &stored, &text);
+        match filled {
+            Ok(()) => claimed.begin(Some(stored.digest()?)).map_err(refused),
+            Err(failure) => {
+                // No run has begun there.
+                drop(fs::remove_dir_all(&place));
+                Err(failure)
+            }
+        }
     }
 
-    /// Fails where the key file lies in the folder that tools work in: it would be copied into the state of the run.
-    fn keep_key_out_of(&self, folder: &Path) -> Result<(), Failure> {
-        let Some(key_file) = &self.key_file else { return Ok(()) };
-        match (fs::canonicalize(key_file), fs::canonicalize(folder)) {
-            (Ok(key), Ok(folder)) if key.starts_with(&folder) => Err(Failure::new(format!(
-                "the key file {} lies in the folder that tools work in, {}",
-                key_file.display(),
-                folder.display()
-            ))
-            .with_help("move it out of there: a tool could read it, and copies of the folder would have it")),
-            _ => Ok(()),
+    /// Fills the folder of a run that has not begun.
+    fn fill(
+        &self,
+        run: &RunId,
+        place: &Path,
+        source: &Path,
+        listing: &folder::Listing,
+        plan: &plan::Plan,
+        text: &str,
+    ) -> Result<(), Failure> {
+        if !plan.in_place {
+            folder::copy(source, &place.join(WORK), listing)?;
         }
+        let path = place.join("plan.yaml");
+        let text = plan::tagged(text, run, self.keys());
+        crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
+    }
+
+    /// The folder of the runs as a name in the folder that tools work in, if it is there: it is no part of what a run works on.
+    ///
+    /// # Errors
+    /// The two are one folder.
+    fn own_place(&self, source: &Path) -> Result<Option<PathBuf>, Failure> {
+        let runs =
+            fs::canonicalize(&self.folder).map_err(|error| Failure::io("find", &self.folder, &error))?;
+        match runs.strip_prefix(source) {
+            Ok(inside) if inside.as_os_str().is_empty() => Err(Failure::new(format!(
+                "the folder of the plan is the folder that runs are kept in: {}",
+                source.display()
+            ))
+            .with_help("name another one with --state-dir")),
+            Ok(inside) => Ok(Some(inside.to_path_buf())),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The turn of one process among those that begin runs here: a lock of the folder itself, where the system has such.
+    fn turn(&self) -> Result<fs::File, Failure> {
+        let open = || -> std::io::Result<fs::File> {
+            let folder = fs::File::open(&self.folder)?;
+            folder.lock()?;
+            Ok(folder)
+        };
+        open().map_err(|error| Failure::io("lock", &self.folder, &error))
+    }
+
+    /// Fails where another run that is not over works in this folder, in one around it or in one inside of it: the rollback of
+    /// one would take away the results of the other.
+    fn check_free(&self, folder: &Path) -> Result<(), Failure> {
+        let entries =
+            fs::read_dir(&self.folder).map_err(|error| Failure::io("read", &self.folder, &error))?;
+        let runs = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<RunId>().ok());
+        for run in runs {
+            let place = self.folder_of(&run);
+            let Ok(state) = fs::read(self.folders().state(&run)) else { continue };
+            let status = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
+            if status.is_some_and(|status| status.state.is_terminal()) {
+                continue;
+            }
+            let Ok(plan) = plan::read_stored(&place.join("plan.yaml"), &run, self.keys()) else { continue };
+            if plan.in_place && (plan.folder.starts_with(folder) || folder.starts_with(&plan.folder)) {
+                let why = format!("{run} works in {}, and is not over", plan.folder.display());
+                return Err(Failure::new(why).with_help(
+                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`)",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// A governor for a run that there is.
@@ -136,6 +206,8 @@ impl Runs {
     /// No such run, or one whose plan is gone.
     pub(crate) fn governor(&self, run: &RunId) -> Result<Governor, Failure> {
         let place = self.folder_of(run);
+        // The folder that tools work in does not depend on where the command was started.
+        let place = fs::canonicalize(&place).unwrap_or(place);
         let path = place.join("plan.yaml");
         if !place.join("RUN_STATE.json").is_file() {
             return Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))
@@ -151,11 +223,18 @@ impl Runs {
             return Err(Failure::new(format!("run {run} has no plan.yaml, so its tools are not known"))
                 .with_help("it is another program's, perhaps; `runstate check` reads its state"));
         }
-        self.governor_of(plan::read_stored(&path, run, self.keys())?, &place)
+        let plan = plan::read_stored(&path, run, self.keys()).unwrap_or_else(|failure| {
+            // It can still expire, and be escalated. Nothing of it is executed: the run is bound to what the plan was.
+            complain(&printable(&format!("{run}: {failure}")));
+            plan::Plan::none(run)
+        });
+        self.governor_of(plan, &place)
     }
 
     fn governor_of(&self, plan: plan::Plan, place: &Path) -> Result<Governor, Failure> {
+        let bound_to = Some(plan.digest()?);
         let rules = Rules {
+            bound_to,
             gates: plan.gates.clone(),
             limits: plan.limits().map_err(Failure::new)?,
             rollback_ms: Rules::default().rollback_ms,

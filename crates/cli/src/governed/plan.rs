@@ -22,6 +22,8 @@ use crate::scenario::from_yaml;
 
 /// The largest plan, in bytes.
 const LIMIT: u64 = 1 << 20;
+/// The same as it is kept with its run, where each field is written out.
+const STORED_LIMIT: u64 = 16 << 20;
 
 /// What a plan file says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -169,7 +171,7 @@ fn parsed(source: &Text) -> Result<Plan, Failure> {
 /// # Errors
 /// As [`read`]; and a plan that a holder of the keys did not write.
 pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
-    let source = input::read_text(&path.to_string_lossy(), LIMIT)?;
+    let source = input::read_text(&path.to_string_lossy(), STORED_LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
     let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));
     match Keyring::admits(keys, &["plan", run.as_str()], text.as_bytes(), tag) {
@@ -194,24 +196,49 @@ impl PlanFile {
         Err(Failure::new(format!("the plan's folder {} is not there", folder.display()))
             .with_help("`folder` is relative to the plan file"))
     }
+}
 
-    /// The plan for the run's own folder, with the place that its tools work in.
-    ///
-    /// # Errors
-    /// A folder whose name is no text.
-    pub(super) fn stored(&self, work: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<String, Failure> {
-        let plan = Plan { folder: work.to_path_buf(), ..self.plan.clone() };
-        // JSON is YAML.
-        let text = serde_json::to_string_pretty(&plan)
-            .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
-        Ok(match keys {
-            Some(keys) => format!("{TAG}{}\n{text}", keys.tag(&["plan", run.as_str()], text.as_bytes())),
-            None => text,
-        })
+/// The text of a plan with its tag, where there is a key.
+pub(super) fn tagged(text: &str, run: &RunId, keys: Option<&Keyring>) -> String {
+    match keys {
+        Some(keys) => format!("{TAG}{}\n{text}", keys.tag(&["plan", run.as_str()], text.as_bytes())),
+        None => text.to_owned(),
     }
 }
 
 impl Plan {
+    /// The plan as it is kept with its run.
+    ///
+    /// # Errors
+    /// A folder whose name is no text; a plan that would be larger than one that is read.
+    pub(super) fn text(&self) -> Result<String, Failure> {
+        // JSON is YAML.
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
+        if text.len() as u64 > STORED_LIMIT {
+            let why = format!(
+                "the plan would be kept in {} bytes, and {STORED_LIMIT} are read at most",
+                text.len()
+            );
+            return Err(Failure::new(why).with_help("split it into several plans"));
+        }
+        Ok(text)
+    }
+
+    /// The digest of all that it says: its run is bound to it.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(super) fn digest(&self) -> Result<String, Failure> {
+        // No run is bound to this.
+        if self.plan_approval == Approval::Never {
+            return Ok("no plan".to_owned());
+        }
+        let plan = serde_json::to_value(self)
+            .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
+        Ok(runstate::decision::digest(&plan))
+    }
+
     /// For a run that ended before it had a plan: it has no tools, and can only expire.
     pub(super) fn none(run: &RunId) -> Plan {
         let nothing = || vec!["false".to_owned()];
@@ -268,6 +295,17 @@ impl Plan {
         if let Some(blank) = self.tools.iter().find(|tool| tool.name.trim().is_empty()) {
             return Err(format!("a tool that runs {:?} has no name", blank.run));
         }
+        // A gate of no tool is a slip, and the tool that was meant would run without it.
+        let names = || self.tools.iter().map(|tool| tool.name.as_str());
+        if let Some(gate) = self.gates.names().find(|gate| names().all(|name| name != *gate)) {
+            let tools = names().collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "`gates` names {gate:?}, and there is no such tool: expected one of {tools}"
+            ));
+        }
+        if self.tools.is_empty() {
+            return Err("`tools` is empty: a run would be complete, and nothing was done".to_owned());
+        }
         // The second does not matter, and the message is the same each time.
         RunId::new(&self.project, 0)
             .map_err(|error| format!("the project has no name for a run: {error}"))?;
@@ -282,7 +320,11 @@ impl Plan {
         })
     }
 
-    pub(super) fn parts(self, place: &Path) -> Parts {
+    pub(super) fn parts(mut self, place: &Path) -> Parts {
+        // A copy is where its run is, wherever that was moved.
+        if !self.in_place {
+            self.folder = place.join(super::WORK);
+        }
         let snapshot = Snapshot::new(place.join("snapshot"), self.folder.clone(), self.ignore.clone());
         let tools = self.tools.iter().map(|spec| {
             Box::new(CommandTool::new(

@@ -49,7 +49,7 @@ impl Snapshot {
             match was.get(name) {
                 None => changes.push((name.clone(), "created")),
                 Some(before) if before != kind => changes.push((name.clone(), "modified")),
-                Some(_) if *kind == Kind::File && !self.is_same(name)? => {
+                Some(_) if *kind == Kind::File && !self.is_same(name)? || !self.has_mode(name, *kind)? => {
                     changes.push((name.clone(), "modified"))
                 }
                 Some(_) => {}
@@ -71,6 +71,13 @@ impl Snapshot {
     fn is_same(&self, name: &Path) -> Result<bool, Failure> {
         let (kept, work) = (self.kept.join(name), self.work.join(name));
         folder::same(&kept, &work).map_err(|error| Failure::io("compare", &work, &error))
+    }
+
+    /// Has it the mode that it had? That of a link is no one's.
+    fn has_mode(&self, name: &Path, kind: Kind) -> Result<bool, Failure> {
+        let (kept, work) = (self.kept.join(name), self.work.join(name));
+        let same = || Ok(kind == Kind::Other || folder::mode(&kept)? == folder::mode(&work)?);
+        same().map_err(|error: std::io::Error| Failure::io("compare", &work, &error))
     }
 
     fn listings(&self) -> Result<(Listing, Listing), Failure> {
@@ -111,6 +118,13 @@ impl Snapshot {
                     note("restore", &work, fs::copy(&kept, &work).map(drop));
                 }
                 _ => {}
+            }
+        }
+        // Modes last, from the innermost out: nothing can be restored in a folder that may not be written.
+        for (name, kind) in was.iter().rev() {
+            let (kept, work) = (self.kept.join(name), self.work.join(name));
+            if *kind != Kind::Other {
+                note("set the mode of", &work, folder::copy_mode(&kept, &work));
             }
         }
         errors

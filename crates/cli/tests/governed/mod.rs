@@ -7,6 +7,7 @@ mod ledger;
 mod life;
 mod limits;
 mod people;
+mod places;
 mod plans;
 mod tools;
 
@@ -34,11 +35,13 @@ fn json(said: &Said) -> Value {
 fn plan(session: &Session, tools: &[(&str, &str)], more: &str) {
     fs::create_dir_all(session.path("site")).unwrap();
     session.write("site/index.html", "old").write("site/keep.txt", "kept");
+    let auto = tools.iter().map(|(name, _)| *name).filter(|name| ["build", "wait"].contains(name));
+    let auto = auto.collect::<Vec<_>>().join(", ");
     let tools: String = tools
         .iter()
         .map(|(name, script)| format!("  - {{name: {name}, run: [sh, -c, {script:?}]}}\n"))
         .collect();
-    let plan = format!("project: SITE\nfolder: site\ngates: {{auto: [build, wait]}}\ntools:\n{tools}{more}");
+    let plan = format!("project: SITE\nfolder: site\ngates: {{auto: [{auto}]}}\ntools:\n{tools}{more}");
     session.write("plan.yaml", plan);
 }
 

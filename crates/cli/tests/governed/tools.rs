@@ -90,7 +90,8 @@ fn structured_outputs_are_taken_at_their_word() {
         plan(&session, &[], REVIEW);
         session.write("site/said.json", said);
         let tool = "tools:\n  - {name: build, run: [cat, said.json], output: json}\n";
-        session.write("plan.yaml", session.read("plan.yaml").replace("tools:\n", tool));
+        let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
+        session.write("plan.yaml", text);
         let done = governed(&session, &["run", "plan.yaml", "--json"]);
         assert_eq!(json(&done)["status"], status, "{said}: {}", done.shown());
     }

@@ -1,0 +1,204 @@
+//! Where runs are kept and where they work, what a plan is bound to, and what a rollback brings back.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::{REVIEW, governed, json, plan, run_id};
+use crate::session::Session;
+
+/// A plan that works in the folder of the session itself, where its runs are kept too.
+fn in_place(session: &Session, script: &str, more: &str) {
+    session.write("mine.txt", "kept").write(
+        "plan.yaml",
+        format!(
+            "project: HERE\nfolder: .\nin_place: true\ngates: {{auto: [work]}}\n\
+             tools:\n  - {{name: work, run: [sh, -c, {script:?}]}}\n{more}"
+        ),
+    );
+}
+
+const PASSES: &str = "verify:\n  - run: ['true']\naudit:\n  - {reviewer: quality, run: ['true']}\n";
+
+#[test]
+fn a_rollback_leaves_the_folder_of_runs_alone() {
+    let session = Session::new();
+    in_place(&session, "echo x > mine.txt; echo y > made.txt; exit 1", PASSES);
+    for _ in 0..2 {
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(
+            (said.code, json(&said)["status"].as_str()),
+            (Some(1), Some("ROLLED_BACK")),
+            "{}",
+            said.shown()
+        );
+        let run = run_id(&json(&said));
+        assert!(session.path(&format!("runs/{run}/snapshot/mine.txt")).exists(), "its own snapshot is there");
+        assert!(!session.path(&format!("runs/{run}/snapshot/runs")).exists(), "runs are in no snapshot");
+        assert_eq!(session.read("mine.txt"), "kept");
+        assert!(!session.path("made.txt").exists());
+    }
+    let listed = governed(&session, &["status", "--json"]);
+    assert_eq!(json(&listed).as_array().unwrap().len(), 2, "{}", listed.shown());
+    assert_eq!(governed(&session, &["verify-ledger"]).code, Some(0));
+}
+
+#[test]
+fn a_copy_of_a_folder_has_no_runs_in_it() {
+    let session = Session::new();
+    in_place(&session, "true", PASSES);
+    let text = session.read("plan.yaml").replace("in_place: true\n", "");
+    session.write("plan.yaml", text);
+    for _ in 0..2 {
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        let run = run_id(&json(&said));
+        assert!(session.path(&format!("runs/{run}/work/mine.txt")).exists());
+        assert!(!session.path(&format!("runs/{run}/work/runs")).exists());
+    }
+}
+
+#[test]
+fn the_folder_of_runs_itself_is_no_folder_of_a_plan() {
+    let session = Session::new();
+    in_place(&session, "true", PASSES);
+    let args = ["governed", "run", "plan.yaml", "--state-dir", "."];
+    let said = session.run(&args);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("is the folder that runs are kept in"), "{}", said.shown());
+}
+
+/// A tool rewrites the plan beside its folder: neither the gate nor the command of a later tool changes by it.
+#[test]
+fn a_tool_that_rewrites_the_plan_lifts_no_gate() {
+    let session = Session::new();
+    let forge =
+        "sed -i 's/\"deploy\\.ok\"/\"forged.txt\"/; s/\"auto\": \\[/\"auto\": [\"deploy\",/' ../plan.yaml";
+    plan(&session, &[("build", forge), ("ask", "touch asked"), ("deploy", "touch \"deploy.ok\"")], REVIEW);
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(said.code, Some(3), "{}", said.shown());
+    let run = run_id(&json(&said));
+    let approval = format!("{run}-A1");
+    let refused = governed(&session, &["approve", &approval, "--by", "ada"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    assert!(refused.stderr.contains("the plan was changed since the run began"), "{}", refused.shown());
+    let refused = governed(&session, &["recover", &run]);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    for made in ["asked", "forged.txt", "deploy.ok"] {
+        assert!(!session.path(&format!("runs/{run}/work/{made}")).exists(), "{made}");
+    }
+    // The run can be looked at, and ended.
+    assert_eq!(governed(&session, &["status", &run]).code, Some(0));
+    let ended =
+        governed(&session, &["escalate", &approval, "--by", "ada", "--because", "the plan was forged"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.shown());
+    assert!(ended.stdout.contains("HALTED_UNSAFE"), "{}", ended.shown());
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_any_more_ends_by_a_command() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "touch done")], REVIEW);
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    let run = run_id(&json(&said));
+    session.write(&format!("runs/{run}/plan.yaml"), "no: [plan");
+    let refused = governed(&session, &["recover", &run]);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    let ended = governed(&session, &["escalate", &format!("{run}-A1"), "--by", "ada"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.shown());
+}
+
+#[test]
+fn a_run_goes_on_from_any_folder() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "echo new > index.html")], REVIEW);
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    let run = run_id(&json(&said));
+    assert_eq!(governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
+    fs::create_dir(session.path("elsewhere")).unwrap();
+    let args = ["governed", "recover", &run, "--state-dir", "../runs"];
+    let there = session.command(&args).current_dir(session.path("elsewhere")).output().unwrap();
+    let there = session.said(&args, &there);
+    assert_eq!(there.code, Some(0), "{}", there.shown());
+    assert!(there.stdout.contains("COMPLETE"), "{}", there.shown());
+}
+
+#[test]
+fn a_rollback_restores_modes_and_removed_folders() {
+    let session = Session::new();
+    let script = "chmod 0777 index.html; rm -r private; chmod 0700 open; exit 1";
+    plan(&session, &[("build", script)], REVIEW);
+    let mode = |path: &str| fs::metadata(session.path(path)).unwrap().permissions().mode() & 0o7777;
+    let set =
+        |path: &str, mode| fs::set_permissions(session.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    fs::create_dir_all(session.path("site/private/inner")).unwrap();
+    fs::create_dir(session.path("site/open")).unwrap();
+    for (path, to) in [
+        ("site/private", 0o700),
+        ("site/private/inner", 0o500),
+        ("site/open", 0o755),
+        ("site/index.html", 0o640),
+    ] {
+        set(path, to);
+    }
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(json(&said)["status"], "ROLLED_BACK", "{}", said.shown());
+    let work = format!("runs/{}/work", run_id(&json(&said)));
+    let modes =
+        ["index.html", "private", "private/inner", "open"].map(|name| mode(&format!("{work}/{name}")));
+    assert_eq!(modes, [0o640, 0o700, 0o500, 0o755]);
+    set("site/private/inner", 0o700);
+    set(&format!("{work}/private/inner"), 0o700);
+    // So that the folder of the test can be removed.
+    set(&format!("runs/{}/snapshot/private/inner", run_id(&json(&said))), 0o700);
+}
+
+#[test]
+fn two_runs_do_not_work_in_one_folder_at_once() {
+    let session = Session::new();
+    fs::create_dir_all(session.path("site/inner")).unwrap();
+    session.write("site/index.html", "old");
+    let plan = |folder: &str, name: &str| {
+        session.write(
+            name,
+            format!(
+                "project: SITE\nfolder: {folder}\nin_place: true\n\
+                 tools:\n  - {{name: deploy, run: ['true']}}\n{PASSES}"
+            ),
+        );
+    };
+    plan("site", "outer.yaml");
+    plan("site/inner", "inner.yaml");
+    let first = governed(&session, &["run", "outer.yaml", "--json"]);
+    let run = run_id(&json(&first));
+    for name in ["outer.yaml", "inner.yaml"] {
+        let second = governed(&session, &["run", name]);
+        assert_eq!(second.code, Some(2), "{}", second.shown());
+        assert!(second.stderr.contains(&format!("{run} works in ")), "{}", second.shown());
+    }
+    assert_eq!(governed(&session, &["reject", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
+    assert_eq!(governed(&session, &["run", "inner.yaml"]).code, Some(3), "the first is over");
+}
+
+#[test]
+fn what_cannot_be_copied_leaves_no_run_behind() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    std::os::unix::fs::symlink("/etc", session.path("site/link")).unwrap();
+    let said = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("it is a symlink or a special file"), "{}", said.shown());
+    let runs = fs::read_dir(session.path("runs")).unwrap().flatten();
+    let names: Vec<_> = runs.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    assert!(names.iter().all(|name| !name.starts_with("RUN-")), "{names:?}");
+}
+
+#[test]
+fn a_gate_of_no_tool_is_refused() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "true")], REVIEW);
+    let text = session.read("plan.yaml").replace("auto: []", "auto: [deploy], required: [deplyo]");
+    session.write("plan.yaml", text);
+    let said = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("`gates` names \"deplyo\", and there is no such tool"), "{}", said.shown());
+}
