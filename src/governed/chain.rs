@@ -70,6 +70,16 @@ fn linked(line: &[u8]) -> Option<(&str, &str)> {
     (digits.len() == DIGITS).then_some((body, digest))
 }
 
+/// Has the line the fields of a chain, wherever they stand?
+fn has_link(line: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Link {
+        hash: Option<serde::de::IgnoredAny>,
+        prev: Option<serde::de::IgnoredAny>,
+    }
+    crate::json::from_slice::<Link>(line).is_ok_and(|link| link.hash.is_some() || link.prev.is_some())
+}
+
 fn previous(body: &str) -> Option<&str> {
     body.strip_suffix('"')?.rsplit_once(PREVIOUS).map(|(_, digest)| digest)
 }
@@ -117,6 +127,8 @@ pub enum LedgerFaultKind {
     Unchained,
     /// Its digest is not that of its content: it was changed.
     Changed,
+    /// It has the fields of a chain in another form than they are written in: with other white space, or in another order.
+    Rewritten,
     /// It does not follow the line before: one was changed, taken out or put in between.
     Unlinked,
     /// A holder of the keys did not write it, or it is under a key and there are none.
@@ -132,6 +144,9 @@ impl fmt::Display for LedgerFaultKind {
             LedgerFaultKind::Garbage(why) => write!(f, "it is no event: {why}"),
             LedgerFaultKind::Unchained => f.write_str("it has no digest, and the lines before it have one"),
             LedgerFaultKind::Changed => f.write_str("its digest is not that of its content; it was changed"),
+            LedgerFaultKind::Rewritten => f.write_str(
+                "it has a digest in another form than it is written in: it was written anew, and may have been changed",
+            ),
             LedgerFaultKind::Unlinked => {
                 f.write_str("it does not follow the line before; a line was changed, taken out or put in")
             }
@@ -206,6 +221,7 @@ pub fn verify_ledger(mut ledger: impl BufRead, keys: Option<&Keyring>) -> Result
         admitted(linked, keys).map_err(fault)?;
         match (linked, &before) {
             (None, Some(_)) => return Err(fault(LedgerFaultKind::Unchained)),
+            (None, None) if has_link(&line) => return Err(fault(LedgerFaultKind::Rewritten)),
             (None, None) => {}
             (Some((body, said)), last) => {
                 if keys.is_none() && digest(body) != said {

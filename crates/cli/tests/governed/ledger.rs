@@ -51,3 +51,28 @@ fn ten_processes_share_one_ledger() {
         verified.shown()
     );
 }
+
+#[test]
+fn a_ledger_that_was_written_anew_is_not_sound() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    assert_eq!(governed(&session, &["run", "plan.yaml"]).code, Some(0));
+    let ledger = session.read("runs/command-center/RUN_LEDGER.jsonl");
+    let forms: [fn(&str) -> String; 3] = [
+        |ledger| ledger.replace('\n', " \n"),
+        |ledger| ledger.replace('\n', "\r\n"),
+        |ledger| ledger.replace("\"hash\":", "\"hash\": "),
+    ];
+    for form in forms {
+        session.write("anew.jsonl", form(&ledger).replace("INIT", "PLANNING"));
+        let said = governed(&session, &["verify-ledger", "anew.jsonl"]);
+        assert_eq!(said.code, Some(1), "{}", said.shown());
+        assert!(said.stdout.contains("line 1: it has a digest in another form"), "{}", said.shown());
+    }
+    let bare: String =
+        ledger.lines().map(|line| line[..line.find(",\"prev\"").unwrap()].to_owned() + "}\n").collect();
+    session.write("bare.jsonl", bare);
+    let said = governed(&session, &["verify-ledger", "bare.jsonl"]);
+    assert!(said.stdout.contains("0 of them chained"), "{}", said.shown());
+    assert!(said.stdout.contains("nothing tells whether one of the first"), "{}", said.shown());
+}
