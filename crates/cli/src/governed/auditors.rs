@@ -8,7 +8,7 @@ use runstate::governed_run::Opinion;
 
 use super::command_tool::{cannot_start, evidence, failure};
 use super::plan::Command;
-use super::process;
+use super::process::{self, Told};
 
 /// Passes when all of its commands do.
 pub(super) struct CommandVerifier {
@@ -28,7 +28,7 @@ impl Verifier for CommandVerifier {
     async fn verify(&self, _: &RunView<'_>) -> Result<Vec<String>, PartError> {
         let mut shown = Vec::new();
         for command in &self.commands {
-            let ended = process::run(command, &self.work, &self.run)
+            let ended = process::run(command, &self.work, &self.run, Told::default())
                 .await
                 .map_err(|error| PartError::new(cannot_start(command, &error)))?;
             if let Some(why) = failure(command, &ended)? {
@@ -61,7 +61,7 @@ impl Auditor for CommandAuditor {
     }
 
     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
-        let ended = process::run(&self.command, &self.work, &self.run)
+        let ended = process::run(&self.command, &self.work, &self.run, Told::default())
             .await
             .map_err(|error| PartError::new(cannot_start(&self.command, &error)))?;
         Ok(match failure(&self.command, &ended)? {

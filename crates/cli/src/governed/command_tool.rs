@@ -4,10 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput};
+use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
 
 use super::plan::{Command, OutputForm, ToolSpec};
-use super::process::{self, Ended};
+use super::process::{self, Ended, Told};
 use super::snapshot::Snapshot;
 
 /// A command as a tool.
@@ -43,13 +43,16 @@ impl GovernedTool for CommandTool {
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let command = self.spec.command();
-        let ended = process::run(&command, &self.work, &self.run).await;
+        let ended = process::run(&command, &self.work, &self.run, self.told(call)).await;
         let output = match (ended, self.spec.output) {
             (Err(error), _) => ToolOutput::fail(cannot_start(&command, &error)),
-            (Ok(ended), OutputForm::Json) if ended.status.is_some_and(|status| status.success()) => {
-                structured(&ended)
-            }
-            (Ok(ended), _) => judged(&command, &ended)?,
+            (Ok(ended), OutputForm::Json) => match structured(&ended) {
+                // What it says of itself holds, unless it says that all is well and its exit code does not.
+                Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => output,
+                Err(fault) if succeeded(&ended) => ToolOutput::fail(fault),
+                _ => judged(&command, &ended)?,
+            },
+            (Ok(ended), OutputForm::Text) => judged(&command, &ended)?,
         };
         // What is told of already is told again only if the command changed it once more, which shows in no listing.
         let told: Vec<_> = call.run.reports.iter().flat_map(|report| &report.changes).collect();
@@ -59,11 +62,39 @@ impl GovernedTool for CommandTool {
     }
 }
 
+impl CommandTool {
+    /// What a call is told: which one it is, and what a person approved of, if one did.
+    fn told(&self, call: &Call<'_>) -> Told {
+        let granted = call.granted.map(|request| request.action().to_owned());
+        let input = serde_json::json!({
+            "run": call.run.run_id, "tool": self.spec.name, "try": call.number,
+            "granted": call.granted.map(|request| serde_json::json!({"action": request.action(), "risk": request.risk()})),
+        });
+        let mut env = vec![
+            ("RUNSTATE_RUN", call.run.run_id.to_string()),
+            ("RUNSTATE_TOOL", self.spec.name.clone()),
+            ("RUNSTATE_TRY", call.number.to_string()),
+        ];
+        // An empty one says that nobody was asked, whatever the environment of this process has.
+        env.push(("RUNSTATE_GRANTED", granted.unwrap_or_default()));
+        Told { env, input: Some(input.to_string()), is_read_whole: self.spec.output == OutputForm::Json }
+    }
+}
+
+fn succeeded(ended: &Ended) -> bool {
+    ended.status.is_some_and(|status| status.success())
+}
+
 /// What a program says that speaks for itself.
-fn structured(ended: &Ended) -> ToolOutput {
-    runstate::json::from_str(&ended.stdout).unwrap_or_else(|error| {
-        ToolOutput::fail(format!("its output is not the JSON of a tool's output: {error}"))
-    })
+///
+/// # Errors
+/// What it says is no output of a tool.
+fn structured(ended: &Ended) -> Result<ToolOutput, String> {
+    if ended.is_cut {
+        return Err(format!("its output has more than {} bytes", process::KEPT_WHOLE));
+    }
+    runstate::json::from_str(&ended.stdout)
+        .map_err(|error| format!("its output is not the JSON of a tool's output: {error}"))
 }
 
 /// What an exit code means.

@@ -1,7 +1,7 @@
 //! A program at work: in a process group of its own, under a time limit, its output kept to the last part.
 
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,19 @@ use super::plan;
 
 /// How much of each output is kept: its end.
 const KEPT: usize = 16 << 10;
+/// The same of an output that is read as a whole.
+pub(super) const KEPT_WHOLE: usize = 1 << 20;
+
+/// What a program is told.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Variables of its environment.
+    pub(super) env: Vec<(&'static str, String)>,
+    /// Its standard input; none for an empty one.
+    pub(super) input: Option<String>,
+    /// Is its standard output read as a whole?
+    pub(super) is_read_whole: bool,
+}
 
 /// How a program ended.
 #[derive(Debug)]
@@ -22,6 +35,8 @@ pub(super) struct Ended {
     /// None when its time was over and it was ended.
     pub(super) status: Option<ExitStatus>,
     pub(super) stdout: String,
+    /// Was the beginning of the standard output left out?
+    pub(super) is_cut: bool,
     pub(super) stderr: String,
 }
 
@@ -45,16 +60,22 @@ impl Drop for Group {
 ///
 /// # Errors
 /// That it cannot be started.
-pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path) -> io::Result<Ended> {
+pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path, told: Told) -> io::Result<Ended> {
     let (program, arguments) = command.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command_line = Command::new(program);
     command_line.args(arguments).current_dir(work.join(&command.folder));
     // A tool that has the key could write the files of its own run.
-    let mut child = spawn(command_line.env_remove(crate::keys::VARIABLE))?;
+    command_line.envs(told.env).env_remove(crate::keys::VARIABLE);
+    let mut child = spawn(&mut command_line, told.input.is_some())?;
+    if let (Some(text), Some(mut input)) = (told.input, child.stdin.take()) {
+        // A program need not read it.
+        thread::spawn(move || drop(input.write_all(text.as_bytes())));
+    }
     leftover::note(run, child.id());
     let reaped = Arc::new(Mutex::new(false));
     let group = Group { pid: child.id(), reaped: Arc::clone(&reaped) };
-    let (stdout, stderr) = (tail(child.stdout.take()), tail(child.stderr.take()));
+    let most = if told.is_read_whole { KEPT_WHOLE } else { KEPT };
+    let (stdout, stderr) = (tail(child.stdout.take(), most), tail(child.stderr.take(), KEPT));
     let (said, ended) = oneshot::channel();
     thread::spawn(move || {
         let status = wait(&mut child, &reaped);
@@ -70,35 +91,37 @@ pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path) -> io:
     drop(group);
     leftover::forget(run);
     // The group is gone, so the outputs have come to their end.
-    let join = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-    Ok(Ended { status, stdout: join(stdout), stderr: join(stderr) })
+    let join = |reader: thread::JoinHandle<(String, bool)>| reader.join().unwrap_or_default();
+    let ((stdout, is_cut), (stderr, _)) = (join(stdout), join(stderr));
+    Ok(Ended { status, stdout, is_cut, stderr })
 }
 
-/// Reads an output to its end, and keeps the last part of it.
-fn tail(from: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+/// Reads an output to its end, and keeps the last part of it, of so many bytes. Says whether that is not all.
+fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> thread::JoinHandle<(String, bool)> {
     thread::spawn(move || {
-        let Some(mut from) = from else { return String::new() };
+        let Some(mut from) = from else { return (String::new(), false) };
         let (mut kept, mut cut, mut piece) = (VecDeque::with_capacity(KEPT), false, [0; 4096]);
         while let Ok(length @ 1..) = from.read(&mut piece) {
             kept.extend(&piece[..length]);
-            let over = kept.len().saturating_sub(KEPT);
+            let over = kept.len().saturating_sub(most);
             cut |= over > 0;
             kept.drain(..over);
         }
         let text = String::from_utf8_lossy(kept.make_contiguous()).into_owned();
-        if cut { format!("[…] {text}") } else { text }
+        (if cut { format!("[…] {text}") } else { text }, cut)
     })
 }
 
 #[cfg(unix)]
-fn spawn(command: &mut Command) -> io::Result<Child> {
+fn spawn(command: &mut Command, has_input: bool) -> io::Result<Child> {
     use std::os::unix::process::CommandExt;
     use std::process::Stdio;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()
+    let input = if has_input { Stdio::piped() } else { Stdio::null() };
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()
 }
 
 #[cfg(not(unix))]
-fn spawn(_: &mut Command) -> io::Result<Child> {
+fn spawn(_: &mut Command, _: bool) -> io::Result<Child> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         "commands can be run under Unix alone: a process group is needed",

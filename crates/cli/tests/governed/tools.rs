@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id, until};
 use crate::session::Session;
 
@@ -94,5 +96,67 @@ fn structured_outputs_are_taken_at_their_word() {
         session.write("plan.yaml", text);
         let done = governed(&session, &["run", "plan.yaml", "--json"]);
         assert_eq!(json(&done)["status"], status, "{said}: {}", done.shown());
+    }
+}
+
+#[test]
+fn a_tool_that_asks_is_told_what_was_granted() {
+    let session = Session::new();
+    plan(&session, &[], REVIEW);
+    let script = "cat > told.json; if [ \"$RUNSTATE_GRANTED\" = 'drop the table' ]; \
+                  then echo '{\"status\":\"pass\",\"evidence\":[\"dropped\"]}'; \
+                  else echo '{\"status\":\"needs-approval\",\"action\":{\"text\":\"drop the table\",\"risk\":\"high\"}}'; fi";
+    session.write("site/ask.sh", script);
+    let tool = "tools:\n  - {name: build, run: [sh, ask.sh], output: json}\n";
+    let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
+    session.write("plan.yaml", text);
+    let asked = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(asked.code, Some(3), "{}", asked.shown());
+    let run = run_id(&json(&asked));
+    let told = |run: &str| -> Value {
+        serde_json::from_str(&session.read(&format!("runs/{run}/work/told.json"))).unwrap()
+    };
+    assert_eq!(told(&run)["granted"], Value::Null);
+    assert_eq!(governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
+    let done = governed(&session, &["recover", &run, "--json"]);
+    assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
+    let told = told(&run);
+    assert_eq!(
+        (&told["run"], &told["tool"], &told["try"]),
+        (&run.as_str().into(), &"build".into(), &1.into())
+    );
+    assert_eq!(told["granted"], serde_json::json!({"action": "drop the table", "risk": "high"}));
+}
+
+#[test]
+fn a_tool_that_halts_is_believed_whatever_its_exit_code() {
+    let session = Session::new();
+    plan(&session, &[], REVIEW);
+    let script = "echo tried >> tries; echo '{\"status\":\"halted\",\"error\":\"a secret\"}'; exit 1";
+    session.write("site/halt.sh", script);
+    let tool = "tools:\n  - {name: build, run: [sh, halt.sh], output: json}\n";
+    let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
+    session.write("plan.yaml", text);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
+    let run = run_id(&json(&done));
+    assert_eq!(session.read(&format!("runs/{run}/work/tries")), "tried\n");
+}
+
+#[test]
+fn a_structured_output_may_have_a_mebibyte() {
+    for (kilobytes, status) in [(600, "COMPLETE"), (1_100, "ROLLED_BACK")] {
+        let session = Session::new();
+        plan(&session, &[], REVIEW);
+        let said = format!(r#"{{"status":"pass","evidence":["{}"]}}"#, "x".repeat(kilobytes << 10));
+        session.write("site/said.json", said);
+        let tool = "tools:\n  - {name: build, run: [cat, said.json], output: json}\n";
+        let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
+        session.write("plan.yaml", text);
+        let done = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(json(&done)["status"], status, "{}", done.shown());
+        if kilobytes > 1_000 {
+            assert!(json(&done)["why"].to_string().contains("more than 1048576 bytes"), "{}", done.shown());
+        }
     }
 }
