@@ -24,6 +24,7 @@ mod run_log;
 mod run_state;
 mod runs;
 mod scenario;
+mod signals;
 mod spec;
 mod store;
 mod stream;

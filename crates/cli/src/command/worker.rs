@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::host::ScenarioHost;
 use crate::machine;
 use crate::output::complain;
+use crate::signals::Signals;
 use crate::store::{Missing, StoreArgs};
 
 /// Drive the runs of a store: those that can go on, and those whose decisions have come
@@ -85,49 +86,4 @@ async fn hear_signals(drain: CancellationToken) {
     drain.cancel();
     let code = signals.next().await;
     std::process::exit(code);
-}
-
-/// Requests to end.
-#[cfg(unix)]
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Signals {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    /// Waits for the next one, and says the exit code of a process that it ended.
-    async fn next(&mut self) -> i32 {
-        tokio::select! {
-            _ = self.terminate.recv() => 143,
-            _ = self.interrupt.recv() => 130,
-        }
-    }
-}
-
-/// Requests to end.
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Signals)
-    }
-
-    /// Waits for the next one, and says the exit code of a process that it ended.
-    async fn next(&mut self) -> i32 {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        130
-    }
 }

@@ -160,3 +160,34 @@ fn a_structured_output_may_have_a_mebibyte() {
         }
     }
 }
+
+/// The command is asked to end: its tool ends with it, and the run can be recovered.
+#[test]
+fn a_signal_ends_the_tool_with_the_command() {
+    for (signal, code) in [("-TERM", 143), ("-INT", 130), ("-HUP", 129)] {
+        let session = Session::new();
+        plan(&session, &[("build", "echo $$ > build.pid; sleep 60 & sleep 60")], REVIEW);
+        let mut child = session
+            .command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = || {
+            let entry = fs::read_dir(session.path(STATE_DIR))
+                .ok()?
+                .flatten()
+                .find(|entry| entry.file_name().to_string_lossy().starts_with("RUN-"))?;
+            let pid = fs::read_to_string(entry.path().join("work/build.pid")).ok()?.trim().to_owned();
+            (!pid.is_empty()).then_some((entry.file_name().into_string().unwrap(), pid))
+        };
+        until("the tool never started", || begun().is_some());
+        let (run, tool) = begun().unwrap();
+        let pid = child.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        until("the tool was not ended", || !lives(&tool));
+        let done = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
+    }
+}

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
 use crate::output::{Output, complain, printable};
+use crate::signals::Signals;
 
 /// Run the plan of a file
 #[derive(Debug, clap::Args)]
@@ -67,7 +68,19 @@ pub(super) fn recover(args: &RecoverArgs, runs: &Runs, out: &mut Output) -> Resu
 fn drive(run: &RunId, how: &How, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let governor = runs.governor(run)?;
     let (progressed, status) = runtime()?.block_on(async {
-        let progressed = live(&governor, run, how, runs).await?;
+        let mut signals = Signals::new().map_err(|error| Failure::new(format!("cannot hear signals: {error}")))?;
+        let progressed = tokio::select! {
+            biased;
+            progressed = live(&governor, run, how, runs) => progressed?,
+            code = signals.next() => {
+                // What was driven is dropped by now, and with it the process group of the tool.
+                complain(&format!(
+                    "ended by a signal, and the tool under way with it; `runstate governed recover {run}{}` goes on",
+                    runs.options()
+                ));
+                std::process::exit(code);
+            }
+        };
         let status = governor.status(run).await.map_err(governed::refused)?;
         Ok::<_, Failure>((progressed, status))
     })?;
@@ -136,7 +149,11 @@ async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) ->
 /// Asks at the terminal; says whether there was an answer.
 async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<bool, Failure> {
     let by = super::decide::whoever();
-    let answer = ask(&format!("{}\nApprove?", question(pending)))
+    // On a thread of its own, so that a signal is heard meanwhile.
+    let asks = format!("{}\nApprove?", question(pending));
+    let answer = tokio::task::spawn_blocking(move || ask(&asks)).await;
+    let answer = answer
+        .unwrap_or_else(|error| Err(std::io::Error::other(error)))
         .map_err(|error| Failure::new(format!("cannot ask at the terminal: {error}")))?;
     let done = match answer {
         Some(why) => governor.approve(run, &pending.id, &by, &why).await,
