@@ -96,10 +96,12 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         _ if to.is_null() => from.is_some(),
         // The line of a run that goes from a word to another one, or names one, tells of a state; a word of a tool is a tool's.
         _ => to.as_str().is_some_and(|to| {
+            // An address is a `to` as well.
+            let is_one = |to: &str| is_a_word(to) && (name == "state" || is_plain(to));
             looks_like_one(to)
-                || is_a_word(to)
+                || is_one(to)
                     && (from.is_some_and(|(_, from)| from.as_str().is_some_and(is_a_word))
-                        || !fields.keys().any(|field| is_of_a_tool(field)))
+                        || !fields.iter().any(is_of_a_tool))
         }),
     };
     if !meant || to.is_null() && from.is_none() && name != "current_state" && !of_us {
@@ -165,17 +167,26 @@ fn known(value: &Value) -> Option<GovernedRunStatus> {
 
 /// Is it written as the document writes states?
 fn looks_like_one(name: &str) -> bool {
-    name.len() > 3 && is_a_word(name) && !name.contains(|c: char| c.is_ascii_lowercase() || c == '-')
+    let is_more = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    name.len() > 3 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(is_more)
 }
 
-/// May it be a name of a state, in another program's letters?
+/// May it be a name of a state, in another program's words and letters?
 fn is_a_word(name: &str) -> bool {
-    let is_more = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(is_more)
+    const LONGEST: usize = 60;
+    name.chars().any(char::is_alphabetic) && name.chars().nth(LONGEST).is_none()
 }
 
-fn is_of_a_tool(field: &str) -> bool {
-    field.starts_with("tool") || field.starts_with("call")
+/// Are there letters, digits and what joins words alone?
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'))
+}
+
+/// Is the line about a tool or a call of one?
+fn is_of_a_tool((field, value): (&String, &Value)) -> bool {
+    let is_one =
+        |name: &str| field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+    (is_one("tool") || is_one("call")) && !value.is_null()
 }
 
 fn shown(value: &Value) -> String {

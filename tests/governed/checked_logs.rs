@@ -277,7 +277,15 @@ fn a_state_that_there_is_not_is_a_fault_however_it_is_written() {
         assert_eq!(faults(json!({"run_id": RUN, "to": state})), (1, 0), "{state}");
         assert_eq!(faults(json!({"run_id": RUN, "state": state})), (1, 0), "{state}");
     }
+    for state in
+        ["überprüft", "完了", "ＣＯＭＰＬＥＴＥ", "СОМРLЕТЕ", " COMPLETE", "COMPLETE.", "rolled back"]
+    {
+        assert_eq!(faults(json!({"run_id": RUN, "state": state})), (1, 0), "{state}");
+    }
     for line in [
+        json!({"run_id": RUN, "to": "rolled back"}),
+        json!({"run_id": RUN, "tool_id": null, "to": "done"}),
+        json!({"run_id": RUN, "toolbox": "t", "callback": "c", "state": "done"}),
         json!({"run_id": RUN, "from": "planing", "to": "flying"}),
         json!({"run_id": RUN, "to": "complete"}),
         json!({"run_id": RUN, "state": "END"}),
