@@ -95,6 +95,18 @@ pub(super) fn copy_mode(from: &Path, to: &Path) -> io::Result<()> {
     fs::set_permissions(to, fs::metadata(from)?.permissions())
 }
 
+/// Fails where the folder of a run is a link, or gone: a tool put another one in its place.
+///
+/// # Errors
+/// As it says.
+pub(super) fn check_own(folder: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(folder)?.is_dir() {
+        return Ok(());
+    }
+    let why = format!("{} is a folder no more: something else was put in its place", folder.display());
+    Err(io::Error::new(io::ErrorKind::NotADirectory, why))
+}
+
 /// Are governed runs kept in the folder?
 fn holds_runs(folder: &Path) -> bool {
     folder.join("command-center").join("PENDING").is_dir()

@@ -61,6 +61,7 @@ impl Drop for Group {
 /// # Errors
 /// That it cannot be started.
 pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path, told: Told) -> io::Result<Ended> {
+    super::folder::check_own(work)?;
     let (program, arguments) = command.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command_line = Command::new(program);
     command_line.args(arguments).current_dir(work.join(&command.folder));

@@ -55,6 +55,9 @@ impl Snapshot {
                 Some(_) => {}
             }
         }
+        if !self.has_mode(Path::new(""), Kind::Folder)? {
+            changes.push((PathBuf::from("."), "modified"));
+        }
         changes.extend(was.into_keys().filter(|name| !is.contains_key(name)).map(|name| (name, "removed")));
         Ok(changes)
     }
@@ -83,6 +86,9 @@ impl Snapshot {
     fn listings(&self) -> Result<(Listing, Listing), Failure> {
         if !self.kept.is_dir() {
             return Err(Failure::new(format!("the snapshot {} is not there", self.kept.display())));
+        }
+        for own in [&self.kept, &self.work] {
+            folder::check_own(own).map_err(|error| Failure::io("use", own, &error))?;
         }
         Ok((folder::list(&self.kept, &[])?, folder::list(&self.work, &self.ignore)?))
     }
@@ -127,6 +133,7 @@ impl Snapshot {
                 note("set the mode of", &work, folder::copy_mode(&kept, &work));
             }
         }
+        note("set the mode of", &self.work, folder::copy_mode(&self.kept, &self.work));
         errors
     }
 }

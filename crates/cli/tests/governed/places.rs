@@ -125,7 +125,7 @@ fn a_run_goes_on_from_any_folder() {
 #[test]
 fn a_rollback_restores_modes_and_removed_folders() {
     let session = Session::new();
-    let script = "chmod 0777 index.html; rm -r private; chmod 0700 open; exit 1";
+    let script = "chmod 0777 index.html; rm -r private; chmod 0700 open; chmod 0711 .; exit 1";
     plan(&session, &[("build", script)], REVIEW);
     let mode = |path: &str| fs::metadata(session.path(path)).unwrap().permissions().mode() & 0o7777;
     let set =
@@ -201,4 +201,33 @@ fn a_gate_of_no_tool_is_refused() {
     let said = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(said.stderr.contains("`gates` names \"deplyo\", and there is no such tool"), "{}", said.shown());
+}
+
+#[test]
+fn a_folder_that_never_became_a_run_is_passed_over() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    assert_eq!(governed(&session, &["run", "plan.yaml"]).code, Some(0));
+    fs::create_dir_all(session.path("runs/RUN-SITE-20200101-000000/work")).unwrap();
+    let said = governed(&session, &["status", "--json"]);
+    assert_eq!((said.code, json(&said).as_array().unwrap().len()), (Some(0), 1), "{}", said.shown());
+    assert_eq!(governed(&session, &["sweep"]).code, Some(0));
+}
+
+#[test]
+fn a_folder_that_a_tool_replaced_by_a_link_is_not_followed() {
+    let session = Session::new();
+    let swap = "cd ..; mv work aside; ln -s ../../other work; exit 1";
+    plan(&session, &[("build", swap)], REVIEW);
+    fs::create_dir(session.path("other")).unwrap();
+    session.write("other/mine.txt", "kept");
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
+    assert!(
+        json(&said)["why"].to_string().contains("something else was put in its place"),
+        "{}",
+        said.shown()
+    );
+    assert_eq!(session.read("other/mine.txt"), "kept");
+    assert!(!session.path("other/index.html").exists());
 }

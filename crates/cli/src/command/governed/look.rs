@@ -41,7 +41,12 @@ fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
         entries => entries.map_err(|error| Failure::io("read", state_dir, &error))?,
     };
     let mut runs: Vec<RunId> =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        // A folder without a state is that of a run that has not begun, or that a kill kept from it.
+        entries
+            .flatten()
+            .filter(|entry| entry.path().join("RUN_STATE.json").is_file())
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .collect();
     runs.sort();
     Ok(runs)
 }
