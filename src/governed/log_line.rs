@@ -1,5 +1,8 @@
 //! A line of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of whoever wrote it: what it tells of a run.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::when::When;
@@ -35,6 +38,36 @@ pub(super) enum From {
     State(GovernedRunStatus),
 }
 
+/// The fields of a line. One that stands twice is refused: of two states neither would be the line's.
+struct Fields(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+
+        impl<'de> Visitor<'de> for Each {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut read: A) -> Result<Fields, A::Error> {
+                let mut fields = Map::new();
+                while let Some((name, value)) = read.next_entry::<String, Value>()? {
+                    if fields.contains_key(&name) {
+                        return Err(A::Error::custom(format_args!("the field `{name}` stands twice")));
+                    }
+                    fields.insert(name, value);
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Each)
+    }
+}
+
 /// The fields that a state is read from, those of document 001 first.
 const STATES: [&str; 3] = ["current_state", "state", "to"];
 const BEFORE: [&str; 2] = ["previous_state", "from"];
@@ -49,7 +82,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     if line.first() != Some(&b'{') {
         return Err("it is no event: column 1: expected a JSON object".to_owned());
     }
-    let fields: Map<String, Value> = crate::json::from_slice(line).map_err(|error| {
+    let Fields(fields) = crate::json::from_slice(line).map_err(|error| {
         let column = error.column();
         let message: String = crate::json::without_place(&error).chars().take(200).collect();
         format!("it is no event: column {column}: {message}")

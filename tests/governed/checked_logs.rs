@@ -313,6 +313,9 @@ fn a_state_that_there_is_not_is_a_fault_however_it_is_written() {
         assert_eq!(faults(line.clone()), (0, 0), "{line}");
     }
     assert_eq!(faults(json!(["no object"])), (1, 1));
+    let twice = format!("{{\"run_id\":\"{RUN}\",\"state\":\"INIT\",\"state\":\"PLANNING\"}}\n");
+    let report = check_log(twice.as_bytes(), None, |_| ()).unwrap();
+    assert!(report.faults[0].to_string().contains("the field `state` stands twice"), "{:?}", report.faults);
 }
 
 /// A state and its log tell of the same steps, or the first that differs is named.
