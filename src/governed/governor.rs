@@ -375,7 +375,7 @@ impl Governor {
         Ok(Progressed { run: open.id, status: run.status(), waits, repairs })
     }
 
-    /// Is the run bound to what this governor has?
+    /// Checks whether the run is bound to the plan of this governor.
     pub(super) fn is_bound(&self, open: &OpenRun<'_>) -> bool {
         open.notes.bound_to == self.rules.bound_to
     }

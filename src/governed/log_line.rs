@@ -210,7 +210,7 @@ fn is_a_word(name: &str) -> bool {
     name.chars().any(char::is_alphabetic) && name.chars().nth(LONGEST).is_none()
 }
 
-/// Are there letters, digits and what joins words alone?
+/// Checks for letters, digits, blanks, `_` and `-` alone.
 fn is_plain(name: &str) -> bool {
     name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'))
 }

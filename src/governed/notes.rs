@@ -113,7 +113,7 @@ pub(super) struct VerifyNote {
 #[serde(deny_unknown_fields)]
 pub(super) struct Notes {
     pub(super) standing: Standing,
-    /// What the run is bound to ([`Rules::bound_to`](super::Rules::bound_to)).
+    /// The digest that the run is bound to ([`Rules::bound_to`](super::Rules::bound_to)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) bound_to: Option<String>,
     /// Every approval of the run as it is: its record in PENDING/, APPROVED/ or REJECTED/ is a copy.

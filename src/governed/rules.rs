@@ -58,7 +58,7 @@ pub struct Rules {
     pub limits: TimeLimits,
     /// How long a rollback may take, in milliseconds: 10 minutes unless told. One that takes longer is incomplete.
     pub rollback_ms: u64,
-    /// What runs are bound to: a digest of all that was decided about them before they began, such as commands, folders, gates and
+    /// The digest that runs are bound to: of all that was decided about them before they began, such as commands, folders, gates and
     /// auditors. A new run keeps it in RUN_STATE.json. Where it is given, a run that is bound to another one, or to none, is neither
     /// driven nor approved nor rejected ([`GovernedError::OtherPlan`](super::GovernedError::OtherPlan)); it can be escalated, and it
     /// expires, without a rollback. None, unless told: a run that is bound is then not driven either.

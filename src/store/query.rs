@@ -217,7 +217,7 @@ pub struct Approval {
     pub call: String,
     /// The tool it names.
     pub tool: String,
-    /// What the tool would be called with.
+    /// The arguments of the call.
     pub arguments: Value,
     /// The digest of the question: an approval is for that one.
     pub digest: String,

@@ -1,4 +1,4 @@
-//! A trace as a table of what happened when.
+//! A trace as a table of transitions and their times.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

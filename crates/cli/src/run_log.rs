@@ -94,7 +94,7 @@ impl Told {
     }
 }
 
-/// Such a file, and what was found in it.
+/// Such a file and its findings.
 pub(crate) struct CheckedLog {
     name: String,
     pub(crate) told: Told,

@@ -28,7 +28,7 @@ pub(crate) fn is_one(path: &str) -> bool {
         && String::from_utf8_lossy(&start).contains("\"state_history\"")
 }
 
-/// Such a file, and what was found in it.
+/// Such a file and its findings.
 pub(crate) struct CheckedState {
     name: String,
     pub(crate) found: Result<StateReport, String>,

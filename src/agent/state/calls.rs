@@ -57,7 +57,7 @@ impl Call {
         Some(Asked { call: Arc::clone(&self.name), suspension, digest, shown: None })
     }
 
-    /// Is this the digest of what it waits for?
+    /// Checks whether this is the digest of its question.
     pub(in crate::agent) fn asks(&self, run: &str, digest: &str) -> bool {
         self.asked(run).is_some_and(|asked| asked.digest == *digest)
     }

@@ -14,7 +14,7 @@ use crate::snapshot::{RestoreError, SnapshotError};
 pub enum StateError {
     /// Nothing was committed.
     Nothing,
-    /// A panic in a transition lost a machine of the run. What was committed is in its store.
+    /// A panic in a transition lost a machine of the run. Its store has the last commit.
     Lost(Lost),
     /// Something has no form in JSON.
     Unwritable(SnapshotError),

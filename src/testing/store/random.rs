@@ -41,14 +41,14 @@ struct Shown {
     distinct: bool,
 }
 
-/// A decision that was accepted, and what it said.
+/// A decision that was accepted, and its content.
 struct Given {
     shown: Shown,
     action: DecisionAction,
     actor: Option<String>,
 }
 
-/// What a person can know: the questions that were listed, and the decisions that were accepted.
+/// The knowledge of a person: the questions that were listed, and the decisions that were accepted.
 #[derive(Default)]
 struct Known {
     shown: Vec<Shown>,

@@ -1,4 +1,4 @@
-//! What `runstate check` found, in each format.
+//! The findings of `runstate check`, in each format.
 
 use runstate::trace::{Coverage, Junit, Report, Unmet, Verdict, ViolationKind};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::rules::{Laws, none_of};
 use crate::run_log::CheckedLog;
 use crate::run_state::CheckedState;
 
-/// One trace, and what was found in it.
+/// One trace and its findings.
 pub(super) struct Checked {
     pub(super) name: String,
     pub(super) found: Result<Report, String>,
@@ -19,7 +19,7 @@ pub(super) struct Checked {
     pub(super) empty: Option<String>,
 }
 
-/// All traces, and what was asked of their coverage.
+/// All traces, and the demands on their coverage.
 pub(super) struct Outcome {
     pub(super) traces: Vec<Checked>,
     pub(super) states: Vec<CheckedState>,
@@ -73,7 +73,7 @@ impl Outcome {
         self.traces.iter().filter_map(|trace| trace.empty.as_ref()).chain(&self.empty)
     }
 
-    /// Says on standard error what cannot be used, and what to do about it.
+    /// Names inputs that cannot be used on standard error, each with a remedy.
     pub(super) fn complain(&self) {
         let errors = self.traces.iter().filter_map(|trace| trace.found.as_ref().err());
         errors.for_each(|error| complain(&format!("error: {}", error.trim_end())));

@@ -63,7 +63,7 @@ impl GovernedTool for CommandTool {
 }
 
 impl CommandTool {
-    /// What a call is told: which one it is, and what a person approved of, if one did.
+    /// The input of a call: its run, tool and number, and the action that a person approved.
     fn told(&self, call: &Call<'_>) -> Told {
         let granted = call.granted.map(|request| request.action().to_owned());
         let input = serde_json::json!({
@@ -88,7 +88,7 @@ fn succeeded(ended: &Ended) -> bool {
 /// What a program says that speaks for itself.
 ///
 /// # Errors
-/// What it says is no output of a tool.
+/// Standard output that is not the output of a tool.
 fn structured(ended: &Ended) -> Result<ToolOutput, String> {
     if ended.is_cut {
         return Err(format!("its output has more than {} bytes", process::KEPT_WHOLE));

@@ -75,7 +75,7 @@ pub(super) fn plain(name: &Path) -> PathBuf {
     name.components().filter(|part| *part != std::path::Component::CurDir).collect()
 }
 
-/// Who may do what with a file or folder.
+/// The permission bits of a file or folder.
 #[cfg(unix)]
 pub(super) fn mode(path: &Path) -> io::Result<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -112,7 +112,7 @@ fn holds_runs(folder: &Path) -> bool {
     folder.join("command-center").join("PENDING").is_dir()
 }
 
-/// Fails for what cannot be copied, before anything is made.
+/// Refuses links and special files before anything is made.
 ///
 /// # Errors
 /// Links and special files, of which a copy could lead out of the folder.

@@ -148,7 +148,7 @@ impl Runs {
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
     }
 
-    /// The folder of the runs as a name in the folder that tools work in, if it is there: it is no part of what a run works on.
+    /// The folder of the runs as a name in the folder that tools work in, if it is there. A run ignores it.
     ///
     /// # Errors
     /// The two are one folder.

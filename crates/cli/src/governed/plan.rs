@@ -210,7 +210,7 @@ impl Plan {
     /// The plan as it is kept with its run.
     ///
     /// # Errors
-    /// A folder whose name is no text; a plan that would be larger than one that is read.
+    /// A folder whose name is no text; a plan above the limit for reading.
     pub(super) fn text(&self) -> Result<String, Failure> {
         // JSON is YAML.
         let text = serde_json::to_string_pretty(self)

@@ -18,7 +18,7 @@ const KEPT: usize = 16 << 10;
 /// The same of an output that is read as a whole.
 pub(super) const KEPT_WHOLE: usize = 1 << 20;
 
-/// What a program is told.
+/// The input of a program.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// Variables of its environment.

@@ -39,9 +39,9 @@ struct OfCall {
 pub(super) struct Calls<'s> {
     case: &'s Case,
     calls: BTreeMap<String, OfCall>,
-    /// What was given under each id.
+    /// The decisions that were given under each id.
     sent: BTreeMap<String, Vec<Incoming>>,
-    /// What the giver of each decision found in the list of the run.
+    /// The list of the run as the giver of each decision saw it.
     looks: Looks,
     keys: BTreeSet<String>,
 }

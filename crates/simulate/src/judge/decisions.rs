@@ -30,9 +30,9 @@ pub(super) struct Decisions {
     shown: BTreeMap<String, CallNow>,
     /// The questions that were shown when a decision was given, by the id of the decision.
     given_on: BTreeMap<String, BTreeSet<String>>,
-    /// What was given under each id.
+    /// The decisions that were given under each id.
     given: Given,
-    /// What the giver of each decision found in the list of the run.
+    /// The list of the run as the giver of each decision saw it.
     looks: Looks,
     /// Decisions whose givers found no list, since their process came up and has committed nothing yet.
     unseen: BTreeSet<String>,

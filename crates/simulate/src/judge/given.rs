@@ -1,4 +1,4 @@
-//! What was given under each id of a decision, and which of it was accepted.
+//! The decisions that were given under each id, and the accepted one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What each decider was shown: the list of a handle as it was when the decision was given.
+//! The questions that each decider was shown: the list of a handle as it was when the decision was given.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The table of replies: what a decision may be answered, written from the text.
+//! The table of replies, written from the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::Moment;
 use super::given::Given;
 use super::moment::CallNow;
 
-/// The kinds of replies, without what `Invalid` says.
+/// The kinds of replies, without the text of `Invalid`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Accepted,

@@ -169,14 +169,14 @@ pub enum What {
     Wrong(String),
 }
 
-/// A question as those find it who hold a handle.
+/// A question as holders of a handle find it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Look {
     /// The suspension.
     pub suspension: String,
     /// The digest of the question.
     pub digest: String,
-    /// What the tool would be called with.
+    /// The arguments of the call.
     pub arguments: Value,
 }
 

@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    /// What waits, as those find it who hold this handle.
+    /// The questions that wait, as holders of this handle find them.
     pub(super) fn looks(&self, handle: &DecisionHandle) -> Arc<[Look]> {
         handle.pending().iter().map(|pending| self.look(pending)).collect()
     }
