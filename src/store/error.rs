@@ -12,7 +12,7 @@ pub enum StoreError {
         /// The id that was asked for.
         run: String,
     },
-    /// There is a run of that id.
+    /// The id was given to a run, which may have been removed since.
     Taken {
         /// The id.
         run: String,
@@ -88,7 +88,7 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::NoRun { run } => write!(f, "there is no run {run:?}"),
             StoreError::Taken { run } => {
-                write!(f, "there is a run {run:?} already; give the new one another id")
+                write!(f, "the id {run:?} was given to a run already; give the new one another id")
             }
             StoreError::Held { run, holder, until_ms } => {
                 write!(

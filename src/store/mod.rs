@@ -141,8 +141,15 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// Adds a run. It can be claimed from now on; one that is [put off](NewRun::put_off) only by name until then.
     ///
     /// # Errors
-    /// [`StoreError::Taken`] when there is a run of that id.
+    /// [`StoreError::Taken`] when the id [was given](Self::is_given).
     async fn create(&self, run: &NewRun) -> Result<(), StoreError>;
+
+    /// Was the id given to a run, even one that was removed since? It is not given again: a question is named by the id of its
+    /// run, and an answer that comes late must not be an answer to another run's question.
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError>;
 
     /// The rows of a run, as the last commit left them.
     ///
@@ -167,8 +174,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
     ///   not `Done` and somebody wants it cancelled.
     ///
-    /// The lease has a higher fence than any lease on a run of that id before it, also on one that was removed since: who has
-    /// such a lease can do nothing with the run that is there now.
+    /// The lease has a higher fence than any lease on that run before it: an older lease can do nothing with the run any more.
     ///
     /// # Errors
     /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
@@ -300,7 +306,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Takes a run away, with all that belongs to it but its last fence. Says whether it was there.
+    /// Takes a run away, with all that belongs to it. Its id is kept, and [not given again](Self::is_given). Says whether the run
+    /// was there.
     ///
     /// # Errors
     /// [`StoreError::Held`] when somebody holds it at `now_ms`.

@@ -79,6 +79,11 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().create(run).await
     }
 
+    /// As [`RunStore::is_given`].
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        self.inner().is_given(run).await
+    }
+
     /// As [`RunStore::parts`].
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         self.inner().parts(run).await
@@ -164,6 +169,10 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
 impl<W: Wrapper> RunStore for W {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         Wrapper::create(self, run).await
+    }
+
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        Wrapper::is_given(self, run).await
     }
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {

@@ -32,6 +32,33 @@ fn the_number_of_a_run_that_was_removed_is_not_given_again() {
     assert!(say(&session, &["run", "done.yaml"]).contains("done-41"));
 }
 
+/// An `approve` command that was kept must not name the question of another run.
+#[test]
+fn machines_that_share_a_store_give_no_number_of_a_removed_run() {
+    const PAY: &str = "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  \
+                       - calls: [{id: p, tool: pay}]\n  - text: done\n";
+    for store in ["sqlite:shared.db", "file:shared"] {
+        let session = Session::new();
+        session.write("pay.yaml", PAY);
+        let on = |machine: &str, args: &[&str]| {
+            session.run(&[args, &["--store", store, "--state-dir", machine]].concat()).shown()
+        };
+        let told = on("one", &["run", "pay.yaml"]);
+        assert!(told.contains("--approve pay-1/p/1"), "{told}");
+        on("one", &["cancel", "pay-1"]);
+        on("one", &["worker", "--once"]);
+        let pruned = on("one", &["prune", "--older-than", "1ms"]);
+        assert!(pruned.contains("pay-1"), "{pruned}");
+
+        let told = on("two", &["run", "pay.yaml"]);
+        assert!(told.contains("--approve pay-2/p/1"), "{told}");
+        let late = on("two", &["approve", "pay-1/p/1", "--actor", "ada"]);
+        assert!(late.contains("unknown"), "{late}");
+        let waits = on("two", &["approvals"]);
+        assert!(waits.contains("pay-2/p/1"), "{waits}");
+    }
+}
+
 #[test]
 fn runs_that_begin_together_have_numbers_of_their_own() {
     let session = Session::new();

@@ -11,8 +11,12 @@ use crate::error::{Fault, Outcome};
 pub(crate) const APPLICATION: i32 = 0x5275_5374;
 
 /// What leads from each version to the next, from an empty file on.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[include_str!("schema.sql"), include_str!("fences.sql"), include_str!("passes.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("fences.sql"),
+    include_str!("passes.sql"),
+    include_str!("removed.sql"),
+];
 
 /// Makes the tables of an empty file, and those of an older version into today's.
 pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Outcome<()> {

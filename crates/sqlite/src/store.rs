@@ -114,6 +114,11 @@ impl RunStore for SqliteStore {
         self.writer.ask(move |conn| write::runs::create(conn, &run)).await
     }
 
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::is_given(conn, &run)).await
+    }
+
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         let run = run.to_owned();
         self.readers.read(move |conn| read::load::parts(conn, &run)).await

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::super::error::StoreError;
 use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::failed;
-use crate::files::{Disk, replace};
+use crate::files::{Disk, Open, replace};
 
 /// The format of all files of a store. One that is newer is left alone.
 pub(super) const FORMAT: u32 = 1;
@@ -93,9 +93,7 @@ impl Layout {
             self.make_folders(disk, parent)?;
         }
         made(disk.create_private_folder(folder), folder)?;
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
-        disk.sync_folder(parent).map_err(failed(parent))
+        disk.sync_folder(parent(folder)).map_err(failed(parent(folder)))
     }
 
     /// Nothing is put into a folder that is something else.
@@ -118,25 +116,29 @@ impl Layout {
         self.root.join("locks")
     }
 
-    /// What is known of runs that are gone.
-    pub(super) fn removed(&self) -> PathBuf {
-        self.root.join("removed.json")
+    /// The folder with an empty file for each run that was removed.
+    fn removed(&self) -> PathBuf {
+        self.root.join("removed")
     }
 
-    /// Held by whoever makes the store, or changes what is known of runs that are gone.
-    pub(super) fn lock(&self) -> PathBuf {
+    /// Held while the store is made.
+    fn lock(&self) -> PathBuf {
         self.root.join(LOCK)
     }
 
     /// Where a run is, whether it is there or not.
     pub(super) fn run(&self, id: &str) -> Place {
         let name = folder_name(id);
-        Place { folder: self.runs().join(&name), lock: self.locks().join(format!("{name}.lock")) }
+        self.folder(&name)
     }
 
     /// Where the run in that folder is.
     pub(super) fn folder(&self, name: &str) -> Place {
-        Place { folder: self.runs().join(name), lock: self.locks().join(format!("{name}.lock")) }
+        Place {
+            folder: self.runs().join(name),
+            lock: self.locks().join(format!("{name}.lock")),
+            mark: self.removed().join(name),
+        }
     }
 }
 
@@ -173,6 +175,8 @@ fn made(made: io::Result<()>, folder: &Path) -> Result<(), StoreError> {
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) lock: PathBuf,
+    /// Says that the id was that of a run that was removed.
+    mark: PathBuf,
 }
 
 impl Place {
@@ -195,11 +199,34 @@ impl Place {
         self.folder.join(format!("{name}.jsonl"))
     }
 
+    /// Notes durably that the id is not given again.
+    pub(super) fn mark(&self, disk: &dyn Disk) -> Result<(), StoreError> {
+        let folder = parent(&self.mark);
+        make_folder(disk, folder)?;
+        disk.sync_folder(parent(folder)).map_err(failed(parent(folder)))?;
+        disk.open(&self.mark, Open::Write).and_then(|mut mark| mark.sync()).map_err(failed(&self.mark))?;
+        disk.sync_folder(folder).map_err(failed(folder))
+    }
+
+    /// Was a run of that id removed?
+    pub(super) fn is_marked(&self, disk: &dyn Disk) -> Result<bool, StoreError> {
+        match disk.open(&self.mark, Open::Read) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(failed(&self.mark)(error)),
+        }
+    }
+
     pub(super) fn make(&self, disk: &dyn Disk) -> Result<(), StoreError> {
         make_folder(disk, &self.folder)?;
-        let runs = self.folder.parent().unwrap_or(Path::new("."));
+        let runs = parent(&self.folder);
         disk.sync_folder(runs).map_err(failed(runs))
     }
+}
+
+/// The folder that a path is in.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The name of a run's folder: what can be read of its id, and enough of its digest that no two ids have one name, on file

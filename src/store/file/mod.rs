@@ -1,7 +1,6 @@
 //! Runs in a folder, to be read with the eyes.
 
 mod commits;
-mod fences;
 mod index;
 mod layout;
 mod listed;

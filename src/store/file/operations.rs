@@ -24,6 +24,11 @@ impl RunStore for FileStore {
         Ok(())
     }
 
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        let run = run.to_owned();
+        self.work(move |inner, _| inner.is_given(&run)).await
+    }
+
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         self.read(run, |run| run.parts()).await
     }
@@ -151,7 +156,6 @@ impl RunStore for FileStore {
         let removed = self.work(move |inner, wanted| {
             inner.with(&run, wanted, |run| {
                 run.state.is_held(now_ms)?;
-                inner.note_removed(run.state.fence, wanted)?;
                 inner.remove(&run.place)
             })
         });

@@ -90,6 +90,11 @@ impl Inner {
         self.with(run, wanted, |run| work(run))
     }
 
+    pub(super) fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        let place = self.layout.run(run);
+        Ok(place.is_marked(&*self.disk)? || State::is_there(&*self.disk, &place)?)
+    }
+
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
@@ -100,15 +105,16 @@ impl Inner {
             self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
             return Err(taken());
         }
-        if self.is_removed(&place) {
-            self.make_room(&place)?;
-        } else if self.has_rows(&place)? {
+        if place.is_marked(&*self.disk)? {
+            return Err(taken());
+        }
+        if self.has_rows(&place)? {
             // They are those of a run that can be restored, and not of one whose creation was cut off.
             return Err(without_state(&place).into());
         }
         place.make(&*self.disk)?;
         for log in LOGS {
-            // What a run of that id left that was removed, or never was, is none of this one.
+            // What a run of that id left whose creation was cut off is none of this one.
             let path = place.log(log);
             self.disk.open(&path, Open::Write).map(drop).map_err(failed(&path))?;
         }
@@ -116,7 +122,7 @@ impl Inner {
             (place.spec(), serde_json::to_vec_pretty(&new.spec).map_err(StoreError::failed)?);
         spec.push(b'\n');
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new, self.first_fence()?).write(&*self.disk, &place)
+        State::created(new).write(&*self.disk, &place)
     }
 
     /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.
@@ -169,8 +175,10 @@ impl Inner {
         })
     }
 
-    /// First the state gets another name, with which the run is gone: whatever is left then is taken away by whoever finds it.
+    /// First the id is marked as given. Then the state gets another name, and with that the run is gone; what is left of it is taken
+    /// away now, or when lists are made.
     pub(super) fn remove(&self, place: &Place) -> Result<(), StoreError> {
+        place.mark(&*self.disk)?;
         let path = place.state();
         self.disk.rename(&path, &place.removed()).map_err(failed(&path))?;
         self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
@@ -188,21 +196,6 @@ impl Inner {
         // Who removed it may have been killed before that was durable.
         self.disk.sync_folder(&place.folder)?;
         self.take_away(place)
-    }
-
-    /// What is left of a run that was removed is in the way of another one of its id. What says that it was removed must not
-    /// be there beside the state of the new one, nor go before its rows: these would pass for those of a run that lost its state.
-    fn make_room(&self, place: &Place) -> Result<(), StoreError> {
-        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
-        if self.take_away(place).is_ok() {
-            return Ok(());
-        }
-        // Something is there that cannot be taken away, as a folder that a person made. It may stay.
-        for path in LOGS.map(|log| place.log(log)) {
-            self.disk.open(&path, Open::Write).and_then(|mut log| log.sync()).map_err(failed(&path))?;
-        }
-        self.disk.sync_folder(&place.folder).map_err(failed(&place.folder))?;
-        self.disk.remove(&place.removed()).map_err(failed(&place.removed()))
     }
 
     /// Takes it away, where it is durable that the run was removed. What says so is the last to go.

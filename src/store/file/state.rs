@@ -91,8 +91,8 @@ struct Formatted {
 }
 
 impl State {
-    /// A run that was just created. Its leases have fences above this one, which is that of none.
-    pub(super) fn created(new: &NewRun, fence: u64) -> Self {
+    /// A run that was just created.
+    pub(super) fn created(new: &NewRun) -> Self {
         State {
             format: FORMAT,
             id: new.id.clone(),
@@ -104,7 +104,7 @@ impl State {
             waiting: 0,
             created_at_ms: new.at_ms,
             changed_at_ms: new.at_ms,
-            fence,
+            fence: 0,
             committed_under: 0,
             holder: None,
             not_before_ms: new.not_before_ms,

@@ -37,12 +37,12 @@ pub(super) struct Posting {
 }
 
 impl Kept {
-    /// A run that was just created. Its leases have fences above this one, which is that of none.
-    pub(super) fn new(run: &NewRun, fence: u64) -> Self {
+    /// A run that was just created.
+    pub(super) fn new(run: &NewRun) -> Self {
         Kept {
             info: RunInfo::created(run),
             spec: run.spec.clone(),
-            fence,
+            fence: 0,
             committed_under: 0,
             run: None,
             calls: HashMap::new(),

@@ -2,7 +2,7 @@
 
 mod kept;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -56,8 +56,14 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Runs {
     by_id: BTreeMap<String, Kept>,
-    /// What runs begin with: above each lease on those that were removed.
-    first_fence: u64,
+    /// The ids of the runs that were removed.
+    removed: HashSet<String>,
+}
+
+impl Runs {
+    fn is_given(&self, run: &str) -> bool {
+        self.by_id.contains_key(run) || self.removed.contains(run)
+    }
 }
 
 impl MemoryStore {
@@ -82,13 +88,16 @@ impl MemoryStore {
 impl RunStore for MemoryStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let mut runs = self.lock();
-        if runs.by_id.contains_key(&run.id) {
+        if runs.is_given(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
-        let kept = Kept::new(run, runs.first_fence);
-        runs.by_id.insert(run.id.clone(), kept);
+        runs.by_id.insert(run.id.clone(), Kept::new(run));
         self.news.tell();
         Ok(())
+    }
+
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        Ok(self.lock().is_given(run))
     }
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
@@ -274,9 +283,10 @@ impl RunStore for MemoryStore {
         if let Some(Holder { name, until_ms }) = holder.filter(|holder| holder.until_ms > now_ms) {
             return Err(StoreError::Held { run: run.to_owned(), holder: name, until_ms });
         }
-        let removed = runs.by_id.remove(run);
-        let above = removed.as_ref().map_or(0, |kept| kept.fence + 1);
-        runs.first_fence = runs.first_fence.max(above);
-        Ok(removed.is_some())
+        let removed = runs.by_id.remove(run).is_some();
+        if removed {
+            runs.removed.insert(run.to_owned());
+        }
+        Ok(removed)
     }
 }

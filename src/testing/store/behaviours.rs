@@ -135,8 +135,8 @@ behaviours! {
     removes:
         a_run_is_removed_with_all_that_belongs_to_it,
         a_run_in_hand_is_not_removed,
-        a_removed_run_can_be_created_anew,
-        fences_do_not_begin_anew_when_a_run_is_removed;
+        the_id_of_a_removed_run_is_not_given_again,
+        a_run_that_was_never_driven_keeps_its_id_too;
     unknown:
         unknown_runs_are_told,
         news_are_waited_for_no_longer_than_patience,

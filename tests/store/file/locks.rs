@@ -216,31 +216,6 @@ async fn a_lock_is_waited_for_and_one_that_was_waited_for_in_vain_is_not_again()
     assert!(looks().await > 2, "it was free in between");
 }
 
-/// What is known of runs that are gone has a lock of its own, for which not each removal waits.
-#[tokio::test]
-async fn a_kept_lock_of_the_store_is_waited_for_by_the_first_removal_alone() {
-    let disk = SimDisk::new();
-    let mut shared = Shared::of(&disk, "r1");
-    for run in ["r1", "r2"] {
-        create(&on(&disk), run, 1).await;
-        on(&disk).claim(&Claim::of(run, "w", 0, 10)).await.unwrap();
-    }
-    shared.lock = "/store/lock".into();
-    let store = shared.store(Duration::from_millis(3));
-    let removal = async |run: &str| {
-        shared.take(FOR_EVER);
-        let Err(StoreError::Unavailable(error)) = store.remove(run, 99).await else { panic!() };
-        assert!(error.to_string().starts_with("/store/lock: somebody holds it"), "{error}");
-        shared.looks()
-    };
-    assert!(removal("r1").await > 1);
-    assert_eq!(removal("r2").await, 1);
-    let told = store.damaged().await.unwrap();
-    assert!(told.len() == 1 && told[0].what.starts_with("/store/lock: "), "{told:?}");
-    shared.take(0);
-    assert!(store.remove("r1", 99).await.unwrap() && store.remove("r2", 99).await.unwrap());
-}
-
 /// Who does not wait any more leaves no thread behind that does.
 #[test]
 fn an_operation_that_is_dropped_waits_for_no_lock() {

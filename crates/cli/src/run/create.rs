@@ -132,11 +132,7 @@ fn put(opened: &Opened, run: &NewRun) -> Result<(), StoreError> {
 }
 
 fn is_taken(opened: &Opened, run: &str) -> Result<bool, Failure> {
-    match beside(opened.handle(), opened.store.mail(run)) {
-        Ok(_) => Ok(true),
-        Err(StoreError::NoRun { .. }) => Ok(false),
-        Err(error) => Err(opened.failure(&error)),
-    }
+    beside(opened.handle(), opened.store.is_given(run)).map_err(|error| opened.failure(&error))
 }
 
 #[cfg(test)]

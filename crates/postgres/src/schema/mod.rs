@@ -10,8 +10,13 @@ use tokio_postgres::error::SqlState;
 use crate::error::of_client;
 
 /// The versions of the tables, from 1: what leads to each from the one before.
-const VERSIONS: &[&str] =
-    &[include_str!("v1.sql"), include_str!("v2.sql"), include_str!("v3.sql"), include_str!("v4.sql")];
+const VERSIONS: &[&str] = &[
+    include_str!("v1.sql"),
+    include_str!("v2.sql"),
+    include_str!("v3.sql"),
+    include_str!("v4.sql"),
+    include_str!("v5.sql"),
+];
 
 /// What says which version is there. It is in the schema itself, so that a copy of the schema has it as well.
 const CREATE: &str = "CREATE TABLE {schema}.runstate_schema (

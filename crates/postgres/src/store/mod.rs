@@ -123,6 +123,11 @@ impl RunStore for PostgresStore {
         Ok(())
     }
 
+    async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
+        let rows = self.connections.rows(&self.sql.is_given, &[&Key::of(run).key]).await?;
+        Ok(rows.first().is_some_and(|row| row.get(0)))
+    }
+
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         load::load(&self.connections, &self.sql, run).await
     }

@@ -5,6 +5,7 @@
 pub(crate) struct Sql {
     pub(crate) create_run: String,
     pub(crate) run_no: String,
+    pub(crate) is_given: String,
     pub(crate) claim_any: String,
     pub(crate) claim_run: String,
     pub(crate) renew_run: String,
@@ -52,6 +53,9 @@ impl Sql {
         Sql {
             create_run: call("create_run", 6),
             run_no: with("SELECT no FROM {schema}.runs WHERE id = $1"),
+            is_given: with(
+                "SELECT EXISTS (SELECT FROM {schema}.runs WHERE id = $1) OR EXISTS (SELECT FROM {schema}.removed WHERE id = $1)",
+            ),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
             claim_any: with(
                 "UPDATE {schema}.runs SET fence = fence + 1, holder = $1, held_until = $3

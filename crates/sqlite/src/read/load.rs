@@ -36,6 +36,14 @@ pub(crate) fn parts(conn: &Connection, run: &str) -> Outcome<Parts> {
     })
 }
 
+/// Was the id given to a run, even one that was removed since?
+pub(crate) fn is_given(conn: &Connection, run: &str) -> Outcome<bool> {
+    let mut given = conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1) OR EXISTS (SELECT 1 FROM removed WHERE run = ?1)",
+    )?;
+    Ok(given.query_row([run], |row| row.get(0))?)
+}
+
 struct Own {
     spec: Value,
     machine: Option<(String, String)>,

@@ -10,8 +10,9 @@ use crate::number::{column, number};
 pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
     let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
     let mut insert = conn.prepare_cached(
-        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms, fence) \
-         VALUES (?1, ?2, 'Running', ?3, ?3, ?4, (SELECT first FROM fences)) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms) \
+         SELECT ?1, ?2, 'Running', ?3, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE run = ?1) \
+         ON CONFLICT (id) DO NOTHING",
     )?;
     let not_before = run.not_before_ms.map(column);
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
@@ -33,12 +34,8 @@ pub(crate) fn remove(conn: &Connection, run: &str, now_ms: u64) -> Outcome<bool>
         }
         Some(_) => {}
     }
-    // Runs that are created from now on begin above its leases.
-    let mut keep = conn.prepare_cached(
-        "UPDATE fences SET first = gone.fence + 1 \
-         FROM (SELECT fence FROM runs WHERE id = ?1) AS gone WHERE first <= gone.fence",
-    )?;
-    keep.execute([run])?;
+    conn.prepare_cached("INSERT INTO removed (run) VALUES (?1) ON CONFLICT (run) DO NOTHING")?
+        .execute([run])?;
     conn.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute([run])?;
     Ok(true)
 }
