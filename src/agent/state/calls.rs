@@ -1,6 +1,7 @@
 //! The calls of a run, found by name, by step and by how they stand.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ pub(in crate::agent) struct Calls {
     all: Vec<Call>,
     names: HashMap<Arc<str>, usize>,
     /// How many calls of each tool there are.
-    of_tool: HashMap<String, u32>,
+    of_tool: BTreeMap<String, u32>,
     /// How many lives an id had, if more than one.
     lives: HashMap<Arc<str>, u32>,
     /// The calls that are `Running`, `Suspended` or `Resuming`, in order.
@@ -152,13 +153,12 @@ impl Calls {
     /// The places of the calls of a step; they stand together, since calls are made step by step.
     pub(in crate::agent) fn of_step(&self, step: u32) -> Range<usize> {
         let key = |call: &Call| call.record().key().step;
-        // Most often it is the last step.
-        let end = match self.all.last() {
-            Some(last) if key(last) == step => self.all.len(),
-            Some(_) | None => self.all.partition_point(|call| key(call) <= step),
-        };
-        let start = self.all[..end].partition_point(|call| key(call) < step);
-        start..end
+        // Most often it is the last step, whose calls its reader goes through anyway.
+        if self.all.last().is_some_and(|last| key(last) == step) {
+            let others = self.all.iter().rposition(|call| key(call) != step);
+            return others.map_or(0, |last| last + 1)..self.all.len();
+        }
+        self.all.partition_point(|call| key(call) < step)..self.all.partition_point(|call| key(call) <= step)
     }
 
     /// Makes a call of an answer.
@@ -169,17 +169,23 @@ impl Calls {
         place: usize,
         watch: &dyn Watch,
     ) {
-        let name = self.free_name(&request.id);
+        let name = self.take_name(&request.id);
         let record = CallRecord::new(&request.id, &request.tool, request.arguments.clone())
             .at(key)
             .observed(watch.observer("tool_call", &name));
         let call = Call::new(name, AnyToolCall::new(record), 0, place);
-        let at = self.insert(call);
+        let at = self.push(call);
         self.mark(at);
     }
 
-    /// Takes a call in; they come in order.
-    pub(in crate::agent) fn insert(&mut self, mut call: Call) -> usize {
+    /// Takes a call in that was made earlier; they come in order.
+    pub(in crate::agent) fn insert(&mut self, call: Call) -> usize {
+        self.names.insert(Arc::clone(&call.name), self.all.len());
+        self.push(call)
+    }
+
+    /// Adds a call whose name is listed.
+    fn push(&mut self, mut call: Call) -> usize {
         let at = self.all.len();
         let tool = call.record().tool();
         call.number = match self.of_tool.get_mut(tool) {
@@ -194,7 +200,6 @@ impl Calls {
         };
         let status = call.status();
         self.tally.add(status);
-        self.names.insert(Arc::clone(&call.name), at);
         self.list(at, status);
         self.lapsing.extend(call.expires_at_ms().map(|at_ms| (at_ms, at)));
         self.all.push(call);
@@ -221,19 +226,19 @@ impl Calls {
         }
     }
 
-    /// The id, or its next life: `call_1#2`. A model may also give a call an id that looks like another's next life.
-    fn free_name(&mut self, id: &str) -> Arc<str> {
+    /// Lists the next call under its id, or under its next life: `call_1#2`. A model may also give a call an id that looks like
+    /// another's next life.
+    fn take_name(&mut self, id: &str) -> Arc<str> {
         let id: Arc<str> = id.into();
-        if !self.names.contains_key(&id) {
-            return id;
-        }
-        let lives = self.lives.entry(Arc::clone(&id)).or_insert(1);
+        let mut name = Arc::clone(&id);
         loop {
-            *lives += 1;
-            let name: Arc<str> = format!("{id}#{lives}").into();
-            if !self.names.contains_key(&name) {
+            if let Entry::Vacant(free) = self.names.entry(Arc::clone(&name)) {
+                free.insert(self.all.len());
                 return name;
             }
+            let lives = self.lives.entry(Arc::clone(&id)).or_insert(1);
+            *lives += 1;
+            name = format!("{id}#{lives}").into();
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::{SnapshotError, is_documented, is_pretended, sealable};
 use crate::json::numbers_keep_their_text;
-use crate::kernel::{Graph, Persist, Status};
+use crate::kernel::{Graph, Persist, Status, proven_witness};
 
 /// Takes the machines of a bundle while it is written.
 #[derive(Debug)]
@@ -45,11 +45,12 @@ impl Machines<'_> {
     where
         P::Record: Serialize,
     {
-        let is_documented = is_documented(P::GRAPH);
-        sealable::<P>()?;
         let refused =
             |message: &str| SnapshotError::Bundle { name: name.to_string(), message: message.to_owned() };
-        let Some(of) = self.graphs.iter().position(|graph| ptr::eq(*graph, P::GRAPH)) else {
+        // The bundle's graphs were looked at when it was begun.
+        let of = self.graphs.iter().position(|graph| ptr::eq(*graph, P::GRAPH));
+        let Some(of) = of.filter(|_| proven_witness::<P>().is_some()) else {
+            sealable::<P>()?;
             return Err(refused("its graph is not one of the bundle's"));
         };
         let failed = |error: serde_json::Error| refused(&error.to_string());
@@ -71,7 +72,7 @@ impl Machines<'_> {
         serde_json::to_writer(&mut *self.out, &Borrowed { of, machine }).map_err(failed)?;
         // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close its own
         // object and begin a forged one. A record of ours can where numbers keep their text.
-        if !is_documented || numbers_keep_their_text() {
+        if numbers_keep_their_text() || !is_documented(P::GRAPH) {
             serde_json::from_slice::<IgnoredAny>(&self.out[from..]).map_err(failed)?;
         }
         Ok(())
@@ -127,7 +128,8 @@ pub(super) fn write<T: Serialize + ?Sized>(
     out.extend_from_slice(b"{\"graphs\":");
     out.push(b'[');
     for (i, graph) in graphs.iter().enumerate() {
-        if is_pretended(graph) {
+        let is_documented = is_documented(graph);
+        if !is_documented && is_pretended(graph) {
             return Err(SnapshotError::Unproven {
                 machine: "the graph",
                 lifecycle: graph.identity().to_string(),
@@ -136,7 +138,7 @@ pub(super) fn write<T: Serialize + ?Sized>(
         if i > 0 {
             out.push(b',');
         }
-        if is_documented(graph) && !tells {
+        if is_documented && !tells {
             // The name says which of the told graphs it is, so that no bundle is read with the graphs of another log. It is
             // an identifier, and needs no escape.
             out.push(b'"');
