@@ -37,7 +37,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 if i > 0 {
                     out.push(b',');
                 }
-                write_leaf(&Value::from(key.as_str()), out);
+                write_text(key, out);
                 out.push(b':');
                 write(field, out);
             }
@@ -56,11 +56,15 @@ fn write_leaf(leaf: &Value, out: &mut Vec<u8>) {
         let is_number =
             text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
         if !is_number {
-            return write_leaf(&Value::from(text), out);
+            return write_text(&text, out);
         }
     }
     // Writing to memory does not fail, and a leaf has no keys that could.
     serde_json::to_writer(out, leaf).unwrap_or_else(|_| unreachable!("a JSON leaf is JSON"));
+}
+
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, text).unwrap_or_else(|_| unreachable!("a text is JSON"));
 }
 
 /// The place, as a JSON pointer, where two values first differ.

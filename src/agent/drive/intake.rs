@@ -135,11 +135,15 @@ impl Drive<'_, '_> {
     /// Shows what was committed now.
     pub(super) fn publish_all(&mut self, decided: &[String]) {
         self.asks = false;
-        let moved = std::mem::take(&mut self.unpublished);
-        if !self.is_open {
-            return self.open_inbox(true);
+        // Its room is used again.
+        let mut moved = std::mem::take(&mut self.unpublished);
+        if self.is_open {
+            self.publish(&moved, decided);
+        } else {
+            self.open_inbox(true);
         }
-        self.publish(&moved, decided);
+        moved.clear();
+        self.unpublished = moved;
     }
 
     /// The loop ends: a message that it did not take is refused, and a run that is over answers each decision.
