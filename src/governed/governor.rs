@@ -37,6 +37,7 @@ pub struct Governor {
     pub(super) rules: Rules,
     pub(super) reviewers: Reviewers,
     observers: Box<Observers>,
+    taking: Box<dyn Fn(&RunId) + Send + Sync>,
     keys: Option<Keyring>,
 }
 
@@ -118,7 +119,8 @@ impl Governor {
             }
         }
         let observers = Box::new(|_: &RunId, _: &str| Observer::default());
-        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, keys: None })
+        let taking = Box::new(|_: &RunId| {});
+        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, keys: None })
     }
 
     /// The same, with someone told of each transition of its runs and of their approvals, as it is taken: `observers` gives an
@@ -278,6 +280,21 @@ impl Governor {
         Governor { keys: Some(keys), ..self }
     }
 
+    /// The same, with `taking` called each time that a run which was begun before is in hand, before its files are brought in line
+    /// and before its timeout has effects. No other process drives the run then: so this is the place to end what a crashed driver
+    /// of the run left running, as the process of a tool.
+    ///
+    /// ```no_run
+    /// # use runstate::governed::Governor;
+    /// # fn example(governor: Governor) {
+    /// let governor = governor.taking(|run| println!("nothing of {run} is under way from here on"));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn taking(self, taking: impl Fn(&RunId) + Send + Sync + 'static) -> Self {
+        Governor { taking: Box::new(taking), ..self }
+    }
+
     pub(super) fn now(&self) -> u64 {
         self.clock.now_ms()
     }
@@ -392,6 +409,7 @@ impl Governor {
     /// Takes a run in hand, brings its files in line, and takes it where its timeout leads if it has expired.
     pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
+        (self.taking)(&open.id);
         let repairs = open.mend(&document)?;
         let Some(run) = run else {
             return Ok(InHand { open, run: None, document, repairs, expired: None });

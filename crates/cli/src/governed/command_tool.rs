@@ -119,7 +119,10 @@ pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
     let outputs = [("standard output", &ended.stdout), ("standard error", &ended.stderr)];
     let outputs = outputs.into_iter().filter(|(_, text)| !text.trim().is_empty());
     let first = format!("{}: {code}", shown(&command.run));
-    std::iter::once(first).chain(outputs.map(|(name, text)| format!("{name}: {}", last(text)))).collect()
+    let strays =
+        (ended.strays > 0).then(|| format!("ended {} processes that it had left running", ended.strays));
+    let outputs = outputs.map(|(name, text)| format!("{name}: {}", last(text)));
+    std::iter::once(first).chain(strays).chain(outputs).collect()
 }
 
 /// Why a command failed; none when it did not.

@@ -5,17 +5,16 @@
 //!   plan.yaml                    the plan as it was when the run began, with the working folder
 //!   work/                        the copy of the plan's folder that the tools work in, unless they work in place
 //!   snapshot/                    the folder as it was before the first tool
-//!   tool.json                    the process group of the tool under way
 //! <state dir>/command-center/    the ledger and the approvals of all runs
 //! ```
 
 mod auditors;
 mod command_tool;
 mod folder;
-mod leftover;
 mod plan;
 mod process;
 mod snapshot;
+mod strays;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -244,15 +243,17 @@ impl Runs {
         let governor =
             Governor::new(Arc::new(RealDisk), self.folders(), Arc::new(unix_clock()), parts, rules)
                 .map_err(refused)?;
+        let place = place.to_path_buf();
+        let governor = governor.taking(move |run| {
+            let ended = strays::end_of(&place);
+            if ended > 0 {
+                complain(&format!("{run}: ended {ended} processes that a killed command had left running"));
+            }
+        });
         Ok(match &self.keys {
             Some(keys) => governor.keyed(keys.clone()),
             None => governor,
         })
-    }
-
-    /// Ends what an earlier process of a run left running.
-    pub(crate) fn end_leftover(&self, run: &RunId) -> Option<String> {
-        leftover::end(&self.folder_of(run))
     }
 }
 

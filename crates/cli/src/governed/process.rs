@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::leftover;
 use super::plan;
+use super::strays;
 
 /// How much of each output is kept: its end.
 const KEPT: usize = 16 << 10;
@@ -38,6 +38,8 @@ pub(super) struct Ended {
     /// Was the beginning of the standard output left out?
     pub(super) is_cut: bool,
     pub(super) stderr: String,
+    /// How many processes it had left running. They were ended.
+    pub(super) strays: usize,
 }
 
 /// The process group of a program, ended when this is dropped before the program has ended by itself.
@@ -52,11 +54,12 @@ impl Drop for Group {
         let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
         if !*reaped {
             end_group(self.pid);
+            strays::end_children(self.pid);
         }
     }
 }
 
-/// Runs a command to its end. Dropped before that, the whole process group is ended.
+/// Runs a command to its end, and ends what it leaves running. Dropped before that, all of it is ended.
 ///
 /// # Errors
 /// That it cannot be started.
@@ -66,15 +69,16 @@ pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path, told: 
     let mut command_line = Command::new(program);
     command_line.args(arguments).current_dir(work.join(&command.folder));
     // A tool that has the key could write the files of its own run.
-    command_line.envs(told.env).env_remove(crate::keys::VARIABLE);
+    command_line.envs(told.env).env(strays::MARKER, run).env_remove(crate::keys::VARIABLE);
+    strays::adopt();
     let mut child = spawn(&mut command_line, told.input.is_some())?;
     if let (Some(text), Some(mut input)) = (told.input, child.stdin.take()) {
         // A program need not read it.
         thread::spawn(move || drop(input.write_all(text.as_bytes())));
     }
-    leftover::note(run, child.id());
+    let pid = child.id();
     let reaped = Arc::new(Mutex::new(false));
-    let group = Group { pid: child.id(), reaped: Arc::clone(&reaped) };
+    let group = Group { pid, reaped: Arc::clone(&reaped) };
     let most = if told.is_read_whole { KEPT_WHOLE } else { KEPT };
     let (stdout, stderr) = (tail(child.stdout.take(), most), tail(child.stderr.take(), KEPT));
     let (said, ended) = oneshot::channel();
@@ -90,17 +94,27 @@ pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path, told: 
         Err(_) => None,
     };
     drop(group);
-    leftover::forget(run);
-    // The group is gone, so the outputs have come to their end.
-    let join = |reader: thread::JoinHandle<(String, bool)>| reader.join().unwrap_or_default();
-    let ((stdout, is_cut), (stderr, _)) = (join(stdout), join(stderr));
-    Ok(Ended { status, stdout, is_cut, stderr })
+    // All that had the outputs is gone, so they have come to their end.
+    let strays = strays::end_children(pid);
+    let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);
+    Ok(Ended { status, stdout, is_cut, stderr, strays })
+}
+
+/// How long the end of an output is waited for, once all that had it was ended.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+async fn read(output: oneshot::Receiver<(String, bool)>) -> (String, bool) {
+    match tokio::time::timeout(PATIENCE, output).await {
+        Ok(read) => read.unwrap_or_default(),
+        Err(_) => ("[unknown: a process that cannot be ended keeps it open]".to_owned(), false),
+    }
 }
 
 /// Reads an output to its end, and keeps the last part of it, of so many bytes. Says whether that is not all.
-fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> thread::JoinHandle<(String, bool)> {
+fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> oneshot::Receiver<(String, bool)> {
+    let (told, output) = oneshot::channel();
     thread::spawn(move || {
-        let Some(mut from) = from else { return (String::new(), false) };
+        let Some(mut from) = from else { return };
         let (mut kept, mut cut, mut piece) = (VecDeque::with_capacity(KEPT), false, [0; 4096]);
         while let Ok(length @ 1..) = from.read(&mut piece) {
             kept.extend(&piece[..length]);
@@ -109,8 +123,10 @@ fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> thread::JoinHa
             kept.drain(..over);
         }
         let text = String::from_utf8_lossy(kept.make_contiguous()).into_owned();
-        (if cut { format!("[…] {text}") } else { text }, cut)
-    })
+        // The call may be over.
+        drop(told.send((if cut { format!("[…] {text}") } else { text }, cut)));
+    });
+    output
 }
 
 #[cfg(unix)]

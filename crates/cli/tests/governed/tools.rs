@@ -44,7 +44,6 @@ fn a_tool_that_takes_too_long_is_ended_with_its_children() {
     let child = session.read(&format!("{STATE_DIR}/{run}/child.pid"));
     assert!(child.trim().parse::<u32>().is_ok(), "{child:?}");
     until("what the tool had started was not ended", || !lives(child.trim()));
-    assert!(!session.path(&format!("{STATE_DIR}/{run}/tool.json")).exists());
     assert_in_order(&session, &run);
 }
 
@@ -60,9 +59,8 @@ fn a_tool_that_a_killed_run_left_is_ended_by_recovery() {
             .ok()?
             .flatten()
             .find(|entry| entry.file_name().to_string_lossy().starts_with("RUN-"))?;
-        let noted = run.path().join("tool.json").exists();
         let pid = fs::read_to_string(run.path().join("build.pid")).ok()?.trim().to_owned();
-        (noted && !pid.is_empty()).then_some((run.file_name().into_string().unwrap(), pid))
+        (!pid.is_empty()).then_some((run.file_name().into_string().unwrap(), pid))
     };
     until("the tool never started", || pid().is_some());
     let (run, tool) = pid().unwrap();
@@ -76,6 +74,77 @@ fn a_tool_that_a_killed_run_left_is_ended_by_recovery() {
     assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
     until("the tool was not ended", || !lives(&tool));
     assert_in_order(&session, &run);
+}
+
+/// A process that leaves its group is ended with its tool, whether it keeps the output open, has given it up, or has emptied its
+/// environment. The time limit holds meanwhile.
+#[test]
+fn a_process_that_leaves_its_group_is_ended_with_its_tool() {
+    for stray in [
+        "setsid sleep 600 &",
+        "setsid sleep 600 </dev/null >/dev/null 2>&1 &",
+        "env -i setsid sh -c 'sleep 600 & wait' &",
+    ] {
+        let session = Session::new();
+        plan(&session, &[("build", &format!("{stray} sleep 0.2; echo done > index.html"))], REVIEW);
+        let before = std::time::Instant::now();
+        let done = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(json(&done)["status"], "COMPLETE", "{stray}: {}", done.shown());
+        assert!(before.elapsed().as_secs() < 60, "{stray}: it was waited for");
+        let state = session.read(&format!("{STATE_DIR}/{}/RUN_STATE.json", run_id(&json(&done))));
+        assert!(state.contains("processes that it had left running"), "{stray}: {state}");
+    }
+}
+
+/// Where a command is killed, the next one that has the run in hand ends what it left, also one that halts the run.
+#[test]
+fn what_a_killed_command_left_is_ended_before_the_run_expires() {
+    let session = Session::new();
+    plan(&session, &[("build", "setsid sleep 600 & echo $! > ../stray.pid; wait")], REVIEW);
+    let text = session.read("plan.yaml") + "limits_seconds: {EXECUTING: 1}\n";
+    session.write("plan.yaml", text);
+    let mut child =
+        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
+    let stray = || {
+        let mut runs = fs::read_dir(session.path(STATE_DIR)).ok()?.flatten();
+        let run = runs.find(|entry| entry.file_name().to_string_lossy().starts_with("RUN-"))?;
+        let pid = fs::read_to_string(run.path().join("stray.pid")).ok()?.trim().to_owned();
+        (!pid.is_empty()).then_some(pid)
+    };
+    until("the tool never started", || stray().is_some());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let stray = stray().unwrap();
+    assert!(lives(&stray), "it is left running");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let swept = governed(&session, &["sweep"]);
+    assert!(
+        swept.stdout.contains("HALTED_UNSAFE") || swept.stdout.contains("ROLLED_BACK"),
+        "{}",
+        swept.shown()
+    );
+    assert!(swept.stderr.contains("that a killed command had left running"), "{}", swept.shown());
+    until("the stray was not ended", || !lives(&stray));
+}
+
+/// A process of another run, or of nobody, is left alone whatever a file in the folder of the run says.
+#[test]
+fn no_process_is_ended_for_what_a_file_says() {
+    let session = Session::new();
+    let mut stranger = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", stranger.id())).unwrap();
+    let started = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
+    let noted = format!(r#"{{"pid":{},"started":{started},"owner":1,"owner_started":1}}"#, stranger.id());
+    plan(&session, &[("build", &format!("echo '{noted}' > ../tool.json; echo new > index.html"))], REVIEW);
+    let text = session.read("plan.yaml").replace("auto: [build]", "required: [build]");
+    session.write("plan.yaml", text);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    let run = run_id(&json(&done));
+    session.write(&format!("{STATE_DIR}/{run}/tool.json"), &noted);
+    governed(&session, &["recover", &run]);
+    assert!(lives(&stranger.id().to_string()));
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
 }
 
 /// A tool that speaks for itself, and one that says what is none.

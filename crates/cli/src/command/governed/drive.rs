@@ -71,7 +71,7 @@ fn drive(run: &RunId, how: &How, runs: &Runs, out: &mut Output) -> Result<Exit, 
         let mut signals = Signals::new().map_err(|error| Failure::new(format!("cannot hear signals: {error}")))?;
         let progressed = tokio::select! {
             biased;
-            progressed = live(&governor, run, how, runs) => progressed?,
+            progressed = live(&governor, run, how) => progressed?,
             code = signals.next() => {
                 // What was driven is dropped by now, and with it the process group of the tool.
                 complain(&format!(
@@ -98,21 +98,14 @@ fn drive(run: &RunId, how: &How, runs: &Runs, out: &mut Output) -> Result<Exit, 
 }
 
 /// Drives as far as the run goes, asking or waiting on the way.
-async fn live(governor: &Governor, run: &RunId, how: &How, runs: &Runs) -> Result<Progressed, Failure> {
+async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed, Failure> {
     loop {
-        // Under the run's lock nobody drives it, so what a tool left running is nobody's.
-        let progressed = match governor.waits(run).await {
+        let progressed = match governor.resume(run).await {
             Err(GovernedError::Busy { .. }) if how.wait => {
                 tokio::time::sleep(POLL).await;
                 continue;
             }
-            Err(error) => return Err(governed::refused(error)),
-            Ok(_) => {
-                if let Some(done) = runs.end_leftover(run) {
-                    complain(&printable(&done));
-                }
-                governor.resume(run).await.map_err(governed::refused)?
-            }
+            progressed => progressed.map_err(governed::refused)?,
         };
         let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
         if how.approve_plan && progressed.status == GovernedRunStatus::Planning {

@@ -1,0 +1,121 @@
+//! Processes of a run that no call waits for: those that a tool left running, and those that a killed command left.
+//!
+//! While a command lives it is the reaper of all that its tools start: a process whose parent ends becomes its child, whatever
+//! session or group it is in, and is ended with the call. A command that was killed leaves processes behind; the next command of the
+//! run finds them by their environment. A process that emptied its environment is not found then.
+
+use std::path::Path;
+
+/// A variable in the environment of each process of a run: the folder of the run.
+pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+    use std::thread;
+    use std::time::Duration;
+
+    use rustix::io::Errno;
+    use rustix::process::{
+        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, set_child_subreaper, waitid,
+        waitpid,
+    };
+
+    /// How often processes are looked for: each that is ended may leave its own children.
+    const ROUNDS: usize = 200;
+    const PAUSE: Duration = Duration::from_millis(2);
+
+    pub(in super::super) fn adopt() {
+        // Where that is not allowed, a process that leaves its group is found by its environment alone.
+        set_child_subreaper(Some(getpid())).ok();
+    }
+
+    pub(in super::super) fn end_children(waited_for: u32) -> usize {
+        let mut ended = 0;
+        for _ in 0..ROUNDS {
+            let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            if matches!(waitid(WaitId::All, any), Err(Errno::CHILD)) {
+                break;
+            }
+            let own = getpid().as_raw_nonzero().get();
+            let mut children: Vec<Pid> = processes().filter(|pid| parent(*pid) == Some(own)).collect();
+            children.retain(|pid| pid.as_raw_nonzero().get().unsigned_abs() != waited_for);
+            if children.is_empty() {
+                break;
+            }
+            for child in children {
+                kill_process(child, Signal::KILL).ok();
+                ended += usize::from(matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(Some(_))));
+            }
+            thread::sleep(PAUSE);
+        }
+        ended
+    }
+
+    pub(in super::super) fn end_of(run: &Path) -> usize {
+        let entry = [super::MARKER.as_bytes(), b"=", run.as_os_str().as_bytes()].concat();
+        let is_of_run = |pid: &Pid| {
+            let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
+            environ.is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| *one == *entry))
+        };
+        let mut ended = std::collections::BTreeSet::new();
+        for _ in 0..ROUNDS {
+            let own = getpid();
+            let found: Vec<Pid> = processes().filter(|pid| *pid != own && is_of_run(pid)).collect();
+            let killed = found.into_iter().filter(|pid| kill_process(*pid, Signal::KILL).is_ok());
+            let killed: Vec<_> = killed.map(|pid| pid.as_raw_nonzero()).collect();
+            if killed.is_empty() {
+                break;
+            }
+            ended.extend(killed);
+            thread::sleep(PAUSE);
+        }
+        ended.len()
+    }
+
+    fn processes() -> impl Iterator<Item = Pid> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+    }
+
+    /// The 4th field of `stat`, counted behind the name, which may hold anything.
+    fn parent(pid: Pid) -> Option<i32> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        let (_, behind) = stat.rsplit_once(')')?;
+        behind.split_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// Processes whose parents end become children of this one from now on.
+pub(super) fn adopt() {
+    #[cfg(target_os = "linux")]
+    linux::adopt();
+}
+
+/// Ends the children of this process and all that these leave, but the one that is waited for elsewhere. Says how many there were.
+pub(super) fn end_children(waited_for: u32) -> usize {
+    #[cfg(target_os = "linux")]
+    return linux::end_children(waited_for);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = waited_for;
+        0
+    }
+}
+
+/// Ends the processes that have the folder of a run in their environment. Says how many there were.
+pub(super) fn end_of(run: &Path) -> usize {
+    // The governor that makes a run has no folder yet.
+    if run.as_os_str().is_empty() {
+        return 0;
+    }
+    #[cfg(target_os = "linux")]
+    return linux::end_of(run);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = run;
+        0
+    }
+}
