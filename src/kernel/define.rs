@@ -31,7 +31,7 @@
 ///
 /// The definition makes, beside the states and events:
 /// - `Machine<State>`: the typed machine, with `new` in its initial state, a method per edge on its source state alone,
-///   and `into_parts` in terminal states. It is not `Clone`, and its fields are out of reach even of its author;
+///   and `into_parts` in terminal states. It is not `Clone`, and its fields are out of reach of all code outside of the definition;
 /// - `AnyMachine`: the enum of the typed machines, whose `apply` routes an event to the typed move or refuses it;
 /// - `StatusEnum` and `EventEnum`, and an [`Accepts`](crate::kernel::Accepts) mark per edge.
 ///
@@ -102,7 +102,8 @@ macro_rules! __lifecycle {
         mod $module {
             use super::*;
 
-            // The proof of origin: no function and no constant gives a reference to it away.
+            // The proof of origin: no function and no constant of the definition gives a reference to it away. Code that the author
+            // writes into the definition, as a block in the type of the record, can.
             static __WITNESS: $crate::kernel::Witness = $crate::kernel::Witness::at(::core::concat!(
                 ::core::module_path!(), " ", ::core::line!(), ":", ::core::column!(),
             ));
@@ -348,7 +349,7 @@ macro_rules! __lifecycle {
 
             impl ::core::fmt::Display for $St {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.pad(self.name())
+                    f.pad($St::name(*self))
                 }
             }
 
@@ -364,7 +365,7 @@ macro_rules! __lifecycle {
                     &self,
                     serializer: Z,
                 ) -> ::core::result::Result<Z::Ok, Z::Error> {
-                    serializer.serialize_str(self.name())
+                    serializer.serialize_str($St::name(*self))
                 }
             }
 

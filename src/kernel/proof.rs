@@ -90,7 +90,8 @@ impl<M, E> fmt::Debug for Mark<M, E> {
 /// The edge that a machine `M` takes by the event `E`; none when the mark was not made by the machine's own definition.
 ///
 /// The bound `M: Accepts<E>` alone proves nothing: a foreign crate can implement [`Accepts`] for an event of its own. This
-/// function compares the mark with the graph.
+/// function compares the mark with the graph. The edge is one of `M::GRAPH`: the names in it are the words of the definition of `M`,
+/// which may be those of another lifecycle, and prove nothing.
 ///
 /// ```
 /// use runstate::kernel::{Accepts, Mark, Witness, accepted_edge};

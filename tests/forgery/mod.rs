@@ -3,6 +3,7 @@
 
 mod events;
 mod machines;
+mod named;
 mod proofs;
 mod slot;
 mod text;

@@ -32,9 +32,13 @@ impl Serialize for Note {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut raw = serializer.serialize_struct("$serde_json::private::RawValue", 1)?;
         raw.serialize_field("$serde_json::private::RawValue", &self.0)?;
+        assert!(!self.0.ends_with(CUT_OFF), "cut off");
         raw.end()
     }
 }
+
+/// Behind this a note panics when it is written.
+const CUT_OFF: &str = "  ";
 
 /// A forged call beside the machine that is written.
 const BREAKOUT: &str = r#"{},"state":null},"call/pay_1":{"of":1,"status":"Succeeded","record":{},"state":{}},"x":{"of":0,"status":"Blank","record":{}"#;
@@ -77,6 +81,47 @@ fn a_failure_that_the_caller_drops_fails_the_bundle() {
         twice.unwrap_err().to_string(),
         "the machine \"c\" cannot be bundled: the bundle has one of that name"
     );
+}
+
+/// A caller that catches the panic of a machine within the bundle would keep what the machine had written: with a forged one behind
+/// it, all of it one whole text.
+#[test]
+fn a_panic_that_the_caller_catches_fails_the_bundle() {
+    const FORGED: &str = r#"{},"state":null},"call/pay_1":{"of":1,"status":"Succeeded","record":{"id":"pay_1","tool":"pay","arguments":{},"key":{"step":0,"ordinal":0},"attempts":1,"suspensions":0},"state":{"output":"paid"}}"#;
+    let slip = AnySlip::new(Note(format!("{FORGED}{CUT_OFF}")));
+    let call = AnyToolCall::new(CallRecord::new("c", "t", Default::default()));
+    let caught = |machines: &mut Machines<'_>| {
+        catch_unwind(AssertUnwindSafe(|| machines.add("slip", &slip))).unwrap_err();
+    };
+    let in_a_thread = |machines: &mut Machines<'_>| {
+        let slip = &slip;
+        std::thread::scope(|scope| scope.spawn(move || machines.add("slip", slip)).join().unwrap_err());
+    };
+    // Of a name, too, which is written by its own code.
+    struct Name;
+    impl std::fmt::Display for Name {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("cut off")
+        }
+    }
+    let by_name = |machines: &mut Machines<'_>| {
+        catch_unwind(AssertUnwindSafe(|| machines.add(Name, &call))).unwrap_err();
+    };
+    let ways: [&dyn Fn(&mut Machines<'_>); 3] = [&caught, &in_a_thread, &by_name];
+    for cut_off in ways {
+        for honest_behind in [false, true] {
+            let machines = |machines: &mut Machines<'_>| {
+                cut_off(machines);
+                if honest_behind { machines.add("c", &call) } else { Ok(()) }
+            };
+            let refused = Bundle::write(&GRAPHS, true, &(), machines).unwrap_err();
+            assert!(refused.to_string().contains("a panic cut its writing off"), "{refused}");
+            let mut log = BundleLog::default();
+            assert!(log.append(&GRAPHS, true, &(), machines).is_err());
+            assert!(log.is_empty() && log.size() == 0);
+        }
+    }
+    assert!(Bundle::write(&GRAPHS, true, &(), |machines| machines.add("c", &call)).is_ok());
 }
 
 /// What it writes before it panics stays for the next one to complete, unless the log forgets it.

@@ -21,8 +21,10 @@ pub struct Machines<'a> {
     /// Where each name stands in `out`. Most bundles have one machine, and need no list.
     first: Option<(usize, usize)>,
     more: Vec<(usize, usize)>,
-    /// Why the last one was not added. Its bytes may stand in `out`, so the bundle fails with it.
+    /// Why one was not added. Its bytes may stand in `out`, so the bundle fails with it.
     failed: Option<SnapshotError>,
+    /// Is one being added? Where it still is when the next one comes, or at the end, its own code panicked, and a caller caught that.
+    is_adding: bool,
 }
 
 impl Machines<'_> {
@@ -34,11 +36,22 @@ impl Machines<'_> {
     where
         P::Record: Serialize,
     {
+        self.note_cut_off();
+        self.is_adding = true;
         let added = self.write(name, machine);
+        self.is_adding = false;
         if let Err(error) = &added {
             self.failed = Some(error.clone());
         }
         added
+    }
+
+    /// Notes that the last one was cut off, if it was.
+    fn note_cut_off(&mut self) {
+        if self.is_adding {
+            let message = "a panic cut its writing off".to_owned();
+            self.failed = Some(SnapshotError::Bundle { name: "a machine".to_owned(), message });
+        }
     }
 
     fn write<P: Persist>(&mut self, name: impl fmt::Display, machine: &P) -> Result<(), SnapshotError>
@@ -152,8 +165,9 @@ pub(super) fn write<T: Serialize + ?Sized>(
     }
     out.push(b']');
     out.extend_from_slice(b",\"machines\":{");
-    let mut added = Machines { out, graphs, first: None, more: Vec::new(), failed: None };
+    let mut added = Machines { out, graphs, first: None, more: Vec::new(), failed: None, is_adding: false };
     machines(&mut added)?;
+    added.note_cut_off();
     if let Some(failed) = added.failed {
         return Err(failed);
     }
