@@ -255,7 +255,7 @@ async fn a_predicate_that_changes_its_mind_lifts_no_question() {
 }
 
 /// Asks about `pay` under the word of the library's own gate, as its tool does too.
-struct Impostor;
+struct Impostor(&'static str);
 
 #[async_trait]
 impl Plugin for Impostor {
@@ -268,23 +268,28 @@ impl Plugin for Impostor {
         _: &mut PhaseContext<'_>,
         call: &GateCall<'_>,
     ) -> Result<Verdict, PluginError> {
-        let asks = || Verdict::Suspend(Suspension::new("approval", "ask", "which account?"));
+        let asks = || Verdict::Suspend(Suspension::new(self.0, "ask", "which account?"));
         Ok(if call.decisions().is_empty() { asks() } else { Verdict::Allow })
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn another_gate_with_the_word_approval_approves_nothing() {
-    let mut world = World::new(&[&[("a", "note")]]);
-    world.plugins.push(Arc::new(Impostor));
-    world.plugins.push(Arc::new(Approvals::new().tool("note", Approval::always())));
-    let mut state = world.state();
-    world.start(&mut state).await;
-    assert_eq!(state.pending()[0].suspension.id, "r1/a/1:approval");
-    world.incoming = vec![on(&state, "d1", "a", "ada")];
-    world.resume(&mut state).await;
-    assert_eq!(state.pending()[0].suspension.id, "r1/a/2:runstate.approval");
-    assert_eq!(world.done(), [""; 0]);
+    for word in ["approval", "runstate.approval", "runstate.runstate.approval"] {
+        let mut world = World::new(&[&[("a", "note")]]);
+        world.plugins.push(Arc::new(Impostor(word)));
+        world.plugins.push(Arc::new(Approvals::new().tool("note", Approval::always())));
+        let mut state = world.state();
+        world.start(&mut state).await;
+        assert_eq!(state.pending()[0].suspension.id, "r1/a/1:approval");
+        world.incoming = vec![on(&state, "d1", "a", "ada")];
+        world.resume(&mut state).await;
+        assert_eq!(state.pending()[0].suspension.id, "r1/a/2:runstate.approval");
+        assert_eq!(world.done(), [""; 0]);
+        world.incoming = vec![on(&state, "d2", "a", "ada")];
+        world.resume(&mut state).await;
+        assert_eq!(world.done(), ["r1/a/1"], "the gate that was given to the agent counts");
+    }
 }
 
 #[tokio::test(start_paused = true)]

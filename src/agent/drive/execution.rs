@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::plugin::{ExecutedCall, Phase};
+use super::super::plugin::{ExecutedCall, Phase, foreign_word};
 use super::super::tool::{Shared, ToolContext};
 use super::gating::{Opened, Passed};
 use super::jobs::{Finished, Job};
@@ -145,9 +145,7 @@ impl Drive<'_, '_> {
         let Finished { job: Job { call, execution, replay }, mut result, patches } = finished;
         self.tell_progressed();
         if let ToolResult::Pending(suspension) = &mut result {
-            // Words of this beginning are the library's gates': an answer to a tool is no approval.
-            let word = suspension.id.trim_start_matches("runstate.");
-            suspension.id = self.state.suspension_id(call, word);
+            suspension.id = self.state.suspension_id(call, foreign_word(&suspension.id));
         }
         self.state.written(call, patches);
         self.settle(call, &execution.answered(&result), result).await?;

@@ -1,5 +1,6 @@
 //! The phases, and the plugins that are asked in them (document 003, "Phase Enum").
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use super::super::history::Message;
 use super::super::keys::Patches;
 use super::super::model::InferenceRequest;
 use super::super::plugin::{
-    EndedStep, ExecutedCall, Extension, GateCall, Phase, PhaseContext, Plugin, PluginError, Verdict,
+    Approvals, EndedStep, ExecutedCall, Extension, GateCall, Phase, PhaseContext, Plugin, PluginError,
+    Verdict, foreign_word,
 };
 use super::super::state::RunState;
 use super::super::tool::ToolSpec;
@@ -49,7 +51,7 @@ macro_rules! each_plugin {
     }};
 }
 
-type Answer<T> = Result<Result<T, PluginError>, Box<dyn std::any::Any + Send>>;
+type Answer<T> = Result<Result<T, PluginError>, Box<dyn Any + Send>>;
 
 /// What a plugin answered, or why the run does not go on.
 fn read<T>(plugin: &dyn Plugin, phase: Phase, answer: Option<Answer<T>>) -> Result<T, Halt> {
@@ -159,7 +161,13 @@ impl Drive<'_, '_> {
         let mut strongest = Verdict::Allow;
         let (phase, config) = (Phase::BeforeToolExecute, self.config);
         for plugin in config.plugins_of(phase) {
-            let verdict = one_plugin!(self, phase, step, plugin, |cx| plugin.before_tool_execute(cx, call));
+            let mut verdict =
+                one_plugin!(self, phase, step, plugin, |cx| plugin.before_tool_execute(cx, call));
+            if let Verdict::Suspend(suspension) = &mut verdict
+                && !(plugin.as_ref() as &dyn Any).is::<Approvals>()
+            {
+                suspension.id = foreign_word(&suspension.id).to_owned();
+            }
             strongest = strongest.and(verdict);
         }
         Ok(strongest)

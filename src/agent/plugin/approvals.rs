@@ -181,6 +181,12 @@ impl fmt::Debug for Approval {
 /// What stands behind the colon in the ids of its suspensions.
 const WORD: &str = "runstate.approval";
 
+/// The word of a question of foreign code. Words that begin with `runstate.` are the library's own gates': an answer to a tool, or to
+/// another plugin, is no approval.
+pub(in crate::agent) fn foreign_word(word: &str) -> &str {
+    word.trim_start_matches("runstate.")
+}
+
 /// The word in the id of a suspension: names before it are escaped, and it has no slash.
 fn word(suspension: &str) -> Option<&str> {
     suspension.rsplit('/').next()?.split_once(':').map(|(_, word)| word)
@@ -197,8 +203,9 @@ pub(in crate::agent) fn approvers(decisions: &[Decision]) -> usize {
 ///
 /// A call goes on when it was approved, and is cancelled when a person says no. An approval is for the arguments that were shown:
 /// where a decision on another question replaces them, and those need an approval, the call is blocked. Each question is
-/// suspended under an id that ends in `:runstate.approval`: words that begin with `runstate.` are the library's. An answer to any
-/// other question approves nothing. Where several are about one tool, one approval counts for all, and the one that wants the most people decides.
+/// suspended under an id that ends in `:runstate.approval`: words that begin with `runstate.` are the library's, and no
+/// tool and no other plugin can ask under one. An answer to any other question approves nothing. So it is given to the agent itself: where
+/// another plugin passes its verdicts on, its questions are that plugin's, and the call is asked about again and again. Where several are about one tool, one approval counts for all, and the one that wants the most people decides.
 ///
 /// ```
 /// use runstate::agent::answer::{FinishReason, ModelEvent};

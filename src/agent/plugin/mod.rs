@@ -7,6 +7,7 @@ mod ended;
 mod phase;
 mod verdict;
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use super::model::InferenceRequest;
 use crate::termination::{FinalReason, TerminationReason};
 use crate::turn::Turn;
 
-pub(in crate::agent) use approvals::approvers;
 pub use approvals::{Approval, Approvals};
+pub(in crate::agent) use approvals::{approvers, foreign_word};
 pub use call::{ExecutedCall, GateCall};
 pub use context::PhaseContext;
 pub use ended::EndedStep;
@@ -65,7 +66,7 @@ pub use verdict::Verdict;
 /// }
 /// ```
 #[async_trait]
-pub trait Plugin: Send + Sync {
+pub trait Plugin: Any + Send + Sync {
     /// What it is called in errors.
     fn name(&self) -> &str;
 
