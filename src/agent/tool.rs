@@ -9,9 +9,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::decide::is_unseen;
 use super::keys::{Key, KeyError, Patches, StateView};
 use super::plugin::Approval;
+use crate::actor::is_unseen;
 use crate::decision::Decision;
 use crate::tool_call::{CallKey, CallRecord};
 use crate::tool_execution::{Effect, ExecuteTool, ToolExecution};

@@ -5,6 +5,7 @@ use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
 use super::notes::{PlanNote, Purpose, Standing, short};
 use super::open::OpenRun;
+use crate::actor::is_name;
 use crate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
 use crate::governed_run::{
     AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
@@ -163,9 +164,9 @@ fn purpose(open: &OpenRun<'_>) -> Purpose {
 
 /// Fails for a decision by nobody.
 fn somebody(approval: &ApprovalId, by: &str) -> Result<()> {
-    match by.trim() {
-        "" => Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))),
-        _ => Ok(()),
+    match is_name(by) {
+        true => Ok(()),
+        false => Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))),
     }
 }
 

@@ -40,7 +40,8 @@ impl fmt::Display for Trigger {
 
 /// A commit that a state owes: the state has no way on but with the [`Receipt`] for it, or a failure.
 ///
-/// It can be read from a state that owes it and from nowhere else: what could be made up could be given a receipt.
+/// It is read from a state that owes it, or handed to a committer with the commit; it cannot be made up. It can be copied, and each
+/// copy can be given a receipt: all of them are of this one commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Due {
     /// The value in memory that owes it, by its number; 0 in stored data.
@@ -101,7 +102,7 @@ impl Due {
         self.trigger
     }
 
-    /// Its place among the commits of the flow, or of its gate, from 1.
+    /// Its place among the commits of the flow, or of its gate, from 1; 0 for the commit that a run itself owes at its end.
     pub fn number(self) -> u64 {
         self.number
     }
@@ -125,7 +126,8 @@ impl fmt::Display for Due {
 /// Proof that [`commit`], or one of its two sisters, was called for what this very flow, gate or run owes. It does not prove
 /// that a disk was written: the closure says so, and [`without_committer`] writes nothing.
 ///
-/// The move that needs it uses it up. It cannot be copied, and it does not fit another flow, also not one of a run of the same
+/// Most moves that need one use it up; those that only look at it take a reference, and of one receipt one machine moves. It cannot be copied
+/// (another one can be made of the same [`Due`]), and it does not fit another flow, also not one of a run of the same
 /// id, nor the same flow after it came back from storage.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the state that owed this commit waits for its receipt"]

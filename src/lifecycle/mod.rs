@@ -4,6 +4,7 @@
 mod nonce;
 mod record;
 
+pub mod actor;
 pub mod approval;
 mod catalog;
 pub mod checkpoint;

@@ -163,6 +163,9 @@ impl FromStr for Keyring {
             let secret = bytes(secret.trim())
                 .filter(|secret| secret.len() >= LEAST)
                 .ok_or_else(|| wrong("the secret is not 64 hexadecimal digits or more, an even number"))?;
+            if secret.iter().all(|byte| *byte == 0) {
+                return Err(wrong("the secret is nothing but zeros; make one with `openssl rand -hex 32`"));
+            }
             let mac = Hmac::new_from_slice(&secret).map_err(|_| wrong("the secret has a bad length"))?;
             keys.push(Key { name: name.to_owned(), mac });
         }

@@ -20,13 +20,16 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// It protects runs and decisions against writers of the storage without the key: the specification of a run, its state, its
 /// calls, messages and values, the questions that people are shown, decisions, and a pending cancellation. Each
 /// tag is of the row's content, the run's id and the row's own place; that of a row of the state also of the number of the commit that
-/// wrote it. A question and a decision have the name of the suspension, which no other question has.
+/// wrote it. A question and a decision have the name of the suspension, which no other
+/// question of a run of that id has.
 ///
 /// # Limits
 /// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
 ///   that off keeps the numbers of its commits elsewhere.
+/// - **A removed run** whose id was given again: its rows fit the new one. A store gives no id twice ([`RunStore::is_given`]), unless its
+///   note of the removed id was taken away.
 /// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
-/// - **Lists and leases**: titles, statuses and times in [`runs`](RunStore::runs), the holder of a run. A writer of the
+/// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunStore::runs) and beside a loaded run, its holder. A writer of the
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
 /// - **Traces**, which are evidence for people and decide nothing.
 ///
@@ -233,6 +236,10 @@ impl Wrapper for Keyed {
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         let mut parts = self.store.parts(run).await?;
+        if parts.info.id != run {
+            let what = format!("the run {run:?}: its row is that of {:?}", parts.info.id);
+            return Err(StoreError::unusable(what, "nothing was changed: put the row of the run back"));
+        }
         let version = parts.info.version;
         parts.spec = self.untagged_value(&created(run, &[&parts.info.title]), parts.spec)?;
         if let Some(reason) = &mut parts.info.cancel {

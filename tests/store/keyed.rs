@@ -170,6 +170,7 @@ async fn a_changed_byte_of_any_row_is_refused() {
 #[tokio::test]
 async fn a_row_of_another_place_is_refused() {
     let world = world().await;
+    world.refuses("the row of another run", |parts| "r2".clone_into(&mut parts.info.id)).await;
     let mut other = world.open.store.parts("r2").await.unwrap();
     let others: Vec<String> = texts(&mut other).into_iter().map(|text| text.clone()).collect();
     for (row, text) in others.into_iter().enumerate() {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::tool::parts;
-use super::resolve::{EXPIRY, RUNTIME, after, fits, is_one_actor};
+use super::resolve::{EXPIRY, RUNTIME, after, fits};
 use super::{Incoming, PendingCall, Reply};
+use crate::actor::{is_name, is_one_actor};
 use crate::agent::schema::SchemaCheck;
 use crate::decision::{Decision, DecisionAction, Suspension};
 
@@ -288,23 +289,6 @@ impl Board {
     }
 }
 
-/// Is there nothing to be seen of the character, or does it change how others are seen?
-pub(crate) fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{2800}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        )
-        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
-        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Can a person see that this name is another than each that looks different?
-fn is_name(text: &str) -> bool {
-    text.chars().any(char::is_alphanumeric) && text.trim() == text && !text.chars().any(is_unseen)
-}
-
 /// Whether a decision has ids and an actor that can be one's.
 ///
 /// # Errors
@@ -318,7 +302,8 @@ pub(crate) fn well_formed(incoming: &Incoming) -> Result<(), Reply> {
     if id.len() > MOST_ID || id.chars().any(char::is_control) {
         return invalid(format!("its id has control characters or more than {MOST_ID} bytes"));
     }
-    if id.starts_with(EXPIRY) || incoming.actor.as_deref() == Some(RUNTIME) {
+    let is_runtimes = |actor: &str| is_one_actor(actor, RUNTIME);
+    if id.trim().to_lowercase().starts_with(EXPIRY) || incoming.actor.as_deref().is_some_and(is_runtimes) {
         return invalid(format!(
             "ids that begin with {EXPIRY:?} and the actor {RUNTIME:?} are the runtime's; give it others"
         ));

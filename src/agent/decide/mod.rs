@@ -15,7 +15,7 @@ use crate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 
 #[cfg(feature = "store")]
 pub(crate) use board::well_formed;
-pub(crate) use board::{Asked, Board, CallNow, is_unseen};
+pub(crate) use board::{Asked, Board, CallNow};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 pub(super) use resolve::{Accepted, Judging};
@@ -158,7 +158,7 @@ impl From<Decision> for Incoming {
 /// | names the call alone, and the call has asked before or its id lives again | [`Ambiguous`](Reply::Ambiguous) |
 /// | is on nothing that waits | [`Unknown`](Reply::Unknown) |
 /// | comes when the question has lapsed | [`Expired`](Reply::Expired) |
-/// | approves where distinct actors are asked for, without an actor or by one of an earlier decision on the call, in capitals or not | [`NotDistinct`](Reply::NotDistinct) |
+/// | approves where distinct actors are asked for, without an actor or by [one](crate::actor::is_one_actor) of an earlier decision on the call | [`NotDistinct`](Reply::NotDistinct) |
 /// | has a result that does not fit what was asked for | [`Invalid`](Reply::Invalid) |
 /// | is any other | [`Accepted`](Reply::Accepted) |
 ///

@@ -6,6 +6,7 @@ use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::{Call, RunState};
 use super::{Asked, Board, Incoming, Reply};
+use crate::actor::is_one_actor;
 use crate::decision::{Decision, DecisionAction, Suspension};
 
 /// A decision that is the answer, and the place of its call.
@@ -139,11 +140,6 @@ impl RunState {
     pub(in crate::agent) fn next_expiry_ms(&self) -> Option<u64> {
         self.calls.next_expiry_ms()
     }
-}
-
-/// Are these names of one actor? A name in capitals is no other person's.
-pub(super) fn is_one_actor(one: &str, other: &str) -> bool {
-    one.to_lowercase() == other.to_lowercase()
 }
 
 /// The actor of the runtime's own decisions: they cancel calls whose questions expired.

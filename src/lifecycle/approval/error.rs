@@ -21,7 +21,7 @@ pub enum ApprovalError {
         /// When it was to be rejected.
         at: u64,
     },
-    /// An answer by nobody: an approval is a person's.
+    /// An answer without the name of a person: a name has a letter or a digit, nothing that cannot be seen, and no white space around it.
     Nobody,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for ApprovalError {
                     "the question has not timed out: it expires at {deadline} ms, the rejection is of {at} ms"
                 )
             }
-            ApprovalError::Nobody => f.write_str("an answer needs the name of who gives it, got a blank one"),
+            ApprovalError::Nobody => f.write_str("an answer needs the name of a person: got one that is blank, has characters that cannot be seen, or white space around it"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::actor::is_name;
 use super::{ApprovalError, Decision, Outcome, Rejection};
 
 /// A person was asked and has not answered.
@@ -64,7 +65,7 @@ impl AwaitingHuman {
         if self.is_expired(at) {
             return Err(ApprovalError::Expired { deadline: self.deadline(), at });
         }
-        if by.trim().is_empty() { Err(ApprovalError::Nobody) } else { Ok(()) }
+        if is_name(by) { Ok(()) } else { Err(ApprovalError::Nobody) }
     }
 }
 

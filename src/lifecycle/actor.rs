@@ -1,0 +1,67 @@
+//! The names of people that decide.
+//!
+//! A name is believed, whatever a program says: these rules keep one person from passing for two, and a name from being none.
+//!
+//! ```
+//! use runstate::actor::{is_name, is_one_actor};
+//!
+//! assert!(is_name("Ada Lovelace") && is_name("ada@example.org"));
+//! assert!(!is_name("") && !is_name(" ada") && !is_name("\u{200b}") && !is_name("--"));
+//!
+//! assert!(is_one_actor("ada", "ADA") && is_one_actor("straße", "STRASSE"));
+//! assert!(!is_one_actor("ada", "ben"));
+//! ```
+
+/// Is there nothing to be seen of the character, or does it change how others are seen?
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{2800}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        )
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Can a person see that this name is another than each that looks different?
+pub fn is_name(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric) && text.trim() == text && !text.chars().any(is_unseen)
+}
+
+/// Are these names of one actor? Capitals, also those of several letters (`ß` and `SS`), and the kind of a space make no other person.
+///
+/// # Limits
+/// A letter and its accent in one character or in two (`é`), and full-width letters, are different names. Names are best taken from
+/// one directory, or from the operating system.
+pub fn is_one_actor(one: &str, other: &str) -> bool {
+    folded(one) == folded(other)
+}
+
+fn folded(name: &str) -> String {
+    let lower = name.to_uppercase().to_lowercase();
+    // The lower case of `İ` is an `i` with a dot of its own.
+    let letters = lower.chars().filter(|c| *c != '\u{307}');
+    letters.map(|c| if c.is_whitespace() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_actor;
+
+    #[test]
+    fn a_name_in_capitals_is_no_other_actors() {
+        for (one, other) in [
+            ("ada", "ADA"),
+            ("straße", "STRASSE"),
+            ("ﬁona", "FIONA"),
+            ("ſam", "Sam"),
+            ("ilker", "İLKER"),
+            ("ada l", "ada\u{a0}l"),
+            ("σίσυφος", "ΣΊΣΥΦΟΣ"),
+        ] {
+            assert!(is_one_actor(one, other) && is_one_actor(other, one), "{one} {other}");
+        }
+        assert!(!is_one_actor("ada", "ade") && !is_one_actor("ada", "ada2"));
+    }
+}
