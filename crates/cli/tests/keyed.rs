@@ -15,6 +15,7 @@ fn what_is_no_keyring_is_told_with_its_line() {
         (format!("k1 {}", &SECRET[2..]), "line 1: the secret is not 64 hexadecimal digits or more"),
         (format!("k1 {SECRET}x"), "line 1: the secret is not 64 hexadecimal digits or more"),
         (format!("# one\nk1 {SECRET}\nk1 {SECRET}"), "line 3: a key of that name stands above"),
+        (format!("k1 {}", "0".repeat(64)), "line 1: the secret is nothing but zeros"),
         (format!("k:1 {SECRET}"), "line 1: the name of a key has letters, digits"),
     ] {
         session.write("keys", &text);
