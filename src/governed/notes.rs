@@ -98,6 +98,8 @@ pub(super) struct PlanNote {
     pub(super) risks: Vec<DeclaredRisk>,
     pub(super) approved_by: Option<String>,
     pub(super) objection: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) baseline: Option<String>,
 }
 
 /// What came of the verification.

@@ -144,7 +144,8 @@ impl<'a> Place<'a> {
 impl OpenRun<'_> {
     /// What the parts may know of the run.
     pub(super) fn view<'v>(&'v self, planned: &'v [String], completed: usize) -> RunView<'v> {
-        RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools }
+        let baseline = self.notes.plan.as_ref().and_then(|plan| plan.baseline.as_deref());
+        RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools, baseline }
     }
 
     /// Who is told of the transitions of the machine of that name.

@@ -22,6 +22,8 @@ pub struct RunView<'a> {
     pub completed: usize,
     /// What every attempt of every tool gave, in order.
     pub reports: &'a [ToolReport],
+    /// What the planner said of how all was before the first tool ([`ProposedPlan::baseline`]).
+    pub baseline: Option<&'a str>,
 }
 
 /// A plan that waits to be approved.
@@ -33,12 +35,16 @@ pub struct ProposedPlan {
     /// What the planner sees coming. A critical risk halts the run.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
+    /// What a rollback has to know of how all is before the first tool, as the digest of a snapshot. It is kept in the state of the run, where
+    /// a tool that changes the snapshot does not change it, and handed to [`Rollback`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
 }
 
 impl ProposedPlan {
     /// A plan without risks.
     pub fn of<T: Into<String>>(tools: impl IntoIterator<Item = T>) -> Self {
-        ProposedPlan { tools: tools.into_iter().map(Into::into).collect(), risks: Vec::new() }
+        ProposedPlan { tools: tools.into_iter().map(Into::into).collect(), ..ProposedPlan::default() }
     }
 }
 

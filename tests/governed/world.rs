@@ -196,7 +196,8 @@ impl Auditor for Part {
 
 #[async_trait]
 impl Rollback for Part {
-    async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+    async fn roll_back(&self, run: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+        assert_eq!(run.baseline, Some("as it was"), "it outlives a crash");
         self.outside.lock().unwrap().rollbacks += 1;
         // Half of it is done when it is dropped or panics.
         self.outside.lock().unwrap().folder.retain(|name, _| name != "build");
@@ -287,6 +288,7 @@ impl World {
                 .map(|risk| DeclaredRisk::new(risk, "drops a table"))
                 .into_iter()
                 .collect(),
+            baseline: Some("as it was".to_owned()),
         };
         Part { outside: Arc::clone(&self.outside), name, replies: replies.to_vec(), plan }
     }

@@ -22,8 +22,8 @@ enum Considered {
 
 impl Governor {
     pub(super) async fn planning(&self, open: &mut OpenRun<'_>, run: GovernedRun<Planning>) -> Result<Step> {
-        if let Some(id) = asked_about_plan(open) {
-            let waits = Waits::Approval(pending(open, id, run.answer_by()));
+        if let Some(id) = asked_about_plan(&open.notes) {
+            let waits = Waits::Approval(pending(&open.notes, id, run.answer_by()));
             return Ok(Step::Park(run.into(), waits));
         }
         let mut objection = open.notes.plan.as_ref().and_then(|plan| plan.objection.clone());
@@ -94,5 +94,5 @@ impl Governor {
 }
 
 fn note(plan: ProposedPlan, approved_by: Option<String>, objection: Option<String>) -> PlanNote {
-    PlanNote { tools: plan.tools, risks: plan.risks, approved_by, objection }
+    PlanNote { tools: plan.tools, risks: plan.risks, approved_by, objection, baseline: plan.baseline }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 
@@ -152,6 +154,18 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
             .map_err(|error| Failure::io("set the mode of", &target, &error))?;
     }
     copy_mode(from, to).map_err(|error| Failure::io("set the mode of", to, &error))
+}
+
+/// The digest of the content of a file.
+pub(super) fn digest(path: &Path) -> io::Result<String> {
+    let (mut file, mut hash, mut piece) = (fs::File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            length => hash.update(&piece[..length]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Have two files the same content?

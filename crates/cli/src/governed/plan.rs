@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use runstate::approval::Risk;
 use runstate::governed::{
-    AutoApproved, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner, ProposedPlan,
+    AutoApproved, DeclaredRisk, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner,
+    ProposedPlan,
 };
 use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
 use runstate::snapshot::Keyring;
 use serde::{Deserialize, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
-use super::command_tool::CommandTool;
+use super::command_tool::{CommandTool, shown};
 use super::snapshot::{FolderRollback, Snapshot};
 use crate::failure::Failure;
 use crate::input::{self, Text};
@@ -92,7 +93,7 @@ pub(super) struct ToolSpec {
     /// It changes nothing: after a crash it is run again.
     #[serde(default)]
     pub(super) read_only: bool,
-    /// What a person is told, where its gate asks one.
+    /// What a person is told, where its gate asks one. A plan with a critical one is halted.
     #[serde(default = "high")]
     pub(super) risk: Risk,
     #[serde(default)]
@@ -362,6 +363,7 @@ impl Plan {
             rollback: Box::new(FolderRollback(snapshot.clone())),
             planner: Box::new(AsWritten {
                 tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
+                risks: self.tools.iter().filter(|tool| tool.risk == Risk::Critical).map(critical).collect(),
                 snapshot,
             }),
         }
@@ -388,9 +390,15 @@ fn inside(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// A tool of critical risk is a critical risk of its plan (document 001): the run is halted, and nothing runs.
+fn critical(tool: &ToolSpec) -> DeclaredRisk {
+    DeclaredRisk::new(Risk::Critical, format!("{} would run {}", tool.name, shown(&tool.run)))
+}
+
 /// The plan is what the file says; before it, the folder is kept as it is.
 struct AsWritten {
     tools: Vec<String>,
+    risks: Vec<DeclaredRisk>,
     snapshot: Snapshot,
 }
 
@@ -400,8 +408,10 @@ impl Planner for AsWritten {
         if objection.is_some() {
             return Err(PartError::new("the plan file has no other plan; change it and begin another run"));
         }
-        self.snapshot.take().map_err(|failure| PartError::new(failure.to_string()))?;
-        Ok(ProposedPlan::of(self.tools.clone()))
+        let failed = |failure: Failure| PartError::new(failure.to_string());
+        self.snapshot.take().map_err(failed)?;
+        let baseline = Some(self.snapshot.digest().map_err(failed)?);
+        Ok(ProposedPlan { tools: self.tools.clone(), risks: self.risks.clone(), baseline })
     }
 }
 

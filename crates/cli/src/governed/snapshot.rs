@@ -71,6 +71,45 @@ impl Snapshot {
         Ok(told.into_iter().map(|(name, kind)| Change::new(kind, name.to_string_lossy())).collect())
     }
 
+    /// The digest of all that is kept: names, kinds, modes and contents.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub(super) fn digest(&self) -> Result<String, Failure> {
+        folder::check_own(&self.kept).map_err(|error| Failure::io("use", &self.kept, &error))?;
+        let mut all = vec![(PathBuf::new(), Kind::Folder)];
+        all.extend(folder::list(&self.kept, &[])?);
+        let mut told = Vec::with_capacity(all.len());
+        for (name, kind) in all {
+            let path = self.kept.join(&name);
+            let read = || -> std::io::Result<serde_json::Value> {
+                let content = if kind == Kind::File { Some(folder::digest(&path)?) } else { None };
+                // A name need not be text; as it is shown for programs, it has one form.
+                Ok(serde_json::json!([
+                    format!("{name:?}"),
+                    format!("{kind:?}"),
+                    folder::mode(&path)?,
+                    content
+                ]))
+            };
+            told.push(read().map_err(|error| Failure::io("read", &path, &error))?);
+        }
+        Ok(runstate::decision::digest(&told.into()))
+    }
+
+    /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it.
+    fn check_is(&self, taken: &str) -> Result<(), Failure> {
+        let found = self.digest()?;
+        if found == taken {
+            return Ok(());
+        }
+        let what = format!(
+            "the snapshot {} was changed since it was taken: its digest was {taken}, and is {found}; nothing was put back",
+            self.kept.display()
+        );
+        Err(Failure::new(what))
+    }
+
     fn is_same(&self, name: &Path) -> Result<bool, Failure> {
         let (kept, work) = (self.kept.join(name), self.work.join(name));
         folder::same(&kept, &work).map_err(|error| Failure::io("compare", &work, &error))
@@ -143,7 +182,11 @@ pub(super) struct FolderRollback(pub(super) Snapshot);
 
 #[async_trait]
 impl Rollback for FolderRollback {
-    async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+    async fn roll_back(&self, run: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
+        // A run that began before snapshots had digests has none.
+        if let Some(taken) = run.baseline {
+            self.0.check_is(taken).map_err(|failure| vec![failure.to_string()])?;
+        }
         match self.0.restore() {
             errors if errors.is_empty() => Ok(()),
             errors => Err(errors),

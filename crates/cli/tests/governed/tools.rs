@@ -127,6 +127,33 @@ fn what_a_killed_command_left_is_ended_before_the_run_expires() {
     until("the stray was not ended", || !lives(&stray));
 }
 
+/// A rollback puts nothing back out of a snapshot that was emptied, added to, or altered: in content, or in a mode.
+#[test]
+fn a_snapshot_that_a_tool_changed_is_not_put_back() {
+    for change in [
+        "rm ../snapshot/keep.txt",
+        "echo worse > ../snapshot/index.html",
+        "echo more > ../snapshot/more.txt",
+        "chmod 700 ../snapshot/keep.txt",
+        "rm -r ../snapshot; mkdir ../snapshot",
+        "mv ../snapshot ../other; ln -s other ../snapshot",
+    ] {
+        let session = Session::new();
+        plan(&session, &[("build", &format!("{change}; echo half > index.html; exit 3"))], REVIEW);
+        let done = governed(&session, &["run", "plan.yaml", "--json"]);
+        let said = json(&done);
+        assert_eq!(said["status"], "HALTED_UNSAFE", "{change}: {}", done.shown());
+        let why = said["why"].as_str().unwrap();
+        assert!(
+            why.contains("nothing was put back") || why.contains("is a folder no more"),
+            "{change}: {said}"
+        );
+        let work = format!("{STATE_DIR}/{}/work", run_id(&said));
+        assert_eq!(session.read(&format!("{work}/keep.txt")), "kept", "{change}");
+        assert_eq!(session.read(&format!("{work}/index.html")), "half\n", "{change}");
+    }
+}
+
 /// A process of another run, or of nobody, is left alone whatever a file in the folder of the run says.
 #[test]
 fn no_process_is_ended_for_what_a_file_says() {
