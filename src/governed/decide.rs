@@ -142,7 +142,9 @@ impl Governor {
             {
                 question(&open, approval).map(|asked| Asked::Action(run, asked))
             }
-            Some(AnyGovernedRun::Planning(run)) if asked_about_plan(&open).as_ref() == Some(approval) => {
+            Some(AnyGovernedRun::Planning(run))
+                if asked_about_plan(&open.notes).as_ref() == Some(approval) =>
+            {
                 question(&open, approval).map(|asked| Asked::Plan(run, asked))
             }
             _ => None,

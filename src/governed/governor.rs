@@ -419,10 +419,10 @@ impl Governor {
         };
         let expired = match &run {
             AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
-            AnyGovernedRun::Planning(run) => asked_about_plan(&open).map(|id| (id, run.answer_by())),
+            AnyGovernedRun::Planning(run) => asked_about_plan(&open.notes).map(|id| (id, run.answer_by())),
             _ => None,
         };
-        let run = self.expire(&mut open, run, past).await?;
+        let run = self.time_out(&mut open, run, past).await?;
         Ok(InHand { open, run: Some(run), document, repairs, expired })
     }
 }

@@ -4,30 +4,61 @@ use super::drive::{asked_about_plan, pending};
 use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
 use super::outcome::{RunStatus, Swept, Waits};
-use crate::governed_run::{AnyGovernedRun, RunId};
+use super::typed;
+use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
 
 impl Governor {
-    /// Where a run is. One that has expired goes where its timeout leads first, unless another process has it in hand.
+    /// Where a run is. It is only read, without its lock: one that has expired stays as it is until it is
+    /// [taken where its timeout leads](Self::expire).
+    ///
+    /// # Errors
+    /// [`GovernedError::NoSuchRun`], [`GovernedError::Damaged`], [`GovernedError::Io`].
+    pub fn status(&self, run: &RunId) -> Result<RunStatus> {
+        Ok(RunStatus::of(&self.place().read(run, self.now())?))
+    }
+
+    /// What a run waits for, if it waits for an approval. It is only read, as by [`status`](Self::status).
+    ///
+    /// # Errors
+    /// As [`status`](Self::status).
+    pub fn waits(&self, run: &RunId) -> Result<Option<Waits>> {
+        let document = self.place().read(run, self.now())?;
+        let read = typed::read(&document, &self.reviewers)
+            .map_err(|fault| GovernedError::damaged(&self.folders.state(run), fault))?;
+        let asked = match &read.run {
+            Some(AnyGovernedRun::AwaitingApproval(run)) => {
+                Some((run.state().approval().clone(), run.answer_by()))
+            }
+            Some(AnyGovernedRun::Planning(run)) => {
+                asked_about_plan(&read.notes).map(|id| (id, run.answer_by()))
+            }
+            _ => None,
+        };
+        Ok(asked.map(|(id, answer_by)| Waits::Approval(pending(&read.notes, id, answer_by))))
+    }
+
+    /// Takes a run that has expired where its timeout leads. Returns where it went; none for one that has time left, is over, or is in
+    /// the hands of another process.
     ///
     /// # Errors
     /// As [`resume`](Self::resume), but not [`GovernedError::Busy`].
     ///
     /// # Cancel safety
     /// As [`start`](Self::start).
-    pub async fn status(&self, run: &RunId) -> Result<RunStatus> {
-        let seen = RunStatus::of(&self.place().read(run, self.now())?);
-        if !seen.is_expired(self.now()) {
-            return Ok(seen);
+    pub async fn expire(&self, run: &RunId) -> Result<Option<GovernedRunStatus>> {
+        if !self.status(run)?.is_expired(self.now()) {
+            return Ok(None);
         }
         match self.take(run).await {
-            Ok(_) => Ok(RunStatus::of(&self.place().read(run, self.now())?)),
-            Err(GovernedError::Busy { .. }) => Ok(seen),
+            Ok(InHand { run, document, .. }) => {
+                Ok(Some(run.as_ref().map_or(document.current_state, AnyGovernedRun::status)))
+            }
+            Err(GovernedError::Busy { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Takes every run that has expired where its timeout leads, and returns where each went. The list leaves out a run that
-    /// another process has in hand, that is over, or that has time left.
+    /// [Expires](Self::expire) every run whose time is over, and returns where each went.
     ///
     /// # Errors
     /// [`GovernedError::Io`] when the folder of runs cannot be read. What is wrong with a single run is in its place in the
@@ -38,19 +69,10 @@ impl Governor {
     pub async fn sweep(&self) -> Result<Vec<Swept>> {
         let mut swept = Vec::new();
         for run in self.runs()? {
-            let went = match self.place().read(&run, self.now()) {
-                Ok(document) if RunStatus::of(&document).is_expired(self.now()) => {
-                    match self.take(&run).await {
-                        Ok(taken) => {
-                            let status = taken.run.as_ref().map(AnyGovernedRun::status);
-                            Ok(status.unwrap_or(taken.document.current_state))
-                        }
-                        Err(GovernedError::Busy { .. }) => continue,
-                        Err(error) => Err(error),
-                    }
-                }
+            let went = match self.expire(&run).await {
                 // A folder that was claimed and never begun has no state.
-                Ok(_) | Err(GovernedError::NoSuchRun { .. }) => continue,
+                Ok(None) | Err(GovernedError::NoSuchRun { .. }) => continue,
+                Ok(Some(went)) => Ok(went),
                 Err(error) => Err(error),
             };
             swept.push(Swept { run, went });
@@ -68,26 +90,5 @@ impl Governor {
             names => names.map_err(GovernedError::io(self.folders.runs()))?,
         };
         Ok(names.into_iter().filter_map(|name| name.parse().ok()).collect())
-    }
-
-    /// What a run waits for, if it waits for an approval.
-    ///
-    /// # Errors
-    /// As [`status`](Self::status), and [`GovernedError::Busy`].
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn waits(&self, run: &RunId) -> Result<Option<Waits>> {
-        let InHand { open, run, .. } = self.take(run).await?;
-        Ok(match &run {
-            Some(AnyGovernedRun::AwaitingApproval(run)) => {
-                let id = run.state().approval().clone();
-                Some(Waits::Approval(pending(&open, id, run.answer_by())))
-            }
-            Some(AnyGovernedRun::Planning(run)) => {
-                asked_about_plan(&open).map(|id| Waits::Approval(pending(&open, id, run.answer_by())))
-            }
-            _ => None,
-        })
     }
 }

@@ -46,6 +46,23 @@ pub struct PendingApproval {
     pub answer_by: When,
 }
 
+impl PendingApproval {
+    /// The digest of the question: of the approval, the tool that asks, its action and its risk. A person who names it answers the
+    /// question that was shown, and none that a changed file has put in its place. None without a record.
+    ///
+    /// ```
+    /// # use runstate::governed::PendingApproval;
+    /// # fn example(pending: &PendingApproval, shown: &str) -> bool {
+    /// pending.digest().is_some_and(|digest| digest == shown)
+    /// # }
+    /// ```
+    pub fn digest(&self) -> Option<String> {
+        let request = self.request.as_ref()?;
+        let asked = serde_json::json!([self.id, request.tool(), request.action(), request.risk()]);
+        Some(crate::decision::digest(&asked))
+    }
+}
+
 /// Where a run is, as its RUN_STATE.json says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -138,7 +138,9 @@ async fn a_question_without_a_record_expires() {
     let refused = governor.approve(&run, &id, "ada", "").await.unwrap_err();
     assert!(matches!(refused, GovernedError::NotAsked { .. }), "{refused}");
     tokio::time::advance(std::time::Duration::from_secs(24 * 60 * 60)).await;
-    assert_eq!(governor.status(&run).await.unwrap().state, GovernedRunStatus::HaltedUnsafe);
+    assert_eq!(governor.status(&run).unwrap().state, GovernedRunStatus::AwaitingApproval, "it is only read");
+    assert_eq!(governor.expire(&run).await.unwrap(), Some(GovernedRunStatus::HaltedUnsafe));
+    assert_eq!(governor.status(&run).unwrap().state, GovernedRunStatus::HaltedUnsafe);
     assert!(world.disk.list(Path::new("/runs/command-center/PENDING")).unwrap().is_empty());
 }
 

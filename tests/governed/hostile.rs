@@ -22,7 +22,7 @@ async fn said_of(file: &[u8]) -> String {
     let error = governor.resume(&run).await.unwrap_err();
     let id = "A1".parse().unwrap();
     for other in [
-        governor.status(&run).await.map(drop).unwrap_err(),
+        governor.status(&run).map(drop).unwrap_err(),
         governor.approve(&run, &id, "ada", "").await.unwrap_err(),
         governor.reject(&run, &id, "ada", "").await.map(drop).unwrap_err(),
     ] {

@@ -73,11 +73,11 @@ async fn refused(world: &World) -> String {
     let approval = format!("{RUN}-A1").parse().unwrap();
     let before = world.disk.files();
     let said = [
-        governor.status(&run).await.unwrap_err().to_string(),
+        governor.status(&run).unwrap_err().to_string(),
         governor.resume(&run).await.unwrap_err().to_string(),
         governor.approve(&run, &approval, "ada", "").await.unwrap_err().to_string(),
         governor.reject(&run, &approval, "ada", "").await.unwrap_err().to_string(),
-        governor.waits(&run).await.unwrap_err().to_string(),
+        governor.waits(&run).unwrap_err().to_string(),
     ];
     assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
     assert_eq!(world.disk.files(), before, "nothing is written");
@@ -226,9 +226,7 @@ async fn a_ledger_that_was_written_anew_without_the_key_is_refused() {
     let error = world.governor().approve(&run, &approval, "ada", "").await.unwrap_err().to_string();
     assert!(error.contains("RUN_LEDGER.jsonl") && error.contains("line 1: it has no tag"), "{error}");
     replace(&world.disk, &folders().ledger(), ledger.as_bytes()).unwrap();
-    let Some(Waits::Approval(pending)) = world.governor().waits(&run).await.unwrap() else {
-        panic!("it waits")
-    };
+    let Some(Waits::Approval(pending)) = world.governor().waits(&run).unwrap() else { panic!("it waits") };
     assert_eq!(pending.id, approval);
 }
 
@@ -267,7 +265,7 @@ async fn a_changed_byte_of_any_file_is_refused() {
     };
     for at in 0..state.len() {
         replace(&world.disk, &path, &changed(&state, at)).unwrap();
-        let read = world.governor().status(&run).await;
+        let read = world.governor().status(&run);
         assert!(read.is_err(), "byte {at} of {}: {read:?}", state.len());
     }
     for at in 0..ledger.len() {
@@ -307,7 +305,7 @@ async fn a_changed_field_of_a_state_is_refused() {
             }
             *place = to.clone();
             replace(&world.disk, &path, forged.to_string().as_bytes()).unwrap();
-            let read = world.governor().status(&run).await;
+            let read = world.governor().status(&run);
             assert!(read.is_err(), "{field} to {to}: {read:?}");
         }
     }

@@ -41,7 +41,7 @@ async fn stop_in(world: &World, state: GovernedRunStatus) {
     let governor = world.governor();
     // The process is ended while the part works; what it waited is no time.
     drop(tokio::time::timeout(Duration::ZERO, governor.start("PROJECT")).await);
-    assert_eq!(world.governor().status(&run()).await.unwrap().state, state);
+    assert_eq!(world.governor().status(&run()).unwrap().state, state);
 }
 
 /// The sweeper, and whoever looks, take a run that is stuck where its timeout leads: not one millisecond early.
@@ -60,12 +60,14 @@ async fn are_to_the_millisecond() {
                     assert_eq!(swept.len(), usize::from(is_over), "{state} after {ms}");
                     assert!(swept.iter().all(|swept| *swept.went.as_ref().unwrap() == leads_to));
                     assert!(world.governor().sweep().await.unwrap().is_empty(), "once");
+                } else {
+                    let before = world.disk.files();
+                    assert_eq!(world.governor().status(&run()).unwrap().state, state);
+                    assert_eq!(world.disk.files(), before, "a look changes nothing");
+                    let went = world.governor().expire(&run()).await.unwrap();
+                    assert_eq!(went, is_over.then_some(leads_to), "{state} after {ms}");
                 }
-                assert_eq!(
-                    world.governor().status(&run()).await.unwrap().state,
-                    expected,
-                    "{state} after {ms}"
-                );
+                assert_eq!(world.governor().status(&run()).unwrap().state, expected, "{state} after {ms}");
                 if is_over {
                     judge(&world, &run()).await;
                 }
@@ -111,7 +113,7 @@ async fn are_not_reached_by_work_that_ends_before() {
         let world = World::new(Script { tools, ..Script::default() });
         assert_eq!(world.governor().start("PROJECT").await.unwrap().status, expected);
         judge(&world, &run()).await;
-        let completed = world.governor().status(&run()).await.unwrap().completed;
+        let completed = world.governor().status(&run()).unwrap().completed;
         assert_eq!(completed, 1, "what was done in time is noted, even where the run then halts");
     }
 }
@@ -139,7 +141,7 @@ async fn beat_a_late_decision() {
             );
             assert_eq!(decided.is_ok(), !is_late);
             if is_late {
-                let state = governor.status(&run()).await.unwrap().state;
+                let state = governor.status(&run()).unwrap().state;
                 assert_eq!(state, GovernedRunStatus::HaltedUnsafe);
                 judge(&world, &run()).await;
                 let again = governor.approve(&run(), &id, "ada", "").await.unwrap_err();

@@ -154,7 +154,7 @@ async fn an_approval_counts_for_the_action_that_was_shown() {
     governor.approve(&first.run, &other, "ada", "").await.unwrap();
     let done = governor.resume(&first.run).await.unwrap();
     assert_eq!(done.status, GovernedRunStatus::Completed);
-    assert_eq!(governor.status(&first.run).await.unwrap().completed, 1);
+    assert_eq!(governor.status(&first.run).unwrap().completed, 1);
     let state = world.file(super::world::folders().state(&first.run));
     assert!(state.contains("did Some(\\\"ship 2.0\\\")") && !state.contains("did Some(\\\"ship 1.0\\\")"));
 }
@@ -173,7 +173,7 @@ async fn a_run_in_hand_is_left_alone() {
         let id = "A1".parse().unwrap();
         assert!(matches!(second.resume(&run).await, Err(GovernedError::Busy { .. })));
         assert!(matches!(second.approve(&run, &id, "ada", "").await, Err(GovernedError::Busy { .. })));
-        assert_eq!(second.status(&run).await.unwrap().current_tool.as_deref(), Some("build"));
+        assert_eq!(second.status(&run).unwrap().current_tool.as_deref(), Some("build"));
         assert!(second.sweep().await.unwrap().is_empty());
         assert_eq!(world.disk.files(), before);
     };
@@ -230,7 +230,7 @@ async fn decisions_that_count_for_nothing_say_why() {
         governor.escalate(run, id, "\t", "").await.unwrap_err().to_string(),
         governor.approve(run, &"A7".parse().unwrap(), "ada", "").await.unwrap_err().to_string(),
         governor.approve(&missing, id, "ada", "").await.unwrap_err().to_string(),
-        governor.status(&missing).await.unwrap_err().to_string(),
+        governor.status(&missing).unwrap_err().to_string(),
     ];
     assert_eq!(world.disk.files(), files, "none of them changed anything");
     governor.approve(run, id, "ada", "").await.unwrap();

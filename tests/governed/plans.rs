@@ -48,17 +48,21 @@ async fn is_asked_about_and_answered_like_any_other_approval() {
     let request = pending.request.clone().unwrap();
     assert_eq!(
         (request.tool(), request.action(), request.risk()),
-        ("planner", "execute the plan build; High risk: drops a table", Risk::High)
+        (
+            "planner",
+            "execute the plan build; build would run build (High risk); High risk: drops a table",
+            Risk::High
+        )
     );
     assert_eq!(pending.answer_by.ms(), world.now() + PLANNING_MS);
     assert_eq!(record(&world), ("PENDING".to_owned(), ApprovalStatus::AwaitingHuman));
     assert_eq!(state(&world)["approvals_pending"], json!([pending.id]));
-    let seen = world.governor().status(&run()).await.unwrap();
+    let seen = world.governor().status(&run()).unwrap();
     assert_eq!((seen.pending.as_ref(), seen.state), (Some(&pending.id), GovernedRunStatus::Planning));
     let files = world.disk.files();
     let again = world.governor().resume(&run()).await.unwrap();
     assert_eq!((&again.waits, again.repairs), (&waiting.waits, Repairs::default()));
-    assert_eq!(world.governor().waits(&run()).await.unwrap(), waiting.waits);
+    assert_eq!(world.governor().waits(&run()).unwrap(), waiting.waits);
     assert_eq!(world.disk.files(), files, "it survives unchanged, and is not planned again");
 
     world.governor().approve(&run(), &pending.id, "ada", "small enough").await.unwrap();
@@ -104,7 +108,7 @@ async fn that_is_rejected_is_made_anew() {
     assert!(matches!(again, GovernedError::NotAsked { .. }), "{again}");
     let second = asked(&governor().resume(&run()).await.unwrap());
     assert_ne!(second.id, first.id);
-    assert_eq!(second.request.unwrap().action(), "execute the plan build");
+    assert_eq!(second.request.unwrap().action(), "execute the plan build; build would run build (High risk)");
     governor().approve(&run(), &second.id, "ada", "").await.unwrap();
     assert_eq!(governor().resume(&run()).await.unwrap().status, GovernedRunStatus::Completed);
     assert!(world.outside.lock().unwrap().calls.iter().all(|(tool, ..)| tool == "build"));
@@ -117,7 +121,7 @@ async fn that_is_passed_on_halts_the_run() {
     let nobody = world.governor().escalate(&run(), &pending.id, " ", "").await.unwrap_err();
     assert!(matches!(nobody, GovernedError::Refused { .. }), "{nobody}");
     world.governor().escalate(&run(), &pending.id, "ada", "the board decides").await.unwrap();
-    let why = world.governor().status(&run()).await.unwrap().why.unwrap();
+    let why = world.governor().status(&run()).unwrap().why.unwrap();
     assert_eq!(
         why,
         "the plan has a critical risk: the decision about it was passed on: ada: the board decides"
@@ -204,7 +208,7 @@ async fn of_another_tool_can_only_expire() {
     let refused = world.governor().approve(&run(), &"PLAN-7".parse().unwrap(), "ada", "").await.unwrap_err();
     assert!(matches!(refused, GovernedError::NotAsked { .. }), "{refused}");
     tokio::time::advance(std::time::Duration::from_millis(PLANNING_MS)).await;
-    assert_eq!(world.governor().status(&run()).await.unwrap().state, GovernedRunStatus::HaltedUnsafe);
+    assert_eq!(world.governor().expire(&run()).await.unwrap(), Some(GovernedRunStatus::HaltedUnsafe));
     assert!(world.outside.lock().unwrap().calls.is_empty());
 }
 

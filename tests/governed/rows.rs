@@ -119,7 +119,8 @@ async fn b2_a_run_that_is_never_planned_halts_by_its_time_limit_alone() {
     let world = World::new(tools([]));
     let run = world.governor().create("PROJECT").unwrap();
     tokio::time::advance(std::time::Duration::from_secs(60)).await;
-    let status = world.governor().status(&run).await.unwrap();
+    world.governor().expire(&run).await.unwrap();
+    let status = world.governor().status(&run).unwrap();
     assert_eq!(status.state, GovernedRunStatus::HaltedUnsafe);
     assert_eq!(status.why.unwrap(), "the state lasted too long");
     assert!(world.outside.lock().unwrap().turns.is_empty(), "nobody was asked for anything");
@@ -315,7 +316,7 @@ async fn b13_an_approval_that_was_not_used() {
     let Some(Waits::Approval(pending)) = waiting.waits else { panic!() };
     world.governor().approve(&waiting.run, &pending.id, "ada", "").await.unwrap();
     world.sweep_after(30 * MINUTE).await;
-    assert_eq!(world.governor().status(&waiting.run).await.unwrap().state, GovernedRunStatus::HaltedUnsafe);
+    assert_eq!(world.governor().status(&waiting.run).unwrap().state, GovernedRunStatus::HaltedUnsafe);
     judge(&world, &waiting.run).await;
     assert_told("b13_an_approval_that_was_not_used", &told_of(&world, &waiting.run));
 }

@@ -4,7 +4,8 @@ use super::{Governor, OpenRun, Result, Step, handed_back};
 use crate::approval::{
     AnyApproval, Approval, ApprovalId, ApprovalRecord, AwaitingHuman, Request, Risk, Submit,
 };
-use crate::governed::notes::{Purpose, Standing};
+use crate::governed::guarded::sheltered;
+use crate::governed::notes::{Notes, Purpose, Standing};
 use crate::governed::outcome::{PendingApproval, Waits};
 use crate::governed::output::Action;
 use crate::governed::parts::ProposedPlan;
@@ -46,12 +47,23 @@ impl Governor {
     ) -> Result<Step> {
         let (id, at) = (next_id(open)?, self.now());
         let risk = plan.risks.iter().map(|declared| declared.risk).max().unwrap_or(Risk::Medium);
-        let request = Request::new(PLANNER, plan_in_words(plan), risk);
+        let actions: Vec<_> = plan.tools.iter().map(|name| self.planned_action(open, plan, name)).collect();
+        let request = Request::new(PLANNER, plan_in_words(plan, &actions), risk);
         submit(open, &id, request, at, run.answer_by())?;
         open.notes.standing = Standing::Asked { approval: id.clone(), purpose: Purpose::Plan };
         open.progressed(&run)?;
-        let waits = Waits::Approval(pending(open, id, run.answer_by()));
+        let waits = Waits::Approval(pending(&open.notes, id, run.answer_by()));
         Ok(Step::Park(run.into(), waits))
+    }
+
+    /// What a tool of a plan says that its call would do, as it is before the first of them runs.
+    fn planned_action(&self, open: &OpenRun<'_>, plan: &ProposedPlan, name: &str) -> String {
+        let Some(tool) = self.tool(name) else { return "do nothing: there is no such tool".to_owned() };
+        let view = open.view(&plan.tools, 0);
+        match sheltered(|| tool.action(&view)) {
+            Ok(Action { text, risk, .. }) => format!("{text} ({risk:?} risk)"),
+            Err(error) => format!("do what it cannot say: {error}"),
+        }
     }
 
     pub(super) async fn awaiting(
@@ -62,7 +74,7 @@ impl Governor {
         if let Standing::RollingBack { why, rejected: Some((by, at)) } = open.notes.standing.clone() {
             return Ok(Step::On(self.finish_rejection(open, run, &why, &by, at.ms()).await?));
         }
-        let waits = Waits::Approval(pending(open, run.state().approval().clone(), run.answer_by()));
+        let waits = Waits::Approval(pending(&open.notes, run.state().approval().clone(), run.answer_by()));
         Ok(Step::Park(run.into(), waits))
     }
 }
@@ -80,12 +92,15 @@ fn submit(open: &mut OpenRun<'_>, id: &ApprovalId, request: Request, at: u64, an
     open.keep(&Approval::new(record).submit(Submit::new(at, answer_by)))
 }
 
-/// All of a plan, so that the answer is bound to it.
-fn plan_in_words(plan: &ProposedPlan) -> String {
+/// All of a plan and of what its tools would do, so that the answer is bound to it.
+fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     let mut text = match plan.tools.as_slice() {
         [] => "execute a plan without tools".to_owned(),
         tools => format!("execute the plan {}", tools.join(", ")),
     };
+    for (tool, action) in plan.tools.iter().zip(actions) {
+        text.push_str(&format!("; {tool} would {action}"));
+    }
     for declared in &plan.risks {
         text.push_str(&format!("; {:?} risk: {}", declared.risk, declared.what));
     }
@@ -93,8 +108,8 @@ fn plan_in_words(plan: &ProposedPlan) -> String {
 }
 
 /// What a run waits for, for the person who decides.
-pub(in crate::governed) fn pending(open: &OpenRun<'_>, id: ApprovalId, answer_by: u64) -> PendingApproval {
-    let request = open.notes.approval(&id).map(|approval| approval.record().request().clone());
+pub(in crate::governed) fn pending(notes: &Notes, id: ApprovalId, answer_by: u64) -> PendingApproval {
+    let request = notes.approval(&id).map(|approval| approval.record().request().clone());
     PendingApproval { id, request, answer_by: When::from_ms(answer_by) }
 }
 
@@ -107,8 +122,8 @@ pub(in crate::governed) fn question(open: &OpenRun<'_>, id: &ApprovalId) -> Opti
 }
 
 /// The approval that a run waits for with its plan.
-pub(in crate::governed) fn asked_about_plan(open: &OpenRun<'_>) -> Option<ApprovalId> {
-    match &open.notes.standing {
+pub(in crate::governed) fn asked_about_plan(notes: &Notes) -> Option<ApprovalId> {
+    match &notes.standing {
         Standing::Asked { approval, purpose: Purpose::Plan } => Some(approval.clone()),
         _ => None,
     }

@@ -17,7 +17,7 @@ impl Governor {
     }
 
     /// Takes a run that expired where its timeout leads.
-    pub(in crate::governed) async fn expire(
+    pub(in crate::governed) async fn time_out(
         &self,
         open: &mut OpenRun<'_>,
         run: AnyGovernedRun,
@@ -91,7 +91,7 @@ impl Governor {
         run: GovernedRun<Planning>,
         at: u64,
     ) -> Result<AnyGovernedRun> {
-        let asked = asked_about_plan(open).and_then(|id| question(open, &id));
+        let asked = asked_about_plan(&open.notes).and_then(|id| question(open, &id));
         open.notes.standing = Standing::Idle;
         let Some(approval) = asked else {
             let run = run.halt(Halt::timed_out(at));

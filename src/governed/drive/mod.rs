@@ -55,7 +55,7 @@ impl Governor {
     ) -> Result<(AnyGovernedRun, Option<Waits>)> {
         loop {
             if let Some(past) = self.expired(open, &run) {
-                run = self.expire(open, run, past).await?;
+                run = self.time_out(open, run, past).await?;
                 continue;
             }
             let step = match run {

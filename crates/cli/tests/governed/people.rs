@@ -56,6 +56,79 @@ fn the_terminal_is_asked() {
     }
 }
 
+/// All that waits is listed with what it would do, and an answer that names the digest answers that question alone.
+#[test]
+fn what_waits_is_listed_and_answered_by_its_digest() {
+    let session = Session::new();
+    let none = governed(&session, &["approvals"]);
+    assert_eq!(
+        (none.code, none.stdout.as_str()),
+        (Some(0), "nothing waits for a person\n"),
+        "{}",
+        none.shown()
+    );
+    plan(&session, &[("build", "true"), ("deploy", "echo live > live.txt")], REVIEW);
+    let ids: Vec<String> = (0..2)
+        .map(|_| {
+            json(&governed(&session, &["run", "plan.yaml", "--json"]))["waits"]["approval"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    let listed = json(&governed(&session, &["approvals", "--json"]));
+    let listed = listed.as_array().unwrap();
+    assert_eq!(listed.iter().map(|one| one["approval"].as_str().unwrap()).collect::<Vec<_>>(), ids);
+    for one in listed {
+        assert!(
+            one["action"].as_str().unwrap().starts_with("run sh -c \"echo live > live.txt\" in "),
+            "{one}"
+        );
+        assert_eq!((one["tool"].as_str(), one["risk"].as_str()), (Some("deploy"), Some("high")));
+        assert!(one["answer_by"].is_string() && one["run"].is_string(), "{one}");
+    }
+    let digests: Vec<&str> = listed.iter().map(|one| one["digest"].as_str().unwrap()).collect();
+    assert_ne!(digests[0], digests[1], "two runs ask the same, and these are two questions");
+    let text = governed(&session, &["approvals"]);
+    assert!(
+        text.stdout.contains(&format!("approve {} --digest {} --by NAME", ids[0], &digests[0][..19])),
+        "{}",
+        text.shown()
+    );
+
+    for (digest, why) in [(digests[1], "has another digest"), ("sha256:12", "is too short")] {
+        let refused = governed(&session, &["approve", &ids[0], "--digest", digest, "--by", "ada"]);
+        assert_eq!(refused.code, Some(2), "{}", refused.shown());
+        assert!(refused.stderr.contains(why), "{}", refused.shown());
+    }
+    assert_eq!(
+        json(&governed(&session, &["approvals", "--json"])).as_array().unwrap().len(),
+        2,
+        "nothing was decided"
+    );
+    let approved = governed(&session, &["approve", &ids[0], "--digest", &digests[0][..19], "--by", "ada"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    let rejected = governed(&session, &["reject", &ids[1], "--digest", digests[1], "--by", "ada"]);
+    assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
+    assert_eq!(json(&governed(&session, &["approvals", "--json"])).as_array().unwrap().len(), 0);
+}
+
+/// Document 001: a critical risk in a plan halts the run before anything is done, whatever its gates say.
+#[test]
+fn a_plan_with_a_tool_of_critical_risk_is_halted() {
+    let session = Session::new();
+    plan(&session, &[("build", "echo done > index.html")], REVIEW);
+    let text = session.read("plan.yaml").replace("- {name: build,", "- {name: build, risk: critical,");
+    session.write("plan.yaml", text);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    let said = json(&done);
+    assert_eq!((done.code, said["status"].as_str()), (Some(1), Some("HALTED_UNSAFE")), "{}", done.shown());
+    assert!(said["why"].as_str().unwrap().contains("build would run sh -c"), "{said}");
+    let run = run_id(&said);
+    assert_eq!(session.read(&format!("{STATE_DIR}/{run}/work/index.html")), "old", "nothing ran");
+    assert_in_order(&session, &run);
+}
+
 /// The plan is asked about as anything else is: a record, an answer from another process or by `--approve-plan`.
 #[test]
 fn a_plan_that_a_person_must_approve_of_waits() {
@@ -65,7 +138,9 @@ fn a_plan_that_a_person_must_approve_of_waits() {
     let waiting = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_eq!((waiting.code, json(&waiting)["status"].as_str()), (Some(3), Some("PLANNING")));
     let (run, waits) = (run_id(&json(&waiting)), json(&waiting)["waits"].clone());
-    assert_eq!(waits["request"]["action"], "execute the plan build");
+    let action = waits["request"]["action"].as_str().unwrap();
+    assert!(action.starts_with("execute the plan build; build would run sh -c true in "), "{action}");
+    assert!(action.ends_with("work (High risk)"), "{action}");
     assert_eq!(records("PENDING"), 1);
     let seen = governed(&session, &["status", &run]);
     let id = waits["approval"].as_str().unwrap();

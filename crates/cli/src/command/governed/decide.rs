@@ -1,6 +1,7 @@
 //! `runstate governed approve`, `reject`, `escalate`: a person's answer, from whichever process.
 
 use runstate::approval::ApprovalId;
+use runstate::governed::{Governor, Waits};
 use runstate::governed_run::RunId;
 
 use super::runtime;
@@ -17,7 +18,8 @@ use crate::output::Output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  runstate governed approve RUN-TINY-20260131-120000-A1 --by ada --because 'tests pass'")]
+  runstate governed approvals
+  runstate governed approve RUN-TINY-20260131-120000-A1 --digest sha256:0123456789ab --by ada --because 'tests pass'")]
 pub(super) struct Args {
     /// The approval's id
     approval: ApprovalId,
@@ -30,13 +32,44 @@ pub(super) struct Args {
     /// The run, where the approval's id does not say it
     #[arg(long)]
     run: Option<RunId>,
+    /// The digest of the question that was shown, or its first 16 characters and more: an answer to any other question is refused
+    #[arg(long)]
+    digest: Option<String>,
 }
+
+/// The fewest characters of a digest: `sha256:` and nine digits.
+const LEAST: usize = 16;
 
 impl Args {
     fn run(&self) -> Result<RunId, Failure> {
         match &self.run {
             Some(run) => Ok(run.clone()),
             None => governed::run_of(&self.approval),
+        }
+    }
+
+    /// Fails where the run asks another question than the one that was shown.
+    fn check_shown(&self, governor: &Governor, run: &RunId) -> Result<(), Failure> {
+        let Some(shown) = &self.digest else { return Ok(()) };
+        if shown.len() < LEAST {
+            return Err(Failure::new(format!(
+                "the digest {shown:?} is too short: expected {LEAST} characters at least"
+            ))
+            .with_help("`runstate governed approvals` lists what waits, with its digest"));
+        }
+        let asked = match governor.waits(run).map_err(governed::refused)? {
+            Some(Waits::Approval(pending)) if pending.id == self.approval => pending.digest(),
+            // That it does not wait for this approval is told by the answer itself.
+            _ => return Ok(()),
+        };
+        match asked {
+            Some(digest) if digest.starts_with(shown.as_str()) => Ok(()),
+            asked => Err(Failure::new(format!(
+                "the question of {} has another digest: got {shown}, expected {}; nothing was decided",
+                self.approval,
+                asked.as_deref().unwrap_or("none, since no record of it is left")
+            ))
+            .with_help("look at what is asked now: `runstate governed approvals`")),
         }
     }
 
@@ -54,6 +87,7 @@ pub(super) fn whoever() -> String {
 pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
     let governor = runs.governor(&run)?;
+    args.check_shown(&governor, &run)?;
     runtime()?
         .block_on(governor.approve(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
@@ -64,6 +98,7 @@ pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit
 pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
     let governor = runs.governor(&run)?;
+    args.check_shown(&governor, &run)?;
     let status = runtime()?
         .block_on(governor.reject(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
@@ -77,6 +112,7 @@ pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
 pub(super) fn escalate(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let run = args.run()?;
     let governor = runs.governor(&run)?;
+    args.check_shown(&governor, &run)?;
     let status = runtime()?
         .block_on(governor.escalate(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;

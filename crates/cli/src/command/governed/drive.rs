@@ -81,7 +81,7 @@ fn drive(run: &RunId, how: &How, runs: &Runs, out: &mut Output) -> Result<Exit, 
                 std::process::exit(code);
             }
         };
-        let status = governor.status(run).await.map_err(governed::refused)?;
+        let status = governor.status(run).map_err(governed::refused)?;
         Ok::<_, Failure>((progressed, status))
     })?;
     let exit = match status.state {
@@ -131,7 +131,8 @@ const POLL: Duration = Duration::from_millis(200);
 /// Waits until the run is no longer where it asks; the file alone is looked at, so that whoever decides finds it free.
 async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<(), Failure> {
     loop {
-        let status = governor.status(run).await.map_err(governed::refused)?;
+        governor.expire(run).await.map_err(governed::refused)?;
+        let status = governor.status(run).map_err(governed::refused)?;
         if status.pending.as_ref() != Some(&pending.id) {
             return Ok(());
         }
@@ -159,15 +160,16 @@ async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> R
     }
 }
 
-fn question(pending: &PendingApproval) -> String {
+pub(super) fn question(pending: &PendingApproval) -> String {
     match &pending.request {
         Some(request) => format!(
-            "{} ({:?} risk) wants to {}\n  approval {}, to be answered by {}",
+            "{} ({:?} risk) wants to {}\n  approval {}, to be answered by {}\n  digest {}",
             printable(request.tool()),
             request.risk(),
             printable(request.action()),
             pending.id,
-            pending.answer_by
+            pending.answer_by,
+            pending.digest().unwrap_or_default()
         ),
         None => format!("approval {} has no record: nobody can answer it", pending.id),
     }
@@ -197,8 +199,9 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
             out.line("to answer it, from here or from another terminal, and to go on then:");
             let options = runs.options();
             out.line(&format!(
-                "  runstate governed approve {} --by NAME{options}    (or reject, escalate)",
-                pending.id
+                "  runstate governed approve {} --digest {} --by NAME{options}    (or reject, escalate)",
+                pending.id,
+                short_digest(pending)
             ));
             out.line(&format!("  runstate governed recover {}{options}", progressed.run));
         }
@@ -217,11 +220,16 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     out.line(&format!("  {}", shown.display()));
 }
 
+/// As much of the digest of a question as a person types; `-` without one.
+pub(super) fn short_digest(pending: &PendingApproval) -> String {
+    pending.digest().and_then(|digest| digest.get(..19).map(str::to_owned)).unwrap_or_else(|| "-".to_owned())
+}
+
 fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) -> serde_json::Value {
     let folder = runs.folder_of(&progressed.run);
     let waits = match &progressed.waits {
         Some(Waits::Approval(pending)) => json!({
-            "approval": pending.id, "answer_by": pending.answer_by, "request": pending.request,
+            "approval": pending.id, "answer_by": pending.answer_by, "request": pending.request, "digest": pending.digest(),
         }),
         Some(Waits::Plan { objection }) => json!({"plan": true, "objection": objection}),
         _ => serde_json::Value::Null,

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use runstate::governed::{GovernedError, RunStatus};
-use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate::governed::RunStatus;
+use runstate::governed_run::RunId;
 use serde_json::{Value, json};
 
 use super::runtime;
+use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
@@ -14,7 +15,8 @@ use crate::output::{Output, complain, printable};
 
 /// Say where runs are
 ///
-/// A run that is past its time limit goes where its timeout leads first.
+/// They are only read: a run that is past its time limit is so until `sweep`, or another command that has it in hand, takes it where its
+/// timeout leads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -35,7 +37,7 @@ Example:
 pub(super) struct SweepArgs {}
 
 /// The runs in a folder of runs, in order.
-fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
+pub(super) fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
     let entries = match std::fs::read_dir(state_dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(|error| Failure::io("read", state_dir, &error))?,
@@ -52,16 +54,15 @@ fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
 }
 
 pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let (is_all, runtime) = (args.run.is_none(), runtime()?);
+    let is_all = args.run.is_none();
     let shown = match &args.run {
         Some(run) => vec![run.clone()],
         None => all(runs.folder())?,
     };
     let (mut told, mut bad) = (Vec::new(), false);
     for run in shown {
-        let status = runs
-            .governor(&run)
-            .and_then(|governor| runtime.block_on(governor.status(&run)).map_err(governed::refused));
+        let status =
+            runs.governor(&run).and_then(|governor| governor.status(&run).map_err(governed::refused));
         match status {
             Ok(status) => told.push(status),
             // One run that cannot be read does not keep the others from being shown.
@@ -83,7 +84,11 @@ pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result
 fn as_text(status: &RunStatus) -> String {
     let mut text = format!("{}: {} since {}", status.run, status.state, status.since);
     if let Some(deadline) = status.deadline {
-        text.push_str(&format!(", until {deadline}"));
+        let is_over = status.is_expired(unix_ms());
+        text.push_str(&format!(
+            ", until {deadline}{}",
+            if is_over { " (over: `sweep` takes it on)" } else { "" }
+        ));
     }
     text.push_str(&format!(", {} of {} tools completed", status.completed, status.planned.len()));
     if let Some(tool) = &status.current_tool {
@@ -109,24 +114,13 @@ fn as_json(status: &RunStatus) -> Value {
 pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (runtime, mut bad) = (runtime()?, false);
     for run in all(runs.folder())? {
-        let path = runs.folders().state(&run);
-        let before =
-            std::fs::read(&path).ok().and_then(|file| runstate::governed::check_state(&file, None).ok());
-        let before = before.and_then(|report| report.status).map(|status| status.state);
-        if before.is_some_and(GovernedRunStatus::is_terminal) {
-            continue;
-        }
         // Each run is rolled back by its own plan.
-        let status = runs.governor(&run).map_err(|failure| failure.to_string()).and_then(|governor| {
-            match runtime.block_on(governor.status(&run)) {
-                Ok(status) => Ok(Some(status.state)),
-                Err(GovernedError::Busy { .. }) => Ok(None),
-                Err(error) => Err(error.to_string()),
-            }
-        });
-        match status {
-            Ok(Some(state)) if Some(state) != before => out.line(&format!("{run}: {state}")),
-            Ok(_) => {}
+        let went = runs.governor(&run).map_err(|failure| failure.to_string());
+        let went = went
+            .and_then(|governor| runtime.block_on(governor.expire(&run)).map_err(|error| error.to_string()));
+        match went {
+            Ok(Some(state)) => out.line(&format!("{run}: {state}")),
+            Ok(None) => {}
             Err(error) => {
                 bad = true;
                 complain(&printable(&format!("{run}: {error}")));

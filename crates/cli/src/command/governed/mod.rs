@@ -1,5 +1,6 @@
 //! `runstate governed …`
 
+mod approvals;
 mod decide;
 mod drive;
 mod ledger;
@@ -25,7 +26,7 @@ use crate::output::Output;
 #[command(after_help = "\
 Example:
   runstate governed run examples/tiny-crate.yaml
-  runstate governed status
+  runstate governed approvals
   runstate governed approve RUN-TINY-20260131-120000-A1 --by ada --because 'tests pass'
   runstate governed recover RUN-TINY-20260131-120000
 
@@ -51,6 +52,7 @@ pub(crate) struct Args {
 enum Command {
     Run(drive::RunArgs),
     Recover(drive::RecoverArgs),
+    Approvals(approvals::Args),
     Approve(decide::Args),
     Reject(decide::Args),
     Escalate(decide::Args),
@@ -64,6 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     match &args.command {
         Command::Run(args) => drive::run(args, &runs, out),
         Command::Recover(args) => drive::recover(args, &runs, out),
+        Command::Approvals(args) => approvals::list(args, &runs, out),
         Command::Approve(args) => decide::approve(args, &runs, out),
         Command::Reject(args) => decide::reject(args, &runs, out),
         Command::Escalate(args) => decide::escalate(args, &runs, out),

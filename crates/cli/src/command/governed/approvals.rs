@@ -1,0 +1,64 @@
+//! `runstate governed approvals`: what waits for a person.
+
+use runstate::governed::Waits;
+use serde_json::{Value, json};
+
+use super::drive::{question, short_digest};
+use super::look::all;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::governed::{self, Runs};
+use crate::output::{Output, complain, printable};
+
+/// List what waits for a person
+///
+/// Each question with the exact action, its digest and the time by which it must be answered, in the order of the runs. Nothing is
+/// changed: a question whose time is over is listed until `sweep` halts its run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed approvals --json")]
+pub(super) struct Args {
+    /// A list of JSON objects: run, approval, tool, action, risk, digest, answer_by
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+    let (mut told, mut bad) = (Vec::new(), false);
+    for run in all(runs.folder())? {
+        let waits = runs.governor(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
+        match waits {
+            Ok(Some(Waits::Approval(pending))) => told.push((run, pending)),
+            Ok(_) => {}
+            // One run that cannot be read does not hide what the others ask.
+            Err(failure) => {
+                bad = true;
+                complain(&printable(&format!("{run}: {failure}")));
+            }
+        }
+    }
+    if args.json {
+        let listed = told.iter().map(|(run, pending)| {
+            let request = pending.request.as_ref();
+            json!({
+                "run": run, "approval": pending.id, "tool": request.map(|it| it.tool()),
+                "action": request.map(|it| it.action()), "risk": request.map(|it| it.risk()),
+                "digest": pending.digest(), "answer_by": pending.answer_by,
+            })
+        });
+        out.json(&Value::Array(listed.collect()));
+    } else if told.is_empty() && !bad {
+        out.line("nothing waits for a person");
+    }
+    let options = runs.options();
+    for (_, pending) in told.iter().filter(|_| !args.json) {
+        out.line(&question(pending));
+        out.line(&format!(
+            "  runstate governed approve {} --digest {} --by NAME{options}",
+            pending.id,
+            short_digest(pending)
+        ));
+    }
+    Ok(if bad { Exit::BadInput } else { Exit::Good })
+}
