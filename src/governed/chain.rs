@@ -7,7 +7,8 @@ use std::io::{self, BufRead};
 
 use sha2::{Digest, Sha256};
 
-use super::lines::Line;
+use super::lines::{Ends, LineReader, MOST_LINE};
+use super::log_line::{self, Told};
 use crate::json::hex;
 use crate::snapshot::{KeyError, Keyring};
 
@@ -47,18 +48,43 @@ impl<'a> Chain<'a> {
     /// The digest that a new line follows, of a line that is there. Without a key it is not checked.
     ///
     /// # Errors
-    /// A key without a line under it, or a line under a key that is not there.
+    /// A line that is none, or has a digest in another form; a key without a line under it, or a line under a key that is not
+    /// there.
     pub(super) fn followed(self, line: &[u8]) -> Result<Option<&str>, LedgerFaultKind> {
+        is_sound(event(line)?)?;
         let linked = linked(line);
         admitted(linked, self.keys())?;
-        Ok(linked.map(|(_, digest)| digest))
+        match linked {
+            None if has_link(line) => Err(LedgerFaultKind::Rewritten),
+            linked => Ok(linked.map(|(_, digest)| digest)),
+        }
     }
+}
+
+/// The first line of a ledger that is begun in the place of one that was set aside, without a line feed.
+pub(super) fn continuation(file: &str, bytes: u64) -> String {
+    serde_json::json!({"bytes": bytes, "continues": file}).to_string()
 }
 
 /// The place of a ledger's tags. Each tag is of the line before too, so that it names the place in the ledger.
 const PLACE: &[&str] = &["ledger"];
 
-fn digest(body: &str) -> String {
+/// What a line tells, if it is an event of a governed run. Other programs may write lines of their own.
+fn event(line: &[u8]) -> Result<Option<Told>, LedgerFaultKind> {
+    log_line::read(line).map_err(LedgerFaultKind::Garbage)
+}
+
+/// Checks what a line tells for what no writer of this library tells.
+fn is_sound(told: Option<Told>) -> Result<(), LedgerFaultKind> {
+    match told {
+        Some(Told { faults, is_of_trace: true, .. }) if !faults.is_empty() => {
+            Err(LedgerFaultKind::Garbage(faults.join("; ")))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn digest(body: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(body))
 }
 
@@ -92,13 +118,26 @@ fn admitted(linked: Option<(&str, &str)>, keys: Option<&Keyring>) -> Result<(), 
 }
 
 /// What a sound ledger holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerReport {
     /// Its lines.
     pub lines: u64,
     /// Those in the chain: all from the first chained one on.
     pub chained: u64,
+    /// The ledger before, which could not be followed and was set aside; none for one that nothing was taken out of.
+    pub continues: Option<SetAside>,
+}
+
+/// A ledger that was set aside, as the first line of the next one tells.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// The name of its file, in the folder of the ledger.
+    #[serde(rename = "continues")]
+    pub file: String,
+    /// How many bytes it had.
+    pub bytes: u64,
 }
 
 /// The first line of a ledger that is not as it should be.
@@ -171,9 +210,6 @@ impl Error for LedgerFault {
     }
 }
 
-/// The most bytes of a line that are read.
-pub(super) const MOST_LINE: u64 = 1 << 20;
-
 /// Reads a ledger from its beginning and holds each line against the one before. However long it is, a line at a time is
 /// in memory.
 ///
@@ -198,30 +234,26 @@ pub(super) const MOST_LINE: u64 = 1 << 20;
 ///
 /// # Errors
 /// [`LedgerFault`] with the first line that is not as it should be.
-pub fn verify_ledger(mut ledger: impl BufRead, keys: Option<&Keyring>) -> Result<LedgerReport, LedgerFault> {
+pub fn verify_ledger(ledger: impl BufRead, keys: Option<&Keyring>) -> Result<LedgerReport, LedgerFault> {
     let mut report = LedgerReport::default();
     let mut before: Option<String> = None;
-    let mut line = Vec::new();
+    let mut lines = LineReader::new(ledger);
     loop {
-        line.clear();
         let number = report.lines + 1;
         let fault = |why| LedgerFault { line: number, why };
-        let mut limited = io::Read::take(&mut ledger, MOST_LINE + 1);
-        let read = limited.read_until(b'\n', &mut line).map_err(|error| fault(LedgerFaultKind::Io(error)))?;
-        if read == 0 {
-            return Ok(report);
+        match lines.next().map_err(|error| fault(LedgerFaultKind::Io(error)))? {
+            None => return Ok(report),
+            Some(Ends::Torn) => return Err(fault(LedgerFaultKind::Torn)),
+            Some(Ends::TooLong) => return Err(fault(LedgerFaultKind::TooLong)),
+            Some(Ends::Whole) => report.lines = number,
         }
-        if line.pop_if(|last| *last == b'\n').is_none() {
-            let too_long = read as u64 > MOST_LINE;
-            return Err(fault(if too_long { LedgerFaultKind::TooLong } else { LedgerFaultKind::Torn }));
-        }
-        report.lines = number;
-        Line::read(&line).map_err(|why| fault(LedgerFaultKind::Garbage(why)))?;
-        let linked = linked(&line);
+        let line = &lines.line;
+        let told = event(line).map_err(fault)?;
+        let linked = linked(line);
         admitted(linked, keys).map_err(fault)?;
         match (linked, &before) {
             (None, Some(_)) => return Err(fault(LedgerFaultKind::Unchained)),
-            (None, None) if has_link(&line) => return Err(fault(LedgerFaultKind::Rewritten)),
+            (None, None) if has_link(line) => return Err(fault(LedgerFaultKind::Rewritten)),
             (None, None) => {}
             (Some((body, said)), last) => {
                 if keys.is_none() && digest(body) != said {
@@ -233,6 +265,11 @@ pub fn verify_ledger(mut ledger: impl BufRead, keys: Option<&Keyring>) -> Result
                 before = Some(said.to_owned());
                 report.chained += 1;
             }
+        }
+        // A digest that does not fit says more than what the changed line tells.
+        is_sound(told).map_err(fault)?;
+        if number == 1 {
+            report.continues = crate::json::from_slice(line).ok();
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
-use super::chain::MOST_LINE;
 use super::faults::{SKEW_MS, step};
+use super::lines::{Ends, LineReader, MOST_LINE};
 use super::log_line::{self, From, Told};
 use super::when::When;
 use crate::governed_run::GovernedRunStatus;
@@ -131,7 +131,7 @@ pub fn check_log(
 /// Those of the input.
 pub fn check_log_after(
     before: &[LoggedRun],
-    mut log: impl BufRead,
+    log: impl BufRead,
     now: Option<u64>,
     mut each: impl FnMut(&LoggedStep),
 ) -> io::Result<LogReport> {
@@ -139,21 +139,14 @@ pub fn check_log_after(
     for LoggedRun { run, state } in before {
         checked.runs.insert(run.clone(), Last { state: *state, at: None, seq: None, line: 0 });
     }
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = log.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(checked.report());
-        }
-        checked.line += 1;
-        let is_whole = line.last() == Some(&b'\n');
-        if !is_whole && read as u64 > MOST_LINE {
+    let mut lines = LineReader::new(log);
+    while let Some(ends) = lines.next()? {
+        checked.line = lines.number;
+        if ends == Ends::TooLong {
             checked.unreadable(format!("it is longer than {MOST_LINE} bytes"));
-            skip_line(&mut log)?;
             continue;
         }
-        let mut text = line.trim_ascii();
+        let mut text = lines.line.trim_ascii();
         if checked.line == 1 {
             text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         }
@@ -163,25 +156,13 @@ pub fn check_log_after(
         match log_line::read(text) {
             Ok(None) => {}
             Ok(Some(told)) => checked.told(told, &mut each),
-            Err(_) if !is_whole => checked.unreadable("it breaks off: its end is missing".to_owned()),
-            Err(why) => checked.unreadable(why),
+            Err(_) if ends == Ends::Torn => {
+                checked.unreadable("it breaks off: its end is missing".to_owned());
+            }
+            Err(why) => checked.unreadable(format!("it is no event: {why}")),
         }
     }
-}
-
-/// Passes over what is left of a line.
-fn skip_line(log: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let piece = log.fill_buf()?;
-        let (length, ends) = match piece.iter().position(|byte| *byte == b'\n') {
-            Some(at) => (at + 1, true),
-            None => (piece.len(), piece.is_empty()),
-        };
-        log.consume(length);
-        if ends {
-            return Ok(());
-        }
-    }
+    Ok(checked.report())
 }
 
 /// What is known of a run by its last line.

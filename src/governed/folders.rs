@@ -16,8 +16,11 @@ use crate::governed_run::RunId;
 /// <runs>/<run id>/FINAL_REPORT.md     when it is over
 /// <runs>/<run id>/lock                held by who has the run in hand
 /// <command centre>/RUN_LEDGER.jsonl   the transitions of all runs
+/// <command centre>/lock               held while the ledger is written
 /// <command centre>/PENDING/, APPROVED/, REJECTED/    a record for each approval
 /// ```
+///
+/// A log that is damaged, and a ledger whose end is, are kept beside the new one with `.damaged-1` (2, 3, …) behind the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
     runs: PathBuf,
@@ -74,6 +77,10 @@ impl Folders {
 
     pub(super) fn lock(&self, run: &RunId) -> PathBuf {
         self.run(run).join("lock")
+    }
+
+    pub(super) fn ledger_lock(&self) -> PathBuf {
+        self.command_center.join("lock")
     }
 
     pub(super) fn records(&self, folder: &str) -> PathBuf {

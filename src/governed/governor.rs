@@ -1,7 +1,7 @@
 //! The driver of governed runs.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::chain::Chain;
@@ -9,8 +9,7 @@ use super::document::Document;
 use super::drive::asked_about_plan;
 use super::error::GovernedError;
 use super::folders::Folders;
-use super::mend::Repairs;
-use super::open::{Found, Observers, OpenRun, Place};
+use super::open::{Found, Observers, OpenRun, Place, SettingAside};
 use super::outcome::Progressed;
 use super::parts::{GovernedTool, Parts};
 use super::rules::Rules;
@@ -38,6 +37,7 @@ pub struct Governor {
     pub(super) reviewers: Reviewers,
     observers: Box<Observers>,
     taking: Box<dyn Fn(&RunId) + Send + Sync>,
+    setting_aside: Box<SettingAside>,
     keys: Option<Keyring>,
 }
 
@@ -94,7 +94,6 @@ pub(super) struct InHand<'a> {
     pub(super) open: OpenRun<'a>,
     pub(super) run: Option<AnyGovernedRun>,
     pub(super) document: Document,
-    repairs: Repairs,
     /// The approval that it had waited for when it was found expired, and until when.
     pub(super) expired: Option<(ApprovalId, u64)>,
 }
@@ -120,7 +119,9 @@ impl Governor {
         }
         let observers = Box::new(|_: &RunId, _: &str| Observer::default());
         let taking = Box::new(|_: &RunId| {});
-        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, keys: None })
+        let setting_aside = Box::new(|_: &Path, _: &Path| {});
+        let keys = None;
+        Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, setting_aside, keys })
     }
 
     /// The same, with someone told of each transition of its runs and of their approvals, as it is taken: `observers` gives an
@@ -295,6 +296,20 @@ impl Governor {
         Governor { taking: Box::new(taking), ..self }
     }
 
+    /// The same, with `told` called with the path of each RUN_LOG.jsonl or RUN_LEDGER.jsonl that could not be read on, and with the path
+    /// that it is kept under, whichever method came upon it.
+    ///
+    /// ```no_run
+    /// # use runstate::governed::Governor;
+    /// # fn example(governor: Governor) {
+    /// let governor = governor.setting_aside(|damaged, kept| eprintln!("{} is kept as {}", damaged.display(), kept.display()));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn setting_aside(self, told: impl Fn(&Path, &Path) + Send + Sync + 'static) -> Self {
+        Governor { setting_aside: Box::new(told), ..self }
+    }
+
     pub(super) fn now(&self) -> u64 {
         self.clock.now_ms()
     }
@@ -313,6 +328,7 @@ impl Governor {
                 None => Chain::Loose,
             },
             observers: &*self.observers,
+            setting_aside: &*self.setting_aside,
         }
     }
 
@@ -367,7 +383,7 @@ impl Governor {
     pub async fn start(&self, project: &str) -> Result<Progressed> {
         let (mut open, run) = self.begin(project)?;
         let (run, waits) = self.drive(&mut open, run).await?;
-        Ok(Progressed { run: open.id, status: run.status(), waits, repairs: Repairs::default() })
+        Ok(Progressed { run: open.id, status: run.status(), waits, repairs: open.repairs })
     }
 
     /// Goes on with a run, whatever happened to it: one that waited and was answered, one that a crash left behind (B10).
@@ -380,16 +396,16 @@ impl Governor {
     /// # Cancel safety
     /// As [`start`](Self::start).
     pub async fn resume(&self, run: &RunId) -> Result<Progressed> {
-        let InHand { mut open, run, document, repairs, .. } = self.take(run).await?;
+        let InHand { mut open, run, document, .. } = self.take(run).await?;
         let Some(run) = run else {
             let status = document.current_state;
-            return Ok(Progressed { run: open.id, status, waits: None, repairs });
+            return Ok(Progressed { run: open.id, status, waits: None, repairs: open.repairs });
         };
         if !run.status().is_terminal() {
             self.bound(&open)?;
         }
         let (run, waits) = self.drive(&mut open, run).await?;
-        Ok(Progressed { run: open.id, status: run.status(), waits, repairs })
+        Ok(Progressed { run: open.id, status: run.status(), waits, repairs: open.repairs })
     }
 
     /// Checks whether the run is bound to the plan of this governor.
@@ -410,12 +426,12 @@ impl Governor {
     pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
         (self.taking)(&open.id);
-        let repairs = open.mend(&document)?;
+        open.mend(&document)?;
         let Some(run) = run else {
-            return Ok(InHand { open, run: None, document, repairs, expired: None });
+            return Ok(InHand { open, run: None, document, expired: None });
         };
         let Some(past) = self.expired(&open, &run) else {
-            return Ok(InHand { open, run: Some(run), document, repairs, expired: None });
+            return Ok(InHand { open, run: Some(run), document, expired: None });
         };
         let expired = match &run {
             AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
@@ -423,6 +439,6 @@ impl Governor {
             _ => None,
         };
         let run = self.time_out(&mut open, run, past).await?;
-        Ok(InHand { open, run: Some(run), document, repairs, expired })
+        Ok(InHand { open, run: Some(run), document, expired })
     }
 }

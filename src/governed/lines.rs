@@ -1,6 +1,9 @@
-//! One line for one transition, in RUN_LOG.jsonl and RUN_LEDGER.jsonl: an event of a trace, with the time in words.
+//! One line for one transition, in RUN_LOG.jsonl and RUN_LEDGER.jsonl: an event of a trace, with the time in words. And the
+//! one reader of lines, for files of this library and of others.
 
-use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Read};
+
+use serde::Serialize;
 
 use super::document::Document;
 use super::when::When;
@@ -74,76 +77,61 @@ impl Transition {
     }
 }
 
-/// What of a line tells of a transition. Further fields do not matter.
-#[derive(Debug, Deserialize)]
-pub(super) struct Line<'a> {
-    #[serde(borrow, default)]
-    pub(super) run: Option<std::borrow::Cow<'a, str>>,
-    #[serde(default)]
-    seq: Option<u64>,
-    #[serde(default)]
-    at_ms: Option<u64>,
-    #[serde(borrow, default)]
-    from: Option<std::borrow::Cow<'a, str>>,
-    #[serde(borrow, default)]
-    to: Option<std::borrow::Cow<'a, str>>,
+/// Reads a file line by line, of which one that is too long is never in memory.
+pub(super) struct LineReader<R> {
+    input: R,
+    /// The last line, without its line feed; of one that is too long the beginning.
+    pub(super) line: Vec<u8>,
+    /// Its number, from 1.
+    pub(super) number: u64,
+    /// How many bytes were read up to its end.
+    pub(super) end: u64,
+    skips: bool,
 }
 
-impl<'a> Line<'a> {
-    /// Reads a line; none when it is no event of a governed run, for others may write lines of their own.
-    ///
-    /// # Errors
-    /// That it is no JSON object, or an event of a governed run with a field of another type.
-    pub(super) fn read(line: &'a [u8]) -> Result<Option<Self>, String> {
-        #[derive(Deserialize)]
-        struct Peek {
-            #[serde(default)]
-            lifecycle: serde_json::Value,
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// With a line feed.
+    Whole,
+    /// With the file.
+    Torn,
+    /// Not within [`MOST_LINE`] bytes.
+    TooLong,
+}
+
+/// The most bytes of a line that are read.
+pub(super) const MOST_LINE: u64 = 1 << 20;
+
+impl<R: BufRead> LineReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        LineReader { input, line: Vec::new(), number: 0, end: 0, skips: false }
+    }
+
+    /// Reads the next line; none at the end of the file. What is left of one that is too long is passed over here and not before:
+    /// it may have no end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Ends>> {
+        while std::mem::take(&mut self.skips) {
+            let piece = self.input.fill_buf()?;
+            let end = piece.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(piece.len(), |at| at + 1);
+            self.skips = end.is_none() && length > 0;
+            self.input.consume(length);
+            self.end += length as u64;
         }
-        let said = |error: serde_json::Error| {
-            let column = error.column();
-            let message: String = crate::json::without_place(&error).chars().take(200).collect();
-            format!("column {column}: {message}")
-        };
-        if line.first() != Some(&b'{') {
-            return Err("column 1: expected a JSON object".to_owned());
-        }
-        let Peek { lifecycle } = crate::json::from_slice(line).map_err(said)?;
-        if lifecycle.as_str() != Some(GovernedRunStatus::graph().name) {
+        self.line.clear();
+        let read = self.input.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut self.line)?;
+        if read == 0 {
             return Ok(None);
         }
-        crate::json::from_slice(line).map(Some).map_err(said)
-    }
-
-    /// Does it tell of this transition?
-    ///
-    /// # Errors
-    /// What it tells of instead.
-    pub(super) fn tells(&self, expected: &Transition) -> Result<(), String> {
-        let from = expected.from.map(|from| from.name());
-        let same = self.seq == Some(expected.seq)
-            && self.at_ms == Some(expected.at.ms())
-            && self.from.as_deref() == from
-            && self.to.as_deref() == Some(expected.to.name());
-        if same {
-            return Ok(());
-        }
-        let said = |seq: Option<u64>, from: Option<&str>, to: Option<&str>, at: Option<u64>| {
-            format!(
-                "transition {} ({} --> {} at {})",
-                seq.map_or("?".to_owned(), |seq| seq.to_string()),
-                from.unwrap_or("[*]"),
-                to.unwrap_or("?"),
-                at.map_or("?".to_owned(), |at| When::from_ms(at.min(MOST_MS)).to_string()),
-            )
-        };
-        Err(format!(
-            "it tells of {}, RUN_STATE.json of {}",
-            said(self.seq, self.from.as_deref(), self.to.as_deref(), self.at_ms),
-            said(Some(expected.seq), from, Some(expected.to.name()), Some(expected.at.ms()))
-        ))
+        self.number += 1;
+        self.end += read as u64;
+        let is_whole = self.line.pop_if(|last| *last == b'\n').is_some();
+        self.skips = !is_whole && read as u64 > MOST_LINE;
+        Ok(Some(match (is_whole, self.skips) {
+            (true, _) => Ends::Whole,
+            (false, true) => Ends::TooLong,
+            (false, false) => Ends::Torn,
+        }))
     }
 }
-
-/// The end of the year 9999.
-const MOST_MS: u64 = 253_402_300_799_999;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::lines::Transition;
 use super::when::When;
 use crate::governed_run::{GovernedRunStatus, RunId};
 use crate::kernel::Status;
@@ -25,6 +26,20 @@ pub(super) struct Told {
     pub(super) is_of_trace: bool,
     /// What of it is not as it should be.
     pub(super) faults: Vec<String>,
+}
+
+impl Told {
+    /// Does it tell of this transition of the run, and of nothing else?
+    pub(super) fn tells(&self, run: &RunId, transition: &Transition) -> bool {
+        let Transition { seq, at, from, to } = *transition;
+        self.is_of_trace
+            && self.faults.is_empty()
+            && self.run.as_deref() == Some(run.as_str())
+            && self.seq == Some(seq)
+            && self.at == Some(at)
+            && self.from == from.map_or(From::Nothing, From::State)
+            && self.to == Some(to)
+    }
 }
 
 /// What a line says about the state before.
@@ -80,12 +95,12 @@ const TIMES: [&str; 4] = ["at", "entered_at", "timestamp", "updated_at"];
 /// That it is no JSON object.
 pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     if line.first() != Some(&b'{') {
-        return Err("it is no event: column 1: expected a JSON object".to_owned());
+        return Err("column 1: expected a JSON object".to_owned());
     }
     let Fields(fields) = crate::json::from_slice(line).map_err(|error| {
         let column = error.column();
         let message: String = crate::json::without_place(&error).chars().take(200).collect();
-        format!("it is no event: column {column}: {message}")
+        format!("column {column}: {message}")
     })?;
     let of_us = match fields.get("lifecycle") {
         None => false,

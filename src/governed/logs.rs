@@ -1,37 +1,43 @@
 //! The two files that are appended to: RUN_LOG.jsonl of a run, RUN_LEDGER.jsonl of all runs (B9).
+//!
+//! Both are told from RUN_STATE.json, so that nothing in them stops a run. What cannot be read on is set aside under another name
+//! and begun anew.
 
-use std::io;
-use std::path::Path;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
 
-use super::chain::{Chain, MOST_LINE, NOTHING};
-use super::lines::{Line, Transition};
+use serde::{Deserialize, Serialize};
+
+use super::chain::{Chain, LedgerFaultKind, NOTHING, continuation, digest};
+use super::lines::{Ends, LineReader, MOST_LINE, Transition};
+use super::log_line;
+use super::open::Place;
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
 
 /// How much of a file is read at once.
-const PIECE: u64 = 1 << 20;
-
-/// Why a file of lines could not be brought in line.
-pub(super) enum LogError {
-    Io(io::Error),
-    /// A line that must not be there; nothing was written.
-    Damaged(String),
-}
-
-impl From<io::Error> for LogError {
-    fn from(error: io::Error) -> Self {
-        LogError::Io(error)
-    }
-}
+const PIECE: usize = 1 << 16;
 
 /// What was done to a file of lines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Mended {
     pub(super) appended: usize,
     pub(super) cut: u64,
+    /// Where the file is that could not be read on.
+    pub(super) set_aside: Option<PathBuf>,
 }
 
-/// A file of lines, open to be appended to, and locked if it is shared.
+/// A place in the ledger at the end of a line, and how many of the run's transitions are told before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Mark {
+    at: u64,
+    told: usize,
+    /// The digest of that line: in another ledger, or in one that was cut, another line ends there or none.
+    line: String,
+}
+
+/// A file of lines, open to be appended to.
 struct Lines<'a> {
     disk: &'a dyn Disk,
     path: &'a Path,
@@ -39,62 +45,40 @@ struct Lines<'a> {
     length: u64,
 }
 
+/// The rest of a file, as an input.
+struct Rest<'f> {
+    file: &'f mut dyn DiskFile,
+    at: u64,
+}
+
+impl Read for Rest<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.file.read_from(self.at, into.len() as u64)?;
+        into[..bytes.len()].copy_from_slice(&bytes);
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+}
+
 impl<'a> Lines<'a> {
-    fn open(disk: &'a dyn Disk, path: &'a Path, shared: bool) -> io::Result<Self> {
-        let mut file = disk.open(path, Open::Append)?;
-        if shared {
-            file.lock()?;
-        }
+    fn open(disk: &'a dyn Disk, path: &'a Path, how: Open) -> io::Result<Self> {
+        let mut file = disk.open(path, how)?;
         let length = file.len()?;
         Ok(Lines { disk, path, file, length })
     }
 
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        append(self.file.as_mut(), bytes)?;
-        if self.length == 0
-            && let Some(folder) = self.path.parent()
-        {
+    fn append(&mut self, text: &str) -> io::Result<()> {
+        append(self.file.as_mut(), text.as_bytes())?;
+        if self.length == 0 {
             // The name of a file that was just made is not durable with its content.
-            self.disk.sync_folder(folder)?;
+            self.disk.sync_folder(folder(self.path))?;
         }
-        self.length += bytes.len() as u64;
+        self.length += text.len() as u64;
         Ok(())
     }
 
-    /// The last line, without its line feed. What follows the last line feed was torn by a crash, and is cut first.
-    fn last(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let (last, end) = self.find_last()?;
-        self.cut(end)?;
-        Ok(last)
-    }
-
-    /// The last line, without its line feed, and where it ends.
-    fn find_last(&mut self) -> io::Result<(Option<Vec<u8>>, u64)> {
-        // Most lines are short; the second look is for one that is as long as a line may be.
-        for most in [4096, 2 * MOST_LINE] {
-            let start = self.length.saturating_sub(most);
-            let tail = self.file.read_from(start, self.length - start)?;
-            let end = tail.iter().rposition(|byte| *byte == b'\n');
-            let begin = end.and_then(|end| tail[..end].iter().rposition(|byte| *byte == b'\n'));
-            match (end, begin) {
-                (Some(end), begin) if begin.is_some() || start == 0 => {
-                    let last = tail[begin.map_or(0, |at| at + 1)..end].to_vec();
-                    return Ok((Some(last), start + end as u64 + 1));
-                }
-                (None, _) if start == 0 => {
-                    return Ok((None, 0));
-                }
-                _ => {}
-            }
-        }
-        Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("its last line is longer than {MOST_LINE} bytes"),
-        ))
-    }
-
     fn cut(&mut self, length: u64) -> io::Result<u64> {
-        let torn = self.length - length;
+        let torn = self.length.saturating_sub(length);
         if torn > 0 {
             self.file.cut(length)?;
             self.file.sync()?;
@@ -103,118 +87,280 @@ impl<'a> Lines<'a> {
         Ok(torn)
     }
 
-    /// Each whole line with its number, from 1, until `each` fails; and where the last of them ends.
-    fn each(&mut self, mut each: impl FnMut(u64, &[u8]) -> Result<(), String>) -> Result<u64, LogError> {
-        let (mut offset, mut number, mut rest) = (0, 0, Vec::new());
-        while offset < self.length {
-            let piece = self.file.read_from(offset, PIECE.min(self.length - offset))?;
-            if piece.is_empty() {
-                break;
+    /// Gives the file another name, and begins it anew.
+    fn set_aside(&mut self) -> io::Result<PathBuf> {
+        let before = last_aside(self.disk, self.path)?;
+        let mut number = before.map_or(0, |(number, _)| number);
+        let to = loop {
+            number += 1;
+            let to = self.path.with_file_name(aside(self.path, number));
+            // A rename takes the place of what has the name.
+            match self.disk.open(&to, Open::Read) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break to,
+                taken => drop(taken?),
             }
-            offset += piece.len() as u64;
-            rest.extend_from_slice(&piece);
-            let mut begin = 0;
-            while let Some(length) = rest[begin..].iter().position(|byte| *byte == b'\n') {
-                number += 1;
-                each(number, &rest[begin..begin + length])
-                    .map_err(|why| LogError::Damaged(format!("line {number}: {why}")))?;
-                begin += length + 1;
-            }
-            rest.drain(..begin);
-            if rest.len() as u64 > MOST_LINE {
-                let why = format!("line {}: it is longer than {MOST_LINE} bytes", number + 1);
-                return Err(LogError::Damaged(why));
-            }
-        }
-        Ok(self.length - rest.len() as u64)
+        };
+        self.disk.rename(self.path, &to)?;
+        // Before there is a new file: a crash in between leaves none, and it is begun as one that something was set aside of.
+        self.disk.sync_folder(folder(self.path))?;
+        self.file = self.disk.open(self.path, Open::Append)?;
+        self.length = 0;
+        Ok(to)
     }
 
-    /// How many of the run's transitions the file tells of, and where its last whole line ends. The lines of a ledger have a
-    /// `chain`.
-    ///
-    /// # Errors
-    /// A line that is no event; one of this run that tells of another transition than RUN_STATE.json, or of one more. In a
-    /// ledger any line that is not under the keys, or is under some where there are none.
-    fn told(
+    fn from(&mut self, at: u64) -> LineReader<BufReader<Rest<'_>>> {
+        LineReader::new(BufReader::with_capacity(PIECE, Rest { file: self.file.as_mut(), at }))
+    }
+
+    /// The last line that ends at `limit` or before, without its line feed, and where it ends, which is at 0 for none. Nothing where it
+    /// is too long.
+    fn last(&mut self, limit: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        // Most lines are short; the second look is for one that is as long as a line may be.
+        for most in [4096, 2 * MOST_LINE] {
+            let start = limit.saturating_sub(most);
+            let tail = self.file.read_from(start, limit - start)?;
+            let end = tail.iter().rposition(|byte| *byte == b'\n');
+            let begin = end.and_then(|end| tail[..end].iter().rposition(|byte| *byte == b'\n'));
+            match (end, begin) {
+                (Some(end), begin) if begin.is_some() || start == 0 => {
+                    let last = tail[begin.map_or(0, |at| at + 1)..end].to_vec();
+                    return Ok(Some((last, start + end as u64 + 1)));
+                }
+                (None, _) if start == 0 => return Ok(Some((Vec::new(), 0))),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the next line follows: the digest of the last line, if it has one, and where that ends.
+    fn followed(&mut self, chain: Chain<'_>) -> io::Result<Result<(Option<String>, u64), LedgerFaultKind>> {
+        let Some((last, end)) = self.last(self.length)? else { return Ok(Err(LedgerFaultKind::TooLong)) };
+        if !is_torn(&self.file.read_from(end, 2)?) {
+            return Ok(Err(LedgerFaultKind::Torn));
+        }
+        if end == 0 {
+            return Ok(Ok((None, 0)));
+        }
+        Ok(chain.followed(&last).map(|digest| (digest.map(str::to_owned), end)))
+    }
+
+    /// Is the ledger the one that the mark was made in?
+    fn has(&mut self, mark: &Mark) -> io::Result<bool> {
+        if mark.at == 0 || mark.at > self.length {
+            return Ok(mark.at == 0 && mark.told == 0);
+        }
+        let last = self.last(mark.at)?;
+        Ok(last.is_some_and(|(line, end)| end == mark.at && digest(line) == mark.line))
+    }
+
+    /// The mark behind the last line; none where that is too long.
+    fn mark(&mut self, told: usize) -> io::Result<Option<Mark>> {
+        let last = self.last(self.length)?;
+        Ok(last.map(|(line, at)| Mark { at, told, line: digest(line) }))
+    }
+
+    /// The run's transitions that no line of the ledger tells of, by their places. A line that cannot be read, is not under the keys or
+    /// tells of something else counts for nothing. No more is read than it takes to find them all.
+    fn missing(
         &mut self,
         run: &RunId,
         all: &[Transition],
-        chain: Option<Chain<'_>>,
-    ) -> Result<(usize, u64), LogError> {
-        let mut told = 0;
-        let end = self.each(|_, line| {
-            if let Some(chain) = chain {
-                chain.followed(line).map_err(|why| why.to_string())?;
+        chain: Chain<'_>,
+        mark: Option<&Mark>,
+    ) -> io::Result<Vec<usize>> {
+        let mark = match mark {
+            Some(mark) if self.has(mark)? => mark.clone(),
+            _ => Mark::default(),
+        };
+        let mut told = vec![false; all.len()];
+        told.iter_mut().take(mark.told).for_each(|told| *told = true);
+        let mut left = told.iter().filter(|told| !**told).count();
+        let mut lines = self.from(mark.at);
+        while left > 0
+            && let Some(ends) = lines.next()?
+        {
+            // Of a long ledger only the lines of the run are parsed.
+            let names_run = || std::str::from_utf8(&lines.line).is_ok_and(|line| line.contains(run.as_str()));
+            if ends == Ends::Whole
+                && names_run()
+                && let Ok(Some(read)) = log_line::read(&lines.line)
+                && let Some(at) = read.seq.and_then(|seq| usize::try_from(seq).ok()?.checked_sub(1))
+                && all.get(at).is_some_and(|transition| read.tells(run, transition))
+                && !told[at]
+                && chain.followed(&lines.line).is_ok()
+            {
+                told[at] = true;
+                left -= 1;
             }
-            let read = match Line::read(line)? {
-                Some(read) if read.run.as_deref() == Some(run.as_str()) => read,
-                _ => return Ok(()),
-            };
-            match all.get(told) {
-                Some(expected) => read.tells(expected)?,
-                None => {
-                    return Err(format!("it is ahead of RUN_STATE.json, which ends with transition {told}"));
-                }
-            }
-            told += 1;
-            Ok(())
-        })?;
-        Ok((told, end))
+        }
+        Ok((0..all.len()).filter(|at| !told[*at]).collect())
     }
+
+    /// How many of the run's transitions its log tells of, and where its last whole line ends; none where it cannot be read, or tells of
+    /// something else than RUN_STATE.json, or of more.
+    fn told(&mut self, run: &RunId, all: &[Transition]) -> io::Result<Option<(usize, u64)>> {
+        let (mut told, mut end, mut lines) = (0, 0, self.from(0));
+        while let Some(ends) = lines.next()? {
+            match ends {
+                Ends::Torn => return Ok(is_torn(&lines.line).then_some((told, end))),
+                Ends::TooLong => return Ok(None),
+                Ends::Whole => end = lines.end,
+            }
+            match log_line::read(&lines.line) {
+                Ok(Some(read)) if read.is_of_trace && !read.faults.is_empty() => return Ok(None),
+                Ok(Some(read)) if read.is_of_trace && read.run.as_deref() == Some(run.as_str()) => {
+                    if !all.get(told).is_some_and(|transition| read.tells(run, transition)) {
+                        return Ok(None);
+                    }
+                    told += 1;
+                }
+                // Others may write lines of their own.
+                Ok(_) => {}
+                Err(_) => return Ok(None),
+            }
+        }
+        Ok(Some((told, end)))
+    }
+}
+
+/// Is it the beginning of a line that a crash tore? Such a line is told again, so that its bytes need not be kept.
+fn is_torn(end: &[u8]) -> bool {
+    let begin = b"{\"";
+    end.starts_with(begin) || begin.starts_with(end)
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The name of a file that is set aside.
+fn aside(path: &Path, number: u64) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}.damaged-{number}")
+}
+
+/// The file of that name that was set aside last.
+fn last_aside(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, String)>> {
+    let names = disk.list(folder(path))?;
+    let numbered = names.into_iter().filter_map(|name| {
+        let number = name.rsplit_once('-')?.1.parse::<u32>().ok()?.into();
+        (name == aside(path, number)).then_some((number, name))
+    });
+    Ok(numbered.max())
 }
 
 /// Appends one transition to the log of its run.
 pub(super) fn log(disk: &dyn Disk, path: &Path, run: &RunId, transition: &Transition) -> io::Result<()> {
-    let mut lines = Lines::open(disk, path, false)?;
-    lines.append(format!("{}\n", transition.line(run, false)).as_bytes())
+    Lines::open(disk, path, Open::Append)?.append(&format!("{}\n", transition.line(run, false)))
 }
 
-/// Appends one transition to the ledger, under its lock: several processes do.
-pub(super) fn ledger(
-    disk: &dyn Disk,
-    path: &Path,
-    run: &RunId,
-    transition: &Transition,
-    chain: Chain<'_>,
-) -> io::Result<()> {
-    let mut lines = Lines::open(disk, path, true)?;
-    write_chained(&mut lines, [transition.line(run, false)], chain)
-}
-
-/// Fails where no line can be appended to the ledger: it is under other keys, or under none.
-pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
-    let mut file = match disk.open(path, Open::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        file => file?,
+/// Appends what the log of a run lacks. One that is damaged is set aside as a whole, and told anew.
+pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transition]) -> io::Result<Mended> {
+    let mut lines = Lines::open(disk, path, Open::Append)?;
+    let mut mended = Mended::default();
+    let told = match lines.told(run, all)? {
+        Some((told, end)) => {
+            mended.cut = lines.cut(end)?;
+            told
+        }
+        None => {
+            mended.set_aside = Some(lines.set_aside()?);
+            0
+        }
     };
-    let length = file.len()?;
-    let (last, _) = Lines { disk, path, file, length }.find_last()?;
-    last.map_or(Ok(()), |last| followed(chain, &last).map(drop))
+    let missing = &all[told..];
+    let text: String = missing.iter().map(|missing| missing.line(run, true) + "\n").collect();
+    if !text.is_empty() {
+        lines.append(&text)?;
+    }
+    mended.appended = missing.len();
+    Ok(mended)
 }
 
-fn followed(chain: Chain<'_>, last: &[u8]) -> io::Result<Option<String>> {
-    let followed = chain.followed(last).map(|digest| digest.map(str::to_owned));
-    followed.map_err(|why| {
-        let help = "move the ledger aside to begin a new one";
-        io::Error::new(io::ErrorKind::InvalidData, format!("its last line: {why}; {help}"))
-    })
+/// Fails where a new run is under other keys than the ledger: that is a mistake of who configured it. A ledger that is damaged is no
+/// such mistake, and is set aside by the first line that is appended.
+pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
+    let followed = match Lines::open(disk, path, Open::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        lines => lines?.followed(chain)?,
+    };
+    match followed {
+        Err(why @ LedgerFaultKind::Key(_)) => {
+            let help = "move the ledger aside to begin a new one";
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("its last line: {why}; {help}")))
+        }
+        _ => Ok(()),
+    }
 }
 
-fn write_chained(
-    lines: &mut Lines<'_>,
-    new: impl IntoIterator<Item = String>,
-    chain: Chain<'_>,
-) -> io::Result<()> {
-    let last = lines.last()?;
-    // Once there is a chain it is not broken, whatever is configured.
-    let before = last.map_or(Ok(None), |last| followed(chain, &last))?;
+/// The mark at the end of the ledger as it is now, to be written before the next line is appended; none where it is not the ledger
+/// of the mark before.
+pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option<Mark>> {
+    let path = place.folders.ledger();
+    let Some(before) = before else { return Ok(None) };
+    let mut lines = match Lines::open(place.disk, &path, Open::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok((before.told == 0).then(Mark::default));
+        }
+        lines => lines?,
+    };
+    if lines.has(before)? { lines.mark(before.told) } else { Ok(None) }
+}
+
+/// Appends what the ledger lacks of a run, under a lock: several processes do. The last transition is `new`, or recovered like the
+/// others. Where the last line cannot be followed, the ledger is set aside as a whole, and a new one tells of the run from its
+/// beginning. Other runs are told again when they are next in hand.
+pub(super) fn ledger(
+    place: Place<'_>,
+    run: &RunId,
+    all: &[Transition],
+    new: bool,
+    mark: &mut Option<Mark>,
+) -> io::Result<Mended> {
+    let Place { disk, folders, chain, .. } = place;
+    let path = folders.ledger();
+    // Not that of the ledger: who waits for that would have it in a file that was set aside meanwhile.
+    let mut lock = disk.open(&folders.ledger_lock(), Open::Append)?;
+    lock.lock()?;
+    let mut lines = Lines::open(disk, &path, Open::Append)?;
+    let (mut missing, mut mended) = (lines.missing(run, all, chain, mark.as_ref())?, Mended::default());
+    if !missing.is_empty() {
+        let before = match lines.followed(chain)? {
+            Ok((before, end)) => {
+                mended.cut = lines.cut(end)?;
+                before
+            }
+            Err(_) => {
+                mended.set_aside = Some(lines.set_aside()?);
+                missing = (0..all.len()).collect();
+                None
+            }
+        };
+        mended.appended = missing.len();
+        let recovered = |at: usize| !(new && at + 1 == all.len());
+        let mut texts: Vec<String> = missing.iter().map(|at| all[*at].line(run, recovered(*at))).collect();
+        if lines.length == 0
+            && let Some((_, name)) = last_aside(disk, &path)?
+        {
+            let bytes = disk.open(&path.with_file_name(&name), Open::Read)?.len()?;
+            texts.insert(0, continuation(&name, bytes));
+        }
+        lines.append(&chained(texts, before, chain))?;
+    }
+    *mark = lines.mark(all.len())?;
+    Ok(mended)
+}
+
+/// The lines, chained to what is before. Once there is a chain it is not broken, whatever is configured.
+fn chained(lines: Vec<String>, before: Option<String>, chain: Chain<'_>) -> String {
     let mut digest = match (before, chain) {
         (Some(digest), _) => Some(digest),
         (None, Chain::Digests | Chain::Keyed(_)) => Some(NOTHING.to_owned()),
         (None, Chain::Loose) => None,
     };
     let mut text = String::new();
-    for line in new {
+    for line in lines {
         match &mut digest {
             Some(digest) => {
                 let (line, own) = chain.link(&line, digest);
@@ -225,58 +371,5 @@ fn write_chained(
         }
         text.push('\n');
     }
-    lines.append(text.as_bytes())
-}
-
-/// Appends what the log of a run lacks.
-pub(super) fn mend_log(
-    disk: &dyn Disk,
-    path: &Path,
-    run: &RunId,
-    all: &[Transition],
-) -> Result<Mended, LogError> {
-    let mut lines = Lines::open(disk, path, false)?;
-    let (told, end) = lines.told(run, all, None)?;
-    let cut = lines.cut(end)?;
-    let missing = &all[told..];
-    let text: String = missing.iter().map(|missing| missing.line(run, true) + "\n").collect();
-    if !text.is_empty() {
-        lines.append(text.as_bytes())?;
-    }
-    Ok(Mended { appended: missing.len(), cut })
-}
-
-/// Appends what the ledger lacks of a run.
-pub(super) fn mend_ledger(
-    disk: &dyn Disk,
-    path: &Path,
-    run: &RunId,
-    all: &[Transition],
-    chain: Chain<'_>,
-) -> Result<Mended, LogError> {
-    let mut lines = Lines::open(disk, path, true)?;
-    let (told, end) = lines.told(run, all, Some(chain))?;
-    let cut = lines.cut(end)?;
-    let missing = &all[told..];
-    if !missing.is_empty() {
-        write_chained(&mut lines, missing.iter().map(|missing| missing.line(run, true)), chain)?;
-    }
-    Ok(Mended { appended: missing.len(), cut })
-}
-
-/// How many of the run's transitions a file tells of. It is only read; a file that is not there tells of none.
-pub(super) fn told(
-    disk: &dyn Disk,
-    path: &Path,
-    run: &RunId,
-    all: &[Transition],
-    chain: Option<Chain<'_>>,
-) -> Result<usize, LogError> {
-    let mut file = match disk.open(path, Open::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        file => file?,
-    };
-    let length = file.len()?;
-    let (told, _) = Lines { disk, path, file, length }.told(run, all, chain)?;
-    Ok(told)
+    text
 }

@@ -1,11 +1,12 @@
 //! A run that a crash left behind: its files are brought in line with RUN_STATE.json (B9).
 
 use std::io;
+use std::path::{Path, PathBuf};
 
 use super::document::Document;
 use super::error::GovernedError;
-use super::lines::transitions;
-use super::logs::{self, LogError, Mended};
+use super::lines::{Transition, transitions};
+use super::logs::{self, Mended};
 use super::notes::{APPROVED, PENDING, REJECTED, folder_of, restored};
 use super::open::{OpenRun, Place};
 use super::report;
@@ -14,7 +15,7 @@ use crate::files::replace;
 use crate::snapshot::Snapshot;
 
 /// What was done to bring the files of a run in line with its state; nothing for a run that was left in order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repairs {
     /// Records of approvals that were written anew, moved or taken away.
@@ -27,6 +28,8 @@ pub struct Repairs {
     pub cut_bytes: u64,
     /// FINAL_REPORT.md was missing.
     pub report: bool,
+    /// A RUN_LOG.jsonl or RUN_LEDGER.jsonl that could not be read on, where it is kept now. Its lines count as lacking.
+    pub set_aside: Vec<PathBuf>,
 }
 
 impl Repairs {
@@ -43,29 +46,37 @@ type Result<T> = std::result::Result<T, GovernedError>;
 
 impl OpenRun<'_> {
     /// Brings the files in line with the state. Doing it again does nothing.
-    pub(super) fn mend(&mut self, document: &Document) -> Result<Repairs> {
-        let Place { disk, folders, chain, .. } = self.place;
+    pub(super) fn mend(&mut self, document: &Document) -> Result<()> {
+        let Place { disk, folders, .. } = self.place;
         let all = transitions(document);
-        let (log, ledger) = (folders.log(&self.id), folders.ledger());
-        // Both are read before anything is written, so that damage is reported and nothing is overwritten.
-        let refused = |path: &std::path::Path, error| match error {
-            LogError::Io(error) => GovernedError::Io { path: path.to_path_buf(), error },
-            LogError::Damaged(why) => GovernedError::damaged(path, why),
-        };
+        let log = folders.log(&self.id);
         folders.make(disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
-        let told = logs::told(disk, &log, &self.id, &all, None).map_err(|error| refused(&log, error))?;
-        logs::told(disk, &ledger, &self.id, &all, Some(chain)).map_err(|error| refused(&ledger, error))?;
-        logs::can_follow(disk, &ledger, chain).map_err(|error| refused(&ledger, error.into()))?;
-        let mut repairs = Repairs { approvals: self.mend_approvals(document)?, ..Repairs::default() };
-        let Mended { appended, cut } =
-            logs::mend_log(disk, &log, &self.id, &all).map_err(|error| refused(&log, error))?;
-        (repairs.log_lines, repairs.cut_bytes) = (appended, cut);
-        debug_assert_eq!(appended, all.len() - told, "nobody else writes the log of a run in hand");
-        let Mended { appended, cut } = logs::mend_ledger(disk, &ledger, &self.id, &all, chain)
-            .map_err(|error| refused(&ledger, error))?;
-        (repairs.ledger_lines, repairs.cut_bytes) = (appended, repairs.cut_bytes + cut);
-        repairs.report = self.report(document)?;
-        Ok(repairs)
+        self.repairs.approvals = self.mend_approvals(document)?;
+        let Mended { appended, cut, set_aside } =
+            logs::mend_log(disk, &log, &self.id, &all).map_err(GovernedError::io(&log))?;
+        (self.repairs.log_lines, self.repairs.cut_bytes) = (appended, cut);
+        self.kept(&log, set_aside);
+        self.repairs.ledger_lines = self.ledger(&all, false)?;
+        self.repairs.report = self.report(document)?;
+        Ok(())
+    }
+
+    /// Appends what the ledger lacks, and says how many lines that were.
+    pub(super) fn ledger(&mut self, all: &[Transition], new: bool) -> Result<usize> {
+        let path = self.place.folders.ledger();
+        let mended = logs::ledger(self.place, &self.id, all, new, &mut self.notes.ledger);
+        let Mended { appended, cut, set_aside } = mended.map_err(GovernedError::io(&path))?;
+        self.repairs.cut_bytes += cut;
+        self.kept(&path, set_aside);
+        Ok(appended)
+    }
+
+    /// Tells that a file was set aside.
+    fn kept(&mut self, path: &Path, set_aside: Option<PathBuf>) {
+        if let Some(to) = set_aside {
+            (self.place.setting_aside)(path, &to);
+            self.repairs.set_aside.push(to);
+        }
     }
 
     /// Writes FINAL_REPORT.md where the run is over and has none.

@@ -110,7 +110,7 @@ mod rules;
 mod typed;
 mod when;
 
-pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
+pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, SetAside, verify_ledger};
 pub use check::{StateReport, check_state};
 pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log, check_log_after};
 pub use error::GovernedError;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::logs::Mark;
 use super::output::{Change, DeclaredRisk, ToolOutput, ToolStatus};
 use super::when::When;
 use crate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
@@ -127,6 +128,9 @@ pub(super) struct Notes {
     pub(super) verification: Option<VerifyNote>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) verdicts: Vec<Verdict>,
+    /// How far the ledger was known to tell of the run, so that it is not read from its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ledger: Option<Mark>,
 }
 
 /// The longest text that is kept of what a part says, in bytes; the state is written anew at each step.

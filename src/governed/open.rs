@@ -1,6 +1,7 @@
 //! A run in hand: locked, read, and written after every transition (B9).
 
 use std::io;
+use std::path::Path;
 
 use super::chain::Chain;
 use super::document::{Document, MOST_BYTES};
@@ -8,7 +9,8 @@ use super::error::GovernedError;
 use super::faults::faults;
 use super::folders::Folders;
 use super::lines::transitions;
-use super::logs;
+use super::logs::{self, Mark};
+use super::mend::Repairs;
 use super::notes::{Notes, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
@@ -21,6 +23,9 @@ use crate::snapshot::Snapshot;
 /// Who is told of the transitions of a machine of that run, by the machine's name.
 pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;
 
+/// Told of a damaged file, and where it is kept.
+pub(super) type SettingAside = dyn Fn(&Path, &Path) + Send + Sync;
+
 /// Where runs are written, and how; and who is told of their transitions.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -29,6 +34,7 @@ pub(super) struct Place<'a> {
     /// How the ledger is held together; with keys the state of each run is under them too.
     pub(super) chain: Chain<'a>,
     pub(super) observers: &'a Observers,
+    pub(super) setting_aside: &'a SettingAside,
 }
 
 /// A run in hand. Its lock is released when it is dropped.
@@ -36,6 +42,8 @@ pub(super) struct OpenRun<'a> {
     pub(super) place: Place<'a>,
     pub(super) id: RunId,
     pub(super) notes: Notes,
+    /// What was mended since the run is in hand.
+    pub(super) repairs: Repairs,
     foreign: Foreign,
     /// The approvals that changed since the last write, each with the folder that its record was in.
     changed: Vec<(Snapshot, Option<&'static str>)>,
@@ -76,8 +84,9 @@ impl<'a> Place<'a> {
     /// Takes a new run in hand, whose id was claimed.
     pub(super) fn begin(self, id: RunId) -> Result<OpenRun<'a>> {
         let lock = self.lock(&id)?;
-        let (notes, foreign) = (Notes::default(), Foreign::default());
-        Ok(OpenRun { place: self, id, notes, foreign, changed: Vec::new(), _lock: lock })
+        // No line of the ledger is of this run, whose id is new.
+        let notes = Notes { ledger: Some(Mark::default()), ..Notes::default() };
+        Ok(OpenRun::new(self, id, notes, Foreign::default(), lock))
     }
 
     fn lock(self, id: &RunId) -> Result<Box<dyn DiskFile>> {
@@ -136,8 +145,15 @@ impl<'a> Place<'a> {
         if let Some(run) = &mut run {
             run.observe((self.observers)(id, id.as_str()));
         }
-        let open = OpenRun { place: self, id: id.clone(), notes, foreign, changed: Vec::new(), _lock: lock };
+        let open = OpenRun::new(self, id.clone(), notes, foreign, lock);
         Ok(Found { open, run, document })
+    }
+}
+
+impl<'a> OpenRun<'a> {
+    fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Box<dyn DiskFile>) -> Self {
+        let (repairs, changed) = (Repairs::default(), Vec::new());
+        OpenRun { place, id, notes, repairs, foreign, changed, _lock: lock }
     }
 }
 
@@ -190,13 +206,17 @@ impl OpenRun<'_> {
     where
         M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
     {
+        let Place { disk, folders, .. } = self.place;
+        // The line of this transition stands behind what the ledger has now: so what others write later is never read for it.
+        let mark = logs::mark(self.place, self.notes.ledger.as_ref());
+        self.notes.ledger = mark.map_err(GovernedError::io(&folders.ledger()))?;
         let document = typed::document(run, &self.notes, &self.foreign);
         self.write(&document)?;
-        let Place { disk, folders, chain, .. } = self.place;
-        if let Some(last) = transitions(&document).last() {
-            let (log, ledger) = (folders.log(&self.id), folders.ledger());
+        let all = transitions(&document);
+        if let Some(last) = all.last() {
+            let log = folders.log(&self.id);
             logs::log(disk, &log, &self.id, last).map_err(GovernedError::io(&log))?;
-            logs::ledger(disk, &ledger, &self.id, last, chain).map_err(GovernedError::io(&ledger))?;
+            self.repairs.ledger_lines += self.ledger(&all, true)?.saturating_sub(1);
         }
         self.report(&document)?;
         Ok(document)

@@ -184,7 +184,7 @@ async fn a_ledger_that_was_written_anew_without_the_key_is_refused() {
     let mut lines: Vec<Value> = lines.collect();
     verify_ledger(ledger.as_bytes(), Some(&keys)).unwrap();
     // A digest is no secret: without a key such a ledger is sound.
-    lines[1]["at_ms"] = json!(1);
+    (lines[1]["at_ms"], lines[1]["at"]) = (json!(1), json!("1970-01-01T00:00:00.001Z"));
     let anew = chained_anew(&lines);
     verify_ledger(anew.as_bytes(), None).unwrap();
     let fault = verify_ledger(anew.as_bytes(), Some(&keys)).unwrap_err();
@@ -213,19 +213,23 @@ async fn a_ledger_that_was_written_anew_without_the_key_is_refused() {
         assert!(others.starts_with(&format!("line {}: it has no tag", at + 1)), "{others}");
     }
 
-    // Nor beside a line that is of no run, put in between.
+    // A line that is put in between stops no run, and stays where it is.
     let mut put_in: Vec<&str> = sound.clone();
     put_in.insert(1, "{\"x\":1}");
-    replace(&world.disk, &folders().ledger(), (put_in.join("\n") + "\n").as_bytes()).unwrap();
-    let error = world.governor().resume(&run).await.unwrap_err().to_string();
-    assert!(error.contains("line 2: it has no tag"), "{error}");
+    let put_in = put_in.join("\n") + "\n";
+    replace(&world.disk, &folders().ledger(), put_in.as_bytes()).unwrap();
+    assert!(world.governor().resume(&run).await.unwrap().repairs.is_empty());
+    assert_eq!(world.file(folders().ledger()), put_in);
 
-    // A run does not go on beside such a ledger, and nothing is decided.
+    // A ledger that was written anew tells of no run. It is set aside, and a new one is begun under the key.
     replace(&world.disk, &folders().ledger(), anew.as_bytes()).unwrap();
+    let repairs = world.governor().resume(&run).await.unwrap().repairs;
+    assert_eq!((repairs.ledger_lines, repairs.set_aside.len()), (sound.len(), 1));
+    assert_eq!(world.file(&repairs.set_aside[0]), anew);
+    let begun = verify_ledger(world.file(folders().ledger()).as_bytes(), Some(&keys)).unwrap();
+    let before = begun.continues.unwrap();
+    assert_eq!((before.file.as_str(), before.bytes), ("RUN_LEDGER.jsonl.damaged-1", anew.len() as u64));
     let approval = format!("{RUN}-A1").parse().unwrap();
-    let error = world.governor().approve(&run, &approval, "ada", "").await.unwrap_err().to_string();
-    assert!(error.contains("RUN_LEDGER.jsonl") && error.contains("line 1: it has no tag"), "{error}");
-    replace(&world.disk, &folders().ledger(), ledger.as_bytes()).unwrap();
     let Some(Waits::Approval(pending)) = world.governor().waits(&run).unwrap() else { panic!("it waits") };
     assert_eq!(pending.id, approval);
 }

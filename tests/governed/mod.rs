@@ -2,6 +2,7 @@
 
 mod checked_logs;
 mod crashes;
+mod damaged;
 mod foreign;
 mod hostile;
 mod judge;

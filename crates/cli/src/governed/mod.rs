@@ -244,6 +244,13 @@ impl Runs {
             Governor::new(Arc::new(RealDisk), self.folders(), Arc::new(unix_clock()), parts, rules)
                 .map_err(refused)?;
         let place = place.to_path_buf();
+        let governor = governor.setting_aside(|damaged, kept| {
+            complain(&format!(
+                "{} could not be read on: it is kept as {}, and begun anew from the states of the runs",
+                damaged.display(),
+                kept.display()
+            ));
+        });
         let governor = governor.taking(move |run| {
             let ended = strays::end_of(&place);
             if ended > 0 {

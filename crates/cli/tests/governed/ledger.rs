@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{REVIEW, STATE_DIR, assert_in_order, governed, plan, run_id};
+use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id};
 use crate::session::Session;
 
 /// Ten processes at once: every id is another, the ledger has every line of every run once, and its chain is whole.
@@ -75,4 +75,45 @@ fn a_ledger_that_was_written_anew_is_not_sound() {
     let said = governed(&session, &["verify-ledger", "bare.jsonl"]);
     assert!(said.stdout.contains("0 of them chained"), "{}", said.shown());
     assert!(said.stdout.contains("nothing tells whether one of the first"), "{}", said.shown());
+}
+
+/// A garbage line at the end: the ledger is kept, a new one begins, and what was taken out is told until it is put away.
+#[test]
+fn a_damaged_ledger_stops_no_run_and_is_kept() {
+    let session = Session::new();
+    plan(&session, &[("build", "true"), ("deploy", "true")], REVIEW);
+    let waiting = || run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    let (first, second) = (waiting(), waiting());
+    let ledger = format!("{STATE_DIR}/command-center/RUN_LEDGER.jsonl");
+    let damaged = session.read(&ledger) + "\n";
+    session.write(&ledger, &damaged);
+    let approved = governed(&session, &["approve", &format!("{first}-A1"), "--by", "ada"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    assert!(approved.stderr.contains("RUN_LEDGER.jsonl.damaged-1"), "{}", approved.shown());
+    let kept = format!("{ledger}.damaged-1");
+    assert_eq!(session.read(&kept), damaged);
+
+    let verified = governed(&session, &["verify-ledger"]);
+    assert_eq!(verified.code, Some(1), "{}", verified.shown());
+    for said in
+        ["all sound", "note: it continues RUN_LEDGER.jsonl.damaged-1", "damaged-1: line 9: it is no event"]
+    {
+        assert!(verified.stdout.contains(said), "{said}: {}", verified.shown());
+    }
+    std::fs::rename(session.path(&kept), session.path("put-away")).unwrap();
+
+    let log = format!("{STATE_DIR}/{second}/RUN_LOG.jsonl");
+    session.write(&log, "garbage\n");
+    let recovered = json(&governed(&session, &["recover", &second, "--json"]));
+    let aside: Vec<String> = serde_json::from_value(recovered["repairs"]["set_aside"].clone()).unwrap();
+    assert_eq!(aside.len(), 1, "{recovered}");
+    assert!(aside[0].ends_with("RUN_LOG.jsonl.damaged-1"), "{recovered}");
+    assert_eq!(recovered["repairs"]["ledger_lines"], 4, "it is told in the new ledger");
+    assert_eq!(governed(&session, &["approve", &format!("{second}-A1"), "--by", "ada"]).code, Some(0));
+    for run in [first, second] {
+        assert_eq!(governed(&session, &["recover", &run]).code, Some(0));
+        assert_in_order(&session, &run);
+    }
+    let verified = governed(&session, &["verify-ledger"]);
+    assert!(verified.stdout.contains("note: it continues"), "{}", verified.shown());
 }

@@ -70,7 +70,9 @@ fn assert_in_order(session: &Session, run: &str) {
     let repairs = json(&again)["repairs"].clone();
     assert_eq!(
         repairs,
-        serde_json::json!({"approvals": 0, "log_lines": 0, "ledger_lines": 0, "cut_bytes": 0, "report": false})
+        serde_json::json!({
+            "approvals": 0, "log_lines": 0, "ledger_lines": 0, "cut_bytes": 0, "report": false, "set_aside": []
+        })
     );
     assert!(session.path(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md")).exists());
 }

@@ -182,6 +182,9 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
             "recovered: {} log lines, {} ledger lines, {} records of approvals, {} bytes of torn lines",
             repairs.log_lines, repairs.ledger_lines, repairs.approvals, repairs.cut_bytes
         ));
+        for path in &repairs.set_aside {
+            out.line(&format!("  {} was damaged, and is kept there", path.display()));
+        }
     }
     out.line(&format!(
         "{}: {}, {} of {} tools completed",
@@ -240,6 +243,7 @@ fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) ->
         "repairs": {
             "approvals": repairs.approvals, "log_lines": repairs.log_lines,
             "ledger_lines": repairs.ledger_lines, "cut_bytes": repairs.cut_bytes, "report": repairs.report,
+            "set_aside": repairs.set_aside,
         },
         "report": status.state.is_terminal().then(|| folder.join("FINAL_REPORT.md")),
         "folder": folder,

@@ -1,18 +1,21 @@
 //! `runstate governed verify-ledger`
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use runstate::governed::{LedgerFaultKind, verify_ledger};
+use runstate::governed::{LedgerFaultKind, LedgerReport, verify_ledger};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::Runs;
 use crate::input;
-use crate::output::Output;
+use crate::output::{Output, printable};
 
 /// Hold each line of a ledger against the one before
 ///
-/// Each line has the digest of the one before and its own; the first line that was changed, taken out or put in is named.
+/// Each line has the digest of the one before and its own; the first line that was changed, taken out or put in is named. A ledger
+/// whose end could not be read was set aside, and the next one says so in its first line: it is verified too while it is there.
 /// That the end is missing is not seen here: `recover` holds the ledger against a run. With --key-file each line must be under
 /// one of the keys; without, a ledger that was written anew is not found out.
 #[derive(Debug, clap::Args)]
@@ -30,23 +33,46 @@ pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
         None => runs.folders().ledger().to_string_lossy().into_owned(),
     };
     let from = input::open(&path).map_err(|error| Failure::io("read", Path::new(&path), &error))?;
+    let report = match verified(&path, from, runs, out)? {
+        Some(report) => report,
+        None => return Ok(Exit::Bad),
+    };
+    out.line(&format!("{path}: {} lines, {} of them chained, all sound", report.lines, report.chained));
+    let loose = report.lines - report.chained;
+    if loose > 0 {
+        out.line(&format!(
+            "  note: nothing tells whether one of the first {loose} lines was changed: they have no digest"
+        ));
+    }
+    let Some(before) = report.continues else { return Ok(Exit::Good) };
+    out.line(&printable(&format!(
+        "  note: it continues {}, of {} bytes, which could not be read on and was set aside",
+        before.file, before.bytes
+    )));
+    // The name is from the ledger: it is one of the same folder, and no path.
+    let name = Path::new(&before.file).file_name().filter(|name| *name == before.file.as_str());
+    let kept = name.map(|name| Path::new(&path).with_file_name(name)).filter(|_| path != "-");
+    let Some(kept) = kept.filter(|kept| kept.is_file()) else { return Ok(Exit::Good) };
+    let from = File::open(&kept).map_err(|error| Failure::io("read", &kept, &error))?;
+    let kept = kept.to_string_lossy();
+    let is_sound = verified(&kept, BufReader::new(from), runs, out)?.is_some();
+    Ok(if is_sound { Exit::Good } else { Exit::Bad })
+}
+
+/// What a ledger holds; none where a line is bad, which is named.
+fn verified(
+    path: &str,
+    from: impl BufRead,
+    runs: &Runs,
+    out: &mut Output,
+) -> Result<Option<LedgerReport>, Failure> {
     match verify_ledger(from, runs.keys()) {
-        Ok(report) => {
-            out.line(&format!(
-                "{path}: {} lines, {} of them chained, all sound",
-                report.lines, report.chained
-            ));
-            let loose = report.lines - report.chained;
-            if loose > 0 {
-                out.line(&format!("  note: nothing tells whether one of the first {loose} lines was changed: they have no digest"));
-            }
-            Ok(Exit::Good)
-        }
+        Ok(report) => Ok(Some(report)),
         Err(fault) => match fault.why {
-            LedgerFaultKind::Io(error) => Err(Failure::io("read", Path::new(&path), &error)),
+            LedgerFaultKind::Io(error) => Err(Failure::io("read", Path::new(path), &error)),
             _ => {
-                out.line(&crate::output::printable(&format!("{path}: {fault}")));
-                Ok(Exit::Bad)
+                out.line(&printable(&format!("{path}: {fault}")));
+                Ok(None)
             }
         },
     }
