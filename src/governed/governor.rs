@@ -210,7 +210,9 @@ impl Governor {
     /// - **Records of approvals** in `PENDING/`, `APPROVED/` and `REJECTED/` are copies for people. A decision is held against
     ///   RUN_STATE.json; a copy that differs is written anew.
     /// - **RUN_LOG.jsonl, FINAL_REPORT.md** and the folders that tools work in have no tag.
-    /// - A ledger is under keys from its first line on: one that has lines without a tag is refused. Move it aside first.
+    /// - A ledger is under keys from its first line on. A new run is refused beside one whose last line is under none of them: that is a
+    ///   mistake in the configuration, and the ledger is moved aside first. For a run that there is such a ledger is set aside
+    ///   ([`setting_aside`](Self::setting_aside)), and lines without a tag tell of nothing.
     ///
     /// ```
     /// # use std::sync::Arc;
