@@ -87,7 +87,7 @@ fn a_process_that_leaves_its_group_is_ended_with_its_tool() {
     ] {
         let session = Session::new();
         plan(&session, &[("build", &format!("{stray} sleep 0.2; echo done > index.html"))], REVIEW);
-        let before = std::time::Instant::now();
+        let before = super::now();
         let done = governed(&session, &["run", "plan.yaml", "--json"]);
         assert_eq!(json(&done)["status"], "COMPLETE", "{stray}: {}", done.shown());
         assert!(before.elapsed().as_secs() < 60, "{stray}: it was waited for");
