@@ -10,7 +10,7 @@
 )]
 
 pub use runstate::{
-    approval, checkpoint, decision, derive, documents, governed_run, kernel, lifecycle, lifecycles,
+    actor, approval, checkpoint, decision, derive, documents, governed_run, kernel, lifecycle, lifecycles,
     resume_tool_call, run, run_flow, service_run, snapshot, stream_session, termination, tool_call,
     tool_execution, tool_result, trace, turn,
 };
