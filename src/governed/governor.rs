@@ -266,12 +266,12 @@ impl Governor {
     /// let run = keyed.start("HELLO").await?.run;
     ///
     /// // A governor without the key is refused, and so is a state that was edited.
-    /// let refused = governor()?.status(&run).await.unwrap_err().to_string();
+    /// let refused = governor()?.status(&run).unwrap_err().to_string();
     /// assert!(refused.contains("it is stored under the key \"k1\""), "{refused}");
     /// let path = folders.state(&run);
     /// let edited = std::fs::read_to_string(&path)?.replace("nothing was done", "all was done");
     /// std::fs::write(&path, edited)?;
-    /// let refused = keyed.status(&run).await.unwrap_err().to_string();
+    /// let refused = keyed.status(&run).unwrap_err().to_string();
     /// assert!(refused.contains("its tag does not fit"), "{refused}");
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
