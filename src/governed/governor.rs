@@ -25,8 +25,8 @@ pub(super) type Result<T> = std::result::Result<T, GovernedError>;
 /// Drives governed runs (document 001): plans, executes, asks, verifies, audits, with deadlines, and with files that
 /// survive a crash.
 ///
-/// A run belongs to whoever has its lock. Each method takes the run in hand, first brings its files in line and takes it
-/// where its timeout leads if it has expired, and lets it go again; so several processes may drive, decide and sweep side by side.
+/// A run belongs to the process that has its lock. Each method that changes a run takes it in hand, first brings its files in line and takes
+/// it where its timeout leads if it has expired, and lets it go again; [`status`](Self::status) and [`waits`](Self::waits) only read; so several processes may drive, decide and sweep side by side.
 /// File operations block the thread, as syncs do.
 pub struct Governor {
     pub(super) disk: Arc<dyn Disk>,

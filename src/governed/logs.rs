@@ -5,6 +5,8 @@
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +138,7 @@ impl<'a> Lines<'a> {
     /// What the next line follows: the digest of the last line, if it has one, and where that ends.
     fn followed(&mut self, chain: Chain<'_>) -> io::Result<Result<(Option<String>, u64), LedgerFaultKind>> {
         let Some((last, end)) = self.last(self.length)? else { return Ok(Err(LedgerFaultKind::TooLong)) };
-        if !is_torn(&self.file.read_from(end, 2)?) {
+        if !is_torn(&self.file.read_from(end, 16)?) {
             return Ok(Err(LedgerFaultKind::Torn));
         }
         if end == 0 {
@@ -224,10 +226,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Is it the beginning of a line that a crash tore? Such a line is told again, so that its bytes need not be kept.
+/// How the lines begin that this library writes: an event, and what a ledger continues.
+const BEGINNINGS: [&[u8]; 2] = [b"{\"seq\":", b"{\"bytes\":"];
+
+/// Is it the beginning of a line that a crash tore? Such a line is told again, so that its bytes need not be kept. A line of another
+/// program is not told again.
 fn is_torn(end: &[u8]) -> bool {
-    let begin = b"{\"";
-    end.starts_with(begin) || begin.starts_with(end)
+    BEGINNINGS.iter().any(|begin| end.starts_with(begin) || begin.starts_with(end))
 }
 
 fn folder(path: &Path) -> &Path {
@@ -278,7 +283,7 @@ pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transit
     Ok(mended)
 }
 
-/// Fails where a new run is under other keys than the ledger: that is a mistake of who configured it. A ledger that is damaged is no
+/// Fails where a new run is under other keys than the ledger: that is a mistake in the configuration. A ledger that is damaged is no
 /// such mistake, and is set aside by the first line that is appended.
 pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
     let followed = match Lines::open(disk, path, Open::Read) {
@@ -320,9 +325,9 @@ pub(super) fn ledger(
 ) -> io::Result<Mended> {
     let Place { disk, folders, chain, .. } = place;
     let path = folders.ledger();
-    // Not that of the ledger: who waits for that would have it in a file that was set aside meanwhile.
+    // Not that of the ledger: a process that waited for that one would have it in a file that was set aside meanwhile.
     let mut lock = disk.open(&folders.ledger_lock(), Open::Append)?;
-    lock.lock()?;
+    take(lock.as_mut(), &folders.ledger_lock())?;
     let mut lines = Lines::open(disk, &path, Open::Append)?;
     let (mut missing, mut mended) = (lines.missing(run, all, chain, mark.as_ref())?, Mended::default());
     if !missing.is_empty() {
@@ -350,6 +355,22 @@ pub(super) fn ledger(
     }
     *mark = lines.mark(all.len())?;
     Ok(mended)
+}
+
+/// How often a lock that another process has is tried, and how long the pauses are: ten seconds in all.
+const TRIES: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Takes the lock. A process that was stopped keeps it, and waiting in the system for it would hear no signal.
+fn take(lock: &mut dyn DiskFile, path: &Path) -> io::Result<()> {
+    for _ in 0..TRIES {
+        match lock.try_lock() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
+            taken => return taken,
+        }
+    }
+    let why = format!("another process has had {} for ten seconds; end it, or try again", path.display());
+    Err(io::Error::new(io::ErrorKind::WouldBlock, why))
 }
 
 /// The lines, chained to what is before. Once there is a chain it is not broken, whatever is configured.

@@ -129,7 +129,13 @@ async fn a_bad_line_of_a_log_does_not_stop_its_run() {
 /// What follows the last line feed is cut where a crash tore it, and kept where it is something else.
 #[tokio::test(start_paused = true)]
 async fn an_end_without_a_line_feed_is_cut_or_kept() {
-    for (end, is_kept) in [("{\"seq\":7,\"at", false), ("{", false), ("garbage", true), ("\0\0\0", true)] {
+    for (end, is_kept) in [
+        ("{\"seq\":7,\"at", false),
+        ("{", false),
+        ("{\"note\":\"of another program\"}", true),
+        ("garbage", true),
+        ("\0\0\0", true),
+    ] {
         let (world, first, second) = two_waiting(false).await;
         for path in [folders().log(&first), folders().ledger()] {
             replace(&world.disk, &path, (world.file(&path) + end).as_bytes()).unwrap();

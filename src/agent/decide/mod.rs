@@ -163,7 +163,9 @@ impl From<Decision> for Incoming {
 /// | is any other | [`Accepted`](Reply::Accepted) |
 ///
 /// A decision is bound to its question when it arrives: one that names its call alone is never an answer to a second question,
-/// and one that comes before its call asks is [`Unknown`](Reply::Unknown). A question exists once it is committed.
+/// and one that comes before its call asks is [`Unknown`](Reply::Unknown). A question exists once it is committed. A decision that names a
+/// suspension and is made before its loop began, by the future of `decide` or in an [`Inbox`](super::Inbox), is for that suspension: its
+/// giver was shown the question of a run that waits.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Reply {

@@ -9,6 +9,7 @@ use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOut
 use super::plan::{Command, OutputForm, ToolSpec};
 use super::process::{self, Ended, Told};
 use super::snapshot::Snapshot;
+use crate::failure::Failure;
 
 /// A command as a tool.
 pub(super) struct CommandTool {
@@ -56,7 +57,12 @@ impl GovernedTool for CommandTool {
         };
         // What is told of already is told again only if the command changed it once more, which shows in no listing.
         let told: Vec<_> = call.run.reports.iter().flat_map(|report| &report.changes).collect();
-        let changes = self.snapshot.told().map_err(|failure| PartError::new(failure.to_string()))?;
+        let failed = |failure: Failure| PartError::new(failure.to_string());
+        // Held against a snapshot that the tool changed as well, its changes would not show.
+        if let Some(taken) = call.run.baseline {
+            self.snapshot.check_is(taken).map_err(failed)?;
+        }
+        let changes = self.snapshot.told().map_err(failed)?;
         let fresh = changes.into_iter().filter(|change| !told.contains(&change));
         Ok(fresh.fold(output, |output, change| output.with_change(change.kind, change.what)))
     }

@@ -21,6 +21,9 @@ pub(super) enum Kind {
     Folder,
     /// A link or a special file.
     Other,
+    /// A folder in which governed runs are kept. What is in it is not listed: it is no part of what a run works on, nor to be taken away by
+    /// it.
+    Runs,
 }
 
 /// Every name below a folder with what it is, in order; a folder comes before what is in it.
@@ -52,8 +55,8 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing, Failure> 
                 _ => Kind::Other,
             };
             if kind == Kind::Folder {
-                // Runs that are kept there are no part of what a run works on, nor to be taken away by it.
                 if holds_runs(&entry.path()) {
+                    listing.insert(name, Kind::Runs);
                     continue;
                 }
                 open.push(name.clone());
@@ -145,6 +148,7 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
                 fs::copy(&source, &target).map_err(|error| Failure::io("copy", &source, &error))?;
             }
             Kind::Other => check_copy(from, listing)?,
+            Kind::Runs => {}
         }
     }
     // From the innermost out, once all is in it: a folder may be one that nothing can be written to.

@@ -112,6 +112,9 @@ impl Runs {
         }
         let listing = folder::list(&source, &stored.ignore)?;
         folder::check_copy(&source, &listing)?;
+        // One that is made later shows as a change, and a rollback says that it was left.
+        let kept = listing.iter().filter(|(_, kind)| **kind == folder::Kind::Runs);
+        stored.ignore.extend(kept.map(|(name, _)| name.clone()));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
         let text = stored.text()?;
         // This governor makes a run and drives none, so that it needs no place.
@@ -207,6 +210,12 @@ impl Runs {
         let place = self.folder_of(run);
         // The folder that tools work in does not depend on where the command was started.
         let place = fs::canonicalize(&place).unwrap_or(place);
+        // What it would end of the run could be its own shell.
+        if std::env::var_os(strays::MARKER).is_some_and(|of| of == place.as_os_str()) {
+            let why = format!("{} in the environment says that this is a process of {run}", strays::MARKER);
+            return Err(Failure::new(why)
+                .with_help("a tool does not drive or answer its own run; elsewhere unset the variable"));
+        }
         let path = place.join("plan.yaml");
         if !place.join("RUN_STATE.json").is_file() {
             return Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))

@@ -84,9 +84,9 @@ impl Snapshot {
             let path = self.kept.join(&name);
             let read = || -> std::io::Result<serde_json::Value> {
                 let content = if kind == Kind::File { Some(folder::digest(&path)?) } else { None };
-                // A name need not be text; as it is shown for programs, it has one form.
+                // A name need not be text.
                 Ok(serde_json::json!([
-                    format!("{name:?}"),
+                    name.as_os_str().as_encoded_bytes(),
                     format!("{kind:?}"),
                     folder::mode(&path)?,
                     content
@@ -97,14 +97,14 @@ impl Snapshot {
         Ok(runstate::decision::digest(&told.into()))
     }
 
-    /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it.
-    fn check_is(&self, taken: &str) -> Result<(), Failure> {
+    /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it, nor held against it.
+    pub(super) fn check_is(&self, taken: &str) -> Result<(), Failure> {
         let found = self.digest()?;
         if found == taken {
             return Ok(());
         }
         let what = format!(
-            "the snapshot {} was changed since it was taken: its digest was {taken}, and is {found}; nothing was put back",
+            "the snapshot {} was changed since it was taken: its digest was {taken}, and is {found}",
             self.kept.display()
         );
         Err(Failure::new(what))
@@ -118,7 +118,8 @@ impl Snapshot {
     /// Has it the mode that it had? That of a link is no one's.
     fn has_mode(&self, name: &Path, kind: Kind) -> Result<bool, Failure> {
         let (kept, work) = (self.kept.join(name), self.work.join(name));
-        let same = || Ok(kind == Kind::Other || folder::mode(&kept)? == folder::mode(&work)?);
+        let same =
+            || Ok(matches!(kind, Kind::Other | Kind::Runs) || folder::mode(&kept)? == folder::mode(&work)?);
         same().map_err(|error: std::io::Error| Failure::io("compare", &work, &error))
     }
 
@@ -152,6 +153,10 @@ impl Snapshot {
                 Kind::Folder if self.ignore.iter().any(|ignored| ignored.starts_with(name)) => {}
                 Kind::Folder => note("remove", &path, fs::remove_dir(&path)),
                 Kind::File | Kind::Other => note("remove", &path, fs::remove_file(&path)),
+                Kind::Runs => {
+                    let why = "runs are kept in it, or it looks like that";
+                    note("remove", &path, Err(std::io::Error::other(why)));
+                }
             }
         }
         for (name, kind) in &was {

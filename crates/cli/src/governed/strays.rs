@@ -11,9 +11,11 @@ pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::collections::BTreeSet;
     use std::fs;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
+    use std::sync::OnceLock;
     use std::thread;
     use std::time::Duration;
 
@@ -27,7 +29,11 @@ mod linux {
     const ROUNDS: usize = 200;
     const PAUSE: Duration = Duration::from_millis(2);
 
+    /// The children that this process had before it ran anything: those of the shell that became it, or all orphans of a container.
+    static EARLIER: OnceLock<BTreeSet<i32>> = OnceLock::new();
+
     pub(in super::super) fn adopt() {
+        EARLIER.get_or_init(|| children().map(|child| child.as_raw_nonzero().get()).collect());
         // Where that is not allowed, a process that leaves its group is found by its environment alone.
         set_child_subreaper(Some(getpid())).ok();
     }
@@ -39,13 +45,17 @@ mod linux {
             if matches!(waitid(WaitId::All, any), Err(Errno::CHILD)) {
                 break;
             }
-            let own = getpid().as_raw_nonzero().get();
-            let mut children: Vec<Pid> = processes().filter(|pid| parent(*pid) == Some(own)).collect();
-            children.retain(|pid| pid.as_raw_nonzero().get().unsigned_abs() != waited_for);
-            if children.is_empty() {
+            let is_earlier = |pid: i32| EARLIER.get().is_some_and(|earlier| earlier.contains(&pid));
+            let of_tools: Vec<Pid> = children()
+                .filter(|pid| {
+                    let pid = pid.as_raw_nonzero().get();
+                    pid.unsigned_abs() != waited_for && !is_earlier(pid)
+                })
+                .collect();
+            if of_tools.is_empty() {
                 break;
             }
-            for child in children {
+            for child in of_tools {
                 kill_process(child, Signal::KILL).ok();
                 ended += usize::from(matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(Some(_))));
             }
@@ -60,7 +70,7 @@ mod linux {
             let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
             environ.is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| *one == *entry))
         };
-        let mut ended = std::collections::BTreeSet::new();
+        let mut ended = BTreeSet::new();
         for _ in 0..ROUNDS {
             let own = getpid();
             let found: Vec<Pid> = processes().filter(|pid| *pid != own && is_of_run(pid)).collect();
@@ -73,6 +83,11 @@ mod linux {
             thread::sleep(PAUSE);
         }
         ended.len()
+    }
+
+    fn children() -> impl Iterator<Item = Pid> {
+        let own = getpid().as_raw_nonzero().get();
+        processes().filter(move |pid| parent(*pid) == Some(own))
     }
 
     fn processes() -> impl Iterator<Item = Pid> {

@@ -138,20 +138,59 @@ fn a_snapshot_that_a_tool_changed_is_not_put_back() {
         "rm -r ../snapshot; mkdir ../snapshot",
         "mv ../snapshot ../other; ln -s other ../snapshot",
     ] {
-        let session = Session::new();
-        plan(&session, &[("build", &format!("{change}; echo half > index.html; exit 3"))], REVIEW);
-        let done = governed(&session, &["run", "plan.yaml", "--json"]);
-        let said = json(&done);
-        assert_eq!(said["status"], "HALTED_UNSAFE", "{change}: {}", done.shown());
-        let why = said["why"].as_str().unwrap();
-        assert!(
-            why.contains("nothing was put back") || why.contains("is a folder no more"),
-            "{change}: {said}"
-        );
-        let work = format!("{STATE_DIR}/{}/work", run_id(&said));
-        assert_eq!(session.read(&format!("{work}/keep.txt")), "kept", "{change}");
-        assert_eq!(session.read(&format!("{work}/index.html")), "half\n", "{change}");
+        // Where the tool ends well too: its changes would not show.
+        for exit in [3, 0] {
+            let session = Session::new();
+            plan(&session, &[("build", &format!("{change}; echo half > index.html; exit {exit}"))], REVIEW);
+            let done = governed(&session, &["run", "plan.yaml", "--json"]);
+            let said = json(&done);
+            assert_eq!(said["status"], "HALTED_UNSAFE", "{change}: {}", done.shown());
+            let why = said["why"].as_str().unwrap();
+            assert!(
+                why.contains("was changed since it was taken") || why.contains("is a folder no more"),
+                "{change}: {said}"
+            );
+            let work = format!("{STATE_DIR}/{}/work", run_id(&said));
+            assert_eq!(session.read(&format!("{work}/keep.txt")), "kept", "{change}");
+            assert_eq!(session.read(&format!("{work}/index.html")), "half\n", "{change}");
+        }
     }
+}
+
+#[test]
+fn a_folder_that_looks_like_runs_is_no_place_to_hide() {
+    let session = Session::new();
+    let hides = "mkdir -p x/command-center/PENDING; cp keep.txt x/loot";
+    plan(&session, &[("build", &format!("{hides}; exit 3"))], REVIEW);
+    let done = governed(&session, &["run", "plan.yaml", "--json"]);
+    let said = json(&done);
+    assert_eq!(said["status"], "HALTED_UNSAFE", "{}", done.shown());
+    assert!(said["why"].as_str().unwrap().contains("runs are kept in it"), "{said}");
+    let state = session.read(&format!("{STATE_DIR}/{}/RUN_STATE.json", run_id(&said)));
+    assert!(state.contains("\"what\": \"x\""), "{state}");
+}
+
+/// Processes that the command had before it was one, as a shell that becomes it has, are not its tools'.
+#[test]
+fn children_that_the_command_had_before_are_left_alone() {
+    let session = Session::new();
+    plan(&session, &[("build", "setsid sleep 600 & sleep 0.2; echo done > index.html")], REVIEW);
+    let script = "sleep 600 & echo $! > earlier.pid; exec \"$0\" \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    let command = session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]);
+    shell.args(["-c", script]).arg(command.get_program()).args(command.get_args());
+    shell.current_dir(session.path("."));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    assert!(shell.status().unwrap().success());
+    let earlier = session.read("earlier.pid").trim().to_owned();
+    assert!(lives(&earlier));
+    std::process::Command::new("kill").arg(&earlier).status().unwrap();
 }
 
 /// A process of another run, or of nobody, is left alone whatever a file in the folder of the run says.

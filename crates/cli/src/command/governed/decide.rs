@@ -59,8 +59,11 @@ impl Args {
         }
         let asked = match governor.waits(run).map_err(governed::refused)? {
             Some(Waits::Approval(pending)) if pending.id == self.approval => pending.digest(),
-            // That it does not wait for this approval is told by the answer itself.
-            _ => return Ok(()),
+            // It may ask between this look and the answer, and then by another digest.
+            _ => {
+                let what = format!("{run} does not wait for {} now; nothing was decided", self.approval);
+                return Err(Failure::new(what).with_help("`runstate governed approvals` lists what waits"));
+            }
         };
         match asked {
             Some(digest) if digest.starts_with(shown.as_str()) => Ok(()),

@@ -171,7 +171,7 @@ pub(super) fn question(pending: &PendingApproval) -> String {
             pending.answer_by,
             pending.digest().unwrap_or_default()
         ),
-        None => format!("approval {} has no record: nobody can answer it", pending.id),
+        None => format!("approval {} has no record, and cannot be answered", pending.id),
     }
 }
 

@@ -27,7 +27,7 @@ use crate::output::Output;
 Example:
   runstate governed run examples/tiny-crate.yaml
   runstate governed approvals
-  runstate governed approve RUN-TINY-20260131-120000-A1 --by ada --because 'tests pass'
+  runstate governed approve RUN-TINY-20260131-120000-A1 --digest sha256:0123456789ab --by ada
   runstate governed recover RUN-TINY-20260131-120000
 
 Exit codes:
