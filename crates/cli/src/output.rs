@@ -3,6 +3,8 @@
 use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
+use runstate::actor::is_unseen;
+
 use crate::failure::Failure;
 
 /// Where a command says what it found. A reader that goes away early (`runstate list | head -1`) is no error.
@@ -91,16 +93,6 @@ pub(crate) fn exact(text: &str) -> String {
         if c.is_control() || is_unseen(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
     }
     shown
-}
-
-/// Has no shape of its own, or changes the order or the place of what is around it: Unicode's format characters and separators of
-/// lines, and letters that are blank.
-fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::depth::{MOST_LEVELS, is_too_deep};
 use super::super::schema::SchemaCheck;
 use super::super::state::{Call, RunState};
+use super::board::well_formed;
 use super::{Asked, Board, Incoming, Reply};
 use crate::actor::is_one_actor;
 use crate::decision::{Decision, DecisionAction, Suspension};
@@ -41,6 +42,8 @@ impl RunState {
             _ => return None,
         }
         if wants_another {
+            // A caller of `post` may have given any.
+            well_formed(incoming).ok()?;
             let actor = incoming.actor.as_deref()?;
             let earlier = self.decided.resumed(&self.id, &self.calls[call].name);
             if earlier.iter().filter_map(|one| one.actor.as_deref()).any(|of| is_one_actor(of, actor)) {

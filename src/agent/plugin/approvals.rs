@@ -1,6 +1,6 @@
 //! The gate of tools that people must approve.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{GateCall, Phase, PhaseContext, Phases, Plugin, PluginError, Verdict};
+use crate::actor::is_one_actor;
 use crate::decision::{Decision, Suspension};
 
 /// Which calls of a tool need an approval, of how many people, and how long the question stands.
@@ -109,7 +110,7 @@ impl Approval {
         let ours = call.decisions().iter().filter(|it| word(&it.suspension_id) == Some(WORD));
         let given = match self.people {
             1 => ours.count(),
-            _ => ours.filter_map(|decision| decision.actor.as_ref()).collect::<HashSet<_>>().len(),
+            _ => people(ours.filter_map(|decision| decision.actor.as_deref())),
         };
         u32::try_from(given).unwrap_or(u32::MAX)
     }
@@ -195,7 +196,18 @@ fn word(suspension: &str) -> Option<&str> {
 /// How many actors answered questions of this gate.
 pub(in crate::agent) fn approvers(decisions: &[Decision]) -> usize {
     let ours = decisions.iter().filter(|it| word(&it.suspension_id) == Some(WORD));
-    ours.filter_map(|it| it.actor.as_deref()).collect::<HashSet<_>>().len()
+    people(ours.filter_map(|it| it.actor.as_deref()))
+}
+
+/// How many people these names are of.
+fn people<'n>(names: impl Iterator<Item = &'n str>) -> usize {
+    let mut people: Vec<&str> = Vec::new();
+    for name in names {
+        if !people.iter().any(|one| is_one_actor(one, name)) {
+            people.push(name);
+        }
+    }
+    people.len()
 }
 
 /// Asks people before tools execute: for tools whose [`ToolSpec`](crate::agent::ToolSpec) is not the author's to change. An agent
