@@ -1,7 +1,7 @@
 //! Proofs of origin: values that only the code of one `lifecycle!` definition can make.
 //!
 //! A definition owns a private static, its witness. Its proofs are made from a reference to it, and no function or constant
-//! gives that reference away. A foreign implementation of a kernel trait can copy a graph; it cannot make a proof that fits.
+//! of the definition gives that reference away. A foreign implementation of a kernel trait can copy a graph; it cannot make a proof that fits.
 
 use core::fmt;
 use core::marker::PhantomData;

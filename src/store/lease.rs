@@ -32,7 +32,7 @@ impl Claim {
 pub struct Lease {
     /// The run.
     pub run: String,
-    /// It grows from lease to lease, and goes on growing where a run is removed and another one gets its id.
+    /// It grows from lease to lease.
     pub fence: u64,
 }
 

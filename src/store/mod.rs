@@ -58,7 +58,7 @@ pub use wrapper::Wrapper;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewRun {
-    /// Its id, which no other run of the store has.
+    /// Its id, which no other run of the store has or had.
     pub id: String,
     /// A few words for lists.
     pub title: String,

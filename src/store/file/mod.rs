@@ -31,7 +31,7 @@ use passed::Passed;
 ///
 /// ```text
 /// <store>/store.json                     says that this is a store, and its format
-/// <store>/removed.json                   what is known of runs that were removed
+/// <store>/removed/<run>                  an empty file for each run that was removed: its id is not given again
 /// <store>/locks/<run>.lock               held for the time of one operation
 /// <store>/runs/<run>/state.json          the authority: what is small and new with each commit
 /// <store>/runs/<run>/spec.json           what the run was created with

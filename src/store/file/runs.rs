@@ -66,8 +66,7 @@ impl Inner {
     }
 
     /// Reads a run without waiting for anybody who has its lock: a state is replaced as a whole, and what it counts of the logs
-    /// stays as it is. Where the state is another one behind that, it may be that of another run of the same id, and all is
-    /// read again.
+    /// stays as it is. Where the state is another one behind that, all is read again.
     pub(super) fn read<T>(
         &self,
         run: &str,
@@ -92,7 +91,8 @@ impl Inner {
 
     pub(super) fn is_given(&self, run: &str) -> Result<bool, StoreError> {
         let place = self.layout.run(run);
-        Ok(place.is_marked(&*self.disk)? || State::is_there(&*self.disk, &place)?)
+        // In this order: a removal that comes between the two has made the mark before the state goes.
+        Ok(State::is_there(&*self.disk, &place)? || place.is_marked(&*self.disk)?)
     }
 
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
@@ -105,7 +105,8 @@ impl Inner {
             self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
             return Err(taken());
         }
-        if place.is_marked(&*self.disk)? {
+        // An older version of this program left the second without the first.
+        if place.is_marked(&*self.disk)? || self.is_removed(&place) {
             return Err(taken());
         }
         if self.has_rows(&place)? {

@@ -1,8 +1,8 @@
--- Version 5 of the tables: the id of a run that was removed is not given to another one. So nothing that was meant for it, a lease
+-- Version 5 of the tables: the id of a run that was removed is not given to another one, from this version on. So nothing that was meant for it, a lease
 -- or a decision, is taken for that of another, and a run need not begin above the leases of others.
 
 CREATE TABLE {schema}.removed (
-    id text PRIMARY KEY     -- as in runs: of a long id its digest
+    id text COLLATE "C" PRIMARY KEY     -- as in runs: of a long id its digest
 );
 
 CREATE OR REPLACE FUNCTION {schema}.create_run(
