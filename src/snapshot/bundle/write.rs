@@ -5,7 +5,6 @@ use std::io::Write;
 use std::ptr;
 
 use serde::de::IgnoredAny;
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -82,7 +81,14 @@ impl Machines<'_> {
         }
         self.out.push(b':');
         let from = self.out.len();
-        serde_json::to_writer(&mut *self.out, &Borrowed { of, machine }).map_err(failed)?;
+        // A status is an identifier, and needs no escape.
+        write!(self.out, "{{\"of\":{of},\"status\":\"").unwrap_or_else(|_| unreachable!("memory takes all"));
+        self.out.extend_from_slice(machine.status().name().as_bytes());
+        self.out.extend_from_slice(b"\",\"record\":");
+        serde_json::to_writer(&mut *self.out, machine.record()).map_err(failed)?;
+        self.out.extend_from_slice(b",\"state\":");
+        serde_json::to_writer(&mut *self.out, &State(machine)).map_err(failed)?;
+        self.out.push(b'}');
         // A `Serialize` of a foreign record may write raw text through a private name of `serde_json`, and so close its own
         // object and begin a forged one. A record of ours can where numbers keep their text.
         if numbers_keep_their_text() || !is_documented(P::GRAPH) {
@@ -98,26 +104,6 @@ struct Shown<'a, T>(&'a T);
 impl<T: fmt::Display> Serialize for Shown<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self.0)
-    }
-}
-
-/// A machine of a bundle, as it is written.
-struct Borrowed<'a, P> {
-    of: usize,
-    machine: &'a P,
-}
-
-impl<P: Persist> Serialize for Borrowed<'_, P>
-where
-    P::Record: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(4))?;
-        map.serialize_entry("of", &self.of)?;
-        map.serialize_entry("status", self.machine.status().name())?;
-        map.serialize_entry("record", self.machine.record())?;
-        map.serialize_entry("state", &State(self.machine))?;
-        map.end()
     }
 }
 
