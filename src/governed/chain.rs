@@ -69,12 +69,12 @@ pub(super) fn continuation(file: &str, bytes: u64) -> String {
 /// The place of a ledger's tags. Each tag is of the line before too, so that it names the place in the ledger.
 const PLACE: &[&str] = &["ledger"];
 
-/// What a line tells, if it is an event of a governed run. Other programs may write lines of their own.
+/// The event that a line tells of, if it is an event of a governed run. Other programs may write lines of their own.
 fn event(line: &[u8]) -> Result<Option<Told>, LedgerFaultKind> {
     log_line::read(line).map_err(LedgerFaultKind::Garbage)
 }
 
-/// Checks what a line tells for what no writer of this library tells.
+/// Checks a line for an event that no writer of this library tells.
 fn is_sound(told: Option<Told>) -> Result<(), LedgerFaultKind> {
     match told {
         Some(Told { faults, is_of_trace: true, .. }) if !faults.is_empty() => {

@@ -20,7 +20,7 @@ use crate::governed_run::RunId;
 /// <command centre>/PENDING/, APPROVED/, REJECTED/    a record for each approval
 /// ```
 ///
-/// A log that is damaged, and a ledger whose end is, are kept beside the new one with `.damaged-1` (2, 3, …) behind the name.
+/// A log that is damaged, and a ledger that is damaged at its end, are kept beside the new one with `.damaged-1` (2, 3, …) behind the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
     runs: PathBuf,

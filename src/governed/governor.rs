@@ -210,7 +210,7 @@ impl Governor {
     /// - **Records of approvals** in `PENDING/`, `APPROVED/` and `REJECTED/` are copies for people. A decision is held against
     ///   RUN_STATE.json; a copy that differs is written anew.
     /// - **RUN_LOG.jsonl, FINAL_REPORT.md** and the folders that tools work in have no tag.
-    /// - A ledger is under keys from its first line on. A new run is refused beside one whose last line is under none of them: that is a
+    /// - A ledger is under keys from its first line on. A new run is refused beside a ledger that ends under none of them: that is a
     ///   mistake in the configuration, and the ledger is moved aside first. For a run that there is such a ledger is set aside
     ///   ([`setting_aside`](Self::setting_aside)), and lines without a tag tell of nothing.
     ///
@@ -284,7 +284,7 @@ impl Governor {
     }
 
     /// The same, with `taking` called each time that a run which was begun before is in hand, before its files are brought in line
-    /// and before its timeout has effects. No other process drives the run then: so this is the place to end what a crashed driver
+    /// and before its timeout has effects. No other process drives the run then: so this is the place to end the processes that a crashed driver
     /// of the run left running, as the process of a tool.
     ///
     /// ```no_run

@@ -1,6 +1,6 @@
 //! The two files that are appended to: RUN_LOG.jsonl of a run, RUN_LEDGER.jsonl of all runs (B9).
 //!
-//! Both are told from RUN_STATE.json, so that nothing in them stops a run. What cannot be read on is set aside under another name
+//! Both are told from RUN_STATE.json, so that nothing in them stops a run. A file that cannot be read on is set aside under another name
 //! and begun anew.
 
 use std::io::{self, BufReader, Read};
@@ -135,7 +135,7 @@ impl<'a> Lines<'a> {
         Ok(None)
     }
 
-    /// What the next line follows: the digest of the last line, if it has one, and where that ends.
+    /// The end that the next line follows: the digest of the last line, if it has one, and where that ends.
     fn followed(&mut self, chain: Chain<'_>) -> io::Result<Result<(Option<String>, u64), LedgerFaultKind>> {
         let Some((last, end)) = self.last(self.length)? else { return Ok(Err(LedgerFaultKind::TooLong)) };
         if !is_torn(&self.file.read_from(end, 16)?) {
@@ -226,7 +226,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// How the lines begin that this library writes: an event, and what a ledger continues.
+/// How the lines begin that this library writes: an event, and the ledger that this one continues.
 const BEGINNINGS: [&[u8]; 2] = [b"{\"seq\":", b"{\"bytes\":"];
 
 /// Is it the beginning of a line that a crash tore? Such a line is told again, so that its bytes need not be kept. A line of another
@@ -260,7 +260,7 @@ pub(super) fn log(disk: &dyn Disk, path: &Path, run: &RunId, transition: &Transi
     Lines::open(disk, path, Open::Append)?.append(&format!("{}\n", transition.line(run, false)))
 }
 
-/// Appends what the log of a run lacks. One that is damaged is set aside as a whole, and told anew.
+/// Appends the lines that the log of a run lacks. A log that is damaged is set aside as a whole, and told anew.
 pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transition]) -> io::Result<Mended> {
     let mut lines = Lines::open(disk, path, Open::Append)?;
     let mut mended = Mended::default();
@@ -313,7 +313,7 @@ pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option
     if lines.has(before)? { lines.mark(before.told) } else { Ok(None) }
 }
 
-/// Appends what the ledger lacks of a run, under a lock: several processes do. The last transition is `new`, or recovered like the
+/// Appends the lines of a run that the ledger lacks, under a lock: several processes do. The last transition is `new`, or recovered like the
 /// others. Where the last line cannot be followed, the ledger is set aside as a whole, and a new one tells of the run from its
 /// beginning. Other runs are told again when they are next in hand.
 pub(super) fn ledger(
@@ -373,7 +373,7 @@ fn take(lock: &mut dyn DiskFile, path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::WouldBlock, why))
 }
 
-/// The lines, chained to what is before. Once there is a chain it is not broken, whatever is configured.
+/// The lines, chained to the line before. Once there is a chain it is not broken, under any configuration.
 fn chained(lines: Vec<String>, before: Option<String>, chain: Chain<'_>) -> String {
     let mut digest = match (before, chain) {
         (Some(digest), _) => Some(digest),

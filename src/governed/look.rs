@@ -17,7 +17,7 @@ impl Governor {
         Ok(RunStatus::of(&self.place().read(run, self.now())?))
     }
 
-    /// What a run waits for, if it waits for an approval. It is only read, as by [`status`](Self::status).
+    /// The question that a run waits with, if it waits for an approval. It is only read, as by [`status`](Self::status).
     ///
     /// # Errors
     /// As [`status`](Self::status).
@@ -58,7 +58,7 @@ impl Governor {
         }
     }
 
-    /// [Expires](Self::expire) every run whose time is over, and returns where each went.
+    /// [Expires](Self::expire) every run past its time, and returns where each went.
     ///
     /// # Errors
     /// [`GovernedError::Io`] when the folder of runs cannot be read. What is wrong with a single run is in its place in the

@@ -61,7 +61,7 @@ impl OpenRun<'_> {
         Ok(())
     }
 
-    /// Appends what the ledger lacks, and says how many lines that were.
+    /// Appends the lines that the ledger lacks, and says how many lines that were.
     pub(super) fn ledger(&mut self, all: &[Transition], new: bool) -> Result<usize> {
         let path = self.place.folders.ledger();
         let mended = logs::ledger(self.place, &self.id, all, new, &mut self.notes.ledger);

@@ -42,7 +42,7 @@ pub(super) struct OpenRun<'a> {
     pub(super) place: Place<'a>,
     pub(super) id: RunId,
     pub(super) notes: Notes,
-    /// What was mended since the run is in hand.
+    /// The repairs since the run is in hand.
     pub(super) repairs: Repairs,
     foreign: Foreign,
     /// The approvals that changed since the last write, each with the folder that its record was in.

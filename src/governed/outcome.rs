@@ -47,8 +47,8 @@ pub struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// The digest of the question: of the approval, the tool that asks, its action and its risk. A person who names it answers the
-    /// question that was shown, and none that a changed file has put in its place. None without a record.
+    /// The digest of the question: of the approval, the tool that asks, its action and its risk. An answer that names it is for the
+    /// question that was shown, and for none that a changed file has put in its place. None without a record.
     ///
     /// ```
     /// # use runstate::governed::PendingApproval;

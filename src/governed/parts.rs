@@ -22,7 +22,7 @@ pub struct RunView<'a> {
     pub completed: usize,
     /// What every attempt of every tool gave, in order.
     pub reports: &'a [ToolReport],
-    /// What the planner said of how all was before the first tool ([`ProposedPlan::baseline`]).
+    /// The planner's word for the state before the first tool ([`ProposedPlan::baseline`]).
     pub baseline: Option<&'a str>,
 }
 
@@ -35,7 +35,7 @@ pub struct ProposedPlan {
     /// What the planner sees coming. A critical risk halts the run.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
-    /// What a rollback has to know of how all is before the first tool, as the digest of a snapshot. It is kept in the state of the run, where
+    /// A word for the state before the first tool that a rollback needs, as the digest of a snapshot. It is kept in the state of the run, where
     /// a tool that changes the snapshot does not change it, and handed to [`Rollback`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,

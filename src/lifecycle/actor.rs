@@ -1,6 +1,6 @@
 //! The names of people that decide.
 //!
-//! A name is believed, whatever a program says: these rules keep one person from passing for two, and a name from being none.
+//! A name that a program gives is believed: these rules keep one person from passing for two, and a name from being none.
 //!
 //! ```
 //! use runstate::actor::{is_name, is_one_actor};

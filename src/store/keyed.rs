@@ -26,7 +26,7 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// # Limits
 /// - **An older version that is put back**, of a run or of one of its rows; a row that is taken away. A store that must hold
 ///   that off keeps the numbers of its commits elsewhere.
-/// - **A removed run** whose id was given again: its rows fit the new one. A store gives no id twice ([`RunStore::is_given`]), unless its
+/// - **A removed run**, if its id was given again: its rows fit the new one. A store gives no id twice ([`RunStore::is_given`]), unless its
 ///   note of the removed id was taken away.
 /// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
 /// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunStore::runs) and beside a loaded run, its holder. A writer of the

@@ -184,7 +184,7 @@ impl Calls {
         self.push(call)
     }
 
-    /// Adds a call whose name is listed.
+    /// Adds a call under a name that is listed.
     fn push(&mut self, mut call: Call) -> usize {
         let at = self.all.len();
         let tool = call.record().tool();

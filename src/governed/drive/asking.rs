@@ -56,7 +56,7 @@ impl Governor {
         Ok(Step::Park(run.into(), waits))
     }
 
-    /// What a tool of a plan says that its call would do, as it is before the first of them runs.
+    /// The action of a tool of a plan in its own words, as it is before the first of them runs.
     fn planned_action(&self, open: &OpenRun<'_>, plan: &ProposedPlan, name: &str) -> String {
         let Some(tool) = self.tool(name) else { return "do nothing: there is no such tool".to_owned() };
         let view = open.view(&plan.tools, 0);
@@ -92,7 +92,7 @@ fn submit(open: &mut OpenRun<'_>, id: &ApprovalId, request: Request, at: u64, an
     open.keep(&Approval::new(record).submit(Submit::new(at, answer_by)))
 }
 
-/// All of a plan and of what its tools would do, so that the answer is bound to it.
+/// All of a plan and the actions of its tools, so that the answer is bound to it.
 fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     let mut text = match plan.tools.as_slice() {
         [] => "execute a plan without tools".to_owned(),

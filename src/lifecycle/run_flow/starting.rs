@@ -63,7 +63,7 @@ macro_rules! starting {
             /// The proofs fit these executions and no others, and only those that belong to
             /// [this flow](crate::tool_execution::ExecutionRecord::of). Of two executions
             /// of one call in one commit the first alone gets a proof. A call that another commit begins again, as a replay does, gets
-            /// another one, and a flow knows no list of its calls: that a call is executed once is what its driver keeps.
+            /// another one, and a flow knows no list of its calls: its driver sees to it that a call is executed once.
             pub fn calls_started<'a>(
                 &mut self,
                 executions: impl IntoIterator<Item = &'a ToolExecution<BeforeToolExecute>>,

@@ -176,7 +176,7 @@ impl Inner {
         })
     }
 
-    /// First the id is marked as given. Then the state gets another name, and with that the run is gone; what is left of it is taken
+    /// First the id is marked as given. Then the state gets another name, and with that the run is gone; the rest of it is taken
     /// away now, or when lists are made.
     pub(super) fn remove(&self, place: &Place) -> Result<(), StoreError> {
         place.mark(&*self.disk)?;

@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Folder,
     /// A link or a special file.
     Other,
-    /// A folder in which governed runs are kept. What is in it is not listed: it is no part of what a run works on, nor to be taken away by
+    /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
     /// it.
     Runs,
 }

@@ -93,7 +93,7 @@ pub(super) struct ToolSpec {
     /// It changes nothing: after a crash it is run again.
     #[serde(default)]
     pub(super) read_only: bool,
-    /// What a person is told, where its gate asks one. A plan with a critical one is halted.
+    /// The risk that a person is shown, where its gate asks one. A plan with a critical one is halted.
     #[serde(default = "high")]
     pub(super) risk: Risk,
     #[serde(default)]

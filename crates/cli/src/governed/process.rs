@@ -59,7 +59,7 @@ impl Drop for Group {
     }
 }
 
-/// Runs a command to its end, and ends what it leaves running. Dropped before that, all of it is ended.
+/// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
 ///
 /// # Errors
 /// That it cannot be started.

@@ -74,7 +74,7 @@ impl Snapshot {
     /// The digest of all that is kept: names, kinds, modes and contents.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// A file or folder that cannot be read.
     pub(super) fn digest(&self) -> Result<String, Failure> {
         folder::check_own(&self.kept).map_err(|error| Failure::io("use", &self.kept, &error))?;
         let mut all = vec![(PathBuf::new(), Kind::Folder)];

@@ -1,10 +1,8 @@
 //! Processes of a run that no call waits for: those that a tool left running, and those that a killed command left.
 //!
-//! While a command lives it is the reaper of all that its tools start: a process whose parent ends becomes its child, whatever
-//! session or group it is in, and is ended with the call. A command that was killed leaves processes behind; the next command of the
+//! While a command lives it is the reaper of all that its tools start: a process without a parent becomes its child, in any
+//! session or group, and is ended with the call. A command that was killed leaves processes behind; the next command of the
 //! run finds them by their environment. A process that emptied its environment is not found then.
-
-use std::path::Path;
 
 /// A variable in the environment of each process of a run: the folder of the run.
 pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
@@ -32,12 +30,14 @@ mod linux {
     /// The children that this process had before it ran anything: those of the shell that became it, or all orphans of a container.
     static EARLIER: OnceLock<BTreeSet<i32>> = OnceLock::new();
 
+    /// Processes that lose their parent become children of this one from now on.
     pub(in super::super) fn adopt() {
         EARLIER.get_or_init(|| children().map(|child| child.as_raw_nonzero().get()).collect());
         // Where that is not allowed, a process that leaves its group is found by its environment alone.
         set_child_subreaper(Some(getpid())).ok();
     }
 
+    /// Ends the children of this process and all that these leave, but the one that is waited for elsewhere. Says how many there were.
     pub(in super::super) fn end_children(waited_for: u32) -> usize {
         let mut ended = 0;
         for _ in 0..ROUNDS {
@@ -64,7 +64,12 @@ mod linux {
         ended
     }
 
+    /// Ends the processes that have the folder of a run in their environment. Says how many there were.
     pub(in super::super) fn end_of(run: &Path) -> usize {
+        // The governor that makes a run has no folder yet.
+        if run.as_os_str().is_empty() {
+            return 0;
+        }
         let entry = [super::MARKER.as_bytes(), b"=", run.as_os_str().as_bytes()].concat();
         let is_of_run = |pid: &Pid| {
             let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
@@ -103,34 +108,23 @@ mod linux {
     }
 }
 
-/// Processes whose parents end become children of this one from now on.
-pub(super) fn adopt() {
-    #[cfg(target_os = "linux")]
-    linux::adopt();
-}
+#[cfg(target_os = "linux")]
+pub(super) use linux::{adopt, end_children, end_of};
 
-/// Ends the children of this process and all that these leave, but the one that is waited for elsewhere. Says how many there were.
-pub(super) fn end_children(waited_for: u32) -> usize {
-    #[cfg(target_os = "linux")]
-    return linux::end_children(waited_for);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = waited_for;
+/// A system without `/proc` and subreapers: a process that leaves its group is not found.
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use std::path::Path;
+
+    pub(in super::super) fn adopt() {}
+
+    pub(in super::super) fn end_children(_: u32) -> usize {
+        0
+    }
+
+    pub(in super::super) fn end_of(_: &Path) -> usize {
         0
     }
 }
-
-/// Ends the processes that have the folder of a run in their environment. Says how many there were.
-pub(super) fn end_of(run: &Path) -> usize {
-    // The governor that makes a run has no folder yet.
-    if run.as_os_str().is_empty() {
-        return 0;
-    }
-    #[cfg(target_os = "linux")]
-    return linux::end_of(run);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = run;
-        0
-    }
-}
+#[cfg(not(target_os = "linux"))]
+pub(super) use elsewhere::{adopt, end_children, end_of};

@@ -101,7 +101,7 @@ fn a_newer_file_is_refused_and_left_alone() {
     assert_eq!(version(&connect(&path)), 2);
 }
 
-/// A file of version 1 keeps what is in it.
+/// A file of version 1 keeps its content.
 #[tokio::test]
 async fn a_file_of_version_1_is_migrated_with_its_leases() {
     let folder = tempfile::tempdir().unwrap();

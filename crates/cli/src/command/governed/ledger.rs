@@ -59,7 +59,7 @@ pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
     Ok(if is_sound { Exit::Good } else { Exit::Bad })
 }
 
-/// What a ledger holds; none where a line is bad, which is named.
+/// The content of a ledger; none where a line is bad, which is named.
 fn verified(
     path: &str,
     from: impl BufRead,
