@@ -10,6 +10,7 @@
 //! | [`fewest_walks`] | what is the least that must be run to see every edge? |
 //! | [`EdgeCounter`], [`assert_covers!`], [`coverage_diagram`] | which edges did the tests take, and which never? |
 //! | [`assert_conforms!`] | is what was recorded legal? |
+//! | `replies` (feature `agent`) | does a door for decisions reply as the table says? |
 //! | `store` (feature `store`) | does a store of runs do what its trait says? |
 //! | [`Product`], [`explore`] | can machines that run side by side get into a forbidden state, and how soonest? |
 
@@ -21,6 +22,8 @@ mod exhaustive;
 mod flow;
 mod matrix;
 mod model;
+#[cfg(feature = "agent")]
+pub mod replies;
 mod step;
 #[cfg(feature = "store")]
 pub mod store;

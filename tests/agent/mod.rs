@@ -29,6 +29,7 @@ mod phases;
 mod polls;
 mod protocol;
 mod reply_at_commits;
+mod reply_moments;
 mod reply_table;
 mod rounds;
 mod script;

@@ -7,6 +7,7 @@ use runstate::agent::event::{AgentEvent, EventKind, EventSink, Redact, Redacted}
 use runstate::agent::{CommitError, Delta, MemoryCommitter, SchemaCheck, StateCommitter, async_trait};
 use runstate::checkpoint::{Due, Trigger};
 use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 
 /// Keeps what was committed, as bytes. Each commit takes turns of the scheduler.
 #[derive(Default)]
@@ -20,9 +21,25 @@ pub struct Kept {
     pub hangs_at: Option<usize>,
     tries: usize,
     pub commits: Arc<AtomicUsize>,
+    /// Stops before and behind each commit, until it is told to go on.
+    pub moments: Option<mpsc::UnboundedSender<Moment>>,
+}
+
+/// A commit that goes no further until `go` is dropped.
+#[derive(Debug)]
+pub struct Moment {
+    _go: oneshot::Sender<()>,
 }
 
 impl Kept {
+    async fn reach(&self) {
+        let Some(moments) = &self.moments else { return };
+        let (go, gone) = oneshot::channel();
+        if moments.send(Moment { _go: go }).is_ok() {
+            gone.await.ok();
+        }
+    }
+
     pub fn triggers(&self) -> Vec<Trigger> {
         self.memory.triggers().collect()
     }
@@ -41,8 +58,11 @@ impl StateCommitter for Kept {
         if self.hangs_at == Some(self.commits.load(Ordering::SeqCst)) {
             std::future::pending().await
         }
+        self.reach().await;
         self.commits.fetch_add(1, Ordering::SeqCst);
-        self.memory.commit(due, delta).await
+        let committed = self.memory.commit(due, delta).await;
+        self.reach().await;
+        committed
     }
 }
 

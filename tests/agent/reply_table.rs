@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use super::parts::World;
 
 /// A run that is driven by a task of its own, until it is over. While it is parked it is looked at each millisecond.
-fn driven(mut world: World) -> (DecisionHandle, oneshot::Sender<()>, JoinHandle<Vec<String>>) {
+pub fn driven(mut world: World) -> (DecisionHandle, oneshot::Sender<()>, JoinHandle<Vec<String>>) {
     let (handle, agent) = (world.handle.clone(), world.agent());
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {
