@@ -82,6 +82,11 @@ pub async fn decide(
     if reply == Reply::Unknown && incoming.suspension_id.is_none() && !incoming.call.is_empty() {
         let found = waiting(store, About::Call(incoming.call.clone()), incoming, |_| true).await?;
         if !found.is_empty() {
+            // The question may have been asked since.
+            let reply = judged(store, &run, incoming.clone(), now_ms, schemas).await?;
+            if reply != Reply::Unknown {
+                return Ok(reply);
+            }
             return Ok(Reply::Ambiguous(found.into_iter().map(|one| one.suspension.id).collect()));
         }
     }

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use super::RunStore;
 use super::decide::Posted;
 use super::error::StoreError;
-use super::query::{About, ApprovalQuery, Damage, Timer};
+use super::query::{About, Approval, ApprovalQuery, Damage, Timer};
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
@@ -30,27 +30,28 @@ pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<P
     decision.reason = Some("nobody decided in time".to_owned());
     decision.actor = Some(RUNTIME.to_owned());
     decision.decided_at_ms = now_ms;
+    // A later decision that names the question by its digest is told that it expired.
+    decision.digest = open(store, timer).await?.filter(|open| open.key().is_none()).map(|open| open.digest);
     loop {
         let posted = store.post(&decision).await?;
         // Clients give ids of their own: one may have given this to a decision on something else.
-        if posted != Posted::Duplicate || !is_open(store, timer).await? {
+        if posted != Posted::Duplicate || open(store, timer).await?.is_none() {
             return Ok(posted);
         }
         decision.decision_id.push('\'');
     }
 }
 
-/// Does the call still wait, on that very suspension?
-async fn is_open(store: &dyn RunStore, timer: &Timer) -> Result<bool, StoreError> {
+/// The question, if the call still waits on that very suspension.
+async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, StoreError> {
     let mut query = ApprovalQuery::new(About::Suspension(timer.suspension.clone()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
-        if page.iter().any(|open| open.run == timer.run && open.call == timer.call) {
-            return Ok(true);
-        }
-        match page.last() {
-            Some(last) if page.len() == PAGE => query = query.behind(last),
-            _ => return Ok(false),
+        let next = page.last().filter(|_| page.len() == PAGE).map(|last| query.clone().behind(last));
+        let found = page.into_iter().find(|open| open.run == timer.run && open.call == timer.call);
+        match (found, next) {
+            (None, Some(next)) => query = next,
+            (found, _) => return Ok(found),
         }
     }
 }

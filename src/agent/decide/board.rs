@@ -123,16 +123,19 @@ impl Board {
 
     /// Takes in a decision that was accepted.
     pub(crate) fn decision(&mut self, decision: &Decision) {
-        let decision = Arc::new(decision.clone());
-        if self.decided.insert(decision.suspension_id.clone(), Arc::clone(&decision)).is_none() {
-            self.by_call.entry(decision.call.clone()).or_default().push(Arc::clone(&decision));
-        }
+        let place = self.by_suspension.remove(&decision.suspension_id);
         // A question that a store has a decision on waits no more, taken or not.
-        if let Some(place) = self.by_suspension.remove(&decision.suspension_id) {
-            self.waiting.remove(&place);
-            if let Some(known) = self.calls.get_mut(&*decision.call) {
+        let asked = place.and_then(|place| self.waiting.remove(&place));
+        let mut decision = decision.clone();
+        if let Some(asked) = asked {
+            if let Some(known) = self.calls.get_mut(&asked.call) {
                 known.waits = None;
             }
+            decision.digest.get_or_insert_with(|| asked.digest.clone());
+        }
+        let decision = Arc::new(decision);
+        if self.decided.insert(decision.suspension_id.clone(), Arc::clone(&decision)).is_none() {
+            self.by_call.entry(decision.call.clone()).or_default().push(Arc::clone(&decision));
         }
         self.by_id.insert(decision.decision_id.clone(), decision);
     }

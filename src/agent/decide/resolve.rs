@@ -35,8 +35,11 @@ impl RunState {
         // A store accepts by the suspension alone. A caller of its `post` may not have looked at actors.
         let wants_another =
             self.suspension(call)?.distinct_actors && incoming.action == DecisionAction::Resume;
+        let is_lapse =
+            incoming.action == DecisionAction::Cancel && incoming.actor.as_deref() == Some(RUNTIME);
         // What was shown came from the store's own columns: it must have been the question of the machine.
         match &incoming.digest {
+            _ if is_lapse => {}
             Some(digest) if asks(digest) || !wants_another && asked.has_arguments(digest) => {}
             None if !wants_another => {}
             _ => return None,

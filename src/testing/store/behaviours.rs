@@ -1,8 +1,8 @@
 //! The list of the suite's behaviours.
 
 use super::{
-    Behaviour, cancels, claims, commits, creates, crowds, decides, drives, leases, lists, loads, owners,
-    places, posts, random, refusals, removes, reopened, texts, timers, traces, unknown,
+    Behaviour, cancels, claims, commits, creates, crowds, decides, drives, leases, lists, loads, moments,
+    owners, places, posts, random, refusals, removes, reopened, texts, timers, traces, unknown,
 };
 
 /// Lists all behaviours once, for the table and for the macro that makes tests of them.
@@ -94,6 +94,8 @@ behaviours! {
         decisions_are_mail_in_their_order,
         a_commit_takes_decisions_out_of_the_mail,
         decisions_come_back_as_they_were;
+    moments:
+        each_row_of_the_table_is_the_reply_around_each_commit;
     random:
         random_decisions_follow_the_table;
     decides:

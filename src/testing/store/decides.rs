@@ -342,7 +342,7 @@ pub(super) async fn an_actor_that_cannot_be_told_apart_is_refused(bench: &dyn Be
 }
 
 /// Takes texts alone.
-struct Texts;
+pub(super) struct Texts;
 
 impl SchemaCheck for Texts {
     fn check(&self, schema: &Value, value: &Value) -> Result<(), String> {

@@ -48,7 +48,7 @@ async fn work(store: &Arc<dyn RunStore>, lease: &Lease, script: &[Turn]) -> RunS
         StoreCommitter::new(Arc::clone(store), lease.clone(), &loaded, recorder.clone(), clock);
     let mut lost = committer.lost();
     let agent = agent(script);
-    let driven = drive(&agent, &mut state, input, &mut committer, &recorder, &taken);
+    let driven = drive((&agent, false), &mut state, input, &mut committer, &recorder, &taken);
     tokio::select! {
         _ = driven => {}
         // The sender lives as long as the committer, which the loop has.

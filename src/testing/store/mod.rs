@@ -43,6 +43,7 @@ mod drives;
 mod leases;
 mod lists;
 mod loads;
+mod moments;
 mod owners;
 mod places;
 mod played;

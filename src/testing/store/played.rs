@@ -4,9 +4,10 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::world::{NOW, agent, drive, hasty};
+use super::world::{NOW, agent, drive, hasty, in_mode};
 use crate::agent::{
-    Agent, CommitError, Delta, Input, MemoryCommitter, RunState, StateCommitter, StoredRun, Thread,
+    Agent, CommitError, Delta, ExecutionMode, Input, MemoryCommitter, RunState, StateCommitter, StoredRun,
+    Thread,
 };
 use crate::checkpoint::Due;
 use crate::decision::Decision;
@@ -70,6 +71,7 @@ impl StateCommitter for Tape {
 /// ```
 pub struct Played {
     agent: Agent,
+    in_pieces: bool,
     tape: Tape,
     state: RunState,
 }
@@ -85,6 +87,11 @@ impl Played {
     /// Nothing is there before it is ready.
     pub async fn new(run: &str, script: &[Turn]) -> Self {
         Self::on_thread(run, Thread::new(run), agent(script)).await
+    }
+
+    /// The same, with the calls of a round in that mode, and by the loop whose answers come in pieces or by the plain one.
+    pub(super) async fn by(mode: ExecutionMode, in_pieces: bool, run: &str, script: &[Turn]) -> Self {
+        Self::driven(run, Thread::new(run), in_mode(mode, script), in_pieces).await
     }
 
     /// The same, going on as long as any call of a round has a result.
@@ -104,11 +111,15 @@ impl Played {
 
     /// The same, on a thread.
     pub(super) async fn on_thread(run: &str, thread: Thread, agent: Agent) -> Self {
+        Self::driven(run, thread, agent, false).await
+    }
+
+    async fn driven(run: &str, thread: Thread, agent: Agent, in_pieces: bool) -> Self {
         let recorder = Recorder::new(run);
         let state = RunState::on_thread_watched(run, thread, &recorder);
         let tape =
             Tape { recorder, messages: 0, at_ms: NOW, kept: Vec::new(), other: MemoryCommitter::default() };
-        let mut played = Played { agent, tape, state };
+        let mut played = Played { agent, in_pieces, tape, state };
         played.go_on(Input::message("begin"), &[]).await;
         played
     }
@@ -128,7 +139,8 @@ impl Played {
 
     async fn go_on(&mut self, input: Input, decisions: &[Decision]) {
         let recorder = self.tape.recorder.clone();
-        drive(&self.agent, &mut self.state, input, &mut self.tape, &recorder, decisions).await;
+        let driver = (&self.agent, self.in_pieces);
+        drive(driver, &mut self.state, input, &mut self.tape, &recorder, decisions).await;
     }
 
     /// Has the call a result of its tool?

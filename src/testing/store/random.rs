@@ -1,20 +1,24 @@
 //! Random decisions on a run whose calls ask several times and several people, held against a rule that shares no code with the
 //! stores and their board.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::future::join_all;
 use serde_json::json;
 
 use super::Bench;
+use super::decides::Texts;
 use super::played::Played;
-use super::puts::{Must, approvals, claim, commit, create, mail, release};
-use super::world::{NOW, turn};
-use crate::agent::{Incoming, Unchecked};
-use crate::decision::DecisionAction::{self, Cancel, Resume};
-use crate::store::{About, decide};
+use super::puts::{LONG, Must, approvals, commit, create, mail, refused, release};
+use super::world::{NOW, one, turn};
+use crate::agent::{ExecutionMode, Incoming};
+use crate::decision::DecisionAction::{Cancel, Resume};
+use crate::store::{About, Claim, Lease, RunStore, StoreError, decide};
+use crate::testing::replies::{Question, Table};
 
-/// The calls, and how many people must approve each: `pay` by its gate, `ask` by its question.
-const CALLS: [(&str, &str, usize); 4] = [("a", "pay", 2), ("b", "ask", 1), ("c", "pay", 2), ("d", "ask", 1)];
+/// The calls by name and by the model's id, and how many people must approve each: `pay` by its gate, `ask` by its question.
+const CALLS: [(&str, &str, usize); 5] =
+    [("a", "a", 2), ("b", "b", 1), ("c", "c", 1), ("d", "d", 1), ("a#2", "a", 2)];
 
 /// A generator of numbers that are the same each time.
 struct Draw(u64);
@@ -27,198 +31,203 @@ impl Draw {
         usize::try_from(self.0 % most as u64).unwrap_or(0)
     }
 
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
+    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
     }
 }
 
-/// A question that was listed.
-#[derive(Clone)]
-struct Shown {
-    call: String,
-    suspension: String,
-    digest: String,
-    distinct: bool,
+/// A run whose driver may lose it at any commit, and the people who decide about its calls.
+struct Play<'a> {
+    store: &'a dyn RunStore,
+    seed: u64,
+    run: String,
+    draw: Draw,
+    played: Played,
+    lease: Lease,
+    /// Who drives: each one that takes the run over comes once the lease before is over.
+    claimed_at: u64,
+    table: Table,
+    now_ms: u64,
+    sent: usize,
+    met: BTreeMap<&'static str, usize>,
 }
 
-/// A decision that was accepted, and its content.
-struct Given {
-    shown: Shown,
-    action: DecisionAction,
-    actor: Option<String>,
-}
+impl Play<'_> {
+    async fn list(&mut self) {
+        let calls: BTreeSet<String> = self.played.state().calls().map(|(name, _)| name.to_owned()).collect();
+        let calls = CALLS.iter().filter(|(name, ..)| calls.contains(*name)).map(|(name, id, _)| (*name, *id));
+        let open = approvals(self.store, About::Run(self.run.clone())).await;
+        self.table.listed(calls, open.iter().map(Question::from), self.now_ms);
+    }
 
-/// The knowledge of a person: the questions that were listed, and the decisions that were accepted.
-#[derive(Default)]
-struct Known {
-    shown: Vec<Shown>,
-    open: Vec<Shown>,
-    /// Decisions that were accepted, as they were sent.
-    said: Vec<Incoming>,
-    /// The same, by their ids.
-    given: BTreeMap<String, Given>,
-}
+    /// One of all that a person may send: most of it is refused.
+    fn any(&mut self) -> Incoming {
+        let mut probes = self.table.probes(&format!("{}-", self.sent));
+        let actors = ["ann", "Ann", "ben", "eve", "zoe"];
+        for question in self.table.open().filter(|question| question.call != "c") {
+            let id = format!("{}+{}", self.sent, question.call);
+            let on = &*question.suspension.id;
+            probes.extend(
+                actors.map(|actor| Incoming::new(&*id, "", Resume).on(on).by(actor).with_result("yes")),
+            );
+        }
+        let mut any = self.draw.one(&probes);
+        // A whole call is given up seldom, or nothing is left to approve.
+        if any.action == Cancel && self.draw.below(4) > 0 {
+            any.action = Resume;
+        }
+        let names_run =
+            any.suspension_id.as_ref().is_some_and(|id| id.starts_with(&format!("{}/", self.run)));
+        if any.run_id.is_none() && !(names_run && self.draw.below(2) == 0) {
+            any.run_id = Some(self.run.clone());
+        }
+        any
+    }
 
-impl Known {
-    /// The reply, by the rows of the table in their order.
-    fn reply(&self, incoming: &Incoming) -> &'static str {
-        let (call, on, digest) = (&incoming.call, &incoming.suspension_id, &incoming.digest);
-        if let Some(known) = self.given.get(&incoming.decision_id) {
-            let is_same = known.action == incoming.action
-                && known.actor == incoming.actor
-                && known.shown.call == *call
-                && on.as_ref().is_none_or(|on| *on == known.shown.suspension)
-                && digest.as_ref().is_none_or(|digest| *digest == known.shown.digest);
-            return if is_same { "duplicate" } else { "invalid" };
+    fn is(&mut self, incoming: &Incoming, told: &'static str, may: &[&'static str]) {
+        assert!(
+            may.contains(&told),
+            "seed {}, decision {}: {incoming:?}: {told}, not {may:?}",
+            self.seed,
+            self.sent
+        );
+        *self.met.entry(told).or_default() += 1;
+    }
+
+    /// One decision, or several at once.
+    async fn decide(&mut self) {
+        self.list().await;
+        let mut together = vec![self.any()];
+        if self.draw.below(4) == 0 {
+            // Several people answer one question, one of them twice.
+            let other = Incoming { decision_id: format!("{}!", self.sent), ..together[0].clone() };
+            together.push(other.clone().by("hal"));
+            together.push(together[0].clone());
+            together.push(other.by("ivy"));
+            together[3].decision_id.push('!');
         }
-        // A suspension that is decided is, whichever call the decision names.
-        let is_on = |given: &Given| Some(&given.shown.suspension) == on.as_ref();
-        if self.given.values().any(is_on) {
-            return "conflict";
+        let before = self.table.clone();
+        let all = together.iter().map(|incoming| decide(self.store, incoming, self.now_ms, &Texts));
+        let told: Vec<_> = join_all(all).await.into_iter().map(|told| told.must("decide").name()).collect();
+        for (incoming, _) in together.iter().zip(&told).filter(|(_, told)| **told == "accepted") {
+            self.is(incoming, before.reply(incoming, self.now_ms, &Texts), &["accepted"]);
+            // It panics where another one was accepted on that question.
+            self.table.accepted(incoming);
         }
-        let of_call = || self.shown.iter().filter(|shown| shown.call == *call);
-        let is_open = |shown: &&Shown| self.open.iter().any(|open| open.suspension == shown.suspension);
-        let named = match (on, digest) {
-            (Some(on), _) => of_call().find(|shown| shown.suspension == *on),
-            (None, Some(digest)) => of_call().find(|shown| shown.digest == *digest),
-            (None, None) if of_call().count() > 1 => return "ambiguous",
-            (None, None) => of_call().next(),
-        };
-        let Some(named) = named else {
-            let is_of_a_question = on.is_none() && digest.is_some() && of_call().next().is_some();
-            return if is_of_a_question { "stale" } else { "unknown" };
-        };
-        if !is_open(&named) {
-            return "conflict";
-        }
-        if digest.as_ref().is_some_and(|digest| *digest != named.digest) {
-            return "stale";
-        }
-        if named.distinct && incoming.action == Resume {
-            let is_one = |known: &Given| {
-                let names = (known.actor.as_ref(), incoming.actor.as_ref());
-                known.shown.call == *call
-                    && matches!(names, (Some(one), Some(other)) if one.eq_ignore_ascii_case(other))
+        let after = self.table.clone();
+        for (incoming, told) in together.iter().zip(told).filter(|(_, told)| *told != "accepted") {
+            let by_table = |table: &Table| table.reply(incoming, self.now_ms, &Texts);
+            let may = if together.len() == 1 {
+                vec![by_table(&before)]
+            } else {
+                vec![by_table(&before), by_table(&after)]
             };
-            if incoming.actor.is_none() || self.given.values().any(is_one) {
-                return "not_distinct";
-            }
+            self.is(incoming, told, &may);
         }
-        "accepted"
+        self.sent += 1;
     }
 
-    fn draw(&self, run: &str, draw: &mut Draw) -> Incoming {
-        if !self.said.is_empty() && draw.below(10) == 0 {
-            return self.said[draw.below(self.said.len())].clone();
-        }
-        let call = draw.one(&["a", "b", "c", "d", "z"]);
-        let id = format!("d{}", draw.below(40));
-        let action = if draw.below(12) == 0 { Cancel } else { Resume };
-        let mut incoming = Incoming::new(id, call, action);
-        incoming.run_id = Some(run.to_owned());
-        incoming.actor =
-            draw.one(&[None, Some("ann"), Some("Ann"), Some("ben"), Some("eve")]).map(str::to_owned);
-        let seen =
-            |draw: &mut Draw| (!self.shown.is_empty()).then(|| &self.shown[draw.below(self.shown.len())]);
-        match draw.below(6) {
-            0 => {}
-            1 => incoming.digest = Some("sha256:0".to_owned()),
-            2 => incoming.suspension_id = Some(format!("{run}/{call}/9")),
-            3 => incoming.digest = seen(draw).map(|shown| shown.digest.clone()),
-            4 => incoming.suspension_id = seen(draw).map(|shown| shown.suspension.clone()),
-            _ => {
-                incoming.suspension_id = seen(draw).map(|shown| shown.suspension.clone());
-                incoming.digest = seen(draw).map(|shown| shown.digest.clone());
+    async fn claim(&mut self) {
+        let claim = Claim::of(&*self.run, "the suite", self.claimed_at, LONG);
+        self.lease = self.store.claim(&claim).await.must("claim").must("claim");
+        self.claimed_at += LONG;
+    }
+
+    /// The driver commits these. Now and then it dies before or behind a commit, and another one, that waited for its lease, makes the
+    /// rest.
+    async fn commits(&mut self, new: std::ops::Range<usize>) {
+        for number in new {
+            let one = self.played.commit(number + 1);
+            let dies = self.draw.below(6);
+            if dies == 0 {
+                let dead = self.lease.clone();
+                self.claim().await;
+                refused!(
+                    "a commit of a dead driver",
+                    self.store.commit(&dead, &one).await,
+                    StoreError::Fenced { .. }
+                );
+            }
+            if self.draw.below(4) == 0 {
+                self.decide().await;
+            }
+            commit(self.store, &self.lease, &one).await;
+            if dies == 1 {
+                self.claim().await;
             }
         }
-        // Most decisions are on the call that their question is of.
-        let named =
-            self.shown.iter().find(|shown| Some(&shown.suspension) == incoming.suspension_id.as_ref());
-        if let Some(named) = named.filter(|_| draw.below(4) > 0) {
-            incoming.call.clone_from(&named.call);
-        }
-        incoming
     }
 }
 
 pub(super) async fn random_decisions_follow_the_table(bench: &dyn Bench) {
-    for seed in 1..=3_u64 {
-        let store = bench.store().await;
-        let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let store = bench.store().await;
+    let mut met = BTreeMap::<&str, usize>::new();
+    for seed in 1..=6_u64 {
         let run = format!("r{seed}");
-        let script = [turn(CALLS.map(|(id, tool, _)| (id.to_owned(), tool, json!({ "of": id }))))];
-        let mut played = Played::new(&run, &script).await;
+        let mode = [ExecutionMode::Sequential, ExecutionMode::Parallel, ExecutionMode::Concurrent]
+            [seed as usize % 3];
+        let round = [
+            ("a", "pay", json!({ "of": 1 })),
+            ("b", "ask", json!({ "distinct": true })),
+            ("c", "ask", json!({ "expires": NOW + 2 })),
+            ("d", "ask", json!({ "schema": { "type": "string" } })),
+        ];
+        let round = round.map(|(id, tool, arguments)| (id.to_owned(), tool, arguments));
+        let script = [turn(round), one("a", "pay", json!({ "of": 2 }))];
+        let played = Played::by(mode, seed % 2 == 0, &run, &script).await;
         create(&*store, &run).await;
-        let mut known = Known::default();
-        let lease = claim(&*store, &run).await;
-        for one in played.commits() {
-            commit(&*store, &lease, one).await;
-        }
-        let mut met = BTreeMap::<&str, usize>::new();
+        let lease = store.claim(&Claim::of(&*run, "the suite", NOW, LONG)).await.must("claim").must("claim");
+        let mut play = Play {
+            store: &*store,
+            seed,
+            draw: Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            played,
+            lease,
+            claimed_at: NOW + LONG,
+            table: Table::of(&*run),
+            run,
+            now_ms: NOW,
+            sent: 0,
+            met: BTreeMap::new(),
+        };
+        let first = 0..play.played.commits().len();
+        play.commits(first).await;
         for round in 0..12 {
-            let listed = approvals(&*store, About::Run(run.clone())).await;
-            known.open = listed
-                .into_iter()
-                .map(|open| Shown {
-                    call: open.call,
-                    suspension: open.suspension.id,
-                    digest: open.digest,
-                    distinct: open.suspension.distinct_actors,
-                })
-                .collect();
-            let fresh = known
-                .open
-                .iter()
-                .filter(|open| !known.shown.iter().any(|shown| shown.suspension == open.suspension));
-            let fresh: Vec<_> = fresh.cloned().collect();
-            known.shown.extend(fresh);
-            for _ in 0..25 {
-                let incoming = known.draw(&run, &mut draw);
-                let expected = known.reply(&incoming);
-                let told = decide(&*store, &incoming, NOW, &Unchecked).await;
-                let told = told.must(format_args!("seed {seed}, round {round}: {incoming:?}"));
-                assert_eq!(told.name(), expected, "seed {seed}, round {round}: {incoming:?}: {told}");
-                *met.entry(expected).or_default() += 1;
-                if expected == "accepted" {
-                    let is_it = |shown: &&Shown| {
-                        shown.call == incoming.call
-                            && incoming.suspension_id.as_ref().is_none_or(|on| *on == shown.suspension)
-                            && incoming.digest.as_ref().is_none_or(|digest| *digest == shown.digest)
-                    };
-                    let shown = known.open.iter().find(is_it).cloned().must("the question");
-                    known.said.push(incoming.clone());
-                    known.open.retain(|open| open.suspension != shown.suspension);
-                    let given = Given { shown, action: incoming.action, actor: incoming.actor };
-                    known.given.insert(incoming.decision_id, given);
-                }
+            play.now_ms = NOW + round;
+            for _ in 0..12 {
+                play.decide().await;
             }
-            let taken = mail(&*store, &run).await.decisions;
-            if taken.is_empty() {
-                continue;
-            }
-            for new in played.resume(&taken).await {
-                commit(&*store, &lease, &played.commit(new + 1)).await;
+            let taken = mail(&*store, &play.run).await.decisions;
+            if !taken.is_empty() {
+                let new = play.played.resume(&taken).await;
+                play.commits(new).await;
             }
         }
-        release(&*store, &lease).await;
-        for (call, tool, people) in CALLS {
-            let given = || known.given.values().filter(|given| given.shown.call == call);
-            let is_over = played.executed(call);
-            let mut actors: Vec<_> =
-                given().filter_map(|given| Some(given.actor.as_ref()?.to_lowercase())).collect();
-            actors.sort();
-            actors.dedup();
-            let approved = given().filter(|given| given.action == Resume).count();
-            let enough = if tool == "pay" { actors.len() >= people } else { true };
+        release(&*store, &play.lease).await;
+        for (call, _, people) in CALLS {
+            let approved: BTreeSet<_> =
+                play.table.approved_by(call).map(|actor| actor.map(str::to_lowercase)).collect();
+            let is_executed = play.played.executed(call);
             assert!(
-                !is_over || approved >= people && enough,
-                "seed {seed}: {call} executed behind {actors:?}"
+                !is_executed || approved.len() >= people,
+                "seed {seed}: {call} was executed behind {approved:?}"
             );
         }
-        for reply in
-            ["accepted", "duplicate", "invalid", "conflict", "stale", "unknown", "ambiguous", "not_distinct"]
-        {
-            assert!(met.contains_key(reply), "seed {seed}: no {reply} in {met:?}");
+        for (reply, times) in play.met {
+            *met.entry(reply).or_default() += times;
         }
+    }
+    for reply in [
+        "accepted",
+        "duplicate",
+        "invalid",
+        "conflict",
+        "stale",
+        "unknown",
+        "ambiguous",
+        "not_distinct",
+        "expired",
+    ] {
+        assert!(met.contains_key(reply), "no {reply} in {met:?}");
     }
 }

@@ -11,6 +11,7 @@ use crate::agent::keys::Key;
 use crate::agent::{
     Agent, Approval, ExecutionMode, Incoming, InferenceRequest, Input, Io, Model, ModelStream, Outcome,
     RunState, StateCommitter, SuspensionPolicy, Tool, ToolContext, ToolSpec, inbox, run_loop,
+    run_loop_stream,
 };
 use crate::clock::Clock;
 use crate::decision::{Decision, Suspension};
@@ -102,15 +103,20 @@ fn note(cx: &mut ToolContext) -> ToolResult {
 
 /// An agent with that script, which waits as long as any call waits.
 pub(super) fn agent(script: &[Turn]) -> Agent {
-    built(script, SuspensionPolicy::WaitForAll)
+    in_mode(ExecutionMode::Parallel, script)
 }
 
 /// An agent with that script, which goes on as long as any call of a round has a result.
 pub(super) fn hasty(script: &[Turn]) -> Agent {
-    built(script, SuspensionPolicy::ContinueWhenAny)
+    built(ExecutionMode::Parallel, script, SuspensionPolicy::ContinueWhenAny)
 }
 
-fn built(script: &[Turn], policy: SuspensionPolicy) -> Agent {
+/// An agent with that script, whose calls run in that mode.
+pub(super) fn in_mode(mode: ExecutionMode, script: &[Turn]) -> Agent {
+    built(mode, script, SuspensionPolicy::WaitForAll)
+}
+
+fn built(mode: ExecutionMode, script: &[Turn], policy: SuspensionPolicy) -> Agent {
     let tool = |name, does| Does { spec: ToolSpec::new(name, "").repeatable(), does };
     let agent = Agent::builder(Script(script.into()))
         .tool(tool("say", |cx| ToolResult::Success(cx.arguments().clone())))
@@ -120,28 +126,31 @@ fn built(script: &[Turn], policy: SuspensionPolicy) -> Agent {
             does: |cx| ToolResult::Success(cx.arguments().clone()),
         })
         .tool(tool("note", note))
-        // All calls of a round ask at once.
-        .mode(ExecutionMode::Parallel)
+        .mode(mode)
         .policy(policy)
         .clock(Still(NOW));
     agent.build().unwrap_or_else(|error| panic!("the suite's agent: {error}"))
 }
 
-/// Drives a run until it waits or is over. Decisions are there from the beginning.
+/// Drives a run until it waits or is over, by the loop whose answers come in pieces or by the plain one. Decisions are there from the
+/// beginning.
 pub(super) async fn drive(
-    agent: &Agent,
+    (agent, in_pieces): (&Agent, bool),
     state: &mut RunState,
     input: Input,
     committer: &mut dyn StateCommitter,
     recorder: &Recorder,
     decisions: &[Decision],
 ) -> Outcome {
-    let (_handle, mut inbox) = inbox();
-    for decision in decisions {
-        inbox.put(incoming(decision));
-    }
+    let (handle, mut inbox) = inbox();
+    let posted = handle.post(decisions.iter().map(incoming).collect()).await;
+    posted.unwrap_or_else(|error| panic!("the suite's inbox: {error}"));
     let io = Io::new().committer(committer).inbox(&mut inbox).watch(recorder).judged_in_store();
-    let driven = run_loop(agent, state, input, io).await;
+    let driven = if in_pieces {
+        run_loop_stream(agent, state, input, io).outcome().await
+    } else {
+        run_loop(agent, state, input, io).await
+    };
     driven.unwrap_or_else(|error| panic!("the suite's run {:?}: {error}", state.id()))
 }
 
