@@ -40,5 +40,6 @@ mod shown;
 mod stores;
 mod stream;
 mod suite;
+mod table;
 mod traces;
 mod worker;
