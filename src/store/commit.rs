@@ -85,8 +85,9 @@ pub struct CallRow {
     pub tool: String,
     /// Its status.
     pub status: ToolCallStatus,
-    /// How many `tool_execution` machines it had, as traces number them. One begins at each gate: it need not have executed.
-    pub executions: u32,
+    /// How often it came to its gate, as traces number its `tool_execution` machines. A call that was denied came there, and was not
+    /// executed.
+    pub passes: u32,
     /// What it waits for, if it does.
     pub waits: Option<Waits>,
     /// The sealed snapshot of its machine, as JSON.
@@ -195,7 +196,7 @@ impl RunRow {
 }
 
 impl CallRow {
-    fn of(run: &str, (name, executions, call): (&str, u32, &AnyToolCall)) -> Result<CallRow, StoreError> {
+    fn of(run: &str, (name, passes, call): (&str, u32, &AnyToolCall)) -> Result<CallRow, StoreError> {
         let record = call.record();
         let waits = match call {
             AnyToolCall::Suspended(call) => Some(Waits {
@@ -211,7 +212,7 @@ impl CallRow {
             key: record.key(),
             tool: record.tool().to_owned(),
             status: call.status(),
-            executions,
+            passes,
             waits,
             snapshot: sealed(call)?,
         })

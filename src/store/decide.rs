@@ -176,7 +176,10 @@ async fn judged(
             Err(reply) => return Ok(reply),
         };
         incoming.suspension_id = Some(asked.suspension.id.clone());
-        let posted = match board.judge(&asked, &incoming, now_ms, schemas) {
+        let posted = match board
+            .judge(&asked, &incoming, now_ms)
+            .and_then(|()| fits(&asked.suspension, &incoming, schemas))
+        {
             Ok(()) => {
                 let of = decision(run, &asked.call, &asked.suspension, &asked.digest, &incoming, now_ms);
                 match store.post(&of).await? {

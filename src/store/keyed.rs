@@ -285,8 +285,8 @@ impl Wrapper for Keyed {
             *text = self.tagged(&Place { run, what, ..Place::default() }, at, text);
         }
         for call in &mut commit.calls {
-            let executions = call.executions.to_string();
-            let place = Place { run, what: "the call", name: &call.name, with: &[&executions] };
+            let passes = call.passes.to_string();
+            let place = Place { run, what: "the call", name: &call.name, with: &[&passes] };
             call.snapshot = self.tagged(&place, at, &call.snapshot);
             if let Some(waits) = &mut call.waits {
                 let with = [&*call.tool, &content(&waits.suspension)?];

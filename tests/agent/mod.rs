@@ -16,6 +16,7 @@ mod files;
 mod ids;
 mod keyed_files;
 mod leftovers;
+mod many_waiting;
 mod messages;
 mod modes;
 mod needs_approval;

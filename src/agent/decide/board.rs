@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::tool::parts;
-use super::resolve::{EXPIRY, RUNTIME, after, fits};
+#[cfg(doc)]
+use super::resolve::fits;
+use super::resolve::{EXPIRY, RUNTIME, after};
 use super::{Incoming, PendingCall, Reply};
 use crate::actor::{is_name, is_one_actor};
-use crate::agent::schema::SchemaCheck;
 use crate::decision::{Decision, DecisionAction, Suspension};
 
 /// A question that waits.
@@ -174,17 +175,12 @@ impl Board {
         }
     }
 
-    /// Whether a decision on this question can be accepted now.
+    /// Whether a decision on this question can be accepted now, but for its [result](fits): a check of schemas is the user's code,
+    /// and is not called under the lock of the list.
     ///
     /// # Errors
     /// The reply where it cannot.
-    pub(crate) fn judge(
-        &self,
-        asked: &Asked,
-        incoming: &Incoming,
-        now_ms: u64,
-        schemas: &dyn SchemaCheck,
-    ) -> Result<(), Reply> {
+    pub(crate) fn judge(&self, asked: &Asked, incoming: &Incoming, now_ms: u64) -> Result<(), Reply> {
         if asked.suspension.is_expired(now_ms) {
             return Err(Reply::Expired);
         }
@@ -196,7 +192,7 @@ impl Board {
                 return Err(Reply::NotDistinct);
             }
         }
-        fits(&asked.suspension, incoming, schemas)
+        Ok(())
     }
 
     /// What of a decision that comes again is another than what was accepted under its id.

@@ -18,9 +18,10 @@ pub(crate) use board::well_formed;
 pub(crate) use board::{Asked, Board, CallNow};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
-pub(super) use resolve::{Accepted, Judging};
 #[cfg(feature = "store")]
-pub(crate) use resolve::{RUNTIME, fits};
+pub(crate) use resolve::RUNTIME;
+pub(crate) use resolve::fits;
+pub(super) use resolve::{Accepted, Judging};
 
 /// A decision as it comes in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

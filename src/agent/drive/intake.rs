@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::decide::{Accepted, Asked, CallNow, Envelope, Judging, PendingCall, Reply};
+use super::super::decide::{Accepted, Asked, CallNow, Envelope, Judging, PendingCall, Reply, fits};
 use super::super::event::Redactor;
 use super::super::state::{Call, RunState};
 use super::super::tool::Progress;
@@ -98,11 +98,12 @@ impl Drive<'_, '_> {
         let inbox = self.io.inbox.as_deref().ok_or(Reply::Unknown)?;
         let asked = inbox.judged(|board| {
             let asked = board.bind(incoming)?;
-            board.judge(&asked, incoming, now_ms, schemas)?;
+            board.judge(&asked, incoming, now_ms)?;
             Ok(asked)
-        });
+        })?;
+        fits(&asked.suspension, incoming, schemas)?;
         // Since it was asked the call may have been given up.
-        self.state.answer(&*asked?, incoming, now_ms).ok_or(Reply::Stale)
+        self.state.answer(&asked, incoming, now_ms).ok_or(Reply::Stale)
     }
 
     /// The loop begins to take decisions. After an activation that was cut off the list is made anew: its last moves are not in it.

@@ -79,7 +79,7 @@ impl CallLine {
             key: row.key,
             tool: row.tool.clone(),
             status: row.status.to_string(),
-            executions: row.executions,
+            executions: row.passes,
             waits: waits.transpose()?,
             snapshot: raw(&row.snapshot)?,
         })

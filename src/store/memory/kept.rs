@@ -143,7 +143,7 @@ impl Kept {
 
     pub(super) fn parts(&self) -> Parts {
         let calls = self.calls.values();
-        let calls = calls.map(|row| (row.name.clone(), row.executions, row.snapshot.clone()));
+        let calls = calls.map(|row| (row.name.clone(), row.passes, row.snapshot.clone()));
         let taken = self.decisions.iter().filter(|kept| kept.is_taken);
         let values = self.values.iter();
         Parts {

@@ -62,7 +62,7 @@ struct Calls<'a> {
     steps: Vec<i64>,
     ordinals: Vec<i64>,
     statuses: Vec<&'static str>,
-    executions: Vec<i64>,
+    passes: Vec<i64>,
     snapshots: Vec<&'a str>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Columns<'a> {
             &calls.steps,
             &calls.ordinals,
             &calls.statuses,
-            &calls.executions,
+            &calls.passes,
             &calls.snapshots,
             &waits.calls,
             &waits.long_runs,
@@ -229,7 +229,7 @@ impl<'a> Calls<'a> {
         self.steps.push(call.key.step.into());
         self.ordinals.push(call.key.ordinal.into());
         self.statuses.push(call.status.name());
-        self.executions.push(call.executions.into());
+        self.passes.push(call.passes.into());
         self.snapshots.push(&call.snapshot);
     }
 }

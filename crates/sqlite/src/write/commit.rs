@@ -122,7 +122,7 @@ fn put_call(conn: &Connection, run: &str, row: &CallRow) -> Outcome<()> {
     let asked = suspension.map(serde_json::to_string).transpose().map_err(StoreError::failed)?;
     put.execute(named_params! {
         ":run": run, ":name": row.name, ":id": row.id, ":step": row.key.step, ":ordinal": row.key.ordinal,
-        ":tool": row.tool, ":status": row.status.name(), ":passes": row.executions,
+        ":tool": row.tool, ":status": row.status.name(), ":passes": row.passes,
         ":suspension": suspension.map(|asked| &asked.id), ":action": suspension.map(|asked| &asked.action),
         ":question": suspension.map(|asked| &asked.message),
         ":expires": suspension.and_then(|asked| asked.expires_at_ms).map(column),
