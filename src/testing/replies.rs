@@ -335,6 +335,13 @@ impl Table {
             probes.push(said.clone().with_result("other"));
             probes.push(said.clone().by("eve"));
             probes.push(Incoming { call: String::new(), ..said.clone() }.on(&*question.suspension.id));
+            // The id is that of a decision on another question.
+            let other = self.open().find(|open| open.suspension.id != question.suspension.id);
+            let named = |other: &Question| {
+                let said = Incoming { call: String::new(), digest: None, ..said.clone() };
+                said.on(&*other.suspension.id)
+            };
+            probes.extend(other.map(named));
         }
         let call = names().next().map_or("zz", |name| name);
         for id in ["", "d\n1", "expiry:1", &"d".repeat(1025)] {
