@@ -103,7 +103,8 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Asks before each retry that the policy allows. No means the next fallback, or the end. A hook that panics says yes.
+    /// Asks before each retry that the policy allows. No means the next fallback, or the end. A hook that panics says no: what is
+    /// broken spends no money.
     pub fn should_retry(mut self, hook: impl FnMut(&RetryQuestion<'_>) -> bool + Send + 'static) -> Self {
         self.config.should_retry = Some(Box::new(hook));
         self

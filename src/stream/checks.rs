@@ -80,8 +80,6 @@ impl Checks {
     /// An attempt is about to go on from a checkpoint. Why it must not, if so.
     pub(super) fn resume(&mut self, checkpoint: Checkpoint<'_>) -> Option<String> {
         let text = checkpoint.content;
-        // What it is the beginning of was read, and is not what was asked for.
-        let misfit = self.fit.as_ref().and_then(|fit| Some(format!("{RULE}: {}", fit.misfit()?)));
         let looked = guarded(|| {
             let worst = self.rules.resume(text).into_iter().find(|found| found.severity >= Severity::Error);
             let drift = self.drift.as_mut().and_then(|drift| {
@@ -91,7 +89,7 @@ impl Checks {
             (worst, drift)
         });
         match looked {
-            Ok((None, None)) => misfit,
+            Ok((None, None)) => None,
             Ok((Some(violation), _)) => Some(violation.to_string()),
             Ok((None, Some(drift))) => Some(drifted(&drift)),
             Err(panic) => Some(format!("a rule panicked: {panic}")),

@@ -210,7 +210,8 @@ pub enum EventKind {
         /// Did it give the whole output?
         succeeded: bool,
     },
-    /// A checkpoint failed its validation and is dropped: the next attempt starts afresh (C13).
+    /// A checkpoint failed its validation, or is the beginning of an output that failed a rule. It is dropped: the next attempt starts
+    /// afresh (C13).
     CheckpointRejected {
         /// The tokens it came in.
         token_count: u64,

@@ -131,7 +131,12 @@ async fn what_does_not_fit_is_not_gone_on_from() {
         EventKind::CheckpointRejected { reason, .. } => Some(reason.as_str()),
         _ => None,
     });
-    assert_eq!(rejected, Some("structured: the JSON in the output is refused: no days"));
+    assert_eq!(
+        rejected,
+        Some(
+            "it is the beginning of an output that failed: structured: the JSON in the output is refused: no days"
+        )
+    );
     assert_eq!(seen.openings.lock().unwrap()[1].checkpoint, None);
 
     // What was cut is gone on from, and a later misfit is of the whole.

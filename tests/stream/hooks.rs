@@ -172,7 +172,6 @@ async fn rules_and_hooks_may_panic() {
 
     let script = vec![then(tokens("one "), &[Step::Throw(ErrorKind::Network)]), tokens("two")];
     let careless = session(script.clone())
-        .should_retry(|_| panic!("no answer"))
         .calculate_delay(|_| panic!("no delay"))
         .continuation(every(1).prompt(|_| panic!("no prompt")));
     let whole = drive(careless).await;
@@ -181,6 +180,11 @@ async fn rules_and_hooks_may_panic() {
         ("one two", 100),
         "as if there was none"
     );
+
+    // A veto that is broken spends no money.
+    let vetoed = session(script.clone()).should_retry(|_| panic!("no answer"));
+    let whole = drive(vetoed).await;
+    assert_eq!(whole.result.unwrap_err().state.attempts, 1);
     let whole = drive(session(script).continuation(every(1).validate(|_, _| panic!("no verdict")))).await;
     assert_eq!(whole.text, "two", "what cannot be validated is not used");
 }

@@ -9,4 +9,5 @@ mod random;
 mod records;
 mod rows;
 pub mod script;
+mod spoilt;
 pub mod told;

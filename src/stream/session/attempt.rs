@@ -8,13 +8,19 @@ use crate::stream::checks::Failed;
 use crate::stream::event::EventKind;
 use crate::stream::panics::guarded;
 use crate::stream::{Callbacks, ErrorKind, Failure, Opening, Overlap, TimeoutType};
-use crate::stream_session::{ErrorCode, Open, Output, StreamSession, Streaming};
+use crate::stream_session::{Checkpoint, ErrorCode, Open, Output, StreamSession, Streaming};
 
 /// What is wrong with the checkpoint that an attempt would go on from.
-struct Rejected {
+pub(super) struct Rejected {
     token_count: u64,
     content_length: usize,
     reason: String,
+}
+
+impl Rejected {
+    pub(super) fn of(checkpoint: Checkpoint<'_>, reason: String) -> Self {
+        Rejected { token_count: checkpoint.tokens, content_length: checkpoint.content.len(), reason }
+    }
 }
 
 impl<C: Callbacks> Core<C> {
@@ -23,11 +29,11 @@ impl<C: Callbacks> Core<C> {
         let checkpoint = output.checkpoint()?;
         let refused = self.checks.resume(checkpoint);
         let reason = refused.or_else(|| self.continuation.as_mut()?.refuses(checkpoint))?;
-        Some(Rejected { token_count: checkpoint.tokens, content_length: checkpoint.content.len(), reason })
+        Some(Rejected::of(checkpoint, reason))
     }
 
-    fn tell_rejected(&mut self, rejected: Rejected) {
-        let Rejected { token_count, content_length, reason } = rejected;
+    pub(super) fn tell_rejected(&mut self, rejected: Option<Rejected>) {
+        let Some(Rejected { token_count, content_length, reason }) = rejected else { return };
         self.dispatch.emit(EventKind::CheckpointRejected { token_count, content_length, reason }, "");
     }
 }
@@ -59,7 +65,8 @@ impl<C: Callbacks> Session<C> {
     pub(super) fn try_again(&mut self) {
         match self.phase.take() {
             Phase::BackingOff(mut session, _) => {
-                if let Some(rejected) = self.core.rejects(session.state().output()) {
+                let rejected = self.core.rejects(session.state().output());
+                if rejected.is_some() {
                     session.drop_checkpoint();
                     self.core.tell_rejected(rejected);
                 }
@@ -81,7 +88,8 @@ impl<C: Callbacks> Session<C> {
     pub(super) fn fall_back(&mut self) {
         match self.phase.take() {
             Phase::FallingBack(mut session) => {
-                if let Some(rejected) = self.core.rejects(session.state().output()) {
+                let rejected = self.core.rejects(session.state().output());
+                if rejected.is_some() {
                     session.drop_checkpoint();
                     self.core.tell_rejected(rejected);
                 }

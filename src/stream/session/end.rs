@@ -3,17 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::attempt::Rejected;
 use super::phase::{BackOff, Phase};
 use super::{Session, millis};
 use crate::stream::checks::Failed;
 use crate::stream::event::{ErrorEvent, EventKind, Strategy};
 use crate::stream::failure::aborted;
+use crate::stream::kind::Category;
 use crate::stream::panics::guarded;
 use crate::stream::retry::{DelayContext, Question, Recourse, RetryQuestion, decide};
 use crate::stream::{Callbacks, ErrorKind, Failure, SessionError};
 use crate::stream_session::{
-    AttemptFailed, Complete, Errored, Fail, Open, Recovery, StreamError, StreamSession, Streaming,
+    AttemptFailed, Complete, Errored, Fail, Open, Output, Recovery, StreamError, StreamSession, Streaming,
 };
+
+/// The checkpoint of an output that failed a rule.
+fn spoils(output: &Output, why: &str) -> Option<Rejected> {
+    Some(Rejected::of(output.checkpoint()?, format!("it is the beginning of an output that failed: {why}")))
+}
 
 impl<C: Callbacks> Session<C> {
     /// An attempt failed: decides what follows, takes the edge, and tells of it (C14). The lifecycle has the last word: what
@@ -46,19 +53,31 @@ impl<C: Callbacks> Session<C> {
             }
         }
         let error = StreamError::new(failure.code, failure.message.as_str());
+        // Text that is the beginning of what failed a rule is not gone on from, whichever attempt saved it.
+        let spoilt = (failure.kind.category() == Category::Content).then(|| failure.message.clone());
         match session.attempt_failed(error, recovery) {
-            Ok(AttemptFailed::Retrying(session)) => {
+            Ok(AttemptFailed::Retrying(mut session)) => {
                 let (attempt, reason) = (session.state().failed().number(), failure.kind);
+                let rejected = spoilt.and_then(|why| spoils(session.state().output(), &why));
+                if rejected.is_some() {
+                    session.drop_checkpoint();
+                }
                 self.tell_error(failure, Strategy::Retry);
                 // An abort by `onError` is seen before the back-off.
                 if !self.core.abort.is_aborted() {
                     let delay_ms = millis(delay);
                     self.core.dispatch.emit(EventKind::RetryAttempt { attempt, reason, delay_ms }, "");
                 }
+                self.core.tell_rejected(rejected);
                 self.phase = Phase::BackingOff(session, BackOff::of(delay));
             }
-            Ok(AttemptFailed::FallingBack(session)) => {
+            Ok(AttemptFailed::FallingBack(mut session)) => {
+                let rejected = spoilt.and_then(|why| spoils(session.state().output(), &why));
+                if rejected.is_some() {
+                    session.drop_checkpoint();
+                }
                 self.tell_error(failure, Strategy::Fallback);
+                self.core.tell_rejected(rejected);
                 self.phase = Phase::FallingBack(session);
             }
             Ok(AttemptFailed::Errored(session)) => self.halted(session, failure),
@@ -99,7 +118,8 @@ impl<C: Callbacks> Session<C> {
                 error: failure,
                 content: session.state().output().content(),
             };
-            should_retry.as_mut().is_none_or(|ask| guarded(|| ask(&asked)).unwrap_or(true))
+            // A veto that panics spends no money (C18).
+            should_retry.as_mut().is_none_or(|ask| guarded(|| ask(&asked)).unwrap_or(false))
         });
         if let Some(because) = decision.gave_up {
             let (model_retries, total_retries) = (spent.model, spent.total);

@@ -14,8 +14,6 @@ pub(in crate::stream) const RULE: &str = "structured";
 pub(in crate::stream) trait Fit: Send {
     /// Reads the output, and keeps what came of it. What is wrong, if it does not fit.
     fn check(&mut self, content: &str) -> Option<Violation>;
-    /// Why the last output that was read does not fit.
-    fn misfit(&self) -> Option<&StructuredError>;
     /// An attempt begins.
     fn forget(&mut self);
     /// What it reads.
@@ -58,10 +56,6 @@ impl<T: DeserializeOwned + Send + 'static> Fit for Fitting<T> {
         let violation = read.as_ref().err().map(|misfit| Violation::error(RULE, misfit.to_string()));
         self.last = Some(read);
         violation
-    }
-
-    fn misfit(&self) -> Option<&StructuredError> {
-        self.last.as_ref()?.as_ref().err()
     }
 
     fn forget(&mut self) {
