@@ -132,6 +132,9 @@ impl Suspension {
 
     /// The same, for an actor that no earlier decision on this call had: two people must agree, and one of them cannot do it with
     /// two clicks. A decision without an actor is refused ([`Reply::NotDistinct`](crate::agent::Reply::NotDistinct)).
+    ///
+    /// They agree on the question. Where the answer takes the place of the arguments or of the result, the last of them gives it alone: ask
+    /// several people with [`ResumeMode::ReplayToolCall`].
     #[must_use]
     pub fn by_distinct_actors(mut self) -> Self {
         self.distinct_actors = true;

@@ -26,7 +26,8 @@ pub enum Posted {
 ///
 /// A decision is for one question. It should name it, by its suspension or its digest ([`Approval`]). One that names its call
 /// instead, by its name or the model's id for it, must name the run: it is bound to the question that waits as of the last
-/// commit, and refused where the call asked before.
+/// commit, and refused where the call asked before. One that names a digest and no run and no suspension is looked for among the questions
+/// that wait, in all runs: once the question is answered, it is [`Reply::Unknown`]. With its run or its suspension it is answered by the table.
 ///
 /// Where the time of a question is over the call is given up, as by [`lapse`], and the decision comes too late.
 ///
@@ -34,7 +35,7 @@ pub enum Posted {
 /// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
 ///
 /// # Cancel safety
-/// Dropped, it may have been accepted. Given again it is [`Reply::Duplicate`] then.
+/// Dropped, it may have been accepted. Given again with its run or its suspension it is [`Reply::Duplicate`] then.
 pub async fn decide(
     store: &dyn RunStore,
     incoming: &Incoming,

@@ -38,6 +38,9 @@ impl From<&Approval> for Question {
 /// [`Reply`](crate::agent::Reply) in their order. A test tells it of each list and of each accepted decision, sends the
 /// [probes](Self::probes) to its door, and compares.
 ///
+/// It is simpler than the library in what names may be: two actors are one if their lower case is, and an id or an actor that it takes for
+/// well formed may have characters that the library refuses. Its own probes stay away from that.
+///
 /// ```
 /// use runstate::agent::{Incoming, Unchecked};
 /// use runstate::decision::{DecisionAction::Resume, Suspension};

@@ -132,3 +132,28 @@ async fn a_decision_on_a_call_that_does_not_wait_yet_is_unknown() {
     assert_eq!(world.start(&mut state).await.waiting, ["a"]);
     assert_eq!(world.replies(), [("d-a".to_owned(), Reply::Unknown)]);
 }
+
+/// What is posted in the name of the runtime gives a call up once its time is over, and does nothing else.
+#[tokio::test(start_paused = true)]
+async fn the_name_of_the_runtime_approves_nothing_and_gives_up_nothing_early() {
+    let lapse = "expiry:r1/a/1:soon";
+    for (tool, id, action, at_ms, expected) in [
+        ("lapsing", lapse, Resume, 0, "a Suspended"),
+        ("lapsing", lapse, Resume, 1_000, "a Suspended"),
+        ("lapsing", lapse, Cancel, 999, "a Suspended"),
+        ("lapsing", "d1", Cancel, 1_000, "a Suspended"),
+        ("lapsing", "expiry:r1/b/1:soon", Cancel, 1_000, "a Suspended"),
+        ("write", "expiry:r1/a/1", Cancel, 1_000, "a Suspended"),
+        ("lapsing", lapse, Cancel, 1_000, "a Cancelled"),
+    ] {
+        let mut world = World::new(&[&[("a", tool)]]);
+        let mut state = world.state();
+        world.start(&mut state).await;
+        let on = state.pending()[0].suspension.id.clone();
+        let mut posted = Incoming::new(id, "a", action).on(on).by("runstate");
+        posted.decided_at_ms = Some(at_ms);
+        world.handle.post(vec![posted]).await.unwrap();
+        world.resume(&mut state).await;
+        assert_eq!(statuses(&state), [expected], "{tool}: {id}, {action:?}, {at_ms}");
+    }
+}

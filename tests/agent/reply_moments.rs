@@ -183,7 +183,11 @@ async fn visit(way: Way, decides_at: Option<usize>) -> (usize, BTreeMap<&'static
         let executions = done.iter().filter(|key| key.starts_with(&format!("r1/{call}/"))).count();
         let approved: Vec<_> = door.table.approved_by(call).collect();
         let is_over = executions == 1 && approved.len() == 2 && (call != "b" || approved[0] != approved[1]);
-        assert!(is_over || executions == 0, "{:?}: {call} {executions} times behind {approved:?}", door.way);
+        assert!(
+            is_over || executions == 0 && (call == "a#2" || decides_at.is_some()),
+            "{:?}: {call} {executions} times behind {approved:?}",
+            door.way
+        );
     }
     (door.moments, met)
 }

@@ -57,6 +57,10 @@ fn what_lapsed_lapses_without_a_process_and_cannot_be_approved() {
     assert_eq!(listed.stdout, "nothing waits for a decision\n");
     let later = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
     assert_eq!((later.code, &*later.stdout), (Some(1), "expired: the suspension had lapsed\n"));
+    // The machine has the time, too: the hour has gone by for the decision that gave the call up.
+    store
+        .execute_batch("UPDATE decisions SET json = json_set(json, '$.decided_at_ms', 4102444800000)")
+        .unwrap();
     work(&session);
     assert_eq!(stores::text(&store, "SELECT status FROM calls").as_deref(), Some("Cancelled"));
     assert_eq!(stores::text(&store, "SELECT reason FROM runs").as_deref(), Some("natural_end"));

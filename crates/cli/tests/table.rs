@@ -92,6 +92,8 @@ impl Desk {
             all.push(self.given(Cancel, id, digest, "zoe", Some(RUN)));
             all.push(self.given(Resume, &asked.call, None, "zoe", Some(RUN)));
             all.push(self.given(Resume, &asked.call, digest, "zoe", Some(RUN)));
+            all.push(self.given(Resume, &asked.call, Some(WRONG), "zoe", Some(RUN)));
+            all.push(self.given(Cancel, &asked.call, None, "zoe", Some(RUN)));
         }
         all
     }

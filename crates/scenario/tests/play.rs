@@ -207,6 +207,13 @@ fn what_never_came_about_is_told_with_its_place() {
             ],
         ),
     ];
+    let cases = cases.into_iter().chain([
+        ("decisions: [{call: a, action: approve}]\ncommits: {fail: [99]}", vec!["commits.fail: the run made 10 tries, and no 99th"]),
+        (
+            "decisions: [{call: a, action: approve}]\noutside:\n- {when: {event: {type: tool_call_suspended, call: a}}, do: resume}",
+            vec![],
+        ),
+    ]);
     for (outside, missed) in cases {
         assert_eq!(played(&format!("{ASKS}{outside}\n")).missed, missed, "{outside}");
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::super::tool::parts;
+use super::super::tool::{parts, path};
 #[cfg(doc)]
 use super::resolve::fits;
 use super::resolve::{EXPIRY, RUNTIME, after};
@@ -228,7 +228,10 @@ impl Board {
     /// Nothing waits under a suspension: was it asked?
     fn not_asked(&self, id: &str, call: &str) -> Reply {
         let Some((run, name, number)) = parts(id) else { return self.not_waiting(call) };
-        let is_asked = run == *self.run
+        let is_own = id.strip_prefix(&format!("{}/{number}", path(&run, &name)));
+        let is_own = is_own.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']));
+        let is_asked = is_own
+            && run == *self.run
             && (call.is_empty() || self.is_called(&name, call))
             && self.calls.get(&*name).is_some_and(|known| (1..=known.asked).contains(&number));
         if is_asked { Reply::Stale } else { Reply::Unknown }

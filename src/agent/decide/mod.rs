@@ -13,9 +13,7 @@ use serde_json::{Value, json};
 use crate::decision::digest;
 use crate::decision::{Decision, DecisionAction, ResumeMode, Suspension};
 
-#[cfg(feature = "store")]
-pub(crate) use board::well_formed;
-pub(crate) use board::{Asked, Board, CallNow};
+pub(crate) use board::{Asked, Board, CallNow, well_formed};
 pub(super) use handle::Envelope;
 pub use handle::{DecisionHandle, Inbox, RunGone, inbox};
 #[cfg(feature = "store")]
@@ -113,7 +111,12 @@ impl Incoming {
         let said = json!([self.run_id, on, self.action, self.result, self.reason, self.actor, self.digest]);
         let digest = digest(&said);
         let hex = digest.rsplit(':').next().unwrap_or(&digest);
-        self.decision_id = format!("{on}/{}", hex.get(..16).unwrap_or(hex));
+        let short = hex.get(..16).unwrap_or(hex);
+        self.decision_id = format!("{on}/{short}");
+        if well_formed(&self).is_err() {
+            // Of a run whose id is very long, or begins as the runtime's own decisions do.
+            self.decision_id = format!("decision/{hex}");
+        }
         self
     }
 

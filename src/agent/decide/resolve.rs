@@ -31,29 +31,30 @@ impl RunState {
     pub(in crate::agent) fn posted(&self, incoming: &Incoming, now_ms: u64) -> Option<Accepted> {
         let call = self.calls.position(&incoming.call)?;
         let asked = &self.calls[call];
+        let suspension = self.suspension(call)?;
+        let on = incoming.suspension_id.as_deref()?;
+        if is_lapse(incoming, suspension) {
+            return self.accept(incoming, call, on, None, now_ms);
+        }
+        // A caller of `post` may have given any ids, and the actor that is the runtime's.
+        well_formed(incoming).ok()?;
         let asks = |digest: &String| asked.asks(&self.id, digest);
         // A store accepts by the suspension alone. A caller of its `post` may not have looked at actors.
-        let wants_another =
-            self.suspension(call)?.distinct_actors && incoming.action == DecisionAction::Resume;
-        let is_lapse =
-            incoming.action == DecisionAction::Cancel && incoming.actor.as_deref() == Some(RUNTIME);
+        let wants_another = suspension.distinct_actors && incoming.action == DecisionAction::Resume;
         // What was shown came from the store's own columns: it must have been the question of the machine.
         match &incoming.digest {
-            _ if is_lapse => {}
             Some(digest) if asks(digest) || !wants_another && asked.has_arguments(digest) => {}
             None if !wants_another => {}
             _ => return None,
         }
         if wants_another {
-            // A caller of `post` may have given any.
-            well_formed(incoming).ok()?;
             let actor = incoming.actor.as_deref()?;
             let earlier = self.decided.resumed(&self.id, &self.calls[call].name);
             if earlier.iter().filter_map(|one| one.actor.as_deref()).any(|of| is_one_actor(of, actor)) {
                 return None;
             }
         }
-        self.accept(incoming, call, incoming.suspension_id.as_deref()?, incoming.digest.clone(), now_ms)
+        self.accept(incoming, call, on, incoming.digest.clone(), now_ms)
     }
 
     /// The decision on a question that was asked; none when its call does not wait for it any more.
@@ -153,11 +154,24 @@ pub(crate) const RUNTIME: &str = "runstate";
 /// The beginning of the ids of the runtime's own decisions.
 pub(crate) const EXPIRY: &str = "expiry:";
 
+/// Is it the runtime's own decision on a suspension, as a store gives up a question whose time is over?
+fn is_lapse(incoming: &Incoming, suspension: &Suspension) -> bool {
+    let Incoming { action, actor, decision_id, decided_at_ms, .. } = incoming;
+    is_runtimes(*action, actor.as_deref(), decision_id, &suspension.id)
+        && decided_at_ms.is_some_and(|at_ms| suspension.is_expired(at_ms))
+}
+
+fn is_runtimes(action: DecisionAction, actor: Option<&str>, id: &str, suspension: &str) -> bool {
+    let on = id.strip_prefix(EXPIRY).map(|on| on.trim_end_matches('\''));
+    action == DecisionAction::Cancel
+        && actor == Some(RUNTIME)
+        && on == Some(suspension.trim_end_matches('\''))
+}
+
 /// The reply to a decision that comes after this one on the same suspension.
 pub(super) fn after(decision: &Decision) -> Reply {
-    let is_runtimes = decision.actor.as_deref() == Some(RUNTIME)
-        && decision.decision_id.trim_end_matches('\'').strip_prefix(EXPIRY)
-            == Some(decision.suspension_id.trim_end_matches('\''));
+    let Decision { action, actor, decision_id, suspension_id, .. } = decision;
+    let is_runtimes = is_runtimes(*action, actor.as_deref(), decision_id, suspension_id);
     if is_runtimes { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
 }
 

@@ -56,7 +56,7 @@ impl Doors<'_> {
     /// Those of the table's decisions whose turn it is, as a store's caller gives them.
     fn probes(&self, table: &Table) -> Vec<Incoming> {
         let probes = table.probes(&format!("p{}-", self.moment)).into_iter().enumerate();
-        let due = probes.filter(|(number, _)| (number + self.moment) % self.one_of == 0);
+        let due = probes.filter(|(number, _)| (number + self.moment).is_multiple_of(self.one_of));
         due.map(|(number, mut probe)| {
             // A suspension of this run names the run, too.
             let names_run =

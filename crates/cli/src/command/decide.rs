@@ -32,7 +32,7 @@ Examples:
   runstate approve shop-1/lookup/1 --result '{\"price\": 12}'
 
 Exit codes:
-  0  accepted, now or by the very same decision before
+  0  accepted, now or by the very same decision before (with --digest, a decision before is found by the suspension or --run)
   1  not accepted: another decision came first, it lapsed, nothing of that name waits, the question is another, the actor has
      decided before, the result does not fit
   2  the store, or another argument, cannot be used; the name means several questions, or needs --run; --result is missing or
@@ -65,7 +65,8 @@ pub(crate) struct Deny {
 /// What both have in common.
 #[derive(Debug, clap::Args)]
 struct On {
-    /// The suspension; or the call, by its name or the id that the model gave it, which needs --run or --digest
+    /// The suspension; or the call, by its name or the id that the model gave it, which needs --run or --digest. A call whose name looks
+    /// like a suspension is named by its suspension alone
     #[arg(value_name = "SUSPENSION")]
     question: String,
     /// The run of the call
@@ -149,7 +150,7 @@ impl On {
                     incoming.actor.as_deref().unwrap_or("none")
                 )));
             }
-            if *reply == Reply::Unknown && incoming.run_id.is_none() {
+            if *reply == Reply::Unknown && incoming.run_id.is_none() && self.digest.is_some() {
                 out.line("with --run RUN an earlier decision on the question is told");
             }
             if *reply == Reply::Unknown {

@@ -153,8 +153,10 @@ impl Said<'_> {
             let of = |digest: &String| self.digest.is_some_and(|wanted| digest.starts_with(wanted));
             decision.digest.as_ref().is_some_and(of)
         };
-        let decided = stored.decisions().values().chain(&posted).filter(is_meant);
-        let last = decided.max_by_key(|decision| (is_of_digest(decision), decision.decided_at_ms));
+        // Where a digest is named, a decision on another question says nothing of this one.
+        let is_shown = |decision: &&Decision| self.digest.is_none() || is_of_digest(decision);
+        let decided = stored.decisions().values().chain(&posted).filter(is_meant).filter(is_shown);
+        let last = decided.max_by_key(|decision| decision.decided_at_ms);
         Ok(last.map(|decision| Asked {
             run,
             call: decision.call.clone(),

@@ -49,6 +49,7 @@ impl Board {
     }
 
     pub(super) fn fire(&self, pending: Pending) {
+        let named = pending.to_string();
         let Pending { step, then, .. } = pending;
         match step.act {
             Act::Decide(decisions) => {
@@ -60,7 +61,11 @@ impl Board {
                 self.lock().outside.is_cancelled |= step.insists;
                 self.cancel();
             }
-            Act::Resume => self.lock().woken = true,
+            Act::Resume => {
+                let mut inner = self.lock();
+                inner.woken = true;
+                inner.outside.resumed.push(named);
+            }
             Act::Drop => self.lock().dropped = true,
             Act::Crash => self.gone.go(),
         }

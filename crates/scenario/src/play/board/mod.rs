@@ -266,6 +266,7 @@ impl Board {
             let lapses_ms = {
                 let mut inner = self.lock();
                 let woken = std::mem::take(&mut inner.woken);
+                inner.outside.resumed.clear();
                 if let Some(message) = inner.message.take() {
                     return Some(Woken::Message(message));
                 }

@@ -32,6 +32,10 @@ pub(in crate::play) struct Outside {
     pub(super) replied: BTreeSet<usize>,
     /// Steps that came too late for what they would have changed.
     pub(super) late: Vec<String>,
+    /// Resumptions that were due while the run did not wait.
+    pub(super) resumed: Vec<String>,
+    /// The tries of commits that fail.
+    fails: Vec<u32>,
     /// Decisions that are on their way, by the number of the last of those that were given together.
     pub(super) awaited: BTreeMap<usize, Awaited>,
 }
@@ -89,6 +93,7 @@ impl Outside {
             steps: steps.collect(),
             answers: scenario.decisions.iter().cloned().map(Ready::in_scenario).collect(),
             replies: scenario.replies.clone(),
+            fails: scenario.commits.fail.clone(),
             ..Outside::default()
         }
     }
@@ -108,7 +113,13 @@ impl Outside {
                 format!("replies[{place}]: {call} did not ask for the {} time", ordinal(*nth))
             }
         });
-        self.late.iter().cloned().chain(steps).chain(answers).chain(replies).collect()
+        let tries = self.commits;
+        let fails = self.fails.iter().filter(|number| **number > tries);
+        let fails = fails
+            .map(|number| format!("commits.fail: the run made {tries} tries, and no {}", ordinal(*number)));
+        let early = self.resumed.iter().map(|resumed| format!("{resumed}: the run did not wait"));
+        let late = self.late.iter().cloned().chain(early).chain(fails);
+        late.chain(steps).chain(answers).chain(replies).collect()
     }
 
     /// With these answers, and no others.
