@@ -107,7 +107,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
                 id: call.id.clone(),
                 tool: call.name.clone(),
             });
-            self.ready.push_back(ModelEvent::Arguments { index, delta: call.arguments.to_string() });
+            self.ready.push_back(ModelEvent::Arguments { index, delta: call.arguments_text() });
         }
         let calls = !state.tool_calls.is_empty();
         let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };

@@ -173,6 +173,7 @@ fn call_named<C: Callbacks>(callbacks: &mut C, kind: &EventKind, content: &str, 
         | EventKind::ContinuationStart { .. }
         | EventKind::ContentReset { .. }
         | EventKind::Token { .. }
+        | EventKind::Reasoning { .. }
         | EventKind::Message(_)
         | EventKind::Data { .. }
         | EventKind::Progress { .. } => {}

@@ -77,7 +77,7 @@ impl Serialize for Event {
 
 /// What happened, with the fields that the document names.
 ///
-/// The first eleven are the document's. Those after them are finer; the last four are what the stream itself gave.
+/// The first eleven are the document's. Those after them are finer; the last five are what the stream itself gave.
 #[derive(Debug, Clone, PartialEq, DeriveSerialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -244,6 +244,11 @@ pub enum EventKind {
         /// The piece.
         text: String,
     },
+    /// A piece of what the model thinks before it answers.
+    Reasoning {
+        /// The piece.
+        text: String,
+    },
     /// A message beside the text.
     Message(Box<Message>),
     /// A part that is no text.
@@ -285,6 +290,7 @@ impl EventKind {
             EventKind::ToolRequested(_) => "TOOL_REQUESTED",
             EventKind::ContentReset { .. } => "CONTENT_RESET",
             EventKind::Token { .. } => "TOKEN",
+            EventKind::Reasoning { .. } => "REASONING",
             EventKind::Message(_) => "MESSAGE",
             EventKind::Data { .. } => "DATA",
             EventKind::Progress { .. } => "PROGRESS",

@@ -20,6 +20,10 @@ pub enum StreamEvent {
     Token(String),
     /// A message beside the text.
     Message(Box<Message>),
+    /// What the model thinks before it answers. It is no output: an attempt that gives nothing else has given nothing.
+    Reasoning(String),
+    /// More came of what is no event yet, such as a piece of a tool call. It holds off the limits of time, and is not told.
+    Alive,
     /// The model asks for a tool.
     ToolCall(Box<ToolCall>),
     /// A part that is no text: an image, a file, structured data.
@@ -46,7 +50,19 @@ impl StreamEvent {
 
     /// The model asks for a tool.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
-        StreamEvent::ToolCall(Box::new(ToolCall { id: id.into(), name: name.into(), arguments }))
+        let (id, name) = (id.into(), name.into());
+        StreamEvent::ToolCall(Box::new(ToolCall { id, name, arguments, unreadable: None }))
+    }
+
+    /// The model asks for a tool with arguments that are no JSON. An agent does not execute it: the model reads why.
+    pub fn unreadable_call(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+        why: impl Into<String>,
+    ) -> Self {
+        let (id, name, arguments) = (id.into(), name.into(), Value::String(arguments.into()));
+        StreamEvent::ToolCall(Box::new(ToolCall { id, name, arguments, unreadable: Some(why.into()) }))
     }
 }
 
@@ -72,6 +88,19 @@ pub struct ToolCall {
     /// Its arguments.
     #[serde(rename = "args")]
     pub arguments: Value,
+    /// Why its arguments are no JSON, if they are none; they are the text then, as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+impl ToolCall {
+    /// Its arguments as the text that the model gave, or one of the same meaning.
+    pub fn arguments_text(&self) -> String {
+        match (&self.unreadable, &self.arguments) {
+            (Some(_), Value::String(text)) => text.clone(),
+            (_, arguments) => arguments.to_string(),
+        }
+    }
 }
 
 /// What a factory is told of the attempt that it opens a stream for.

@@ -234,3 +234,24 @@ async fn timestamps() {
     );
     assert_eq!(state.duration_ms, 125);
 }
+
+/// A call of a minute, in pieces that come every twenty seconds, is no silence; and thoughts are no answer.
+#[tokio::test(start_paused = true)]
+async fn pieces_of_a_call_hold_off_the_limit_and_thoughts_are_no_output() {
+    let pieces =
+        [Step::Alive, Step::Wait(20_000), Step::Alive, Step::Wait(20_000), Step::Alive, Step::Wait(20_000)];
+    let call =
+        then(vec![Step::Wait(50_000)], &[&pieces[..], &[Step::Tool("write"), Step::Complete]].concat());
+    let whole = drive(session(vec![call]).timeouts(Timeouts::default())).await;
+    let state = whole.result.unwrap();
+    assert_eq!((state.attempts, state.tool_calls.len()), (1, 1));
+
+    let thoughts =
+        vec![Step::Reasoning("first "), Step::Wait(20_000), Step::Reasoning("then"), Step::Complete];
+    let whole = drive(session(vec![thoughts, tokens("an answer")]).timeouts(Timeouts::default())).await;
+    let state = whole.result.unwrap();
+    assert_eq!((&*state.content, state.attempts), ("an answer", 2));
+    assert_eq!((state.failures[0].code, state.data_parts), (ErrorCode::ZeroOutput, 0));
+    let thought = whole.events.iter().filter(|event| event.name() == "REASONING").count();
+    assert_eq!(thought, 2);
+}

@@ -46,6 +46,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Message("aside")),
         1 => Just(Step::Data(json!([1]))),
         1 => Just(Step::Progress(json!(0.5))),
+        1 => Just(Step::Reasoning("hm")),
+        1 => Just(Step::Alive),
     ];
     let end = prop_oneof![
         2 => Just(vec![]),

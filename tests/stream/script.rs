@@ -30,6 +30,8 @@ pub enum Step {
     Message(&'static str),
     Data(Value),
     Progress(Value),
+    Reasoning(&'static str),
+    Alive,
     Complete,
     Panic,
     /// The open fails with that kind; only as a script's first step.
@@ -145,6 +147,8 @@ impl Stream for Scripted {
                 Step::Message(text) => Ok(StreamEvent::message("assistant", text)),
                 Step::Data(value) => Ok(StreamEvent::Data(value)),
                 Step::Progress(value) => Ok(StreamEvent::Progress(value)),
+                Step::Reasoning(text) => Ok(StreamEvent::Reasoning(text.to_owned())),
+                Step::Alive => Ok(StreamEvent::Alive),
                 Step::Complete => Ok(StreamEvent::Complete),
                 Step::Panic => panic!("the source is broken"),
                 Step::Silence | Step::RefuseToOpen(_) | Step::PanicToOpen | Step::SlowToOpen(_) => continue,

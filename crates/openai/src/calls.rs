@@ -64,17 +64,19 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that a piece belongs to; none if it begins one. An id says most, then the index; a piece without either belongs to the
-    /// last call, unless it begins with a name where that call has its own already.
+    /// The call that a piece belongs to; none if it begins one. An index says most, then the id: a model may give one id to two calls. A
+    /// piece without either belongs to the last call, unless it begins with a name where that call has its own already.
     fn place_of(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let last = self.calls.len().checked_sub(1)?;
-        let of_index = || index.and_then(|_| self.calls.iter().rposition(|call| call.index == index));
-        if !id.is_empty() {
-            let same = self.calls.iter().rposition(|call| call.id == id);
-            return same.or_else(|| of_index().filter(|place| self.calls[*place].id.is_empty()));
-        }
         if index.is_some() {
-            return of_index();
+            let of_index = self.calls.iter().rposition(|call| call.index == index)?;
+            // Some servers give each whole call the index 0.
+            let known = &self.calls[of_index].id;
+            let is_other = !id.is_empty() && !known.is_empty() && *known != *id;
+            return (!is_other).then_some(of_index);
+        }
+        if !id.is_empty() {
+            return self.calls.iter().rposition(|call| call.id == id);
         }
         let begins =
             !name.is_empty() && !self.calls[last].arguments.is_empty() && self.calls[last].name != name;
@@ -91,20 +93,19 @@ impl Calls {
                     "the model calls a tool and does not name it",
                 ));
             }
-            let arguments = match arguments.trim() {
-                "" => json!({}),
-                // Not repaired: a tool must not act on what was guessed.
-                text => runstate::json::from_str(text).map_err(|error| {
-                    let message = format!("the arguments of the call of {name} are no JSON");
-                    SourceError::new(ErrorKind::Model, message).caused_by(error)
-                })?,
-            };
             let id = match (id.is_empty(), answer) {
                 (false, _) => id,
                 (true, "") => format!("call_{number}"),
                 (true, answer) => format!("{answer}_{number}"),
             };
-            Ok(StreamEvent::tool_call(id, name, arguments))
+            Ok(match arguments.trim() {
+                "" => StreamEvent::tool_call(id, name, json!({})),
+                // Not repaired: a tool must not act on what was guessed.
+                text => match runstate::json::from_str(text) {
+                    Ok(read) => StreamEvent::tool_call(id, name, read),
+                    Err(error) => StreamEvent::unreadable_call(id, name, arguments, error.to_string()),
+                },
+            })
         };
         std::mem::take(&mut self.calls).into_iter().enumerate().map(whole).collect()
     }

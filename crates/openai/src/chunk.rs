@@ -7,8 +7,8 @@ use serde_json::Value;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Chunk {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) id: String,
+    #[serde(deserialize_with = "text_or_number")]
+    pub(crate) id: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(crate) choices: Vec<Choice>,
     pub(crate) usage: Option<Value>,
@@ -44,6 +44,7 @@ pub(crate) struct Delta {
 #[serde(default)]
 pub(crate) struct CallDelta {
     pub(crate) index: Option<u64>,
+    #[serde(deserialize_with = "text_or_number")]
     pub(crate) id: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(crate) function: Function,
@@ -67,6 +68,15 @@ impl Delta {
             _ => String::new(),
         }
     }
+}
+
+/// Some servers count where others name.
+fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(match Option::<Value>::deserialize(from)? {
+        Some(Value::String(text)) => Some(text),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    })
 }
 
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {

@@ -6,7 +6,10 @@ use std::fmt;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue,
+};
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -25,6 +28,7 @@ pub struct OpenAi {
     http: Client<Connector, Full<Bytes>>,
     endpoint: Uri,
     key: Option<HeaderValue>,
+    headers: HeaderMap,
 }
 
 /// Why a server cannot be asked.
@@ -40,6 +44,11 @@ pub enum ConfigError {
     },
     /// The key has characters that a header must not have. It is not shown.
     Key,
+    /// A header has a name that none may have, or a value. The value is not shown.
+    Header {
+        /// Its name.
+        name: String,
+    },
     /// What was given to trust are no certificates.
     Certificates {
         /// What is wrong with it.
@@ -59,6 +68,10 @@ impl fmt::Display for ConfigError {
             ConfigError::Key => {
                 f.write_str("the key has characters that no header may have; is there a line break in it?")
             }
+            ConfigError::Header { name } => write!(
+                f,
+                "{name:?} cannot be a header: a name has letters, digits and dashes, and a value no line break"
+            ),
             ConfigError::Certificates { problem } => {
                 write!(f, "what was given to trust cannot be used: {problem}; expected certificates in PEM")
             }
@@ -81,7 +94,9 @@ impl OpenAi {
     /// When `base` is no `http` or `https` address. Without the feature `tls` an `https` one is refused too.
     pub fn new(base: &str) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError::Address { got: base.to_owned(), problem };
-        let endpoint = format!("{}/chat/completions", base.trim_end_matches('/'));
+        let (path, query) = base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
+        let mut endpoint = format!("{}/chat/completions", path.trim_end_matches('/'));
+        endpoint.extend(query.filter(|query| !query.is_empty()).into_iter().flat_map(|query| ["?", query]));
         let endpoint: Uri = endpoint.parse().map_err(|error| wrong(format!("{error}")))?;
         match endpoint.scheme_str() {
             Some("http") => {}
@@ -98,7 +113,7 @@ impl OpenAi {
         let connector = connect::connector();
         let connector = connector.map_err(|error| wrong(error.to_string()))?;
         let http = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(OpenAi { http, endpoint, key: None })
+        Ok(OpenAi { http, endpoint, key: None, headers: HeaderMap::new() })
     }
 
     /// The same, which trusts the servers that these certificates stand for, beside the roots that come with the crate: for a server
@@ -133,6 +148,28 @@ impl OpenAi {
         Ok(self)
     }
 
+    /// The same, with a header in each request, in place of one of that name: an organisation, a project, a key that has a header of
+    /// its own. Its value is not shown.
+    ///
+    /// ```
+    /// # use runstate_openai::OpenAi;
+    /// // A deployment on Azure: the version is a query of the base.
+    /// let base = "http://127.0.0.1:4010/openai/deployments/gpt?api-version=2024-10-21";
+    /// let server = OpenAi::new(base)?.with_header("api-key", "secret")?;
+    /// assert!(server.with_header("a header", "x").unwrap_err().to_string().contains("a header"));
+    /// # Ok::<(), runstate_openai::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When no header can have that name or hold that value.
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, ConfigError> {
+        let wrong = || ConfigError::Header { name: name.to_owned() };
+        let mut value = HeaderValue::try_from(value).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        self.headers.insert(HeaderName::try_from(name).map_err(|_| wrong())?, value);
+        Ok(self)
+    }
+
     /// Asks for an answer, and gives it as it comes.
     ///
     /// No limit of time is set here: a session has its own.
@@ -148,9 +185,13 @@ impl OpenAi {
             .map_err(|error| SourceError::new(ErrorKind::Fatal, "the request is no JSON").caused_by(error))?;
         let mut request = Request::post(self.endpoint.clone())
             .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream");
+            .header(ACCEPT, "text/event-stream")
+            .header(ACCEPT_ENCODING, "identity");
         if let Some(key) = &self.key {
             request = request.header(AUTHORIZATION, key);
+        }
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(self.headers.clone());
         }
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
             SourceError::new(ErrorKind::Fatal, "the request cannot be made").caused_by(error)
@@ -163,6 +204,11 @@ impl OpenAi {
                     SourceError::new(ErrorKind::Fatal, untrusted(&self.endpoint, &why)).caused_by(error)
                 }
             })?;
+        if let Some(encoding) = encoding(&response) {
+            let why =
+                format!("{} answers in the encoding {encoding:?}, which was not asked for", self.endpoint);
+            return Err(SourceError::new(ErrorKind::Fatal, why));
+        }
         if !response.status().is_success() {
             let (head, body) = response.into_parts();
             let body = read_whole(body).await.unwrap_or_default();
@@ -184,6 +230,13 @@ fn untrusted(endpoint: &Uri, why: &str) -> String {
         "the certificate of {endpoint} is not trusted: {why}; if the server is meant, give what it is signed by to \
          `OpenAi::trusting`"
     )
+}
+
+/// An encoding of the body that cannot be read.
+fn encoding(response: &Response<Incoming>) -> Option<String> {
+    let encoding = response.headers().get(CONTENT_ENCODING)?;
+    let encoding = String::from_utf8_lossy(encoding.as_bytes()).trim().to_ascii_lowercase();
+    (!matches!(&*encoding, "" | "identity")).then_some(encoding)
 }
 
 fn is_event_stream(response: &Response<Incoming>) -> bool {

@@ -5,8 +5,11 @@ use std::time::{Duration, SystemTime};
 use hyper::StatusCode;
 use hyper::header::{DATE, HeaderMap, RETRY_AFTER};
 use runstate::stream::{ErrorKind, SourceError};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+/// More of a reason in plain text is not told.
+const MOST_OF_A_REASON: usize = 300;
 
 /// The `error` of a body or of an event. Servers agree on little of it.
 #[derive(Debug, Default, Deserialize)]
@@ -17,7 +20,14 @@ pub(crate) struct ErrorObject {
     kind: Option<String>,
     /// A word, or a status.
     code: Option<Value>,
+    #[serde(deserialize_with = "number")]
     status: Option<u16>,
+}
+
+/// A word in place of a number says nothing here.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
+    let number = Value::deserialize(from)?.as_u64();
+    Ok(number.and_then(|number| u16::try_from(number).ok()))
 }
 
 impl ErrorObject {
@@ -31,6 +41,30 @@ impl ErrorObject {
                 message: Some(error.to_string()),
                 ..ErrorObject::default()
             }),
+        }
+    }
+
+    /// The error that a whole body tells, wherever it stands: below `error` or `detail`, in a list, or as the body itself.
+    fn of_body(body: &Value) -> Self {
+        match body {
+            Value::Array(list) => list.first().map(Self::of_body).unwrap_or_default(),
+            Value::Object(fields) => {
+                match (fields.get("error"), fields.get("detail"), fields.get("errors")) {
+                    (Some(error @ (Value::Object(_) | Value::String(_))), ..) => Self::of(error),
+                    (_, Some(Value::Array(list)), _) => {
+                        let said = list.iter().filter_map(|one| one.get("msg").and_then(Value::as_str));
+                        let said: Vec<_> = said.collect();
+                        ErrorObject { message: Some(said.join("; ")), ..ErrorObject::default() }
+                    }
+                    (_, Some(detail), _) => Self::of(detail),
+                    (_, _, Some(errors @ Value::Array(_))) => Self::of_body(errors),
+                    _ => Self::of(body),
+                }
+            }
+            Value::String(message) => {
+                ErrorObject { message: Some(message.clone()), ..ErrorObject::default() }
+            }
+            _ => ErrorObject::default(),
         }
     }
 
@@ -73,8 +107,12 @@ impl ErrorObject {
 
 /// The failure that an answer with another status than success is.
 pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> SourceError {
-    let body: Value = runstate::json::from_slice(body).unwrap_or_default();
-    let error = body.get("error").map(ErrorObject::of).unwrap_or_default();
+    let body: Value = runstate::json::from_slice(body).unwrap_or_else(|_| {
+        // A proxy answers in plain text, or with a page.
+        let text: String = String::from_utf8_lossy(body).trim().chars().take(MOST_OF_A_REASON).collect();
+        if text.is_empty() || text.starts_with('<') { Value::Null } else { Value::String(text) }
+    });
+    let error = ErrorObject::of_body(&body);
     // The words of an error are finer than its status, except that success never follows from them.
     let kind = match (error.kind(), kind_of_status(status)) {
         (Some(kind @ (ErrorKind::Fatal | ErrorKind::RateLimit | ErrorKind::Model)), _) => kind,

@@ -137,7 +137,7 @@ fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<Mo
         Ok(StreamEvent::ToolCall(call)) => {
             let index = *calls;
             *calls += 1;
-            let arguments = ModelEvent::Arguments { index, delta: call.arguments.to_string() };
+            let arguments = ModelEvent::Arguments { index, delta: call.arguments_text() };
             vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments]
         }
         Ok(StreamEvent::Progress(progress)) => {

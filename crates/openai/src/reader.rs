@@ -17,7 +17,7 @@ pub(crate) struct Reader {
     answer: String,
     calls: Calls,
     refusal: String,
-    finish: Option<String>,
+    finished: bool,
     pub(crate) ready: VecDeque<Event>,
     /// The last event is in `ready`, or was taken from it.
     pub(crate) over: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// The answer has ended; only what is said about it may still come.
     pub(crate) fn has_finished(&self) -> bool {
-        self.finish.is_some()
+        self.finished
     }
 
     /// The data of one event.
@@ -59,8 +59,8 @@ impl Reader {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return self.fail(ErrorObject::of(&error).into_source_error(ErrorKind::ServerError));
         }
-        if !chunk.id.is_empty() {
-            self.answer = chunk.id;
+        if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
+            self.answer = id;
         }
         // Of several answers to one request the first is read.
         for choice in chunk.choices.into_iter().filter(|choice| choice.index.unwrap_or_default() == 0) {
@@ -81,13 +81,17 @@ impl Reader {
             .and_then(|thought| thought.as_str())
             .filter(|text| !text.is_empty())
         {
-            self.ready.push_back(Ok(StreamEvent::message("reasoning", thought)));
+            self.ready.push_back(Ok(StreamEvent::Reasoning(thought.to_owned())));
         }
         let text = delta.text();
         if !text.is_empty() {
             self.ready.push_back(Ok(StreamEvent::Token(text)));
         }
         self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
+        // A call is told once it is whole, and may take minutes to be written.
+        if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
+            self.ready.push_back(Ok(StreamEvent::Alive));
+        }
         for piece in delta.tool_calls {
             self.calls.add(piece)?;
         }
@@ -95,13 +99,14 @@ impl Reader {
             self.calls.add(crate::chunk::CallDelta { function, ..Default::default() })?;
         }
         match finish_reason {
-            Some(reason) if self.finish.is_none() && !reason.is_empty() => self.finished(reason),
+            Some(reason) if !self.finished && !reason.is_empty() => self.finish(Some(reason)),
             _ => Ok(()),
         }
     }
 
-    fn finished(&mut self, reason: String) -> Result<(), SourceError> {
-        if reason == "content_filter" {
+    /// The answer is whole, for the reason that the server gives, if it gives one.
+    fn finish(&mut self, reason: Option<String>) -> Result<(), SourceError> {
+        if reason.as_deref() == Some("content_filter") {
             return Err(SourceError::new(ErrorKind::Model, "the server's filter stopped the answer"));
         }
         if !self.refusal.is_empty() {
@@ -109,16 +114,16 @@ impl Reader {
         }
         let calls = self.calls.finish(&self.answer)?;
         self.ready.extend(calls.into_iter().map(Ok));
-        // `length` is an answer too; whoever must know reads it here.
-        self.ready.push_back(Ok(StreamEvent::Progress(json!({ "finishReason": reason }))));
-        self.finish = Some(reason);
+        // `length` is an answer too; who must know reads it here.
+        self.ready.extend(reason.map(|reason| Ok(StreamEvent::Progress(json!({ "finishReason": reason })))));
+        self.finished = true;
         Ok(())
     }
 
     /// `[DONE]`: whatever is there is the answer.
     pub(crate) fn end(&mut self) {
-        if self.finish.is_none()
-            && let Err(error) = self.finished("stop".to_owned())
+        if !self.finished
+            && let Err(error) = self.finish(None)
         {
             return self.fail(error);
         }

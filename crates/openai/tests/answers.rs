@@ -53,7 +53,7 @@ async fn what_is_said_about_an_answer_is_progress() {
     let (events, failure) = of(script).await;
     assert_eq!(failure, None);
     let expected = [
-        StreamEvent::message("reasoning", "hm"),
+        StreamEvent::Reasoning("hm".to_owned()),
         StreamEvent::token("a"),
         StreamEvent::Progress(json!({ "finishReason": "length" })),
         StreamEvent::Progress(json!({ "usage": { "total_tokens": 3 } })),
@@ -119,6 +119,42 @@ async fn calls_without_ids_get_one_from_the_answer() {
         answer(of(vec![events_head(), send(old)]).await),
         [StreamEvent::tool_call("a1_0", "list", json!({}))]
     );
+}
+
+/// Two calls may have one id: the agent fails the second. And ids may be numbers.
+#[tokio::test]
+async fn an_index_says_more_than_an_id() {
+    let pieces = [
+        r#"{"index":0,"id":7,"function":{"name":"read","arguments":"{\"path\":"}}"#,
+        r#"{"index":1,"id":7,"function":{"name":"list","arguments":"{"}}"#,
+        r#"{"index":0,"id":7,"function":{"arguments":"\"a\"}"}}"#,
+        r#"{"index":1,"id":7,"function":{"arguments":"}"}}"#,
+    ];
+    let expected = [
+        StreamEvent::tool_call("7", "read", json!({ "path": "a" })),
+        StreamEvent::tool_call("7", "list", json!({})),
+    ];
+    assert_eq!(answer(of(calls(&pieces)).await), expected);
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_are_a_call_with_its_text() {
+    let pieces = [r#"{"index":0,"id":"c","function":{"name":"read","arguments":"{\"path\": "}}"#];
+    let got = answer(of(calls(&pieces)).await);
+    let [StreamEvent::ToolCall(call)] = got.as_slice() else { panic!("{got:?}") };
+    assert_eq!((&*call.id, &*call.name, &*call.arguments_text()), ("c", "read", "{\"path\": "));
+    assert!(call.unreadable.as_ref().is_some_and(|why| why.contains("EOF")), "{call:?}");
+}
+
+/// Each piece of a call is a sign of life; and a reason to stop is told where the server gives one.
+#[tokio::test]
+async fn nothing_is_told_that_the_server_did_not_say() {
+    let piece =
+        r#"{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"read","arguments":"{}"}}]}}"#;
+    let (events, failure) = of(vec![events_head(), send(chunk(piece) + "data: [DONE]\n\n")]).await;
+    assert_eq!(failure, None);
+    let call = StreamEvent::tool_call("c", "read", json!({}));
+    assert_eq!(events, [StreamEvent::Alive, call, StreamEvent::Complete]);
 }
 
 #[tokio::test]

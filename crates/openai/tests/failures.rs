@@ -49,6 +49,45 @@ async fn a_status_says_what_kind_of_failure_it_is() {
     assert_eq!(failure.unwrap().message(), "the server answers 400 Bad Request: no such model");
 }
 
+/// Servers put their reason in many places.
+#[tokio::test]
+async fn the_reason_of_a_refusal_is_told_wherever_it_stands() {
+    let cases = [
+        (r#"{"detail":"Not authenticated"}"#, "Not authenticated"),
+        (
+            r#"{"detail":[{"loc":["body"],"msg":"field required"},{"msg":"too long"}]}"#,
+            "field required; too long",
+        ),
+        (
+            r#"{"object":"error","message":"The model m does not exist.","type":"NotFoundError","code":404}"#,
+            "The model m does not exist.",
+        ),
+        (
+            r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#,
+            "API key not valid",
+        ),
+        (r#"{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}"#, "bad"),
+        (r#"{"message":"no credits","error":null}"#, "no credits"),
+        (r#"{"errors":[{"message":"unknown route"}]}"#, "unknown route"),
+        ("upstream is gone", "upstream is gone"),
+    ];
+    for (body, reason) in cases {
+        let failure = of(refusal("400 Bad Request", "", body)).await.1.unwrap();
+        assert_eq!(failure.message(), format!("the server answers 400 Bad Request: {reason}"), "{body}");
+    }
+    let page = of(refusal("502 Bad Gateway", "", "<html>no</html>")).await.1.unwrap();
+    assert_eq!((page.kind(), page.message()), (ErrorKind::ServerError, "the server answers 502 Bad Gateway"));
+}
+
+/// An encoding that was not asked for is no cut of the connection: trying again does not help.
+#[tokio::test]
+async fn an_encoding_is_named() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\u{1f}abc";
+    let failure = of(vec![send(head)]).await.1.unwrap();
+    assert_eq!(failure.kind(), ErrorKind::Fatal);
+    assert!(failure.message().contains("answers in the encoding \"gzip\""), "{failure}");
+}
+
 #[tokio::test]
 async fn how_long_to_wait_is_handed_on() {
     let cases = [
@@ -144,10 +183,6 @@ async fn what_a_model_must_not_give_is_the_models_fault() {
         )) + &finish("tool_calls")
     };
     let cases = [
-        (
-            call(r#"{"name":"read","arguments":"{\"path\": "}"#),
-            "the arguments of the call of read are no JSON",
-        ),
         (call(r#"{"arguments":"{}"}"#), "the model calls a tool and does not name it"),
         (finish("content_filter"), "the server's filter stopped the answer"),
         (
@@ -167,7 +202,8 @@ async fn what_a_model_must_not_give_is_the_models_fault() {
             of(vec![events_head(), send(text("a") + &sent), send("data: [DONE]\n\n")]).await;
         let failure = failure.unwrap();
         assert_eq!((failure.kind(), failure.message()), (ErrorKind::Model, message));
-        assert_eq!(events, [StreamEvent::token("a")]);
+        let said = events.iter().filter(|event| **event != StreamEvent::Alive);
+        assert_eq!(said.collect::<Vec<_>>(), [&StreamEvent::token("a")]);
     }
     let bytes = Act::Send(b"data: \xFF\xFE\n\n".to_vec());
     assert_eq!(of(vec![events_head(), bytes]).await.1.unwrap().kind(), ErrorKind::Model);

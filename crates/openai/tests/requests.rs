@@ -31,6 +31,30 @@ async fn the_request_is_what_the_chat_says() {
     );
 }
 
+/// A deployment of Azure, an organisation, a router.
+#[tokio::test]
+async fn headers_and_a_query_of_the_base_are_sent() {
+    let server = Server::start(vec![vec![events_head(), send(finish("stop"))]]).await;
+    let base = server.base.replace("/v1", "/openai/deployments/gpt/?api-version=2024-10-21");
+    let client = OpenAi::new(&base).unwrap().with_header("api-key", "s3").unwrap();
+    let client = client.with_header("OpenAI-Organization", "org-1").unwrap();
+    assert!(!format!("{client:?}").contains("s3"));
+    let _events: Vec<_> = client.stream(&Chat::new("m")).await.unwrap().collect().await;
+    let head = server.requests().await.remove(0);
+    assert!(
+        head.starts_with("POST /openai/deployments/gpt/chat/completions?api-version=2024-10-21 HTTP/1.1\r\n"),
+        "{head}"
+    );
+    for header in ["api-key: s3\r\n", "openai-organization: org-1\r\n", "accept-encoding: identity\r\n"] {
+        assert!(head.contains(header), "{head}");
+    }
+    let wrong = client.with_header("x", "line\nbreak").unwrap_err();
+    assert!(
+        matches!(wrong, ConfigError::Header { .. }) && !wrong.to_string().contains("line\nbreak"),
+        "{wrong}"
+    );
+}
+
 #[tokio::test]
 async fn a_stream_that_is_dropped_closes_its_connection() {
     let server = Server::start(vec![vec![events_head(), send(text("a")), Act::Hang]]).await;

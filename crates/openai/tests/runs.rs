@@ -40,6 +40,34 @@ async fn a_cut_answer_is_asked_for_again_and_the_run_does_not_notice() {
     assert_eq!(server.requests().await.len(), 2);
 }
 
+/// The model reads why, and gives the call again.
+#[tokio::test]
+async fn unreadable_arguments_and_doubled_ids_fail_their_calls_and_not_the_run() {
+    let calls =
+        |pieces: &str| send(crate::server::chunk(&format!("{{\"delta\":{{\"tool_calls\":[{pieces}]}}}}")));
+    let server = Server::start(vec![
+        vec![
+            events_head(),
+            calls(r#"{"index":0,"id":"c","function":{"name":"read","arguments":"{\"path\": "}}"#),
+            calls(r#"{"index":1,"id":"d","function":{"name":"read","arguments":"{}"}},{"index":2,"id":"d","function":{"name":"read","arguments":"{}"}}"#),
+            send(finish("tool_calls")),
+        ],
+        vec![events_head(), send(text("done")), send(finish("stop"))],
+    ])
+    .await;
+    let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
+    let mut state = RunState::new("r1");
+    let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    assert_eq!((outcome.reason, state.calls().count()), (TerminationReason::NaturalEnd, 3));
+    let requests = server.requests().await;
+    let body: Value = serde_json::from_str(requests[1].split_once("\r\n\r\n").unwrap().1).unwrap();
+    let results: Vec<_> =
+        body["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool").collect();
+    assert_eq!(results.len(), 3, "{body}");
+    assert!(results[0]["content"].as_str().unwrap().contains("JSON"), "{body}");
+    assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["arguments"], "{\"path\": ");
+}
+
 #[tokio::test]
 async fn what_goes_on_from_a_checkpoint_is_asked_with_it() {
     let server = Server::start(vec![

@@ -139,6 +139,9 @@ impl<C: Callbacks> Session<C> {
                 let progress = Box::new(progress);
                 return self.core.dispatch.emit(EventKind::Progress { progress }, "");
             }
+            StreamEvent::Alive => return self.output_came(),
+            StreamEvent::Reasoning(text) if text.is_empty() => return,
+            StreamEvent::Reasoning(text) => EventKind::Reasoning { text },
             StreamEvent::Message(message) => EventKind::Message(message),
             StreamEvent::ToolCall(call) => EventKind::ToolRequested(call),
             StreamEvent::Data(data) => EventKind::Data { data: Box::new(data) },
