@@ -1,5 +1,7 @@
 //! What the model answers (document 000, "LLM_CALL").
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +15,34 @@ pub struct Turn {
     /// The calls it asks for. Their presence, and nothing else, decides whether there is a tool round.
     #[serde(default)]
     pub calls: Vec<CallRequest>,
+}
+
+/// Why a model stopped, in its own words. It decides nothing: whether there is a tool round, the calls decide.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// It said all.
+    Stop,
+    /// It waits for the results of its calls.
+    ToolCalls,
+    /// It came to the most tokens of an answer.
+    Length,
+    /// A filter of the provider cut it off.
+    ContentFilter,
+    /// Another word of the provider's.
+    Other(String),
+}
+
+impl fmt::Display for FinishReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FinishReason::Stop => "stop",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::Length => "length",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Other(word) => word,
+        })
+    }
 }
 
 /// A tool call that the model asks for.

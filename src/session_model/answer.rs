@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{How, Told, VoidText};
+use super::{How, VoidText};
 use crate::agent::ModelError;
 use crate::agent::answer::{FinishReason, ModelEvent};
 use crate::stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
@@ -20,7 +20,6 @@ pub(super) struct Answer<'m, C: Callbacks> {
     text: ConsumerText,
     /// How much of the text was given on, in bytes.
     given: usize,
-    finish: Option<FinishReason>,
     /// Why the last attempt failed.
     failed: Option<Failure>,
     ready: VecDeque<ModelEvent>,
@@ -34,7 +33,6 @@ impl<'m, C: Callbacks> Answer<'m, C> {
             cancelled,
             text: ConsumerText::new(),
             given: 0,
-            finish: None,
             failed: None,
             ready: VecDeque::new(),
         }
@@ -69,9 +67,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         match &event.kind {
             EventKind::Token { .. } if self.how.live => self.give(),
             EventKind::Progress { progress } => {
-                let Told { usage, finish } = (self.how.read)(progress);
-                self.ready.extend(usage.map(ModelEvent::Usage));
-                self.finish = finish.or(self.finish.take());
+                self.ready.extend((self.how.read)(progress).map(ModelEvent::Usage));
             }
             EventKind::Error(error) if error.recovery_strategy != Strategy::Halt => {
                 self.failed = Some(error.error.clone());
@@ -80,7 +76,6 @@ impl<'m, C: Callbacks> Answer<'m, C> {
                 self.keep(checkpoint.map_or(0, |checkpoint| checkpoint.content.len()));
             }
             EventKind::ContentReset { content_length, .. } => {
-                self.finish = None;
                 // The checkpoint may have been refused since.
                 self.keep(*content_length);
             }
@@ -111,7 +106,7 @@ impl<'m, C: Callbacks> Answer<'m, C> {
         }
         let calls = !state.tool_calls.is_empty();
         let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-        self.ready.push_back(ModelEvent::Finish(self.finish.take().unwrap_or(finish)));
+        self.ready.push_back(ModelEvent::Finish(state.finish.clone().unwrap_or(finish)));
     }
 
     /// So much of the text still counts. The answer is over when more was given on: it takes nothing back.

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | text, until the output is whole | nothing yet; with [`SessionModel::live`] the text as it comes |
 //! | PROGRESS | what [`SessionModel::progress`] reads in it: usage at once, of failed attempts too, since it was paid for |
-//! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, and the finish |
+//! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, and `state.finish` |
 //! | the last ERROR, ABORT_COMPLETED | [`ModelEvent::Error`] with the [`SessionError`](crate::stream::SessionError) as its source |
 //!
 //! So a failed attempt's text never stands in the answer (document 002, C9). Messages and data beside the text are no part of
@@ -59,20 +59,11 @@ use std::fmt;
 use futures_util::stream;
 use serde_json::Value;
 
-use crate::agent::answer::{FinishReason, ModelEvent, Usage};
+use crate::agent::answer::{ModelEvent, Usage};
 use crate::agent::{InferenceRequest, Model, ModelStream};
 use crate::stream::{Callbacks, Session, SessionBuilder};
 use answer::Answer;
 pub use void::VoidText;
-
-/// What a session's PROGRESS says of the answer; see [`SessionModel::progress`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
-    /// Tokens that were used and not told before.
-    pub usage: Option<Usage>,
-    /// Why the model stopped.
-    pub finish: Option<FinishReason>,
-}
 
 /// A model whose answers are the outputs of stream sessions, one session for each inference.
 ///
@@ -84,7 +75,7 @@ pub struct SessionModel<C: Callbacks = ()> {
 }
 
 type Make<C> = Box<dyn Fn(&InferenceRequest) -> SessionBuilder<C> + Send + Sync>;
-type Read = Box<dyn Fn(&Value) -> Told + Send + Sync>;
+type Read = Box<dyn Fn(&Value) -> Option<Usage> + Send + Sync>;
 type Look<C> = Box<dyn Fn(&Session<C>) + Send + Sync>;
 
 /// How the sessions of a model become answers.
@@ -98,16 +89,15 @@ impl<C: Callbacks + 'static> SessionModel<C> {
     /// Each inference is a session that `make` gives for the request: its streams ask the model what the request asks, and its
     /// retries, fallbacks and rules are the session's own.
     pub fn new(make: impl Fn(&InferenceRequest) -> SessionBuilder<C> + Send + Sync + 'static) -> Self {
-        let how = How { read: Box::new(|_| Told::default()), ended: None, live: false };
+        let how = How { read: Box::new(|_| None), ended: None, live: false };
         SessionModel { how, make: Box::new(make) }
     }
 
-    /// Reads usage and the reason to stop in what the streams give as [`StreamEvent::Progress`]; its shape is the streams' own.
-    ///
-    /// Without, no usage is told, and an answer has stopped by [`FinishReason::ToolCalls`] or [`FinishReason::Stop`].
+    /// Reads the tokens that were used, and were not told before, in what the streams give as [`StreamEvent::Progress`]; its shape is the
+    /// streams' own. Without, no usage is told.
     ///
     /// [`StreamEvent::Progress`]: crate::stream::StreamEvent::Progress
-    pub fn progress(mut self, read: impl Fn(&Value) -> Told + Send + Sync + 'static) -> Self {
+    pub fn progress(mut self, read: impl Fn(&Value) -> Option<Usage> + Send + Sync + 'static) -> Self {
         self.how.read = Box::new(read);
         self
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::drift::DriftDetector;
+use super::finish::{Finishes, OnFinish};
 use super::guardrail::{Guardrail, Rules};
 use super::retry::{CalculateDelay, DelayContext, RetryQuestion, ShouldRetry};
 use super::session::Session;
@@ -19,6 +20,7 @@ use super::structured::{Fit, Fitting};
 use super::{Callbacks, Continuation, Opening, RetryPolicy, SourceError, StreamEvent, Timeouts};
 use crate::clock::Clock;
 use crate::kernel::Observer;
+use crate::turn::FinishReason;
 
 /// Makes a [`Session`]; see [`Session::builder`].
 pub struct SessionBuilder<C = ()> {
@@ -34,6 +36,7 @@ pub(super) struct Config {
     pub(super) retry: RetryPolicy,
     pub(super) seed: Option<u64>,
     pub(super) should_retry: Option<ShouldRetry>,
+    pub(super) finishes: Finishes,
     pub(super) calculate_delay: Option<CalculateDelay>,
     pub(super) rules: Rules,
     pub(super) drift: Option<DriftDetector>,
@@ -58,6 +61,7 @@ impl SessionBuilder {
             retry: RetryPolicy::default(),
             seed: None,
             should_retry: None,
+            finishes: Finishes::default(),
             calculate_delay: None,
             rules: Rules::new(),
             drift: None,
@@ -140,6 +144,31 @@ impl<C: Callbacks> SessionBuilder<C> {
     /// Shows the drift detector only each `tokens`th token, with all the text since the last time.
     pub fn drift_every(mut self, tokens: NonZeroU32) -> Self {
         self.config.drift_every = (tokens.get() > 1).then_some(tokens);
+        self
+    }
+
+    /// Sets what follows where the model stopped for that reason ([`StreamEvent::Finish`]). By default an answer that came to the limit on
+    /// its length, or that a filter of the provider stopped, fails its attempt; any other is whole.
+    ///
+    /// ```
+    /// use runstate::stream::{FinishReason, OnFinish, Session, SourceError, StreamEvent};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// let open = async |_| {
+    ///     let cut = [StreamEvent::token("Once upon"), StreamEvent::Finish(FinishReason::Length)];
+    ///     Ok::<_, SourceError>(futures_util::stream::iter(cut.map(Ok::<_, SourceError>)))
+    /// };
+    /// let error = Session::builder("s", open).build().run().await.unwrap_err();
+    /// assert_eq!(error.failure.message, "the answer was cut at its limit on length");
+    ///
+    /// let mut session = Session::builder("s", open).on_finish(FinishReason::Length, OnFinish::Accept).build();
+    /// assert_eq!(session.run().await.unwrap().content, "Once upon");
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn on_finish(mut self, reason: FinishReason, then: OnFinish) -> Self {
+        self.config.finishes.set(reason, then);
         self
     }
 

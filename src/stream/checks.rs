@@ -9,7 +9,7 @@ use super::event::{EventKind, Phase, RuleResultEvent};
 use super::guardrail::{OutputFacts, RuleResult, Rules, Severity, Violation, is_visible};
 use super::panics::guarded;
 use super::structured::{Fit, RULE};
-use super::{ErrorKind, Failure};
+use super::{Category, ErrorKind, Failure};
 use crate::stream_session::{Checkpoint, ErrorCode};
 
 /// An attempt that failed, before it is known what follows.
@@ -18,11 +18,14 @@ pub(super) struct Failed {
     pub(super) failure: Failure,
     /// May another attempt on the same stream do better?
     pub(super) recoverable: bool,
+    /// Is the text so far not to be gone on from?
+    pub(super) spoils: bool,
 }
 
 impl From<Failure> for Failed {
     fn from(failure: Failure) -> Self {
-        Failed { failure, recoverable: true }
+        let spoils = failure.kind.category() == Category::Content;
+        Failed { failure, recoverable: true, spoils }
     }
 }
 
@@ -257,5 +260,6 @@ fn worst(found: &[Violation]) -> Option<Failed> {
     let first = found.iter().find(|violation| violation.severity == severity)?;
     let failure = Failure::new(code, ErrorKind::Guardrail, first.to_string());
     let errors = found.iter().filter(|violation| violation.severity >= Severity::Error);
-    Some(Failed { failure, recoverable: errors.into_iter().all(|violation| violation.recoverable) })
+    let recoverable = errors.into_iter().all(|violation| violation.recoverable);
+    Some(Failed { recoverable, ..Failed::from(failure) })
 }

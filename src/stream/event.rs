@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::drift::DriftKind;
 use super::guardrail::Violation;
 use super::{ErrorKind, Failure, Message, State, TimeoutType, ToolCall};
+use crate::turn::FinishReason;
 
 /// What is the same in all events of a session.
 #[derive(Debug, PartialEq)]
@@ -77,7 +78,7 @@ impl Serialize for Event {
 
 /// What happened, with the fields that the document names.
 ///
-/// The first eleven are the document's. Those after them are finer; the last five are what the stream itself gave.
+/// The first eleven are the document's. Those after them are finer; the last six are what the stream itself gave.
 #[derive(Debug, Clone, PartialEq, DeriveSerialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -249,6 +250,11 @@ pub enum EventKind {
         /// The piece.
         text: String,
     },
+    /// Why the model stopped.
+    Finished {
+        /// In its own words.
+        reason: FinishReason,
+    },
     /// A message beside the text.
     Message(Box<Message>),
     /// A part that is no text.
@@ -291,6 +297,7 @@ impl EventKind {
             EventKind::ContentReset { .. } => "CONTENT_RESET",
             EventKind::Token { .. } => "TOKEN",
             EventKind::Reasoning { .. } => "REASONING",
+            EventKind::Finished { .. } => "FINISHED",
             EventKind::Message(_) => "MESSAGE",
             EventKind::Data { .. } => "DATA",
             EventKind::Progress { .. } => "PROGRESS",

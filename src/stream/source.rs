@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::SourceError;
 use crate::stream_session::Attempt;
+use crate::turn::FinishReason;
 
 /// One thing that a model's stream gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,8 @@ pub enum StreamEvent {
     Progress(Value),
     /// The stream reports a failure as one of its events; it is the same as an `Err`.
     Error(SourceError),
+    /// Why the model stopped. What that means is the session's to say: [`OnFinish`](super::OnFinish).
+    Finish(FinishReason),
     /// The output is whole. A stream may also just end, unless
     /// [`require_complete`](super::SessionBuilder::require_complete) says that it must not.
     Complete,

@@ -6,6 +6,7 @@ use super::event::EventKind;
 use super::guardrail::{OutputFacts, Violation};
 use super::{ErrorKind, Failure, ToolCall};
 use crate::stream_session::{Attempt, Output, Retries};
+use crate::turn::FinishReason;
 
 /// The whole state of a session at its end: what COMPLETE and `onComplete` carry (document 002, "Callback Signatures").
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub struct State {
     pub tool_calls: Vec<ToolCall>,
     /// Parts of the kept output that are neither text nor tool calls.
     pub data_parts: u64,
+    /// Why the model stopped, if its stream told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<FinishReason>,
     /// What rules found, in all attempts.
     pub violations: Vec<Violation>,
     /// Why attempts failed, in order.
@@ -67,6 +71,7 @@ pub(super) struct Ledger {
     resumed_from: Option<CheckpointMark>,
     tool_calls: Vec<ToolCall>,
     data_parts: u64,
+    pub(super) finish: Option<FinishReason>,
     /// How many tool calls and parts there were at the checkpoint.
     at_checkpoint: (usize, u64),
     violations: Vec<Violation>,
@@ -109,10 +114,12 @@ impl Ledger {
                 let (tools, parts) = if *token_count == 0 { (0, 0) } else { self.at_checkpoint };
                 self.tool_calls.truncate(tools);
                 self.data_parts = parts;
+                self.finish = None;
             }
             EventKind::CheckpointSaved { .. } => {
                 self.at_checkpoint = (self.tool_calls.len(), self.data_parts);
             }
+            EventKind::Finished { reason } => self.finish = Some(reason.clone()),
             EventKind::ToolRequested(call) => self.tool_calls.push((**call).clone()),
             EventKind::Message(_) | EventKind::Data { .. } => self.data_parts += 1,
             EventKind::GuardrailRuleResult(result) => {
@@ -151,6 +158,7 @@ impl Ledger {
             resumed_from: self.resumed_from,
             tool_calls: self.tool_calls.clone(),
             data_parts: self.data_parts,
+            finish: self.finish.clone(),
             violations: self.violations.clone(),
             failures: self.failures.clone(),
             started_at_ms: self.started_at_ms,

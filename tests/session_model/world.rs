@@ -9,7 +9,7 @@ use runstate::agent::{
     Agent, CancellationToken, Input, Io, RunState, Tool, ToolContext, ToolSpec, Unchecked, async_trait,
     run_loop,
 };
-use runstate::session_model::{SessionModel, Told};
+use runstate::session_model::SessionModel;
 use runstate::stream::{Recording, Session, SessionBuilder};
 use runstate::termination::TerminationReason;
 use runstate::tool_result::ToolResult;
@@ -114,13 +114,11 @@ impl World {
     }
 }
 
-fn read(progress: &Value) -> Told {
-    let usage = progress["read"].as_u64().map(|input_tokens| Usage {
+fn read(progress: &Value) -> Option<Usage> {
+    progress["read"].as_u64().map(|input_tokens| Usage {
         input_tokens,
         output_tokens: progress["wrote"].as_u64().unwrap_or_default(),
-    });
-    let finish = progress["stopped"].as_str().map(|reason| serde_json::from_value(reason.into()).unwrap());
-    Told { usage, finish }
+    })
 }
 
 pub fn ms(ms: u64) -> Duration {

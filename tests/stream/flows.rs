@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use runstate::stream::drift::DriftDetector;
 use runstate::stream::guardrail::{Custom, Violation};
-use runstate::stream::{Backoff, Continuation, ErrorKind, RetryPolicy, Session, SessionBuilder, Timeouts};
+use runstate::stream::{
+    Backoff, Continuation, ErrorKind, FinishReason, OnFinish, RetryPolicy, Session, SessionBuilder, Timeouts,
+};
 use runstate::stream_session::ErrorCode;
 use serde_json::json;
 
@@ -254,4 +256,50 @@ async fn pieces_of_a_call_hold_off_the_limit_and_thoughts_are_no_output() {
     assert_eq!((state.failures[0].code, state.data_parts), (ErrorCode::ZeroOutput, 0));
     let thought = whole.events.iter().filter(|event| event.name() == "REASONING").count();
     assert_eq!(thought, 2);
+}
+
+/// Each reason to stop has a policy.
+#[tokio::test(start_paused = true)]
+async fn what_follows_on_a_reason_to_stop() {
+    use FinishReason::{ContentFilter, Length, Other, Stop};
+    let stops =
+        |text: &str, reason: FinishReason| then(tokens(text), &[Step::Finish(reason), Step::Complete]);
+    let answer = || stops("an answer", Stop);
+
+    // What was cut is not asked for again on the stream that cut it.
+    let whole = drive(session(vec![stops("cut", Length), answer()])).await;
+    let error = whole.result.unwrap_err();
+    assert_eq!(
+        (error.failure.message.as_str(), error.state.attempts),
+        ("the answer was cut at its limit on length", 1)
+    );
+    let fallback = scripted(&Seen::default(), vec![answer()]);
+    assert_eq!(drive(session(vec![stops("cut", Length)]).fallback(fallback)).await.text, "an answer");
+
+    let accepts = session(vec![stops("cut", Length)]).on_finish(Length, OnFinish::Accept);
+    let state = drive(accepts).await.result.unwrap();
+    assert_eq!((state.content.as_str(), state.finish.clone()), ("cut", Some(Length)));
+
+    // It goes on from all that was said, also where no checkpoints are saved.
+    let seen = Seen::default();
+    let goes_on = on(&seen, vec![stops("one two ", Length), stops("three", Stop)])
+        .on_finish(Length, OnFinish::Continue);
+    let state = drive(goes_on).await.result.unwrap();
+    assert_eq!(
+        (state.content.as_str(), state.model_retries, state.finish.clone()),
+        ("one two three", 1, Some(Stop))
+    );
+    assert_eq!(seen.openings.lock().unwrap()[1].checkpoint.as_deref(), Some("one two "));
+
+    // What a filter stopped is asked for again, from its beginning.
+    let seen = Seen::default();
+    let filtered = on(&seen, vec![stops("half a ", ContentFilter), answer()]).continuation(every(1));
+    assert_eq!(drive(filtered).await.text, "an answer");
+    assert_eq!(seen.openings.lock().unwrap()[1].checkpoint, None);
+
+    // A word that is not known is an answer, unless it is said that it is none.
+    let odd = || vec![stops("odd", Other("odd".into())), answer()];
+    assert_eq!(drive(session(odd())).await.text, "odd");
+    let fails = session(odd()).on_finish(Other("odd".into()), OnFinish::Fail);
+    assert_eq!(drive(fails).await.text, "an answer");
 }

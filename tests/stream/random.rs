@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use runstate::stream::{
-    Backoff, ErrorKind, Event, EventKind, Jitter, RetryPolicy, Session, SessionBuilder,
+    Backoff, ErrorKind, Event, EventKind, FinishReason, Jitter, RetryPolicy, Session, SessionBuilder,
     Strategy as Recovered, Timeouts,
 };
 use runstate::stream_session::{ErrorCode, RetryKind};
@@ -48,6 +48,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Progress(json!(0.5))),
         1 => Just(Step::Reasoning("hm")),
         1 => Just(Step::Alive),
+        1 => Just(Step::Finish(FinishReason::Stop)),
+        1 => Just(Step::Finish(FinishReason::ContentFilter)),
     ];
     let end = prop_oneof![
         2 => Just(vec![]),

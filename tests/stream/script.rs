@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use runstate::stream::{ErrorKind, Opening, SourceError, StreamEvent};
+use runstate::stream::{ErrorKind, FinishReason, Opening, SourceError, StreamEvent};
 use serde_json::{Value, json};
 use tokio::time::{Sleep, sleep};
 
@@ -32,6 +32,7 @@ pub enum Step {
     Progress(Value),
     Reasoning(&'static str),
     Alive,
+    Finish(FinishReason),
     Complete,
     Panic,
     /// The open fails with that kind; only as a script's first step.
@@ -148,6 +149,7 @@ impl Stream for Scripted {
                 Step::Data(value) => Ok(StreamEvent::Data(value)),
                 Step::Progress(value) => Ok(StreamEvent::Progress(value)),
                 Step::Reasoning(text) => Ok(StreamEvent::Reasoning(text.to_owned())),
+                Step::Finish(reason) => Ok(StreamEvent::Finish(reason)),
                 Step::Alive => Ok(StreamEvent::Alive),
                 Step::Complete => Ok(StreamEvent::Complete),
                 Step::Panic => panic!("the source is broken"),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use runstate::stream::guardrail::{Custom, OutputFacts, Patterns, Rules, Severity, Violation};
-use runstate::stream::{ErrorKind, EventKind, RetryPolicy};
+use runstate::stream::{ErrorKind, EventKind, FinishReason, OnFinish, RetryPolicy};
 
 use super::flows::{every, no, on, policy, session};
 use super::script::{Seen, Step, scripted, then, tokens};
@@ -88,6 +88,9 @@ fn rules(picked: &[usize], at: u32) -> Rules {
 
 fn case() -> impl Strategy<Value = Case> {
     let piece = prop::sample::select(vec!["a", "b", "c", "a ", " b", "c ", " ", "ab"]);
+    let stops =
+        prop::sample::select(vec![FinishReason::Length, FinishReason::ContentFilter, FinishReason::Stop]);
+    let stops = prop::option::weighted(0.3, stops);
     let ends = prop::sample::select(vec![
         None,
         None,
@@ -95,8 +98,9 @@ fn case() -> impl Strategy<Value = Case> {
         Some(ErrorKind::Model),
         Some(ErrorKind::Timeout),
     ]);
-    let attempt = (prop::collection::vec(piece, 1..7), ends).prop_map(|(pieces, end)| {
+    let attempt = (prop::collection::vec(piece, 1..7), stops, ends).prop_map(|(pieces, stop, end)| {
         let mut steps: Vec<_> = pieces.into_iter().map(|piece| Step::Token(piece.to_owned())).collect();
+        steps.extend(stop.map(Step::Finish));
         steps.extend(end.map(Step::Throw));
         steps
     });
@@ -118,6 +122,7 @@ async fn check(case: Case) -> bool {
     let mut streams = case.streams.iter().cloned();
     let mut session = on(&seen, streams.next().unwrap())
         .guardrails(rules(&case.rules, case.rules_every))
+        .on_finish(FinishReason::Length, OnFinish::Continue)
         .retry(RetryPolicy { model_retries: case.model_retries, ..policy() });
     if let Some(tokens) = case.every {
         session = session.continuation(every(tokens));

@@ -42,4 +42,4 @@ mod reader;
 pub use chat::Chat;
 pub use client::{ConfigError, OpenAi};
 pub use events::ChatStream;
-pub use model::{OpenAiModel, Opened, told};
+pub use model::{OpenAiModel, Opened, usage};

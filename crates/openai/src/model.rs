@@ -5,8 +5,7 @@ use std::pin::Pin;
 use futures_util::{StreamExt, stream};
 use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
-use runstate::session_model::Told;
-use runstate::stream::{Opening, SourceError, StreamEvent};
+use runstate::stream::{ErrorKind, Opening, SourceError, StreamEvent};
 use runstate::turn::Turn;
 use serde_json::{Value, json};
 
@@ -49,7 +48,7 @@ impl OpenAiModel {
     /// use runstate::session_model::SessionModel;
     /// use runstate::stream::Session;
     /// use runstate::stream::guardrail::Patterns;
-    /// use runstate_openai::{OpenAi, OpenAiModel, told};
+    /// use runstate_openai::{OpenAi, OpenAiModel, usage};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let server = OpenAi::new("http://127.0.0.1:4010/v1")?;
@@ -60,7 +59,7 @@ impl OpenAiModel {
     ///         .guardrail(Patterns::builtin())
     ///         .require_complete()
     /// });
-    /// let agent = Agent::builder(model.progress(told)).build()?;
+    /// let agent = Agent::builder(model.progress(usage)).build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -98,24 +97,20 @@ impl OpenAiModel {
 /// An answer that is being opened.
 pub type Opened = Pin<Box<dyn Future<Output = Result<ChatStream, SourceError>> + Send>>;
 
-/// What a [`StreamEvent::Progress`] of this crate says of the answer, for
+/// The tokens that a [`StreamEvent::Progress`] of this crate tells, for
 /// [`SessionModel::progress`](runstate::session_model::SessionModel::progress).
 ///
 /// ```
-/// use runstate::agent::answer::FinishReason;
 /// use serde_json::json;
 ///
-/// let told = runstate_openai::told(&json!({ "usage": { "prompt_tokens": 12, "completion_tokens": 3 } }));
-/// assert_eq!(told.usage.unwrap().total(), 15);
-/// assert_eq!(runstate_openai::told(&json!({ "finishReason": "length" })).finish, Some(FinishReason::Length));
-/// assert_eq!(runstate_openai::told(&json!(0.5)), Default::default());
+/// let usage = runstate_openai::usage(&json!({ "usage": { "prompt_tokens": 12, "completion_tokens": 3 } }));
+/// assert_eq!(usage.unwrap().total(), 15);
+/// assert_eq!(runstate_openai::usage(&json!(0.5)), None);
 /// ```
-pub fn told(progress: &Value) -> Told {
-    let tokens = |field: &str| progress["usage"][field].as_u64().unwrap_or_default();
-    let usage = progress
-        .get("usage")
-        .map(|_| Usage { input_tokens: tokens("prompt_tokens"), output_tokens: tokens("completion_tokens") });
-    Told { usage, finish: progress["finishReason"].as_str().map(finish_of) }
+pub fn usage(progress: &Value) -> Option<Usage> {
+    let usage = progress.get("usage")?;
+    let tokens = |field: &str| usage[field].as_u64().unwrap_or_default();
+    Some(Usage { input_tokens: tokens("prompt_tokens"), output_tokens: tokens("completion_tokens") })
 }
 
 impl Model for OpenAiModel {
@@ -140,21 +135,14 @@ fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<Mo
             let arguments = ModelEvent::Arguments { index, delta: call.arguments_text() };
             vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments]
         }
-        Ok(StreamEvent::Progress(progress)) => {
-            let Told { usage, finish } = told(&progress);
-            finish.map(ModelEvent::Finish).into_iter().chain(usage.map(ModelEvent::Usage)).collect()
+        Ok(StreamEvent::Progress(progress)) => usage(&progress).map(ModelEvent::Usage).into_iter().collect(),
+        Ok(StreamEvent::Finish(FinishReason::ContentFilter)) => {
+            let error = SourceError::new(ErrorKind::Model, "the server's filter stopped the answer");
+            vec![ModelEvent::Error(ModelError::new(error))]
         }
+        Ok(StreamEvent::Finish(reason)) => vec![ModelEvent::Finish(reason)],
         Ok(_) => Vec::new(),
         Err(error) => vec![ModelEvent::Error(ModelError::new(error))],
-    }
-}
-
-fn finish_of(reason: &str) -> FinishReason {
-    match reason {
-        "stop" => FinishReason::Stop,
-        "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "length" => FinishReason::Length,
-        other => FinishReason::Other(other.to_owned()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use runstate::stream::{ErrorKind, SourceError, StreamEvent};
+use runstate::stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::calls::Calls;
@@ -106,16 +106,12 @@ impl Reader {
 
     /// The answer is whole, for the reason that the server gives, if it gives one.
     fn finish(&mut self, reason: Option<String>) -> Result<(), SourceError> {
-        if reason.as_deref() == Some("content_filter") {
-            return Err(SourceError::new(ErrorKind::Model, "the server's filter stopped the answer"));
-        }
         if !self.refusal.is_empty() {
             return Err(SourceError::new(ErrorKind::Model, format!("the model refuses: {}", self.refusal)));
         }
         let calls = self.calls.finish(&self.answer)?;
         self.ready.extend(calls.into_iter().map(Ok));
-        // `length` is an answer too; who must know reads it here.
-        self.ready.extend(reason.map(|reason| Ok(StreamEvent::Progress(json!({ "finishReason": reason })))));
+        self.ready.extend(reason.map(|reason| Ok(StreamEvent::Finish(finish_of(reason)))));
         self.finished = true;
         Ok(())
     }
@@ -150,5 +146,15 @@ impl Reader {
             self.ready.push_back(Err(error));
             self.over = true;
         }
+    }
+}
+
+fn finish_of(reason: String) -> FinishReason {
+    match &*reason {
+        "stop" => FinishReason::Stop,
+        "tool_calls" | "function_call" => FinishReason::ToolCalls,
+        "length" => FinishReason::Length,
+        "content_filter" => FinishReason::ContentFilter,
+        _ => FinishReason::Other(reason),
     }
 }

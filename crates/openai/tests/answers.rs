@@ -1,6 +1,6 @@
 //! Answers as servers write them.
 
-use runstate::stream::StreamEvent;
+use runstate::stream::{FinishReason, StreamEvent};
 use serde_json::json;
 
 use crate::server::{Act, answer, chunk, events_head, finish, of, send, text, tokens};
@@ -55,7 +55,7 @@ async fn what_is_said_about_an_answer_is_progress() {
     let expected = [
         StreamEvent::Reasoning("hm".to_owned()),
         StreamEvent::token("a"),
-        StreamEvent::Progress(json!({ "finishReason": "length" })),
+        StreamEvent::Finish(FinishReason::Length),
         StreamEvent::Progress(json!({ "usage": { "total_tokens": 3 } })),
         StreamEvent::Complete,
     ];

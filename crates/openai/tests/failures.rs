@@ -184,7 +184,6 @@ async fn what_a_model_must_not_give_is_the_models_fault() {
     };
     let cases = [
         (call(r#"{"arguments":"{}"}"#), "the model calls a tool and does not name it"),
-        (finish("content_filter"), "the server's filter stopped the answer"),
         (
             chunk(r#"{"delta":{"refusal":"I would "}}"#)
                 + &chunk(r#"{"delta":{"refusal":"not."}}"#)

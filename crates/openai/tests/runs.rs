@@ -7,7 +7,7 @@ use runstate::agent::{Agent, Input, Io, RunState, run_loop};
 use runstate::session_model::SessionModel;
 use runstate::stream::{Backoff, Continuation, RetryPolicy, Session};
 use runstate::termination::TerminationReason;
-use runstate_openai::{OpenAiModel, told};
+use runstate_openai::{OpenAiModel, usage};
 use serde_json::{Value, json};
 
 use crate::server::{Act, Server, events_head, finish, send, text};
@@ -17,7 +17,7 @@ async fn a_cut_answer_is_asked_for_again_and_the_run_does_not_notice() {
     let used = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\n";
     let server = Server::start(vec![
         vec![events_head(), send(text("It rains ")), send(text("in Os")), send(used), Act::Cut],
-        vec![events_head(), send(text("rains in Oslo.")), send(finish("length")), send(used)],
+        vec![events_head(), send(text("rains in Oslo.")), send(finish("stop")), send(used)],
     ])
     .await;
     let asked = OpenAiModel::new(server.client(), "m");
@@ -31,7 +31,7 @@ async fn a_cut_answer_is_asked_for_again_and_the_run_does_not_notice() {
             )
             .require_complete()
     });
-    let agent = Agent::builder(model.progress(told)).build().unwrap();
+    let agent = Agent::builder(model.progress(usage)).build().unwrap();
     let mut state = RunState::new("r1");
     let outcome = run_loop(&agent, &mut state, Input::message("How is it?"), Io::new()).await.unwrap();
     assert_eq!(outcome.reason, TerminationReason::NaturalEnd);

@@ -149,12 +149,14 @@ pub async fn of(script: Vec<Act>) -> (Vec<StreamEvent>, Option<SourceError>) {
     ask(&server.client()).await
 }
 
-/// The answer's events alone, where all is well: neither progress nor signs of life nor the end.
+/// The answer's events alone, where all is well: neither progress nor signs of life nor why and that it ended.
 pub fn answer(outcome: (Vec<StreamEvent>, Option<SourceError>)) -> Vec<StreamEvent> {
     let (mut events, failure) = outcome;
     assert!(failure.is_none(), "{failure:?}");
     assert_eq!(events.pop(), Some(StreamEvent::Complete));
-    events.retain(|event| !matches!(event, StreamEvent::Progress(_) | StreamEvent::Alive));
+    events.retain(|event| {
+        !matches!(event, StreamEvent::Progress(_) | StreamEvent::Finish(_) | StreamEvent::Alive)
+    });
     events
 }
 

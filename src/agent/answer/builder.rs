@@ -2,8 +2,9 @@
 
 use super::arguments::read;
 use super::error::AnswerError;
-use super::model_event::{FinishReason, ModelEvent};
+use super::model_event::ModelEvent;
 use super::usage::Usage;
+use crate::turn::FinishReason;
 use crate::turn::{CallRequest, Turn};
 
 /// What a model answered.

@@ -33,7 +33,8 @@ mod error;
 mod model_event;
 mod usage;
 
+pub use crate::turn::FinishReason;
 pub use builder::{Answer, TurnBuilder};
 pub use error::AnswerError;
-pub use model_event::{FinishReason, ModelEvent};
+pub use model_event::ModelEvent;
 pub use usage::Usage;

@@ -1,11 +1,8 @@
 //! What a model says, piece by piece.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use super::super::ModelError;
 use super::usage::Usage;
+use crate::turn::FinishReason;
 
 /// A piece of a model's answer.
 ///
@@ -51,33 +48,5 @@ impl ModelEvent {
             ModelEvent::Finish(_) => "a finish",
             ModelEvent::Error(_) => "an error",
         }
-    }
-}
-
-/// Why a model stopped, in its own words. It decides nothing: whether there is a tool round, the calls decide.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FinishReason {
-    /// It said all.
-    Stop,
-    /// It waits for the results of its calls.
-    ToolCalls,
-    /// It came to the most tokens of an answer.
-    Length,
-    /// A filter of the provider cut it off.
-    ContentFilter,
-    /// Another word of the provider's.
-    Other(String),
-}
-
-impl fmt::Display for FinishReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FinishReason::Stop => "stop",
-            FinishReason::ToolCalls => "tool_calls",
-            FinishReason::Length => "length",
-            FinishReason::ContentFilter => "content_filter",
-            FinishReason::Other(word) => word,
-        })
     }
 }

@@ -9,16 +9,15 @@ use super::{Session, millis};
 use crate::stream::checks::Failed;
 use crate::stream::event::{ErrorEvent, EventKind, Strategy};
 use crate::stream::failure::aborted;
-use crate::stream::kind::Category;
 use crate::stream::panics::guarded;
 use crate::stream::retry::{DelayContext, Question, Recourse, RetryQuestion, decide};
-use crate::stream::{Callbacks, ErrorKind, Failure, SessionError};
+use crate::stream::{Callbacks, ErrorKind, Failure, OnFinish, SessionError, finish};
 use crate::stream_session::{
     AttemptFailed, Complete, Errored, Fail, Open, Output, Recovery, StreamError, StreamSession, Streaming,
 };
 
 /// The checkpoint of an output that failed a rule.
-fn spoils(output: &Output, why: &str) -> Option<Rejected> {
+fn spoilt_checkpoint(output: &Output, why: &str) -> Option<Rejected> {
     Some(Rejected::of(output.checkpoint()?, format!("it is the beginning of an output that failed: {why}")))
 }
 
@@ -29,7 +28,7 @@ impl<C: Callbacks> Session<C> {
         if self.core.abort.is_aborted() {
             return self.end_aborted(session, false);
         }
-        let Failed { failure, recoverable } = failed;
+        let Failed { failure, recoverable, spoils } = failed;
         let attempt = session.state().attempt();
         let mut failure = failure.in_attempt(attempt, session.state().output());
         let recovery = self.recovery(&session, &failure, recoverable);
@@ -54,11 +53,11 @@ impl<C: Callbacks> Session<C> {
         }
         let error = StreamError::new(failure.code, failure.message.as_str());
         // Text that is the beginning of what failed a rule is not gone on from, whichever attempt saved it.
-        let spoilt = (failure.kind.category() == Category::Content).then(|| failure.message.clone());
+        let spoilt = spoils.then(|| failure.message.clone());
         match session.attempt_failed(error, recovery) {
             Ok(AttemptFailed::Retrying(mut session)) => {
                 let (attempt, reason) = (session.state().failed().number(), failure.kind);
-                let rejected = spoilt.and_then(|why| spoils(session.state().output(), &why));
+                let rejected = spoilt.and_then(|why| spoilt_checkpoint(session.state().output(), &why));
                 if rejected.is_some() {
                     session.drop_checkpoint();
                 }
@@ -72,7 +71,7 @@ impl<C: Callbacks> Session<C> {
                 self.phase = Phase::BackingOff(session, BackOff::of(delay));
             }
             Ok(AttemptFailed::FallingBack(mut session)) => {
-                let rejected = spoilt.and_then(|why| spoils(session.state().output(), &why));
+                let rejected = spoilt.and_then(|why| spoilt_checkpoint(session.state().output(), &why));
                 if rejected.is_some() {
                     session.drop_checkpoint();
                 }
@@ -159,8 +158,21 @@ impl<C: Callbacks> Session<C> {
     }
 
     /// The stream ended well: the rules have the last word.
-    pub(super) fn completed(&mut self, session: StreamSession<Streaming>) {
+    pub(super) fn completed(&mut self, mut session: StreamSession<Streaming>) {
         let core = &mut self.core;
+        if let Some(reason) = &core.dispatch.ledger.finish {
+            let then = core.finishes.get(reason);
+            let failed = (then != OnFinish::Accept).then(|| finish::failed(reason, then));
+            if let Some(failed) = failed {
+                if then == OnFinish::Continue && !session.state().output().content().is_empty() {
+                    let saved = session.save_checkpoint();
+                    let (token_count, content_length) = (saved.tokens, saved.content.len());
+                    let saved_event = EventKind::CheckpointSaved { token_count, content_length };
+                    core.dispatch.emit(saved_event, saved.content);
+                }
+                return self.attempt_failed(session, failed);
+            }
+        }
         if let Some(failed) = core.checks.complete(session.state().output().content(), &mut core.dispatch) {
             return self.attempt_failed(session, failed);
         }

@@ -20,6 +20,7 @@ use super::builder::{Config, SessionBuilder};
 use super::checks::Checks;
 use super::dispatch::Dispatcher;
 use super::event::{Event, Identity};
+use super::finish::Finishes;
 use super::random::Random;
 use super::record::{Log, Recording};
 use super::retry::{CalculateDelay, Delays, ShouldRetry};
@@ -62,6 +63,7 @@ struct Core<C> {
     retry: RetryPolicy,
     delays: Delays,
     should_retry: Option<ShouldRetry>,
+    finishes: Finishes,
     calculate_delay: Option<CalculateDelay>,
     checks: Checks,
     continuation: Option<Continuation>,
@@ -112,6 +114,7 @@ impl<C: Callbacks> Session<C> {
                 delays: Delays::new(config.retry.backoff, seed),
                 retry: config.retry,
                 should_retry: config.should_retry,
+                finishes: config.finishes,
                 calculate_delay: config.calculate_delay,
                 checks: Checks::new(
                     config.rules,

@@ -142,6 +142,9 @@ impl<C: Callbacks> Session<C> {
             StreamEvent::Alive => return self.output_came(),
             StreamEvent::Reasoning(text) if text.is_empty() => return,
             StreamEvent::Reasoning(text) => EventKind::Reasoning { text },
+            StreamEvent::Finish(reason) => {
+                return self.core.dispatch.emit(EventKind::Finished { reason }, "");
+            }
             StreamEvent::Message(message) => EventKind::Message(message),
             StreamEvent::ToolCall(call) => EventKind::ToolRequested(call),
             StreamEvent::Data(data) => EventKind::Data { data: Box::new(data) },

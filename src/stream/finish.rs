@@ -1,0 +1,49 @@
+//! What follows on the reason for which a model stopped.
+
+use super::checks::Failed;
+use super::{ErrorKind, Failure};
+use crate::stream_session::ErrorCode;
+use crate::turn::FinishReason;
+
+/// What a session does with an answer whose model stopped for a reason: see [`SessionBuilder::on_finish`](super::SessionBuilder::on_finish).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OnFinish {
+    /// The answer is whole.
+    Accept,
+    /// The attempt failed. What was cut by a limit on its length is not tried again on the same stream, which would cut it again; what a
+    /// filter stopped is, and from its beginning.
+    Fail,
+    /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget.
+    Continue,
+}
+
+/// The reasons that were set, and the defaults of all others.
+#[derive(Debug, Default)]
+pub(super) struct Finishes(Vec<(FinishReason, OnFinish)>);
+
+impl Finishes {
+    pub(super) fn set(&mut self, reason: FinishReason, then: OnFinish) {
+        self.0.retain(|(of, _)| *of != reason);
+        self.0.push((reason, then));
+    }
+
+    pub(super) fn get(&self, reason: &FinishReason) -> OnFinish {
+        let set = self.0.iter().find(|(of, _)| of == reason);
+        set.map(|(_, then)| *then).unwrap_or(match reason {
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other(_) => OnFinish::Accept,
+            FinishReason::Length | FinishReason::ContentFilter => OnFinish::Fail,
+        })
+    }
+}
+
+/// The failure of an attempt whose model stopped for that reason.
+pub(super) fn failed(reason: &FinishReason, then: OnFinish) -> Failed {
+    let message = match reason {
+        FinishReason::Length => "the answer was cut at its limit on length".to_owned(),
+        FinishReason::ContentFilter => "the provider's filter stopped the answer".to_owned(),
+        other => format!("the model stopped for the reason {:?}", other.to_string()),
+    };
+    let failure = Failure::new(ErrorCode::InvalidStream, ErrorKind::Model, message);
+    let recoverable = *reason != FinishReason::Length || then == OnFinish::Continue;
+    Failed { failure, recoverable, spoils: *reason == FinishReason::ContentFilter }
+}
