@@ -42,7 +42,7 @@ impl Governor {
                     run.approved_with(asked, &answer).map_err(|back| refused(approval, &back.error))?;
                 open.keep(&asked)?;
                 open.notes.standing = Standing::Granted { approval: approval.clone(), purpose };
-                open.moved(&run).map(drop)
+                open.moved(&run)
             }
             Asked::Plan(run, asked) => {
                 let Some(plan) = open.notes.plan.clone() else {
@@ -55,7 +55,7 @@ impl Governor {
                 open.keep(&asked)?;
                 open.notes.plan = Some(PlanNote { approved_by: Some(by.to_owned()), ..plan });
                 open.notes.standing = Standing::Idle;
-                open.moved(&run).map(drop)
+                open.moved(&run)
             }
         }
     }

@@ -1,9 +1,10 @@
 //! RUN_STATE.json, field by field (document 001, "RUN_STATE.json Schema").
 
-use std::fmt;
+use std::{fmt, io};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::notes::Notes;
@@ -19,7 +20,7 @@ pub(super) const MOST_BYTES: u64 = 16 << 20;
 /// The file as it is. What others put into it stays, here and in the entries of the history. `S` is a state, or a name that may
 /// be none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Document<S = GovernedRunStatus> {
+pub(super) struct Document<S = GovernedRunStatus, N = Notes> {
     pub(super) run_id: RunId,
     pub(super) project_id: String,
     pub(super) current_state: S,
@@ -35,7 +36,7 @@ pub(super) struct Document<S = GovernedRunStatus> {
     pub(super) updated_at: When,
     /// What the schema has no place for; absent in the files of other tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) runstate: Option<Extension>,
+    pub(super) runstate: Option<Extension<N>>,
     #[serde(flatten)]
     pub(super) further: Map<String, Value>,
 }
@@ -85,13 +86,13 @@ impl fmt::Display for AnyName {
 /// The field `runstate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Extension {
+pub(super) struct Extension<N = Notes> {
     pub(super) version: u32,
     /// What the present state owns beside the fields of the schema.
     pub(super) state: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<TimeLimits>,
-    pub(super) notes: Notes,
+    pub(super) notes: N,
     /// The tag of all the rest, where there is a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tag: Option<String>,
@@ -131,7 +132,7 @@ impl<S: DeserializeOwned> Document<S> {
     }
 }
 
-impl Document {
+impl<N: Serialize> Document<GovernedRunStatus, N> {
     /// The same, with its tag.
     pub(super) fn tagged(mut self, keys: &Keyring) -> Self {
         let tag = self.under(|place, text| keys.tag(place, text));
@@ -163,9 +164,102 @@ impl Document {
 
     /// The file's text.
     pub(super) fn text(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec_pretty(self)
+        let mut text = Vec::new();
+        self.serialize(&mut Serializer::with_formatter(&mut text, Layout::default()))
             .unwrap_or_else(|_| unreachable!("texts, numbers and JSON values are JSON"));
         text.push(b'\n');
         text
+    }
+}
+
+/// The layout of the file: indented down to [`DEEPEST`], and a list of texts is one line, as in document 001. Long runs have thousands of
+/// names, which are written anew with each tool.
+#[derive(Default)]
+struct Layout {
+    depth: usize,
+    has_value: bool,
+    /// Where an item of a list is next: whether it is the first. A line begins where it is a list or an object.
+    item: Option<bool>,
+}
+
+/// The depth down to which values are indented: that of the entries of the history and of the lists of notes.
+const DEEPEST: usize = 4;
+
+impl Layout {
+    fn line<W: ?Sized + io::Write>(&self, out: &mut W) -> io::Result<()> {
+        const BLANKS: &[u8] = b"\n        ";
+        if self.depth > DEEPEST { Ok(()) } else { out.write_all(&BLANKS[..=2 * self.depth]) }
+    }
+
+    fn begin<W: ?Sized + io::Write>(&mut self, out: &mut W, bracket: u8) -> io::Result<()> {
+        if let Some(is_first) = self.item.take() {
+            if !is_first && self.depth > DEEPEST {
+                out.write_all(b" ")?;
+            }
+            self.line(out)?;
+        }
+        (self.depth, self.has_value) = (self.depth + 1, false);
+        out.write_all(&[bracket])
+    }
+
+    fn end<W: ?Sized + io::Write>(&mut self, out: &mut W, bracket: u8) -> io::Result<()> {
+        let is_indented = self.has_value && self.depth <= DEEPEST;
+        self.depth -= 1;
+        if is_indented {
+            self.line(out)?;
+        }
+        self.has_value = true;
+        out.write_all(&[bracket])
+    }
+}
+
+impl Formatter for Layout {
+    fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.begin(out, b'[')
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.end(out, b']')
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        (self.item, self.has_value) = (Some(first), false);
+        if first { Ok(()) } else { out.write_all(b",") }
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.item = None;
+        Ok(())
+    }
+
+    fn begin_string<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let is_behind_another = self.item.take() == Some(false);
+        out.write_all(if is_behind_another { b" \"" } else { b"\"" })
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.begin(out, b'{')
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.end(out, b'}')
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        match (first, self.depth > DEEPEST) {
+            (true, _) => {}
+            (false, false) => out.write_all(b",")?,
+            (false, true) => out.write_all(b", ")?,
+        }
+        self.line(out)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.has_value = true;
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use crate::governed_run::RunId;
 /// ```text
 /// <runs>/<run id>/RUN_STATE.json      the authority
 /// <runs>/<run id>/RUN_LOG.jsonl       its transitions
+/// <runs>/<run id>/RUN_REPORTS.jsonl   the reports of its tools that RUN_STATE.json has no place for any more
 /// <runs>/<run id>/FINAL_REPORT.md     when it is over
 /// <runs>/<run id>/lock                held by who has the run in hand
 /// <command centre>/RUN_LEDGER.jsonl   the transitions of all runs
@@ -58,6 +59,11 @@ impl Folders {
     /// The run's RUN_LOG.jsonl.
     pub fn log(&self, run: &RunId) -> PathBuf {
         self.run(run).join("RUN_LOG.jsonl")
+    }
+
+    /// The run's RUN_REPORTS.jsonl.
+    pub(super) fn reports(&self, run: &RunId) -> PathBuf {
+        self.run(run).join("RUN_REPORTS.jsonl")
     }
 
     /// The run's FINAL_REPORT.md.

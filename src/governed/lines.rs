@@ -22,7 +22,7 @@ pub(super) struct Transition {
 }
 
 /// All transitions that a file tells of.
-pub(super) fn transitions(document: &Document) -> Vec<Transition> {
+pub(super) fn transitions<N>(document: &Document<GovernedRunStatus, N>) -> Vec<Transition> {
     let mut from = None;
     let mut all = Vec::with_capacity(document.state_history.len());
     for (i, entry) in document.state_history.iter().enumerate() {

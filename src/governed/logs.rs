@@ -40,7 +40,7 @@ pub(super) struct Mark {
 }
 
 /// A file of lines, open to be appended to.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     disk: &'a dyn Disk,
     path: &'a Path,
     file: Box<dyn DiskFile>,
@@ -63,13 +63,13 @@ impl Read for Rest<'_> {
 }
 
 impl<'a> Lines<'a> {
-    fn open(disk: &'a dyn Disk, path: &'a Path, how: Open) -> io::Result<Self> {
+    pub(super) fn open(disk: &'a dyn Disk, path: &'a Path, how: Open) -> io::Result<Self> {
         let mut file = disk.open(path, how)?;
         let length = file.len()?;
         Ok(Lines { disk, path, file, length })
     }
 
-    fn append(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn append(&mut self, text: &str) -> io::Result<()> {
         append(self.file.as_mut(), text.as_bytes())?;
         if self.length == 0 {
             // The name of a file that was just made is not durable with its content.
@@ -79,7 +79,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    fn cut(&mut self, length: u64) -> io::Result<u64> {
+    pub(super) fn cut(&mut self, length: u64) -> io::Result<u64> {
         let torn = self.length.saturating_sub(length);
         if torn > 0 {
             self.file.cut(length)?;
@@ -91,20 +91,7 @@ impl<'a> Lines<'a> {
 
     /// Gives the file another name, and begins it anew.
     fn set_aside(&mut self) -> io::Result<PathBuf> {
-        let before = last_aside(self.disk, self.path)?;
-        let mut number = before.map_or(0, |(number, _)| number);
-        let to = loop {
-            number += 1;
-            let to = self.path.with_file_name(aside(self.path, number));
-            // A rename takes the place of what has the name.
-            match self.disk.open(&to, Open::Read) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => break to,
-                taken => drop(taken?),
-            }
-        };
-        self.disk.rename(self.path, &to)?;
-        // Before there is a new file: a crash in between leaves none, and it is begun as one that something was set aside of.
-        self.disk.sync_folder(folder(self.path))?;
+        let to = move_aside(self.disk, self.path)?;
         self.file = self.disk.open(self.path, Open::Append)?;
         self.length = 0;
         Ok(to)
@@ -253,6 +240,27 @@ fn last_aside(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, String)>>
         (name == aside(path, number)).then_some((number, name))
     });
     Ok(numbered.max())
+}
+
+/// Gives a file a name under which it is kept.
+///
+/// # Errors
+/// Those of the disk; [`io::ErrorKind::NotFound`] where there is no such file.
+pub(super) fn move_aside(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
+    let mut number = last_aside(disk, path)?.map_or(0, |(number, _)| number);
+    let to = loop {
+        number += 1;
+        let to = path.with_file_name(aside(path, number));
+        // A rename takes the place of what has the name.
+        match disk.open(&to, Open::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break to,
+            taken => drop(taken?),
+        }
+    };
+    disk.rename(path, &to)?;
+    // Before there is a new file: a crash in between leaves none, and it is begun as one that something was set aside of.
+    disk.sync_folder(folder(path))?;
+    Ok(to)
 }
 
 /// Appends one transition to the log of its run.

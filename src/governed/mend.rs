@@ -1,5 +1,6 @@
 //! A run that a crash left behind: its files are brought in line with RUN_STATE.json (B9).
 
+use std::borrow::Borrow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,11 +8,12 @@ use super::document::Document;
 use super::error::GovernedError;
 use super::lines::{Transition, transitions};
 use super::logs::{self, Mended};
-use super::notes::{APPROVED, PENDING, REJECTED, folder_of, restored};
+use super::notes::{APPROVED, Notes, PENDING, REJECTED, folder_of, restored};
 use super::open::{OpenRun, Place};
 use super::report;
 use crate::approval::{ApprovalId, ApprovalStatus};
 use crate::files::replace;
+use crate::governed_run::GovernedRunStatus;
 use crate::snapshot::Snapshot;
 
 /// What was done to bring the files of a run in line with its state; nothing for a run that was left in order.
@@ -28,7 +30,8 @@ pub struct Repairs {
     pub cut_bytes: u64,
     /// FINAL_REPORT.md was missing.
     pub report: bool,
-    /// A RUN_LOG.jsonl or RUN_LEDGER.jsonl that could not be read on, where it is kept now. Its lines count as lacking.
+    /// A RUN_LOG.jsonl or RUN_LEDGER.jsonl that could not be read on, where it is kept now: its lines count as lacking. And a
+    /// RUN_REPORTS.jsonl that is not the one that was written: its reports are lost.
     pub set_aside: Vec<PathBuf>,
 }
 
@@ -52,6 +55,13 @@ impl OpenRun<'_> {
         let log = folders.log(&self.id);
         folders.make(disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
         self.repairs.approvals = self.mend_approvals(document)?;
+        if self.are_lost {
+            let reports = folders.reports(&self.id);
+            match logs::move_aside(disk, &reports) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                kept => self.kept(&reports, Some(kept.map_err(GovernedError::io(&reports))?)),
+            }
+        }
         let Mended { appended, cut, set_aside } =
             logs::mend_log(disk, &log, &self.id, &all).map_err(GovernedError::io(&log))?;
         (self.repairs.log_lines, self.repairs.cut_bytes) = (appended, cut);
@@ -80,7 +90,10 @@ impl OpenRun<'_> {
     }
 
     /// Writes FINAL_REPORT.md where the run is over and has none.
-    pub(super) fn report(&self, document: &Document) -> Result<bool> {
+    pub(super) fn report<N: Borrow<Notes>>(
+        &self,
+        document: &Document<GovernedRunStatus, N>,
+    ) -> Result<bool> {
         let Place { disk, folders, .. } = self.place;
         let path = folders.report(&self.id);
         if !document.current_state.is_terminal() || disk.open(&path, crate::files::Open::Read).is_ok() {

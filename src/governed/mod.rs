@@ -106,6 +106,7 @@ mod outcome;
 mod output;
 mod parts;
 mod report;
+mod reports;
 mod rules;
 mod typed;
 mod when;

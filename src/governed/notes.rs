@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::logs::Mark;
 use super::output::{Change, DeclaredRisk, ToolOutput, ToolStatus};
+use super::reports::{Moved, Reports};
 use super::when::When;
 use crate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
 use crate::governed_run::Verdict;
@@ -121,7 +122,10 @@ pub(super) struct Notes {
     pub(super) bound_to: Option<String>,
     /// Every approval of the run as it is: its record in PENDING/, APPROVED/ or REJECTED/ is a copy.
     pub(super) approvals: Vec<Snapshot>,
-    pub(super) tools: Vec<ToolReport>,
+    pub(super) tools: Reports,
+    /// Those before, which are in RUN_REPORTS.jsonl.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tools_moved: Option<Moved>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) plan: Option<PlanNote>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +167,23 @@ pub(super) fn short_texts(texts: Vec<String>) -> Vec<String> {
 }
 
 impl ToolReport {
+    /// What stands in the place of reports that are lost.
+    pub(super) fn lost(why: String, at: When) -> Self {
+        ToolReport {
+            tool: "[unknown]".to_owned(),
+            place: 0,
+            number: 0,
+            began: at,
+            ended: Some(at),
+            status: None,
+            evidence: Vec::new(),
+            error: Some(why),
+            risks: Vec::new(),
+            changes: Vec::new(),
+            approval: None,
+        }
+    }
+
     /// Notes what a call gave. Changes are kept whole: a rollback may need each.
     pub(super) fn end(&mut self, output: ToolOutput, at: u64) {
         self.ended = Some(When::from_ms(at));

@@ -8,7 +8,7 @@ use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
 use super::faults::faults;
 use super::folders::Folders;
-use super::lines::transitions;
+use super::lines::{Transition, transitions};
 use super::logs::{self, Mark};
 use super::mend::Repairs;
 use super::notes::{Notes, folder_of};
@@ -44,6 +44,8 @@ pub(super) struct OpenRun<'a> {
     pub(super) notes: Notes,
     /// The repairs since the run is in hand.
     pub(super) repairs: Repairs,
+    /// Are the moved reports of its tools lost?
+    pub(super) are_lost: bool,
     foreign: Foreign,
     /// The approvals that changed since the last write, each with the folder that its record was in.
     changed: Vec<(Snapshot, Option<&'static str>)>,
@@ -138,14 +140,24 @@ impl<'a> Place<'a> {
         // The state is looked for first, so that no lock is left where there is no run.
         self.read(id, now)?;
         let lock = self.lock(id)?;
-        let document = self.read(id, now)?;
+        let mut document = self.read(id, now)?;
         let read = typed::read(&document, reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(id), fault))?;
-        let (mut run, notes, foreign) = (read.run, read.notes, read.foreign);
+        let (mut run, mut notes, foreign) = (read.run, read.notes, read.foreign);
+        let (reports, mut are_lost) = (self.folders.reports(id), false);
+        if let Some(moved) = notes.tools_moved.clone() {
+            let read = notes.tools.read_moved(self.disk, &reports, &moved, document.created_at);
+            are_lost = !read.map_err(GovernedError::io(&reports))?;
+            notes.tools_moved = Some(moved).filter(|_| !are_lost);
+            if let Some(ours) = &mut document.runstate {
+                ours.notes = notes.clone();
+            }
+        }
         if let Some(run) = &mut run {
             run.observe((self.observers)(id, id.as_str()));
         }
-        let open = OpenRun::new(self, id.clone(), notes, foreign, lock);
+        let mut open = OpenRun::new(self, id.clone(), notes, foreign, lock);
+        open.are_lost = are_lost;
         Ok(Found { open, run, document })
     }
 }
@@ -153,7 +165,7 @@ impl<'a> Place<'a> {
 impl<'a> OpenRun<'a> {
     fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Box<dyn DiskFile>) -> Self {
         let (repairs, changed) = (Repairs::default(), Vec::new());
-        OpenRun { place, id, notes, repairs, foreign, changed, _lock: lock }
+        OpenRun { place, id, notes, repairs, are_lost: false, foreign, changed, _lock: lock }
     }
 }
 
@@ -197,12 +209,11 @@ impl OpenRun<'_> {
     where
         M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
     {
-        let document = typed::document(run, &self.notes, &self.foreign);
-        self.write(&document)
+        self.write(run).map(drop)
     }
 
     /// Writes a transition: the approval that moved, the state, the log, the ledger, in this order (B9).
-    pub(super) fn moved<M>(&mut self, run: &M) -> Result<Document>
+    pub(super) fn moved<M>(&mut self, run: &M) -> Result<()>
     where
         M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
     {
@@ -210,23 +221,37 @@ impl OpenRun<'_> {
         // The line of this transition stands behind what the ledger has now: so what others write later is never read for it.
         let mark = logs::mark(self.place, self.notes.ledger.as_ref());
         self.notes.ledger = mark.map_err(GovernedError::io(&folders.ledger()))?;
-        let document = typed::document(run, &self.notes, &self.foreign);
-        self.write(&document)?;
-        let all = transitions(&document);
+        let all = self.write(run)?;
         if let Some(last) = all.last() {
             let log = folders.log(&self.id);
             logs::log(disk, &log, &self.id, last).map_err(GovernedError::io(&log))?;
             self.repairs.ledger_lines += self.ledger(&all, true)?.saturating_sub(1);
         }
-        self.report(&document)?;
-        Ok(document)
+        if run.status().is_terminal() {
+            self.report(&self.document(run)?)?;
+        }
+        Ok(())
     }
 
-    fn write(&mut self, document: &Document) -> Result<()> {
+    fn document<M>(&self, run: &M) -> Result<Document<GovernedRunStatus, &Notes>>
+    where
+        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
+    {
+        typed::document(run, &self.notes, &self.foreign).map_err(|why| self.inconsistent(why))
+    }
+
+    /// Writes the records of approvals that changed, and the state. Returns all transitions that the state tells of.
+    fn write<M>(&mut self, run: &M) -> Result<Vec<Transition>>
+    where
+        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
+    {
         let Place { disk, folders, .. } = self.place;
         for (snapshot, was) in std::mem::take(&mut self.changed) {
             self.write_record(&snapshot, was)?;
         }
+        let (reports, Notes { tools, tools_moved, .. }) = (folders.reports(&self.id), &mut self.notes);
+        tools.make_room(disk, &reports, tools_moved).map_err(GovernedError::io(&reports))?;
+        let document = self.document(run)?;
         let path = folders.state(&self.id);
         let text = match self.place.chain.keys() {
             Some(keys) => document.clone().tagged(keys).text(),
@@ -240,7 +265,8 @@ impl OpenRun<'_> {
             );
             return Err(GovernedError::Io { path, error: io::Error::new(io::ErrorKind::FileTooLarge, why) });
         }
-        replace(disk, &path, &text).map_err(GovernedError::io(&path))
+        replace(disk, &path, &text).map_err(GovernedError::io(&path))?;
+        Ok(transitions(&document))
     }
 
     /// Writes the record of an approval into the folder it belongs into now.

@@ -1,5 +1,6 @@
 //! FINAL_REPORT.md: what was planned, done, approved by whom, verified, audited, and how long each state took.
 
+use std::borrow::Borrow;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -12,14 +13,14 @@ use crate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
 use crate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback};
 
 /// The report of a run that is over. It follows from RUN_STATE.json alone, so that it can be written again.
-pub(super) fn text(document: &Document) -> String {
+pub(super) fn text<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>) -> String {
     let mut text = String::new();
     write(document, &mut text).unwrap_or_else(|_| unreachable!("writing to a string does not fail"));
     text
 }
 
-fn write(document: &Document, out: &mut String) -> std::fmt::Result {
-    let notes = document.runstate.as_ref().map(|ours| &ours.notes);
+fn write<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>, out: &mut String) -> std::fmt::Result {
+    let notes = document.runstate.as_ref().map(|ours| ours.notes.borrow());
     writeln!(out, "# {}: {}\n", document.run_id, document.current_state)?;
     let (made, over) = (document.created_at, document.updated_at);
     writeln!(out, "Made at {made}, over at {over}, after {}.", lasted(over.ms().saturating_sub(made.ms())))?;
@@ -40,7 +41,7 @@ fn write(document: &Document, out: &mut String) -> std::fmt::Result {
     states(document, out)
 }
 
-fn planned(document: &Document, notes: Option<&Notes>, out: &mut String) -> std::fmt::Result {
+fn planned<N>(document: &Document<GovernedRunStatus, N>, notes: Option<&Notes>, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n## Planned\n")?;
     for (i, tool) in document.tools_planned.iter().enumerate() {
         let is_done = i < document.tools_completed.len();
@@ -180,7 +181,7 @@ fn reviewed(notes: &Notes, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn states(document: &Document, out: &mut String) -> std::fmt::Result {
+fn states<N>(document: &Document<GovernedRunStatus, N>, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n## States\n\n| state | entered at | lasted |\n|---|---|---|")?;
     for entry in &document.state_history {
         let lasted = match entry.exited_at {

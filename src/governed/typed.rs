@@ -1,5 +1,6 @@
 //! Between RUN_STATE.json and the typed run.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Entry, Extension, VERSION};
@@ -17,33 +18,34 @@ pub(super) struct Foreign {
 }
 
 /// The file of a run.
-pub(super) fn document<M: Persist<Record = RunRecord, Status = GovernedRunStatus>>(
+///
+/// # Errors
+/// The part of the run's state that has another form than the states of governed runs have.
+pub(super) fn document<'n, M: Persist<Record = RunRecord, Status = GovernedRunStatus>>(
     run: &M,
-    notes: &Notes,
+    notes: &'n Notes,
     foreign: &Foreign,
-) -> Document {
-    let state = run.serialize_state(serde_json::value::Serializer);
-    let state = state.unwrap_or_else(|_| unreachable!("the states of a run are JSON"));
-    written(run.record(), run.status(), state, notes, foreign)
+) -> Result<Document<GovernedRunStatus, &'n Notes>, String> {
+    match run.serialize_state(serde_json::value::Serializer) {
+        Ok(Value::Object(state)) => written(run.record(), run.status(), state, notes, foreign),
+        Ok(_) => Err(format!("the data of {} is no JSON object", run.status())),
+        Err(error) => Err(format!("the data of {} is no JSON: {error}", run.status())),
+    }
 }
 
-fn written(
+fn written<'n>(
     record: &RunRecord,
     status: GovernedRunStatus,
-    state: Value,
-    notes: &Notes,
+    mut state: Map<String, Value>,
+    notes: &'n Notes,
     foreign: &Foreign,
-) -> Document {
-    let mut state = match state {
-        Value::Object(state) => state,
-        _ => Map::new(),
-    };
-    let entered_at = When::from_ms(state.remove("entered_at").and_then(|at| at.as_u64()).unwrap_or(0));
+) -> Result<Document<GovernedRunStatus, &'n Notes>, String> {
+    let entered_at: u64 = taken(&mut state, "entered_at")?.ok_or("the state has no `entered_at`")?;
     let left = record
         .history()
         .iter()
         .map(|visit| (visit.state, When::from_ms(visit.entered_at), Some(When::from_ms(visit.exited_at))));
-    let visits = left.chain([(status, entered_at, None)]);
+    let visits = left.chain([(status, When::from_ms(entered_at), None)]);
     let state_history = visits.enumerate().map(|(i, (state, entered_at, exited_at))| Entry {
         state,
         entered_at,
@@ -51,24 +53,22 @@ fn written(
         further: foreign.entries.get(i).cloned().unwrap_or_default(),
     });
     // The states that are done with their tools store those alone; all others that have a plan store a progress.
-    let mut progress = match state.remove("progress") {
-        Some(Value::Object(progress)) => progress,
-        _ => Map::new(),
-    };
+    let mut progress: Map<String, Value> = taken(&mut state, "progress")?.unwrap_or_default();
     if let Some(tries) = progress.remove("tries") {
         state.insert("tries".to_owned(), tries);
     }
-    let completed = state.remove("tools_completed").or_else(|| progress.remove("tools_completed"));
-    let completed = texts(completed);
-    let planned =
-        progress.remove("tools_planned").map_or_else(|| completed.clone(), |tools| texts(Some(tools)));
-    let pending: Option<Value> = state.remove("approvals_pending");
+    let completed: Vec<String> = match taken(&mut state, "tools_completed")? {
+        Some(completed) => completed,
+        None => taken(&mut progress, "tools_completed")?.unwrap_or_default(),
+    };
+    let planned = taken(&mut progress, "tools_planned")?.unwrap_or_else(|| completed.clone());
+    let pending = taken(&mut state, "approvals_pending")?.unwrap_or_default();
     let pending = match &notes.standing {
         Standing::Asked { approval, purpose: Purpose::Plan } => vec![approval.clone()],
-        _ => pending.and_then(|ids| serde_json::from_value(ids).ok()).unwrap_or_default(),
+        _ => pending,
     };
     let limits = *record.limits();
-    Document {
+    Ok(Document {
         run_id: record.run_id().clone(),
         project_id: record.run_id().project().to_owned(),
         current_state: status,
@@ -76,8 +76,8 @@ fn written(
         state_history: state_history.collect(),
         tools_planned: planned,
         tools_completed: completed,
-        tools_remaining: texts(progress.remove("tools_remaining")),
-        current_tool: progress.remove("current_tool").and_then(|tool| tool.as_str().map(str::to_owned)),
+        tools_remaining: taken(&mut progress, "tools_remaining")?.unwrap_or_default(),
+        current_tool: taken(&mut progress, "current_tool")?.flatten(),
         approvals_pending: pending,
         approvals_granted: record.approvals_granted().to_vec(),
         created_at: When::from_ms(record.created_at()),
@@ -86,19 +86,20 @@ fn written(
             version: VERSION,
             state,
             limits: (limits != Default::default()).then_some(limits),
-            notes: notes.clone(),
+            notes,
             tag: None,
         }),
         further: foreign.further.clone(),
-    }
+    })
 }
 
-fn texts(value: Option<Value>) -> Vec<String> {
-    let Some(Value::Array(items)) = value else { return Vec::new() };
-    items
-        .into_iter()
-        .filter_map(|item| if let Value::String(text) = item { Some(text) } else { None })
-        .collect()
+/// Takes a field out; none where it is not there.
+///
+/// # Errors
+/// A field of another form.
+fn taken<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
+    let value = fields.remove(name).map(serde_json::from_value).transpose();
+    value.map_err(|error| format!("`{name}` of the state: {error}"))
 }
 
 /// What a file says.
@@ -132,13 +133,11 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
         return Ok(Read { run: None, notes, foreign });
     }
     let (left, present) = document.state_history.split_at(document.state_history.len().saturating_sub(1));
-    let history: Vec<Value> = left
-        .iter()
-        .map(|entry| {
-            let exited = entry.exited_at.map_or(0, When::ms);
-            json!({"state": entry.state, "entered_at": entry.entered_at.ms(), "exited_at": exited})
-        })
-        .collect();
+    let history = left.iter().map(|entry| {
+        let exited = entry.exited_at.ok_or_else(|| format!("{} was never left, yet another state follows", entry.state))?;
+        Ok(json!({"state": entry.state, "entered_at": entry.entered_at.ms(), "exited_at": exited.ms()}))
+    });
+    let history = history.collect::<Result<Vec<Value>, String>>()?;
     let mut record = json!({
         "run_id": document.run_id, "created_at": document.created_at.ms(), "updated_at": document.updated_at.ms(),
         "state_history": history, "approvals_granted": document.approvals_granted,
@@ -146,7 +145,7 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
     if limits != Default::default() {
         record["limits"] = json!(limits);
     }
-    let entered_at = present.first().map_or(0, |entry| entry.entered_at.ms());
+    let entered_at = present.first().ok_or("state_history is empty; a run begins in INIT")?.entered_at.ms();
     let state = state_of(document, state, entered_at, reviewers);
     let run = AnyGovernedRun::from_run_state(status, record, state).map_err(|error| error.to_string())?;
     Ok(Read { run: Some(run), notes, foreign })

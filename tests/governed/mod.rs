@@ -1,6 +1,7 @@
 //! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
 
 mod checked_logs;
+mod cost;
 mod crashes;
 mod damaged;
 mod foreign;

@@ -131,8 +131,8 @@ impl Governor {
                 self.ask(open, run, Purpose::GoOn, tool.name(), action)
             }
             (ToolStatus::Fail | ToolStatus::NeedsApproval, _) => {
+                // As for a tool that is completed, what comes next writes it.
                 open.notes.standing = Standing::Failed { error };
-                open.progressed(&run)?;
                 Step::on(run)
             }
         }

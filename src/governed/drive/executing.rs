@@ -1,6 +1,6 @@
 //! EXECUTING: the tools run one after the other, each as often as it may, none without the approval it needs.
 
-use super::{Governor, OpenRun, Result, Step, handed_back};
+use super::{Governor, OpenRun, Result, Step, went};
 use crate::approval::{AnyApproval, Approval, Approved, Execute, Outcome};
 use crate::governed::guarded::sheltered;
 use crate::governed::notes::{Purpose, Standing};
@@ -43,14 +43,7 @@ impl Governor {
     /// The next try: of the tool that failed, or of the next one; or on to the verification.
     async fn next(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>) -> Result<Step> {
         let Some(name) = run.state().progress().remaining().first().cloned() else {
-            return match run.verify(Verify::new(self.now())) {
-                Ok(run) => {
-                    open.notes.standing = Standing::Idle;
-                    open.moved(&run)?;
-                    Step::on(run)
-                }
-                Err(rejected) => handed_back(open, rejected),
-            };
+            return went(open, run.verify(Verify::new(self.now())));
         };
         let Some(tool) = self.tool(&name) else { return self.no_such_tool(open, run, &name) };
         if !self.rules.gates.requires(&name) {
@@ -120,18 +113,16 @@ impl Governor {
             // What was approved is not what would be done: that approval stays unused, and the person is asked anew.
             Ok(action) => {
                 open.notes.standing = Standing::Idle;
-                open.progressed(&run)?;
                 self.ask(open, run, Purpose::Begin, &name, action)
             }
             Err(error) => self.crashed(open, run, &name, error),
         }
     }
 
-    /// The tool under way is completed.
+    /// The tool under way is completed. What comes next writes that, before any part is asked for anything with effects.
     pub(super) fn complete(&self, open: &mut OpenRun<'_>, mut run: GovernedRun<Executing>) -> Result<Step> {
         run.complete_tool(self.now()).map_err(|error| open.inconsistent(error.to_string()))?;
         open.notes.standing = Standing::Idle;
-        open.progressed(&run)?;
         Step::on(run)
     }
 
@@ -177,14 +168,7 @@ impl Governor {
         run: GovernedRun<Executing>,
         reason: HaltReason,
     ) -> Result<Step> {
-        match run.halt(Halt::new(reason, self.now())) {
-            Ok(run) => {
-                open.notes.standing = Standing::Idle;
-                open.moved(&run)?;
-                Step::on(run)
-            }
-            Err(rejected) => handed_back(open, rejected),
-        }
+        went(open, run.halt(Halt::new(reason, self.now())))
     }
 
     /// Begins a try of the first tool that remains.

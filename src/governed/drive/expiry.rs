@@ -1,7 +1,7 @@
 //! A state that lasted its limit: the run goes where the timeout leads, and nowhere else (B3, B4).
 
 use super::asking::{asked_about_plan, question};
-use super::{Governor, OpenRun, Result};
+use super::{Governor, OpenRun, Result, Step};
 use crate::approval::{AnyApproval, Outcome};
 use crate::governed::notes::Standing;
 use crate::governed_run::RunRecord;
@@ -23,7 +23,7 @@ impl Governor {
         run: AnyGovernedRun,
         at: u64,
     ) -> Result<AnyGovernedRun> {
-        let why = |state: GovernedRunStatus| format!("{state} lasted too long");
+        let why = format!("{} lasted too long", run.status());
         match run {
             AnyGovernedRun::Init(run) => {
                 let run = run.halt(Halt::timed_out(at));
@@ -37,11 +37,9 @@ impl Governor {
             }
             AnyGovernedRun::AwaitingApproval(run) => self.unanswered(open, run, at),
             AnyGovernedRun::Verifying(run) => {
-                self.roll_back_verifying(open, run, &why(GovernedRunStatus::Verifying)).await
+                self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
             }
-            AnyGovernedRun::Auditing(run) => {
-                self.roll_back_auditing(open, run, &why(GovernedRunStatus::Auditing)).await
-            }
+            AnyGovernedRun::Auditing(run) => self.roll_back_reviewed(open, run, &why).await.map(Step::into_run),
             over @ (AnyGovernedRun::Completed(_)
             | AnyGovernedRun::RolledBack(_)
             | AnyGovernedRun::HaltedUnsafe(_)) => Ok(over),

@@ -13,10 +13,13 @@ mod rolling_back;
 
 use super::error::GovernedError;
 use super::governor::Governor;
+use super::notes::Standing;
 use super::open::OpenRun;
 use super::outcome::Waits;
-use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Init, Plan};
-use crate::kernel::Rejected;
+use crate::governed_run::{
+    AnyGovernedRun, GovernedRun, GovernedRunError, GovernedRunStatus, Init, Plan, RunRecord,
+};
+use crate::kernel::{Persist, Rejected};
 
 pub(super) use asking::{asked_about_plan, pending, question};
 
@@ -32,6 +35,28 @@ pub(super) enum Step {
 impl Step {
     fn on(run: impl Into<AnyGovernedRun>) -> Result<Step> {
         Ok(Step::On(run.into()))
+    }
+
+    fn into_run(self) -> AnyGovernedRun {
+        match self {
+            Step::On(run) | Step::Park(run, _) => run,
+        }
+    }
+}
+
+/// Writes a transition that was taken; nothing is under way behind it. A run whose state had expired stays as it was.
+fn went<M, N, E>(open: &mut OpenRun<'_>, taken: std::result::Result<M, Rejected<N, E, GovernedRunError>>) -> Result<Step>
+where
+    M: Persist<Record = RunRecord, Status = GovernedRunStatus> + Into<AnyGovernedRun>,
+    N: Into<AnyGovernedRun>,
+{
+    match taken {
+        Ok(run) => {
+            open.notes.standing = Standing::Idle;
+            open.moved(&run)?;
+            Step::on(run)
+        }
+        Err(rejected) => handed_back(open, rejected),
     }
 }
 
@@ -77,12 +102,6 @@ impl Governor {
     }
 
     fn init(&self, open: &mut OpenRun<'_>, run: GovernedRun<Init>) -> Result<Step> {
-        match run.plan(Plan::new(self.now())) {
-            Ok(run) => {
-                open.moved(&run)?;
-                Step::on(run)
-            }
-            Err(rejected) => handed_back(open, rejected),
-        }
+        went(open, run.plan(Plan::new(self.now())))
     }
 }

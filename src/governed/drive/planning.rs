@@ -1,9 +1,9 @@
 //! PLANNING: a plan is made, and approved of before anything runs.
 
 use super::asking::{asked_about_plan, pending};
-use super::{Governor, OpenRun, Result, Step, handed_back};
+use super::{Governor, OpenRun, Result, Step, went};
 use crate::governed::guarded::{Ended, guarded};
-use crate::governed::notes::{PlanNote, Standing, short};
+use crate::governed::notes::{PlanNote, short};
 use crate::governed::outcome::Waits;
 use crate::governed::parts::{PlanAnswer, ProposedPlan};
 use crate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunId};
@@ -38,25 +38,12 @@ impl Governor {
                 Considered::Critical(plan, risk) => {
                     open.notes.plan = Some(note(plan, None, Some(risk.clone())));
                     let halt = Halt::new(HaltReason::CriticalRisk { risk }, self.now());
-                    return match run.halt(halt) {
-                        Ok(run) => {
-                            open.moved(&run)?;
-                            Step::on(run)
-                        }
-                        Err(rejected) => handed_back(open, rejected),
-                    };
+                    return went(open, run.halt(halt));
                 }
                 Considered::Approved(plan, by) => {
                     let execute = Execute::new(plan.tools.clone(), self.now());
                     open.notes.plan = Some(note(plan, Some(by), None));
-                    open.notes.standing = Standing::Idle;
-                    return match run.execute(execute) {
-                        Ok(run) => {
-                            open.moved(&run)?;
-                            Step::on(run)
-                        }
-                        Err(rejected) => handed_back(open, rejected),
-                    };
+                    return went(open, run.execute(execute));
                 }
             }
         }

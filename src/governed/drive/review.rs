@@ -1,11 +1,9 @@
 //! VERIFYING and AUDITING: what was done is looked at, by the verifier and then by each reviewer. Both fail closed.
 
-use super::{Governor, OpenRun, Result, Step, handed_back};
+use super::{Governor, OpenRun, Result, Step, went};
 use crate::governed::guarded::guarded;
 use crate::governed::notes::{Standing, VerifyNote, short, short_texts};
-use crate::governed_run::{
-    AnyGovernedRun, Audit, Auditing, Complete, GovernedRun, Opinion, RollBack, Verdict, Verifying,
-};
+use crate::governed_run::{Audit, Auditing, Complete, GovernedRun, Opinion, Verdict, Verifying};
 
 impl Governor {
     pub(super) async fn verifying(
@@ -14,7 +12,7 @@ impl Governor {
         run: GovernedRun<Verifying>,
     ) -> Result<Step> {
         if let Standing::RollingBack { why, .. } = open.notes.standing.clone() {
-            return Ok(Step::On(self.roll_back_verifying(open, run, &why).await?));
+            return self.roll_back_reviewed(open, run, &why).await;
         }
         let tools = run.state().tools_completed().to_vec();
         let view = open.view(&tools, tools.len());
@@ -30,20 +28,14 @@ impl Governor {
         let evidence = short_texts(verified.unwrap_or_default());
         open.notes.verification = Some(VerifyNote { evidence, failure: failure.clone() });
         if let Some(why) = failure {
-            return Ok(Step::On(self.roll_back_verifying(open, run, &why).await?));
+            return self.roll_back_reviewed(open, run, &why).await;
         }
-        match run.audit(Audit::new(self.reviewers.clone(), self.now())) {
-            Ok(run) => {
-                open.moved(&run)?;
-                Step::on(run)
-            }
-            Err(rejected) => handed_back(open, rejected),
-        }
+        went(open, run.audit(Audit::new(self.reviewers.clone(), self.now())))
     }
 
     pub(super) async fn auditing(&self, open: &mut OpenRun<'_>, run: GovernedRun<Auditing>) -> Result<Step> {
         if let Standing::RollingBack { why, .. } = open.notes.standing.clone() {
-            return Ok(Step::On(self.roll_back_auditing(open, run, &why).await?));
+            return self.roll_back_reviewed(open, run, &why).await;
         }
         let tools = run.state().tools_completed().to_vec();
         let mut verdicts = Vec::new();
@@ -65,43 +57,9 @@ impl Governor {
             Ok(pass) => pass,
             Err(against) => {
                 let why = short(&against.to_string());
-                return Ok(Step::On(self.roll_back_auditing(open, run, &why).await?));
+                return self.roll_back_reviewed(open, run, &why).await;
             }
         };
-        match run.complete(Complete::new(pass, self.now())) {
-            Ok(run) => {
-                open.moved(&run)?;
-                Step::on(run)
-            }
-            Err(rejected) => handed_back(open, rejected),
-        }
-    }
-
-    pub(super) async fn roll_back_verifying(
-        &self,
-        open: &mut OpenRun<'_>,
-        run: GovernedRun<Verifying>,
-        why: &str,
-    ) -> Result<AnyGovernedRun> {
-        let tools = run.state().tools_completed().to_vec();
-        let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
-        let run = run.roll_back(RollBack::new(short(why), rollback, self.now()));
-        open.notes.standing = Standing::Idle;
-        open.moved(&run)?;
-        Ok(run.into())
-    }
-
-    pub(super) async fn roll_back_auditing(
-        &self,
-        open: &mut OpenRun<'_>,
-        run: GovernedRun<Auditing>,
-        why: &str,
-    ) -> Result<AnyGovernedRun> {
-        let tools = run.state().tools_completed().to_vec();
-        let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
-        let run = run.roll_back(RollBack::new(short(why), rollback, self.now()));
-        open.notes.standing = Standing::Idle;
-        open.moved(&run)?;
-        Ok(run.into())
+        went(open, run.complete(Complete::new(pass, self.now())))
     }
 }

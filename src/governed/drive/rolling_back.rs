@@ -1,15 +1,36 @@
 //! Changes are reverted, before the transition that tells of it (B7).
 
-use super::{Governor, OpenRun, Result, Step, handed_back};
+use super::{Governor, OpenRun, Result, Step, went};
 use crate::governed::drive::asking::question;
 use crate::governed::guarded::{Ended, guarded};
 use crate::governed::notes::{Standing, short, short_texts};
 use crate::governed::when::When;
 use crate::governed_run::{
-    AnyGovernedRun, AwaitingApproval, Executing, GovernedRun, GovernedRunStatus, Halt, HaltReason, RollBack,
-    Rollback, RunRecord,
+    AnyGovernedRun, Auditing, AwaitingApproval, Executing, GovernedRun, GovernedRunStatus, HaltReason, RollBack,
+    Rollback, RolledBack, RunRecord, Verifying,
 };
 use crate::kernel::Persist;
+
+/// A state in which the results are looked at. A rollback out of it has no deadline.
+pub(super) trait Reviewed: Sized {
+    fn tools(run: &GovernedRun<Self>) -> &[String];
+    fn roll_back(run: GovernedRun<Self>, event: RollBack) -> GovernedRun<RolledBack>;
+}
+
+macro_rules! reviewed {
+    ($($State:ident)+) => { $(
+        impl Reviewed for $State {
+            fn tools(run: &GovernedRun<Self>) -> &[String] {
+                run.state().tools_completed()
+            }
+
+            fn roll_back(run: GovernedRun<Self>, event: RollBack) -> GovernedRun<RolledBack> {
+                run.roll_back(event)
+            }
+        }
+    )+ };
+}
+reviewed! { Verifying Auditing }
 
 impl Governor {
     /// Reverts what the tools did. That it is under way is durable first, so that a crash has it done again.
@@ -63,27 +84,30 @@ impl Governor {
         let tools = (progress.planned(), progress.completed().len());
         match self.revert(open, &run, tools, why, None).await? {
             Rollback::Complete => {
-                match run.roll_back(RollBack::new(short(why), Rollback::Complete, self.now())) {
-                    Ok(run) => {
-                        open.notes.standing = Standing::Idle;
-                        open.moved(&run)?;
-                        Step::on(run)
-                    }
-                    Err(rejected) => handed_back(open, rejected),
-                }
+                went(open, run.roll_back(RollBack::new(short(why), Rollback::Complete, self.now())))
             }
             Rollback::Incomplete { errors } => {
-                let reason = HaltReason::RollbackFailed { why: short(why), errors };
-                match run.halt(Halt::new(reason, self.now())) {
-                    Ok(run) => {
-                        open.notes.standing = Standing::Idle;
-                        open.moved(&run)?;
-                        Step::on(run)
-                    }
-                    Err(rejected) => handed_back(open, rejected),
-                }
+                self.halt_executing(open, run, HaltReason::RollbackFailed { why: short(why), errors })
             }
         }
+    }
+
+    /// Reverts a run that is verified or audited, all of whose tools are completed.
+    pub(super) async fn roll_back_reviewed<S: Reviewed>(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<S>,
+        why: &str,
+    ) -> Result<Step>
+    where
+        GovernedRun<S>: Persist<Record = RunRecord, Status = GovernedRunStatus>,
+    {
+        let tools = S::tools(&run).to_vec();
+        let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
+        let run = S::roll_back(run, RollBack::new(short(why), rollback, self.now()));
+        open.notes.standing = Standing::Idle;
+        open.moved(&run)?;
+        Step::on(run)
     }
 
     /// A person's no, given in time: however long the rollback takes, and whatever crashed meanwhile, it stands (B5).

@@ -1,10 +1,11 @@
 //! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
+use runstate::governed::{Action, Call, Change, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
 
 use super::plan::{Command, OutputForm, ToolSpec};
 use super::process::{self, Ended, Told};
@@ -56,16 +57,20 @@ impl GovernedTool for CommandTool {
             (Ok(ended), OutputForm::Text) => judged(&command, &ended)?,
         };
         // What is told of already is told again only if the command changed it once more, which shows in no listing.
-        let told: Vec<_> = call.run.reports.iter().flat_map(|report| &report.changes).collect();
+        let told: HashSet<_> = call.run.reports.iter().flat_map(|report| &report.changes).map(key).collect();
         let failed = |failure: Failure| PartError::new(failure.to_string());
         // Held against a snapshot that the tool changed as well, its changes would not show.
         if let Some(taken) = call.run.baseline {
             self.snapshot.check_is(taken).map_err(failed)?;
         }
         let changes = self.snapshot.told().map_err(failed)?;
-        let fresh = changes.into_iter().filter(|change| !told.contains(&change));
+        let fresh = changes.into_iter().filter(|change| !told.contains(&key(change)));
         Ok(fresh.fold(output, |output, change| output.with_change(change.kind, change.what)))
     }
+}
+
+fn key(change: &Change) -> (&str, &str) {
+    (&change.kind, &change.what)
 }
 
 impl CommandTool {

@@ -1,78 +1,165 @@
 //! What is in a folder, without following links out of it.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::clock::unix_ms;
 use crate::failure::Failure;
 
-/// The most files and folders of a working folder.
-const MOST_ENTRIES: usize = 20_000;
+/// The most names in the folder of a plan, when a run begins.
+const MOST_NAMES: usize = 200_000;
 /// The most bytes of its files.
-const MOST_BYTES: u64 = 512 << 20;
+const MOST_BYTES: u64 = 2 << 30;
 
 /// What a name in a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Folder,
-    /// A link or a special file.
-    Other,
+    Link,
+    /// A pipe, a socket or a device.
+    Special,
     /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
     /// it.
     Runs,
 }
 
-/// Every name below a folder with what it is, in order; a folder comes before what is in it.
-pub(super) type Listing = BTreeMap<PathBuf, Kind>;
+/// All that a rollback restores of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct About {
+    pub(super) kind: Kind,
+    /// The permission bits. A link has none.
+    pub(super) mode: u32,
+    /// The user and the group.
+    pub(super) owner: (u32, u32),
+    /// The digest of a file, the target of a link; none of what cannot be read.
+    pub(super) content: Option<String>,
+}
 
-/// Lists a folder, without the names to ignore.
+/// The folder itself, under an empty name, and every name below it, in order: a folder comes before what is in it.
+pub(super) type Listing = BTreeMap<PathBuf, About>;
+
+/// The digests of files by their stamps, so that a file that did not change is not read again.
+pub(super) type Digests = HashMap<PathBuf, (Stamp, String)>;
+
+/// What changes with any change of a file: device and inode, length, and the time of the last change.
+pub(super) type Stamp = (u64, u64, u64, i64);
+
+/// Lists a folder, without the names to ignore. What is gone by the time it is looked at is left out: a process may still take its
+/// temporary files away.
 ///
 /// # Errors
-/// What cannot be read; more than the limits of this module.
-pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing, Failure> {
-    let (mut listing, mut bytes, mut open) = (Listing::new(), 0_u64, vec![PathBuf::new()]);
+/// What cannot be looked at.
+pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Result<Listing, Failure> {
+    let (mut listing, mut open) = (Listing::new(), vec![PathBuf::new()]);
     let cannot = |path: &Path, error: &io::Error| Failure::io("read", path, error);
+    check_own(root).map_err(|error| Failure::io("use", root, &error))?;
+    let own = fs::symlink_metadata(root).map_err(|error| cannot(root, &error))?;
+    listing.insert(PathBuf::new(), about(Kind::Folder, &own, None));
     while let Some(folder) = open.pop() {
         let path = root.join(&folder);
-        for entry in fs::read_dir(&path).map_err(|error| cannot(&path, &error))? {
+        let entries = match fs::read_dir(&path) {
+            // The rollback opens it first.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !folder.as_os_str().is_empty() => continue,
+            entries => entries.map_err(|error| cannot(&path, &error))?,
+        };
+        for entry in entries {
             let entry = entry.map_err(|error| cannot(&path, &error))?;
             let name = folder.join(entry.file_name());
             if ignore.contains(&name) {
                 continue;
             }
-            let about = match entry.metadata() {
-                // A tool's process may still take its temporary files away.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                about => about.map_err(|error| cannot(&entry.path(), &error))?,
-            };
-            let kind = match about.file_type() {
-                kind if kind.is_dir() => Kind::Folder,
-                kind if kind.is_file() => Kind::File,
-                _ => Kind::Other,
-            };
-            if kind == Kind::Folder {
-                if holds_runs(&entry.path()) {
-                    listing.insert(name, Kind::Runs);
-                    continue;
+            let found = entry.metadata().and_then(|found| {
+                let kind = kind(&entry.path(), &found);
+                Ok(about(kind, &found, content(&entry.path(), &name, kind, &found, digests)?))
+            });
+            match found {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                found => {
+                    let found = found.map_err(|error| cannot(&entry.path(), &error))?;
+                    open.extend((found.kind == Kind::Folder).then(|| name.clone()));
+                    listing.insert(name, found);
                 }
-                open.push(name.clone());
-            }
-            bytes += if kind == Kind::File { about.len() } else { 0 };
-            listing.insert(name, kind);
-            if listing.len() > MOST_ENTRIES || bytes > MOST_BYTES {
-                return Err(Failure::new(format!(
-                    "{} has more than {MOST_ENTRIES} entries or {MOST_BYTES} bytes",
-                    root.display()
-                ))
-                .with_help("name what a build makes in the plan's `ignore`"));
             }
         }
     }
     Ok(listing)
+}
+
+/// Fails for a folder that is too large to be kept, before it is read as a whole.
+///
+/// # Errors
+/// As it says.
+pub(super) fn check_size(root: &Path, ignore: &[PathBuf]) -> Result<(), Failure> {
+    let (mut names, mut bytes, mut open) = (0, 0_u64, vec![PathBuf::new()]);
+    while let Some(folder) = open.pop() {
+        let path = root.join(&folder);
+        for entry in fs::read_dir(&path).map_err(|error| Failure::io("read", &path, &error))?.flatten() {
+            let name = folder.join(entry.file_name());
+            let Ok(found) = entry.metadata() else { continue };
+            if ignore.contains(&name) {
+                continue;
+            }
+            names += 1;
+            match kind(&entry.path(), &found) {
+                Kind::Folder => open.push(name),
+                Kind::File => bytes += found.len(),
+                _ => {}
+            }
+            if names > MOST_NAMES || bytes > MOST_BYTES {
+                let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
+                return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn kind(path: &Path, found: &Metadata) -> Kind {
+    match found.file_type() {
+        kind if kind.is_symlink() => Kind::Link,
+        kind if kind.is_file() => Kind::File,
+        kind if !kind.is_dir() => Kind::Special,
+        _ if path.join("command-center").join("PENDING").is_dir() => Kind::Runs,
+        _ => Kind::Folder,
+    }
+}
+
+fn content(
+    path: &Path,
+    name: &Path,
+    kind: Kind,
+    found: &Metadata,
+    digests: &mut Digests,
+) -> io::Result<Option<String>> {
+    match kind {
+        Kind::Link => {
+            let target = fs::read_link(path)?;
+            let bytes = target.as_os_str().as_encoded_bytes();
+            Ok(Some(bytes.escape_ascii().to_string()))
+        }
+        Kind::File => {
+            let (stamp, is_settled) = stamp(found);
+            if let Some((before, digest)) = digests.get(name)
+                && *before == stamp
+            {
+                return Ok(Some(digest.clone()));
+            }
+            let digest = match digest(path) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+                digest => digest?,
+            };
+            if is_settled {
+                digests.insert(name.to_path_buf(), (stamp, digest.clone()));
+            }
+            Ok(Some(digest))
+        }
+        Kind::Folder | Kind::Special | Kind::Runs => Ok(None),
+    }
 }
 
 /// A name without `.`, as names are listed.
@@ -80,25 +167,97 @@ pub(super) fn plain(name: &Path) -> PathBuf {
     name.components().filter(|part| *part != std::path::Component::CurDir).collect()
 }
 
-/// The permission bits of a file or folder.
+/// The times of file systems go in steps of two seconds at most: what changed within one may change again unseen.
+const TICK_MS: u64 = 3_000;
+
 #[cfg(unix)]
-pub(super) fn mode(path: &Path) -> io::Result<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(fs::symlink_metadata(path)?.permissions().mode() & 0o7777)
-}
+mod unix {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
-#[cfg(not(unix))]
-pub(super) fn mode(_: &Path) -> io::Result<u32> {
-    Ok(0)
-}
+    use super::{About, Kind, Metadata, Path, PathBuf, Stamp, TICK_MS, fs, io, unix_ms};
 
-/// Gives a file or folder the mode of another one.
-pub(super) fn copy_mode(from: &Path, to: &Path) -> io::Result<()> {
-    if mode(from)? == mode(to)? {
-        return Ok(());
+    pub(in super::super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
+        let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
+        About { kind, mode, owner: (found.uid(), found.gid()), content }
     }
-    fs::set_permissions(to, fs::metadata(from)?.permissions())
+
+    /// The stamp, and whether any later change would show in it.
+    pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
+        let changed = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
+        let changed_ms = u64::try_from(changed / 1_000_000).unwrap_or(u64::MAX);
+        let is_settled = changed_ms.saturating_add(TICK_MS) < unix_ms();
+        ((found.dev(), found.ino(), found.len(), changed), is_settled)
+    }
+
+    /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
+    pub(in super::super) fn own(path: &Path, was: &About) -> io::Result<()> {
+        let is = about(was.kind, &fs::symlink_metadata(path)?, None);
+        if is.owner != was.owner {
+            lchown(path, Some(was.owner.0), Some(was.owner.1))?;
+        }
+        if was.kind == Kind::Link || about(was.kind, &fs::symlink_metadata(path)?, None).mode == was.mode {
+            return Ok(());
+        }
+        fs::set_permissions(path, fs::Permissions::from_mode(was.mode))
+    }
+
+    /// Lets the user into a folder.
+    pub(in super::super) fn open(path: &Path) -> io::Result<()> {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+    }
+
+    pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
+        symlink(target, at)
+    }
+
+    /// The first name that the user of this process could not give its owner back.
+    pub(in super::super) fn not_ours(listing: &super::Listing) -> Option<&PathBuf> {
+        use rustix::process::{getegid, geteuid, getgroups};
+        let user = geteuid();
+        let mut groups = vec![getegid().as_raw()];
+        groups.extend(getgroups().unwrap_or_default().into_iter().map(|group| group.as_raw()));
+        let is_ours = |(of, group): (u32, u32)| of == user.as_raw() && groups.contains(&group);
+        listing.iter().find(|(_, about)| !user.is_root() && !is_ours(about.owner)).map(|(name, _)| name)
+    }
 }
+#[cfg(unix)]
+pub(super) use unix::{about, not_ours, open, own};
+#[cfg(unix)]
+use unix::{link, stamp};
+
+/// A system without modes and owners.
+#[cfg(not(unix))]
+mod elsewhere {
+    use super::{About, Kind, Listing, Metadata, Path, PathBuf, Stamp, io};
+
+    pub(in super::super) fn about(kind: Kind, _: &Metadata, content: Option<String>) -> About {
+        About { kind, mode: 0, owner: (0, 0), content }
+    }
+
+    pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
+        ((0, 0, found.len(), 0), false)
+    }
+
+    pub(in super::super) fn own(_: &Path, _: &About) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(in super::super) fn open(_: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn link(_: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(in super::super) fn not_ours(_: &Listing) -> Option<&PathBuf> {
+        None
+    }
+}
+#[cfg(not(unix))]
+pub(super) use elsewhere::{about, not_ours, open, own};
+#[cfg(not(unix))]
+use elsewhere::{link, stamp};
 
 /// Fails where the folder of a run is a link, or gone: a tool put another one in its place.
 ///
@@ -112,56 +271,65 @@ pub(super) fn check_own(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::NotADirectory, why))
 }
 
-/// Are governed runs kept in the folder?
-fn holds_runs(folder: &Path) -> bool {
-    folder.join("command-center").join("PENDING").is_dir()
-}
-
-/// Refuses links and special files before anything is made.
+/// Refuses what could not be put back, before anything is made.
 ///
 /// # Errors
-/// Links and special files, of which a copy could lead out of the folder.
-pub(super) fn check_copy(from: &Path, listing: &Listing) -> Result<(), Failure> {
-    match listing.iter().find(|(_, kind)| **kind == Kind::Other) {
-        None => Ok(()),
-        Some((name, _)) => {
-            let what = from.join(name);
-            let message = format!("cannot copy {}: it is a symlink or a special file", what.display());
-            Err(Failure::new(message).with_help("name it in the plan's `ignore`"))
-        }
+/// Special files; with `in_place`, names of other users.
+pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Result<(), Failure> {
+    let refused = |name: &Path, why: &str| {
+        Failure::new(format!("cannot keep {}: {why}", from.join(name).display()))
+            .with_help("name it in the plan's `ignore`")
+    };
+    if let Some((name, _)) = listing.iter().find(|(_, about)| about.kind == Kind::Special) {
+        return Err(refused(name, "it is a special file"));
+    }
+    match not_ours(listing) {
+        Some(name) if in_place => Err(refused(
+            name,
+            "it belongs to another user or group, and a rollback could not restore that",
+        )),
+        _ => Ok(()),
     }
 }
 
-/// Copies what was listed to `to`, which must not exist.
+/// Copies what was listed to `to`, which must not exist, with modes, and with owners as far as that is allowed.
 ///
 /// # Errors
-/// What cannot be read or written; links and special files, of which a copy could lead out of the folder.
+/// What cannot be read or written; special files.
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
-    fs::create_dir(to).map_err(|error| Failure::io("make the folder", to, &error))?;
-    for (name, kind) in listing {
-        let (source, target) = (from.join(name), to.join(name));
-        match kind {
-            Kind::Folder => {
-                fs::create_dir(&target).map_err(|error| Failure::io("make the folder", &target, &error))?;
-            }
-            Kind::File => {
-                fs::copy(&source, &target).map_err(|error| Failure::io("copy", &source, &error))?;
-            }
-            Kind::Other => check_copy(from, listing)?,
-            Kind::Runs => {}
-        }
+    for (name, about) in listing {
+        let target = if name.as_os_str().is_empty() { to.to_path_buf() } else { to.join(name) };
+        put(&from.join(name), &target, about.kind).map_err(|error| Failure::io("copy to", &target, &error))?;
     }
     // From the innermost out, once all is in it: a folder may be one that nothing can be written to.
-    for name in listing.iter().rev().filter(|(_, kind)| **kind == Kind::Folder).map(|(name, _)| name) {
+    for (name, about) in listing.iter().rev().filter(|(_, about)| about.kind != Kind::Runs) {
         let target = to.join(name);
-        copy_mode(&from.join(name), &target)
-            .map_err(|error| Failure::io("set the mode of", &target, &error))?;
+        match own(&target, about) {
+            // Of another user: the copy is of this one, with the mode alone.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let found = fs::symlink_metadata(&target).map(|found| self::about(about.kind, &found, None));
+                found.and_then(|found| own(&target, &About { owner: found.owner, ..about.clone() }))
+            }
+            owned => owned,
+        }
+        .map_err(|error| Failure::io("set the mode of", &target, &error))?;
     }
-    copy_mode(from, to).map_err(|error| Failure::io("set the mode of", to, &error))
+    Ok(())
+}
+
+/// Puts a copy of one name at `to`, where nothing is: an empty folder, a file, a link.
+pub(super) fn put(from: &Path, to: &Path, kind: Kind) -> io::Result<()> {
+    match kind {
+        Kind::Folder => fs::create_dir(to),
+        Kind::File => fs::copy(from, to).map(drop),
+        Kind::Link => link(&fs::read_link(from)?, to),
+        Kind::Special => Err(io::Error::other("it is a special file")),
+        Kind::Runs => Ok(()),
+    }
 }
 
 /// The digest of the content of a file.
-pub(super) fn digest(path: &Path) -> io::Result<String> {
+fn digest(path: &Path) -> io::Result<String> {
     let (mut file, mut hash, mut piece) = (fs::File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut piece)? {
@@ -170,12 +338,4 @@ pub(super) fn digest(path: &Path) -> io::Result<String> {
         }
     }
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Have two files the same content?
-pub(super) fn same(a: &Path, b: &Path) -> io::Result<bool> {
-    if fs::metadata(a)?.len() != fs::metadata(b)?.len() {
-        return Ok(false);
-    }
-    Ok(fs::read(a)? == fs::read(b)?)
 }

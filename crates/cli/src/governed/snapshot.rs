@@ -2,12 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use runstate::governed::{Change, Rollback, RunView};
 
-use super::folder::{self, Kind, Listing};
+use super::folder::{self, Digests, Kind, Listing};
 use crate::failure::Failure;
+
+/// The most changes that are told of one call, of which the state of the run has each.
+const MOST_TOLD: usize = 1_000;
+/// The most names that a rollback says of that it could not restore them.
+const MOST_NAMED: usize = 20;
 
 /// A copy of the working folder, beside the run's files.
 #[derive(Debug, Clone)]
@@ -15,11 +21,23 @@ pub(crate) struct Snapshot {
     kept: PathBuf,
     work: PathBuf,
     ignore: Vec<PathBuf>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What was seen of both folders in this process.
+#[derive(Debug, Default)]
+struct Seen {
+    kept: Digests,
+    work: Digests,
+    /// The copy, once it was found to be the one that was taken.
+    taken: Option<Listing>,
+    /// The working folder behind the last tool.
+    last: Option<Listing>,
 }
 
 impl Snapshot {
     pub(super) fn new(kept: PathBuf, work: PathBuf, ignore: Vec<PathBuf>) -> Self {
-        Snapshot { kept, work, ignore }
+        Snapshot { kept, work, ignore, seen: Arc::default() }
     }
 
     /// Keeps the folder as it is now, unless it was kept before. It is there as a whole or not at all.
@@ -34,152 +52,172 @@ impl Snapshot {
         if beside.exists() {
             fs::remove_dir_all(&beside).map_err(|error| Failure::io("remove", &beside, &error))?;
         }
-        folder::copy(&self.work, &beside, &folder::list(&self.work, &self.ignore)?)?;
+        folder::copy(&self.work, &beside, &self.worked(&mut Digests::new())?)?;
         fs::rename(&beside, &self.kept).map_err(|error| Failure::io("rename", &beside, &error))
     }
 
-    /// Every name that differs from the snapshot, in order.
-    ///
-    /// # Errors
-    /// What cannot be read.
-    pub(super) fn changes(&self) -> Result<Vec<(PathBuf, &'static str)>, Failure> {
-        let (was, is) = self.listings()?;
-        let mut changes = Vec::new();
-        for (name, kind) in &is {
-            match was.get(name) {
-                None => changes.push((name.clone(), "created")),
-                Some(before) if before != kind => changes.push((name.clone(), "modified")),
-                Some(_) if *kind == Kind::File && !self.is_same(name)? || !self.has_mode(name, *kind)? => {
-                    changes.push((name.clone(), "modified"))
-                }
-                Some(_) => {}
-            }
-        }
-        if !self.has_mode(Path::new(""), Kind::Folder)? {
-            changes.push((PathBuf::from("."), "modified"));
-        }
-        changes.extend(was.into_keys().filter(|name| !is.contains_key(name)).map(|name| (name, "removed")));
-        Ok(changes)
-    }
-
-    /// The changes, for a report.
-    ///
-    /// # Errors
-    /// As [`changes`](Self::changes).
-    pub(super) fn told(&self) -> Result<Vec<Change>, Failure> {
-        let told = self.changes()?;
-        Ok(told.into_iter().map(|(name, kind)| Change::new(kind, name.to_string_lossy())).collect())
-    }
-
-    /// The digest of all that is kept: names, kinds, modes and contents.
+    /// The digest of all that is kept: names, kinds, modes, owners and contents.
     ///
     /// # Errors
     /// A file or folder that cannot be read.
     pub(super) fn digest(&self) -> Result<String, Failure> {
-        folder::check_own(&self.kept).map_err(|error| Failure::io("use", &self.kept, &error))?;
-        let mut all = vec![(PathBuf::new(), Kind::Folder)];
-        all.extend(folder::list(&self.kept, &[])?);
-        let mut told = Vec::with_capacity(all.len());
-        for (name, kind) in all {
-            let path = self.kept.join(&name);
-            let read = || -> std::io::Result<serde_json::Value> {
-                let content = if kind == Kind::File { Some(folder::digest(&path)?) } else { None };
-                // A name need not be text.
-                Ok(serde_json::json!([
-                    name.as_os_str().as_encoded_bytes(),
-                    format!("{kind:?}"),
-                    folder::mode(&path)?,
-                    content
-                ]))
-            };
-            told.push(read().map_err(|error| Failure::io("read", &path, &error))?);
-        }
-        Ok(runstate::decision::digest(&told.into()))
+        folder::list(&self.kept, &[], &mut Digests::new()).map(|kept| digest(&kept))
     }
 
-    /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it, nor held against it.
-    pub(super) fn check_is(&self, taken: &str) -> Result<(), Failure> {
-        let found = self.digest()?;
-        if found == taken {
+    /// Looks at both folders before a tool is called.
+    ///
+    /// # Errors
+    /// A folder that cannot be read; a snapshot that is not the one that was taken.
+    pub(super) fn look(&self, taken: Option<&str>) -> Result<(), Failure> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check(&mut seen, taken)?;
+        if seen.last.is_none() {
+            seen.last = Some(self.worked(&mut seen.work)?);
+        }
+        Ok(())
+    }
+
+    /// What was changed since the last look, for a report.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look): of a tool that changes the snapshot as well, its changes would not show.
+    pub(super) fn changes(&self, taken: Option<&str>) -> Result<Vec<Change>, Failure> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check(&mut seen, taken)?;
+        let now = self.worked(&mut seen.work)?;
+        let changes = differences(seen.last.as_ref().unwrap_or(&Listing::new()), &now);
+        let more = changes.len().saturating_sub(MOST_TOLD);
+        let told = changes.iter().take(MOST_TOLD);
+        let mut told: Vec<_> =
+            told.map(|(name, kind)| Change::new(*kind, name.to_string_lossy())).collect();
+        if more > 0 {
+            told.push(Change::new("changed", format!("[… {more} more names]")));
+        }
+        seen.last = Some(now);
+        Ok(told)
+    }
+
+    /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it.
+    fn check(&self, seen: &mut Seen, taken: Option<&str>) -> Result<(), Failure> {
+        let found = folder::list(&self.kept, &[], &mut seen.kept)?;
+        if seen.taken.as_ref() == Some(&found) {
             return Ok(());
         }
-        let what = format!(
-            "the snapshot {} was changed since it was taken: its digest was {taken}, and is {found}",
-            self.kept.display()
-        );
-        Err(Failure::new(what))
-    }
-
-    fn is_same(&self, name: &Path) -> Result<bool, Failure> {
-        let (kept, work) = (self.kept.join(name), self.work.join(name));
-        folder::same(&kept, &work).map_err(|error| Failure::io("compare", &work, &error))
-    }
-
-    /// Has it the mode that it had? That of a link is no one's.
-    fn has_mode(&self, name: &Path, kind: Kind) -> Result<bool, Failure> {
-        let (kept, work) = (self.kept.join(name), self.work.join(name));
-        let same =
-            || Ok(matches!(kind, Kind::Other | Kind::Runs) || folder::mode(&kept)? == folder::mode(&work)?);
-        same().map_err(|error: std::io::Error| Failure::io("compare", &work, &error))
-    }
-
-    fn listings(&self) -> Result<(Listing, Listing), Failure> {
-        if !self.kept.is_dir() {
-            return Err(Failure::new(format!("the snapshot {} is not there", self.kept.display())));
+        // A run that began before snapshots had digests has none.
+        if let Some(taken) = taken {
+            is_taken(&self.kept, &found, taken)?;
         }
-        for own in [&self.kept, &self.work] {
-            folder::check_own(own).map_err(|error| Failure::io("use", own, &error))?;
-        }
-        Ok((folder::list(&self.kept, &[])?, folder::list(&self.work, &self.ignore)?))
+        seen.taken = Some(found);
+        Ok(())
+    }
+
+    fn worked(&self, digests: &mut Digests) -> Result<Listing, Failure> {
+        folder::list(&self.work, &self.ignore, digests)
     }
 
     /// Brings the folder back, touching what differs alone. Doing it again does nothing.
-    fn restore(&self) -> Vec<String> {
-        let (was, is) = match self.listings() {
-            Ok(listings) => listings,
-            Err(failure) => return vec![failure.to_string()],
-        };
+    ///
+    /// # Errors
+    /// A folder that cannot be read; a snapshot that is not the one that was taken. In the list: what could not be restored.
+    fn restore(&self, taken: Option<&str>) -> Result<Vec<String>, Failure> {
+        // Nothing that was seen before counts here.
+        let was = folder::list(&self.kept, &[], &mut Digests::new())?;
+        if let Some(taken) = taken {
+            is_taken(&self.kept, &was, taken)?;
+        }
         let mut errors = Vec::new();
         let mut note = |what: &str, path: &Path, done: std::io::Result<()>| {
             if let Err(error) = done {
                 errors.push(format!("cannot {what} {}: {error}", path.display()));
             }
         };
-        // From the innermost out: what was not there, or was something else. So no link is left to write through.
-        for (name, kind) in is.iter().rev().filter(|(name, kind)| was.get(*name) != Some(kind)) {
+        let is = self.opened()?;
+        let differs = |name: &Path| {
+            let (is, was) = (is.get(name), was.get(name));
+            is.map(|is| (is.kind, &is.content)) != was.map(|was| (was.kind, &was.content))
+        };
+        // From the innermost out: what was not there, or was something else. So no link is left to write through, and no file that has
+        // another name elsewhere is written to.
+        for (name, about) in is.iter().rev().filter(|(name, _)| differs(name)) {
             let path = self.work.join(name);
-            match kind {
+            match about.kind {
                 // It may hold what is ignored, and then it stays.
                 Kind::Folder if self.ignore.iter().any(|ignored| ignored.starts_with(name)) => {}
                 Kind::Folder => note("remove", &path, fs::remove_dir(&path)),
-                Kind::File | Kind::Other => note("remove", &path, fs::remove_file(&path)),
+                Kind::File | Kind::Link | Kind::Special => note("remove", &path, fs::remove_file(&path)),
                 Kind::Runs => {
                     let why = "runs are kept in it, or it looks like that";
                     note("remove", &path, Err(std::io::Error::other(why)));
                 }
             }
         }
-        for (name, kind) in &was {
+        for (name, about) in was.iter().filter(|(name, _)| differs(name)) {
             let (kept, work) = (self.kept.join(name), self.work.join(name));
-            let is_there = is.get(name) == Some(kind);
-            match kind {
-                Kind::Folder if !is_there => note("make the folder", &work, fs::create_dir(&work)),
-                Kind::File if !is_there || !folder::same(&kept, &work).unwrap_or(false) => {
-                    note("restore", &work, fs::copy(&kept, &work).map(drop));
-                }
-                _ => {}
-            }
+            note("restore", &work, folder::put(&kept, &work, about.kind));
         }
-        // Modes last, from the innermost out: nothing can be restored in a folder that may not be written.
-        for (name, kind) in was.iter().rev() {
-            let (kept, work) = (self.kept.join(name), self.work.join(name));
-            if *kind != Kind::Other {
-                note("set the mode of", &work, folder::copy_mode(&kept, &work));
-            }
+        // Last, from the innermost out: nothing can be restored in a folder that may not be written.
+        for (name, about) in was.iter().rev() {
+            let path = self.work.join(name);
+            note("set the owner and the mode of", &path, folder::own(&path, about));
         }
-        note("set the mode of", &self.work, folder::copy_mode(&self.kept, &self.work));
-        errors
+        if errors.is_empty() {
+            let left = differences(&was, &self.worked(&mut Digests::new())?);
+            errors.extend(left.into_iter().map(|(name, kind)| format!("{} is still {kind}", name.display())));
+        }
+        let more = errors.len().saturating_sub(MOST_NAMED);
+        errors.truncate(MOST_NAMED);
+        errors.extend((more > 0).then(|| format!("and {more} more")));
+        Ok(errors)
     }
+
+    /// The working folder, with each folder in it open to the user: a tool may have closed one.
+    fn opened(&self) -> Result<Listing, Failure> {
+        loop {
+            let is = self.worked(&mut Digests::new())?;
+            let closed = is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700);
+            let mut opened = false;
+            for (name, _) in closed {
+                // Of another user it stays as it is, and what is to be done in it fails and is told.
+                opened |= folder::open(&self.work.join(name)).is_ok();
+            }
+            if !opened {
+                return Ok(is);
+            }
+        }
+    }
+}
+
+fn is_taken(kept: &Path, found: &Listing, taken: &str) -> Result<(), Failure> {
+    let found = digest(found);
+    if found == taken {
+        return Ok(());
+    }
+    let what = format!(
+        "the snapshot {} was changed since it was taken: its digest was {taken}, and is {found}",
+        kept.display()
+    );
+    Err(Failure::new(what))
+}
+
+fn digest(listing: &Listing) -> String {
+    let told = listing.iter().map(|(name, about)| {
+        // A name need not be text.
+        let name = name.as_os_str().as_encoded_bytes();
+        serde_json::json!([name, format!("{:?}", about.kind), about.mode, about.owner, about.content])
+    });
+    runstate::decision::digest(&serde_json::Value::Array(told.collect()))
+}
+
+/// Every name that differs, in order.
+fn differences(was: &Listing, is: &Listing) -> Vec<(PathBuf, &'static str)> {
+    // The folder itself has no name.
+    let named = |name: &PathBuf| if name.as_os_str().is_empty() { PathBuf::from(".") } else { name.clone() };
+    let changed = is.iter().filter_map(|(name, about)| match was.get(name) {
+        None => Some((named(name), "created")),
+        Some(before) => (before != about).then(|| (named(name), "modified")),
+    });
+    let removed = was.keys().filter(|name| !is.contains_key(*name)).map(|name| (named(name), "removed"));
+    changed.chain(removed).collect()
 }
 
 /// Reverts a run by its snapshot.
@@ -188,13 +226,10 @@ pub(super) struct FolderRollback(pub(super) Snapshot);
 #[async_trait]
 impl Rollback for FolderRollback {
     async fn roll_back(&self, run: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
-        // A run that began before snapshots had digests has none.
-        if let Some(taken) = run.baseline {
-            self.0.check_is(taken).map_err(|failure| vec![failure.to_string()])?;
-        }
-        match self.0.restore() {
-            errors if errors.is_empty() => Ok(()),
-            errors => Err(errors),
+        match self.0.restore(run.baseline) {
+            Ok(errors) if errors.is_empty() => Ok(()),
+            Ok(errors) => Err(errors),
+            Err(failure) => Err(vec![failure.to_string()]),
         }
     }
 }

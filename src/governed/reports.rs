@@ -1,0 +1,122 @@
+//! The reports of the calls of tools. The last ones are in RUN_STATE.json; those before them are moved to RUN_REPORTS.jsonl, a line
+//! each, so that the state of a run of many tools is not written anew with each report there ever was.
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::chain::digest;
+use super::logs::Lines;
+use super::notes::ToolReport;
+use super::when::When;
+use crate::files::{Disk, Open};
+
+/// The most reports in RUN_STATE.json, and how many stay there when the others are moved.
+const MOST: usize = 96;
+const STAY: usize = 32;
+
+/// All reports of a run. In RUN_STATE.json stand those behind the moved ones.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Reports {
+    all: Vec<ToolReport>,
+    moved: usize,
+}
+
+/// How much of RUN_REPORTS.jsonl belongs to the state: what stands behind it was not known to be written, and is written again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Moved {
+    reports: usize,
+    bytes: u64,
+    /// That of each line is over the digest of the line before too.
+    digest: String,
+}
+
+impl Deref for Reports {
+    type Target = Vec<ToolReport>;
+
+    fn deref(&self) -> &Vec<ToolReport> {
+        &self.all
+    }
+}
+
+impl DerefMut for Reports {
+    fn deref_mut(&mut self) -> &mut Vec<ToolReport> {
+        &mut self.all
+    }
+}
+
+impl Serialize for Reports {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.all[self.moved..])
+    }
+}
+
+impl<'de> Deserialize<'de> for Reports {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Reports { all: Vec::deserialize(deserializer)?, moved: 0 })
+    }
+}
+
+impl Reports {
+    /// Moves all but the last reports to the file, where there are many. The state that counts them as moved is written next.
+    pub(super) fn make_room(
+        &mut self,
+        disk: &dyn Disk,
+        path: &Path,
+        before: &mut Option<Moved>,
+    ) -> io::Result<()> {
+        if self.all.len() - self.moved <= MOST {
+            return Ok(());
+        }
+        let end = self.all.len() - STAY;
+        let mut moved = before.take().unwrap_or_default();
+        let mut file = Lines::open(disk, path, Open::Append)?;
+        file.cut(moved.bytes)?;
+        let mut text = String::new();
+        for report in &self.all[self.moved..end] {
+            let line = serde_json::to_string(report).map_err(io::Error::other)?;
+            moved.follow(&line);
+            text.push_str(&line);
+            text.push('\n');
+        }
+        file.append(&text)?;
+        self.moved = end;
+        *before = Some(moved);
+        Ok(())
+    }
+
+    /// Reads the moved reports. Returns false where the file is not the one that the state was written with: one report takes their place,
+    /// and says so.
+    pub(super) fn read_moved(&mut self, disk: &dyn Disk, path: &Path, told: &Moved, at: When) -> io::Result<bool> {
+        let text = match disk.open(path, Open::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            file => file?.read_from(0, told.bytes)?,
+        };
+        let (mut found, mut reports) = (Moved::default(), Vec::new());
+        for line in std::str::from_utf8(&text).unwrap_or_default().lines() {
+            found.follow(line);
+            reports.extend(crate::json::from_str::<ToolReport>(line).ok());
+        }
+        let is_whole = found == *told && reports.len() == told.reports;
+        if is_whole {
+            self.moved = reports.len();
+        } else {
+            let why = format!("{} is not the file that was written: {} reports are lost", path.display(), told.reports);
+            reports = vec![ToolReport::lost(why, at)];
+        }
+        self.all.splice(..0, reports);
+        Ok(is_whole)
+    }
+}
+
+impl Moved {
+    /// Counts a line, without its line feed.
+    fn follow(&mut self, line: &str) {
+        self.reports += 1;
+        self.bytes += line.len() as u64 + 1;
+        self.digest = digest([self.digest.as_bytes(), line.as_bytes()].concat());
+    }
+}
