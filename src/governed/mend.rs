@@ -90,10 +90,7 @@ impl OpenRun<'_> {
     }
 
     /// Writes FINAL_REPORT.md where the run is over and has none.
-    pub(super) fn report<N: Borrow<Notes>>(
-        &self,
-        document: &Document<GovernedRunStatus, N>,
-    ) -> Result<bool> {
+    pub(super) fn report<N: Borrow<Notes>>(&self, document: &Document<GovernedRunStatus, N>) -> Result<bool> {
         let Place { disk, folders, .. } = self.place;
         let path = folders.report(&self.id);
         if !document.current_state.is_terminal() || disk.open(&path, crate::files::Open::Read).is_ok() {

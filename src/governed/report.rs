@@ -41,7 +41,11 @@ fn write<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>, out: &mut 
     states(document, out)
 }
 
-fn planned<N>(document: &Document<GovernedRunStatus, N>, notes: Option<&Notes>, out: &mut String) -> std::fmt::Result {
+fn planned<N>(
+    document: &Document<GovernedRunStatus, N>,
+    notes: Option<&Notes>,
+    out: &mut String,
+) -> std::fmt::Result {
     writeln!(out, "\n## Planned\n")?;
     for (i, tool) in document.tools_planned.iter().enumerate() {
         let is_done = i < document.tools_completed.len();

@@ -90,7 +90,13 @@ impl Reports {
 
     /// Reads the moved reports. Returns false where the file is not the one that the state was written with: one report takes their place,
     /// and says so.
-    pub(super) fn read_moved(&mut self, disk: &dyn Disk, path: &Path, told: &Moved, at: When) -> io::Result<bool> {
+    pub(super) fn read_moved(
+        &mut self,
+        disk: &dyn Disk,
+        path: &Path,
+        told: &Moved,
+        at: When,
+    ) -> io::Result<bool> {
         let text = match disk.open(path, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             file => file?.read_from(0, told.bytes)?,
@@ -104,7 +110,11 @@ impl Reports {
         if is_whole {
             self.moved = reports.len();
         } else {
-            let why = format!("{} is not the file that was written: {} reports are lost", path.display(), told.reports);
+            let why = format!(
+                "{} is not the file that was written: {} reports are lost",
+                path.display(),
+                told.reports
+            );
             reports = vec![ToolReport::lost(why, at)];
         }
         self.all.splice(..0, reports);

@@ -134,7 +134,9 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
     }
     let (left, present) = document.state_history.split_at(document.state_history.len().saturating_sub(1));
     let history = left.iter().map(|entry| {
-        let exited = entry.exited_at.ok_or_else(|| format!("{} was never left, yet another state follows", entry.state))?;
+        let exited = entry
+            .exited_at
+            .ok_or_else(|| format!("{} was never left, yet another state follows", entry.state))?;
         Ok(json!({"state": entry.state, "entered_at": entry.entered_at.ms(), "exited_at": exited.ms()}))
     });
     let history = history.collect::<Result<Vec<Value>, String>>()?;

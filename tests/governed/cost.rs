@@ -58,7 +58,9 @@ async fn reports_come_back_and_what_is_lost_of_them_is_told() {
             None => {}
             Some("") => world.disk.remove(&path).unwrap(),
             Some("short") => replace(&world.disk, &path, &text.as_bytes()[..text.len() / 2]).unwrap(),
-            Some(_) => replace(&world.disk, &path, text.replacen("is done", "is gone", 1).as_bytes()).unwrap(),
+            Some(_) => {
+                replace(&world.disk, &path, text.replacen("is done", "is gone", 1).as_bytes()).unwrap()
+            }
         }
         world.governor().approve(&run, &asked.id, "ada", "").await.unwrap();
         let ended = world.governor().resume(&run).await.unwrap();

@@ -39,6 +39,9 @@ use command::Cli;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    if governed::is_supervisor() {
+        return governed::supervise();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(refused) => return usage(&refused),

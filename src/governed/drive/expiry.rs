@@ -39,7 +39,9 @@ impl Governor {
             AnyGovernedRun::Verifying(run) => {
                 self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
             }
-            AnyGovernedRun::Auditing(run) => self.roll_back_reviewed(open, run, &why).await.map(Step::into_run),
+            AnyGovernedRun::Auditing(run) => {
+                self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
+            }
             over @ (AnyGovernedRun::Completed(_)
             | AnyGovernedRun::RolledBack(_)
             | AnyGovernedRun::HaltedUnsafe(_)) => Ok(over),

@@ -45,7 +45,10 @@ impl Step {
 }
 
 /// Writes a transition that was taken; nothing is under way behind it. A run whose state had expired stays as it was.
-fn went<M, N, E>(open: &mut OpenRun<'_>, taken: std::result::Result<M, Rejected<N, E, GovernedRunError>>) -> Result<Step>
+fn went<M, N, E>(
+    open: &mut OpenRun<'_>,
+    taken: std::result::Result<M, Rejected<N, E, GovernedRunError>>,
+) -> Result<Step>
 where
     M: Persist<Record = RunRecord, Status = GovernedRunStatus> + Into<AnyGovernedRun>,
     N: Into<AnyGovernedRun>,

@@ -6,8 +6,8 @@ use crate::governed::guarded::{Ended, guarded};
 use crate::governed::notes::{Standing, short, short_texts};
 use crate::governed::when::When;
 use crate::governed_run::{
-    AnyGovernedRun, Auditing, AwaitingApproval, Executing, GovernedRun, GovernedRunStatus, HaltReason, RollBack,
-    Rollback, RolledBack, RunRecord, Verifying,
+    AnyGovernedRun, Auditing, AwaitingApproval, Executing, GovernedRun, GovernedRunStatus, HaltReason,
+    RollBack, Rollback, RolledBack, RunRecord, Verifying,
 };
 use crate::kernel::Persist;
 

@@ -1,26 +1,38 @@
 //! Commands that look at a run: each must exit with 0.
 
-use std::path::PathBuf;
-
 use async_trait::async_trait;
 use runstate::governed::{Auditor, PartError, RunView, Verifier};
 use runstate::governed_run::Opinion;
 
 use super::command_tool::{cannot_start, evidence, failure};
 use super::plan::Command;
-use super::process::{self, Told};
+use super::process::{self, Place, Told};
+
+/// What a command shows; or why it does not pass.
+async fn looked(
+    command: &Command,
+    place: &Place,
+    what: &str,
+) -> Result<Result<Vec<String>, String>, PartError> {
+    let looking = async {
+        let ended = process::run(command, place, Told::default())
+            .await
+            .map_err(|error| PartError::new(cannot_start(command, &error)))?;
+        Ok(match failure(command, &ended)? {
+            None => Ok(evidence(command, &ended)),
+            Some(why) => Err(why),
+        })
+    };
+    place
+        .progress
+        .during(what, looking, |looked| if matches!(looked, Ok(Ok(_))) { "passed" } else { "failed" })
+        .await
+}
 
 /// Passes when all of its commands do.
 pub(super) struct CommandVerifier {
-    commands: Vec<Command>,
-    work: PathBuf,
-    run: PathBuf,
-}
-
-impl CommandVerifier {
-    pub(super) fn new(commands: Vec<Command>, work: PathBuf, run: PathBuf) -> Self {
-        CommandVerifier { commands, work, run }
-    }
+    pub(super) commands: Vec<Command>,
+    pub(super) place: Place,
 }
 
 #[async_trait]
@@ -28,13 +40,7 @@ impl Verifier for CommandVerifier {
     async fn verify(&self, _: &RunView<'_>) -> Result<Vec<String>, PartError> {
         let mut shown = Vec::new();
         for command in &self.commands {
-            let ended = process::run(command, &self.work, &self.run, Told::default())
-                .await
-                .map_err(|error| PartError::new(cannot_start(command, &error)))?;
-            if let Some(why) = failure(command, &ended)? {
-                return Err(PartError::new(why));
-            }
-            shown.extend(evidence(command, &ended));
+            shown.extend(looked(command, &self.place, "verify").await?.map_err(PartError::new)?);
         }
         Ok(shown)
     }
@@ -42,16 +48,9 @@ impl Verifier for CommandVerifier {
 
 /// Passes when its command does.
 pub(super) struct CommandAuditor {
-    reviewer: String,
-    command: Command,
-    work: PathBuf,
-    run: PathBuf,
-}
-
-impl CommandAuditor {
-    pub(super) fn new(reviewer: String, command: Command, work: PathBuf, run: PathBuf) -> Self {
-        CommandAuditor { reviewer, command, work, run }
-    }
+    pub(super) reviewer: String,
+    pub(super) command: Command,
+    pub(super) place: Place,
 }
 
 #[async_trait]
@@ -61,12 +60,10 @@ impl Auditor for CommandAuditor {
     }
 
     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
-        let ended = process::run(&self.command, &self.work, &self.run, Told::default())
-            .await
-            .map_err(|error| PartError::new(cannot_start(&self.command, &error)))?;
-        Ok(match failure(&self.command, &ended)? {
-            None => (Opinion::Pass, evidence(&self.command, &ended).join("; ")),
-            Some(why) => (Opinion::Fail, why),
+        let what = format!("audit by {}", self.reviewer);
+        Ok(match looked(&self.command, &self.place, &what).await? {
+            Ok(shown) => (Opinion::Pass, shown.join("; ")),
+            Err(why) => (Opinion::Fail, why),
         })
     }
 }

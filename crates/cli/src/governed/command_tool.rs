@@ -1,29 +1,21 @@
 //! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use runstate::governed::{Action, Call, Change, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
+use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
 
 use super::plan::{Command, OutputForm, ToolSpec};
-use super::process::{self, Ended, Told};
+use super::process::{self, End, Ended, Place, Told};
 use super::snapshot::Snapshot;
 use crate::failure::Failure;
 
 /// A command as a tool.
 pub(super) struct CommandTool {
-    spec: ToolSpec,
-    work: PathBuf,
-    run: PathBuf,
-    snapshot: Snapshot,
-}
-
-impl CommandTool {
-    pub(super) fn new(spec: ToolSpec, work: PathBuf, run: PathBuf, snapshot: Snapshot) -> Self {
-        CommandTool { spec, work, run, snapshot }
-    }
+    pub(super) spec: ToolSpec,
+    pub(super) place: Place,
+    pub(super) snapshot: Snapshot,
 }
 
 #[async_trait]
@@ -35,7 +27,7 @@ impl GovernedTool for CommandTool {
     /// All of the command: a person approves of what will run, to the letter.
     fn action(&self, _: &RunView<'_>) -> Action {
         // Joined to nothing a path would end in a separator.
-        let folder = self.work.join(&self.spec.folder).components().collect::<PathBuf>();
+        let folder = self.place.work.join(&self.spec.folder).components().collect::<PathBuf>();
         Action::new(format!("run {} in {}", shown(&self.spec.run), folder.display()), self.spec.risk)
     }
 
@@ -44,36 +36,44 @@ impl GovernedTool for CommandTool {
     }
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
-        let command = self.spec.command();
-        let ended = process::run(&command, &self.work, &self.run, self.told(call)).await;
-        let output = match (ended, self.spec.output) {
-            (Err(error), _) => ToolOutput::fail(cannot_start(&command, &error)),
-            (Ok(ended), OutputForm::Json) => match structured(&ended) {
-                // What it says of itself holds, unless it says that all is well and its exit code does not.
-                Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => output,
-                Err(fault) if succeeded(&ended) => ToolOutput::fail(fault),
-                _ => judged(&command, &ended)?,
-            },
-            (Ok(ended), OutputForm::Text) => judged(&command, &ended)?,
-        };
-        // What is told of already is told again only if the command changed it once more, which shows in no listing.
-        let told: HashSet<_> = call.run.reports.iter().flat_map(|report| &report.changes).map(key).collect();
         let failed = |failure: Failure| PartError::new(failure.to_string());
-        // Held against a snapshot that the tool changed as well, its changes would not show.
-        if let Some(taken) = call.run.baseline {
-            self.snapshot.check_is(taken).map_err(failed)?;
-        }
-        let changes = self.snapshot.told().map_err(failed)?;
-        let fresh = changes.into_iter().filter(|change| !told.contains(&key(change)));
-        Ok(fresh.fold(output, |output, change| output.with_change(change.kind, change.what)))
+        self.snapshot.look(call.run.baseline).map_err(failed)?;
+        let (number, all) = (call.run.completed + 1, call.run.planned.len());
+        let what = format!("{} ({number} of {all}, try {})", self.spec.name, call.number);
+        let output = self.place.progress.during(&what, self.ended(call), outcome).await?;
+        let changes = self.snapshot.changes(call.run.baseline).map_err(failed)?;
+        Ok(changes.into_iter().fold(output, |output, change| output.with_change(change.kind, change.what)))
     }
 }
 
-fn key(change: &Change) -> (&str, &str) {
-    (&change.kind, &change.what)
+fn outcome(output: &Result<ToolOutput, PartError>) -> &'static str {
+    match output.as_ref().map(|output| output.status) {
+        Ok(ToolStatus::Pass) => "passed",
+        Ok(ToolStatus::Fail) => "failed",
+        Ok(ToolStatus::NeedsApproval) => "asks for an approval",
+        Ok(ToolStatus::Halted) => "halts",
+        Err(_) => "crashed",
+    }
 }
 
 impl CommandTool {
+    async fn ended(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
+        let command = self.spec.command();
+        let ended = match process::run(&command, &self.place, self.told(call)).await {
+            Ok(ended) => ended,
+            Err(error) => return Ok(ToolOutput::fail(cannot_start(&command, &error))),
+        };
+        if self.spec.output == OutputForm::Text || ended.end == End::Unknown {
+            return judged(&command, &ended);
+        }
+        match structured(&ended) {
+            // What it says of itself holds, unless it says that all is well and its exit code does not.
+            Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => Ok(output),
+            Err(fault) if succeeded(&ended) => Ok(ToolOutput::fail(fault)),
+            _ => judged(&command, &ended),
+        }
+    }
+
     /// The input of a call: its run, tool and number, and the action that a person approved.
     fn told(&self, call: &Call<'_>) -> Told {
         let granted = call.granted.map(|request| request.action().to_owned());
@@ -93,7 +93,7 @@ impl CommandTool {
 }
 
 fn succeeded(ended: &Ended) -> bool {
-    ended.status.is_some_and(|status| status.success())
+    matches!(ended.end, End::Exited(status) if status.success())
 }
 
 /// What a program says that speaks for itself.
@@ -111,7 +111,7 @@ fn structured(ended: &Ended) -> Result<ToolOutput, String> {
 /// What an exit code means.
 ///
 /// # Errors
-/// That it was ended by a signal: nobody knows what it had done.
+/// That it was ended by a signal, or its supervisor was: what it had done is not known.
 fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     Ok(match failure(command, ended)? {
         None => ToolOutput::pass(evidence(command, ended)),
@@ -125,7 +125,10 @@ fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
 
 /// What shows that a command ran.
 pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
-    let code = ended.status.and_then(|status| status.code());
+    let code = match ended.end {
+        End::Exited(status) => status.code(),
+        End::TimedOut | End::Unknown => None,
+    };
     let code = code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
     let outputs = [("standard output", &ended.stdout), ("standard error", &ended.stderr)];
     let outputs = outputs.into_iter().filter(|(_, text)| !text.trim().is_empty());
@@ -139,10 +142,19 @@ pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
 /// Why a command failed; none when it did not.
 ///
 /// # Errors
-/// That it was ended by a signal.
+/// That it was ended by a signal, or its supervisor was.
 pub(super) fn failure(command: &Command, ended: &Ended) -> Result<Option<String>, PartError> {
-    let Some(status) = ended.status else {
-        return Ok(Some(format!("it took longer than {} s and was ended", command.time_limit_seconds)));
+    let status = match ended.end {
+        End::Exited(status) => status,
+        End::TimedOut => {
+            return Ok(Some(format!("it took longer than {} s and was ended", command.time_limit_seconds)));
+        }
+        End::Unknown => {
+            let run = shown(&command.run);
+            return Err(PartError::new(format!(
+                "the supervisor of {run} was ended: what it did is not known"
+            )));
+        }
     };
     match status.code() {
         Some(0) => Ok(None),

@@ -64,7 +64,7 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Re
         let path = root.join(&folder);
         let entries = match fs::read_dir(&path) {
             // The rollback opens it first.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !folder.as_os_str().is_empty() => continue,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
             entries => entries.map_err(|error| cannot(&path, &error))?,
         };
         for entry in entries {
@@ -111,7 +111,8 @@ pub(super) fn check_size(root: &Path, ignore: &[PathBuf]) -> Result<(), Failure>
                 _ => {}
             }
             if names > MOST_NAMES || bytes > MOST_BYTES {
-                let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
+                let why =
+                    format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
                 return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
             }
         }
@@ -284,10 +285,9 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
         return Err(refused(name, "it is a special file"));
     }
     match not_ours(listing) {
-        Some(name) if in_place => Err(refused(
-            name,
-            "it belongs to another user or group, and a rollback could not restore that",
-        )),
+        Some(name) if in_place => {
+            Err(refused(name, "it belongs to another user or group, and a rollback could not restore that"))
+        }
         _ => Ok(()),
     }
 }
@@ -299,7 +299,8 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
     for (name, about) in listing {
         let target = if name.as_os_str().is_empty() { to.to_path_buf() } else { to.join(name) };
-        put(&from.join(name), &target, about.kind).map_err(|error| Failure::io("copy to", &target, &error))?;
+        put(&from.join(name), &target, about.kind)
+            .map_err(|error| Failure::io("copy to", &target, &error))?;
     }
     // From the innermost out, once all is in it: a folder may be one that nothing can be written to.
     for (name, about) in listing.iter().rev().filter(|(_, about)| about.kind != Kind::Runs) {

@@ -11,11 +11,15 @@
 mod auditors;
 mod command_tool;
 mod folder;
+mod held;
 mod plan;
 mod process;
+mod progress;
 mod snapshot;
 mod strays;
+mod supervisor;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +37,8 @@ use crate::output::{complain, printable};
 use crate::store::quoted;
 
 pub(crate) use plan::{PlanFile, read};
+pub(crate) use progress::Progress;
+pub(crate) use supervisor::{is_one as is_supervisor, supervise};
 
 /// The name of the copy that tools work in, in the folder of its run.
 const WORK: &str = "work";
@@ -46,6 +52,7 @@ pub(crate) struct Runs {
     key_file: Option<PathBuf>,
     /// The options that name both, for a command that is shown.
     options: String,
+    progress: Arc<Progress>,
 }
 
 impl Runs {
@@ -63,7 +70,13 @@ impl Runs {
             Some(given) => given.to_path_buf(),
             None => crate::runs::state_dir(None)?.with_file_name("governed"),
         };
-        Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options })
+        let progress = Arc::default();
+        Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options, progress })
+    }
+
+    /// The same, with what their commands do told.
+    pub(crate) fn told(self, progress: Progress) -> Self {
+        Runs { progress: Arc::new(progress), ..self }
     }
 
     /// The folder.
@@ -105,15 +118,16 @@ impl Runs {
         let mut stored = file.plan.clone();
         stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
         stored.ignore.extend(self.own_place(&source)?);
-        // Of two that begin at once on one folder, the second sees the first.
-        let _turn = self.turn()?;
-        if stored.in_place {
-            self.check_free(&source)?;
+        folder::check_size(&source, &stored.ignore)?;
+        // Until the run has begun: of two that begin at once in one folder, the second sees the first.
+        let turn = stored.in_place.then(|| held::Turn::take(self.held())).transpose()?;
+        if let Some(turn) = &turn {
+            turn.check_free(&source)?;
         }
-        let listing = folder::list(&source, &stored.ignore)?;
-        folder::check_copy(&source, &listing)?;
+        let listing = folder::list(&source, &stored.ignore, &mut HashMap::new())?;
+        folder::check_copy(&source, &listing, stored.in_place)?;
         // One that is made later shows as a change, and a rollback says that it was left.
-        let kept = listing.iter().filter(|(_, kind)| **kind == folder::Kind::Runs);
+        let kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs);
         stored.ignore.extend(kept.map(|(name, _)| name.clone()));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
         let text = stored.text()?;
@@ -122,7 +136,12 @@ impl Runs {
         let claimed = governor.claim(&stored.project).map_err(refused)?;
         let place = claimed.folder();
         let filled = self.fill(claimed.id(), &place, &source, &listing, &stored, &text);
-        match filled {
+        let noted = filled.and_then(|()| {
+            let Some(turn) = &turn else { return Ok(()) };
+            let place = fs::canonicalize(&place).map_err(|error| Failure::io("find", &place, &error))?;
+            turn.note(claimed.id(), &source, place.join("RUN_STATE.json"))
+        });
+        match noted {
             Ok(()) => claimed.begin(Some(stored.digest()?)).map_err(refused),
             Err(failure) => {
                 // No run has begun there.
@@ -168,38 +187,11 @@ impl Runs {
         }
     }
 
-    /// The turn of one process among those that begin runs here: a lock of the folder itself, where the system has such.
-    fn turn(&self) -> Result<fs::File, Failure> {
-        let open = || -> std::io::Result<fs::File> {
-            let folder = fs::File::open(&self.folder)?;
-            folder.lock()?;
-            Ok(folder)
-        };
-        open().map_err(|error| Failure::io("lock", &self.folder, &error))
-    }
-
-    /// Fails where another run that is not over works in this folder, in one around it or in one inside of it: the rollback of
-    /// one would take away the results of the other.
-    fn check_free(&self, folder: &Path) -> Result<(), Failure> {
-        let entries =
-            fs::read_dir(&self.folder).map_err(|error| Failure::io("read", &self.folder, &error))?;
-        let runs = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<RunId>().ok());
-        for run in runs {
-            let place = self.folder_of(&run);
-            let Ok(state) = fs::read(self.folders().state(&run)) else { continue };
-            let status = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
-            if status.is_some_and(|status| status.state.is_terminal()) {
-                continue;
-            }
-            let Ok(plan) = plan::read_stored(&place.join("plan.yaml"), &run, self.keys()) else { continue };
-            if plan.in_place && (plan.folder.starts_with(folder) || folder.starts_with(&plan.folder)) {
-                let why = format!("{run} works in {}, and is not over", plan.folder.display());
-                return Err(Failure::new(why).with_help(
-                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`)",
-                ));
-            }
-        }
-        Ok(())
+    /// Where it is noted which folders runs work in: one place for all runs of the user. Of a user without a data folder it is that of the
+    /// runs.
+    fn held(&self) -> PathBuf {
+        let of_user = crate::runs::state_dir(None).map(|runs| runs.with_file_name("held"));
+        of_user.unwrap_or_else(|_| self.folder.join("held"))
     }
 
     /// A governor for a run that there is.
@@ -248,7 +240,7 @@ impl Runs {
             rollback_ms: Rules::default().rollback_ms,
             chained: plan.chained_ledger,
         };
-        let parts: Parts = plan.parts(place);
+        let parts: Parts = plan.parts(place, Arc::clone(&self.progress));
         let governor =
             Governor::new(Arc::new(RealDisk), self.folders(), Arc::new(unix_clock()), parts, rules)
                 .map_err(refused)?;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use runstate::approval::Risk;
 use runstate::governed::{
-    AutoApproved, DeclaredRisk, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner,
-    ProposedPlan,
+    Auditor, AutoApproved, DeclaredRisk, Gates, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval,
+    Planner, ProposedPlan,
 };
 use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
 use runstate::snapshot::Keyring;
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::{CommandTool, shown};
+use super::process::Place;
+use super::progress::Progress;
 use super::snapshot::{FolderRollback, Snapshot};
 use crate::failure::Failure;
 use crate::input::{self, Text};
@@ -321,51 +324,40 @@ impl Plan {
         })
     }
 
-    pub(super) fn parts(mut self, place: &Path) -> Parts {
+    pub(super) fn parts(mut self, run: &Path, progress: Arc<Progress>) -> Parts {
         // A copy is where its run is, wherever that was moved.
         if !self.in_place {
-            self.folder = place.join(super::WORK);
+            self.folder = run.join(super::WORK);
         }
-        let snapshot = Snapshot::new(place.join("snapshot"), self.folder.clone(), self.ignore.clone());
-        let tools = self.tools.iter().map(|spec| {
-            Box::new(CommandTool::new(
-                spec.clone(),
-                self.folder.clone(),
-                place.to_path_buf(),
-                snapshot.clone(),
-            )) as Box<dyn GovernedTool>
+        let snapshot = Snapshot::new(run.join("snapshot"), self.folder.clone(), self.ignore.clone());
+        let place = Place { work: self.folder, run: run.to_path_buf(), progress };
+        let planner = AsWritten {
+            tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
+            risks: self.tools.iter().filter(|tool| tool.risk == Risk::Critical).map(critical).collect(),
+            snapshot: snapshot.clone(),
+        };
+        let tools = self.tools.into_iter().map(|spec| {
+            let (place, snapshot) = (place.clone(), snapshot.clone());
+            Box::new(CommandTool { spec, place, snapshot }) as Box<dyn GovernedTool>
         });
         let auditors = self.audit.iter().map(|audit| {
-            let command = audit.command();
-            Box::new(CommandAuditor::new(
-                audit.reviewer.clone(),
-                command,
-                self.folder.clone(),
-                place.to_path_buf(),
-            )) as Box<dyn runstate::governed::Auditor>
+            let (reviewer, command, place) = (audit.reviewer.clone(), audit.command(), place.clone());
+            Box::new(CommandAuditor { reviewer, command, place }) as Box<dyn Auditor>
         });
-        let plan_approval: Box<dyn PlanApproval> = match self.plan_approval {
-            Approval::Auto => Box::new(AutoApproved),
-            Approval::Ask => Box::new(Always(PlanAnswer::Undecided)),
-            Approval::Never => {
-                Box::new(Always(PlanAnswer::Refused { why: "the run ended before it had a plan".to_owned() }))
-            }
-        };
         Parts {
             tools: tools.collect(),
             auditors: auditors.collect(),
-            verifier: Box::new(CommandVerifier::new(
-                self.verify.clone(),
-                self.folder.clone(),
-                place.to_path_buf(),
-            )),
-            plan_approval,
-            rollback: Box::new(FolderRollback(snapshot.clone())),
-            planner: Box::new(AsWritten {
-                tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
-                risks: self.tools.iter().filter(|tool| tool.risk == Risk::Critical).map(critical).collect(),
-                snapshot,
-            }),
+            plan_approval: match self.plan_approval {
+                Approval::Auto => Box::new(AutoApproved),
+                Approval::Ask => Box::new(Always(PlanAnswer::Undecided)),
+                Approval::Never => {
+                    let why = "the run ended before it had a plan".to_owned();
+                    Box::new(Always(PlanAnswer::Refused { why }))
+                }
+            },
+            verifier: Box::new(CommandVerifier { commands: self.verify, place: place.clone() }),
+            rollback: Box::new(FolderRollback(snapshot)),
+            planner: Box::new(planner),
         }
     }
 }

@@ -1,22 +1,33 @@
-//! A program at work: in a process group of its own, under a time limit, its output kept to the last part.
+//! A program at work: under a supervisor and a time limit, its output kept to the last part.
 
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::plan;
+use super::progress::Progress;
 use super::strays;
+use super::supervisor::{Order, Outcome};
 
 /// How much of each output is kept: its end.
 const KEPT: usize = 16 << 10;
 /// The same of an output that is read as a whole.
 pub(super) const KEPT_WHOLE: usize = 1 << 20;
+
+/// Where the programs of a run work.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) work: PathBuf,
+    /// The folder of the run.
+    pub(super) run: PathBuf,
+    pub(super) progress: Arc<Progress>,
+}
 
 /// The input of a program.
 #[derive(Debug, Default)]
@@ -32,8 +43,7 @@ pub(super) struct Told {
 /// How a program ended.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// None when its time was over and it was ended.
-    pub(super) status: Option<ExitStatus>,
+    pub(super) end: End,
     pub(super) stdout: String,
     /// Was the beginning of the standard output left out?
     pub(super) is_cut: bool,
@@ -42,62 +52,110 @@ pub(super) struct Ended {
     pub(super) strays: usize,
 }
 
-/// The process group of a program, ended when this is dropped before the program has ended by itself.
-struct Group {
-    pid: u32,
-    /// Once it is reaped its id may be another's.
-    reaped: Arc<Mutex<bool>>,
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*reaped {
-            end_group(self.pid);
-            strays::end_children(self.pid);
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Exited(ExitStatus),
+    /// Its time was over, and it was ended.
+    TimedOut,
+    /// Its supervisor was ended before it: how it ended is not known.
+    Unknown,
 }
 
 /// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
 ///
 /// # Errors
 /// That it cannot be started.
-pub(super) async fn run(command: &plan::Command, work: &Path, run: &Path, told: Told) -> io::Result<Ended> {
-    super::folder::check_own(work)?;
-    let (program, arguments) = command.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command_line = Command::new(program);
-    command_line.args(arguments).current_dir(work.join(&command.folder));
+#[cfg(unix)]
+pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Stdio;
+    super::folder::check_own(&place.work)?;
+    let (mut supervisor, socket) = super::supervisor::prepared()?;
+    supervisor.current_dir(place.work.join(&command.folder)).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A tool that has the key could write the files of its own run.
-    command_line.envs(told.env).env(strays::MARKER, run).env_remove(crate::keys::VARIABLE);
-    strays::adopt();
-    let mut child = spawn(&mut command_line, told.input.is_some())?;
-    if let (Some(text), Some(mut input)) = (told.input, child.stdin.take()) {
-        // A program need not read it.
-        thread::spawn(move || drop(input.write_all(text.as_bytes())));
-    }
-    let pid = child.id();
-    let reaped = Arc::new(Mutex::new(false));
-    let group = Group { pid, reaped: Arc::clone(&reaped) };
+    supervisor.envs(told.env).env(strays::MARKER, &place.run).env_remove(crate::keys::VARIABLE);
+    let mut child = supervisor.spawn()?;
+    // With it goes the other end of the socket, so that it is closed when the supervisor is no more.
+    drop(supervisor);
     let most = if told.is_read_whole { KEPT_WHOLE } else { KEPT };
     let (stdout, stderr) = (tail(child.stdout.take(), most), tail(child.stderr.take(), KEPT));
-    let (said, ended) = oneshot::channel();
-    thread::spawn(move || {
-        let status = wait(&mut child, &reaped);
-        // Nobody waits any more when the run was stopped meanwhile.
-        drop(said.send(status));
-    });
+    let order = Order { run: command.run.clone(), input: told.input };
+    let (said, mut outcome) = oneshot::channel();
+    let mut supervised =
+        Supervised { child, socket: socket.try_clone()?, run: place.run.clone(), outcome: None };
+    supervised.outcome = Some(thread::spawn(move || {
+        let mut text = Vec::new();
+        // A supervisor that was ended has no more to say than one that never spoke.
+        let heard = order.send(&socket).and_then(|()| (&socket).read_to_end(&mut text));
+        drop(said.send(heard.ok().and_then(|_| serde_json::from_slice::<Outcome>(&text).ok())));
+    }));
     let limit = Duration::from_secs(command.time_limit_seconds);
-    let status = match tokio::time::timeout(limit, ended).await {
-        Ok(Ok(status)) => Some(status?),
-        Ok(Err(_)) => return Err(io::Error::other("the thread that waited for it is gone")),
-        Err(_) => None,
+    let in_time = tokio::time::timeout(limit, &mut outcome).await.ok();
+    let is_in_time = in_time.is_some();
+    // All that had the outputs is gone then, so they have come to their end.
+    drop(supervised);
+    let outcome = match in_time {
+        Some(said) => said.ok().flatten(),
+        None => outcome.try_recv().ok().flatten(),
     };
-    drop(group);
-    // All that had the outputs is gone, so they have come to their end.
-    let strays = strays::end_children(pid);
+    let (end, strays) = match outcome {
+        Some(Outcome::NotStarted(Some(number), _)) => return Err(io::Error::from_raw_os_error(number)),
+        Some(Outcome::NotStarted(None, why)) => return Err(io::Error::other(why)),
+        Some(Outcome::Ended { status, strays }) if is_in_time => {
+            (End::Exited(ExitStatus::from_raw(status)), strays)
+        }
+        Some(Outcome::Ended { strays, .. }) => (End::TimedOut, strays),
+        None if is_in_time => (End::Unknown, 0),
+        None => (End::TimedOut, 0),
+    };
     let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);
-    Ok(Ended { status, stdout, is_cut, stderr, strays })
+    Ok(Ended { end, stdout, is_cut, stderr, strays })
+}
+
+#[cfg(not(unix))]
+pub(super) async fn run(_: &plan::Command, _: &Place, _: Told) -> io::Result<Ended> {
+    let why = "commands can be run under Unix alone: a process group is needed";
+    Err(io::Error::new(io::ErrorKind::Unsupported, why))
+}
+
+/// A supervisor at work. When this is dropped it ends its tool, if that has not ended by itself; and where it was ended itself, what it
+/// left is looked for.
+#[cfg(unix)]
+struct Supervised {
+    child: std::process::Child,
+    socket: std::os::unix::net::UnixStream,
+    run: PathBuf,
+    outcome: Option<thread::JoinHandle<()>>,
+}
+
+/// How long a supervisor has to end what its tool started.
+#[cfg(unix)]
+const RESPITE: Duration = Duration::from_secs(10);
+
+#[cfg(unix)]
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        let mut pause = Duration::from_micros(50);
+        drop(self.socket.shutdown(std::net::Shutdown::Write));
+        let mut waited = Duration::ZERO;
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(None) if waited < RESPITE => {
+                    thread::sleep(pause);
+                    waited += pause;
+                    pause = (2 * pause).min(Duration::from_millis(5));
+                }
+                ended => break ended.ok().flatten(),
+            }
+        };
+        if !status.is_some_and(|status| status.success()) {
+            drop(self.child.kill());
+            drop(self.child.wait());
+            strays::end_of(&self.run);
+        }
+        // Its end of the socket is closed by now.
+        drop(self.outcome.take().map(thread::JoinHandle::join));
+    }
 }
 
 /// How long the end of an output is waited for, once all that had it was ended.
@@ -115,7 +173,7 @@ fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> oneshot::Recei
     let (told, output) = oneshot::channel();
     thread::spawn(move || {
         let Some(mut from) = from else { return };
-        let (mut kept, mut cut, mut piece) = (VecDeque::with_capacity(KEPT), false, [0; 4096]);
+        let (mut kept, mut cut, mut piece) = (VecDeque::new(), false, [0; 4096]);
         while let Ok(length @ 1..) = from.read(&mut piece) {
             kept.extend(&piece[..length]);
             let over = kept.len().saturating_sub(most);
@@ -127,51 +185,4 @@ fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> oneshot::Recei
         drop(told.send((if cut { format!("[…] {text}") } else { text }, cut)));
     });
     output
-}
-
-#[cfg(unix)]
-fn spawn(command: &mut Command, has_input: bool) -> io::Result<Child> {
-    use std::os::unix::process::CommandExt;
-    use std::process::Stdio;
-    let input = if has_input { Stdio::piped() } else { Stdio::null() };
-    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()
-}
-
-#[cfg(not(unix))]
-fn spawn(_: &mut Command, _: bool) -> io::Result<Child> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "commands can be run under Unix alone: a process group is needed",
-    ))
-}
-
-/// Waits for the leader, ends whoever is left of its group, and only then lets its id go.
-#[cfg(unix)]
-fn wait(child: &mut Child, reaped: &Mutex<bool>) -> io::Result<ExitStatus> {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-    }
-    let mut reaped = reaped.lock().unwrap_or_else(PoisonError::into_inner);
-    end_group(child.id());
-    *reaped = true;
-    child.wait()
-}
-
-#[cfg(not(unix))]
-fn wait(child: &mut Child, _: &Mutex<bool>) -> io::Result<ExitStatus> {
-    child.wait()
-}
-
-/// Ends the process group of that id; says whether there was one.
-#[cfg(unix)]
-pub(super) fn end_group(pid: u32) -> bool {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| kill_process_group(pid, Signal::KILL).is_ok())
-}
-
-#[cfg(not(unix))]
-pub(super) fn end_group(_: u32) -> bool {
-    false
 }

@@ -88,8 +88,7 @@ impl Snapshot {
         let changes = differences(seen.last.as_ref().unwrap_or(&Listing::new()), &now);
         let more = changes.len().saturating_sub(MOST_TOLD);
         let told = changes.iter().take(MOST_TOLD);
-        let mut told: Vec<_> =
-            told.map(|(name, kind)| Change::new(*kind, name.to_string_lossy())).collect();
+        let mut told: Vec<_> = told.map(|(name, kind)| Change::new(*kind, name.to_string_lossy())).collect();
         if more > 0 {
             told.push(Change::new("changed", format!("[… {more} more names]")));
         }
@@ -172,17 +171,19 @@ impl Snapshot {
 
     /// The working folder, with each folder in it open to the user: a tool may have closed one.
     fn opened(&self) -> Result<Listing, Failure> {
+        let mut before = None;
         loop {
             let is = self.worked(&mut Digests::new())?;
-            let closed = is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700);
-            let mut opened = false;
-            for (name, _) in closed {
-                // Of another user it stays as it is, and what is to be done in it fails and is told.
-                opened |= folder::open(&self.work.join(name)).is_ok();
-            }
-            if !opened {
+            if before.as_ref() == Some(&is) {
                 return Ok(is);
             }
+            for (name, _) in
+                is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700)
+            {
+                // Of another user it stays as it is, and what is to be done in it fails and is told.
+                drop(folder::open(&self.work.join(name)));
+            }
+            before = Some(is);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Processes of a run that no call waits for: those that a tool left running, and those that a killed command left.
+//! Processes of a run that no call waits for: those that a tool left running, and those that a supervisor left that was killed.
 //!
-//! While a command lives it is the reaper of all that its tools start: a process without a parent becomes its child, in any
-//! session or group, and is ended with the call. A command that was killed leaves processes behind; the next command of the
-//! run finds them by their environment. A process that emptied its environment is not found then.
+//! A supervisor is the reaper of all that its tool starts: a process without a parent becomes its child, in any session or group, and is
+//! ended with the tool. What a killed supervisor left is found by its environment. A process that emptied its environment is not found
+//! then.
 
 /// A variable in the environment of each process of a run: the folder of the run.
 pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
@@ -13,7 +13,6 @@ mod linux {
     use std::fs;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
-    use std::sync::OnceLock;
     use std::thread;
     use std::time::Duration;
 
@@ -27,35 +26,22 @@ mod linux {
     const ROUNDS: usize = 200;
     const PAUSE: Duration = Duration::from_millis(2);
 
-    /// The children that this process had before it ran anything: those of the shell that became it, or all orphans of a container.
-    static EARLIER: OnceLock<BTreeSet<i32>> = OnceLock::new();
-
-    /// Processes that lose their parent become children of this one from now on.
+    /// Processes that lose their parent become children of this one from now on. It is for a process that does nothing else.
     pub(in super::super) fn adopt() {
-        EARLIER.get_or_init(|| children().map(|child| child.as_raw_nonzero().get()).collect());
         // Where that is not allowed, a process that leaves its group is found by its environment alone.
         set_child_subreaper(Some(getpid())).ok();
     }
 
-    /// Ends the children of this process and all that these leave, but the one that is waited for elsewhere. Says how many there were.
-    pub(in super::super) fn end_children(waited_for: u32) -> usize {
+    /// Ends the children of this process and all that these leave. Says how many there were.
+    pub(in super::super) fn end_children() -> usize {
+        let own = getpid().as_raw_nonzero().get();
         let mut ended = 0;
         for _ in 0..ROUNDS {
             let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             if matches!(waitid(WaitId::All, any), Err(Errno::CHILD)) {
                 break;
             }
-            let is_earlier = |pid: i32| EARLIER.get().is_some_and(|earlier| earlier.contains(&pid));
-            let of_tools: Vec<Pid> = children()
-                .filter(|pid| {
-                    let pid = pid.as_raw_nonzero().get();
-                    pid.unsigned_abs() != waited_for && !is_earlier(pid)
-                })
-                .collect();
-            if of_tools.is_empty() {
-                break;
-            }
-            for child in of_tools {
+            for child in processes().filter(|pid| parent(*pid) == Some(own)) {
                 kill_process(child, Signal::KILL).ok();
                 ended += usize::from(matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(Some(_))));
             }
@@ -90,11 +76,6 @@ mod linux {
         ended.len()
     }
 
-    fn children() -> impl Iterator<Item = Pid> {
-        let own = getpid().as_raw_nonzero().get();
-        processes().filter(move |pid| parent(*pid) == Some(own))
-    }
-
     fn processes() -> impl Iterator<Item = Pid> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
@@ -118,7 +99,7 @@ mod elsewhere {
 
     pub(in super::super) fn adopt() {}
 
-    pub(in super::super) fn end_children(_: u32) -> usize {
+    pub(in super::super) fn end_children() -> usize {
         0
     }
 

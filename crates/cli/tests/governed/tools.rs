@@ -47,32 +47,92 @@ fn a_tool_that_takes_too_long_is_ended_with_its_children() {
     assert_in_order(&session, &run);
 }
 
-/// The command is killed while its tool runs: recovery ends the tool's group and halts the run, since the tool is in doubt.
-#[test]
-fn a_tool_that_a_killed_run_left_is_ended_by_recovery() {
-    let session = Session::new();
-    plan(&session, &[("build", "echo $$ > ../build.pid; sleep 600")], REVIEW);
-    let mut child =
-        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
-    let pid = || {
+/// The parent of a process.
+fn parent(pid: &str) -> String {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+    behind.split_whitespace().nth(1).unwrap_or_default().to_owned()
+}
+
+/// A run whose tool notes its process and the one of something it leaves, and sleeps; the command that drives it, and both ids.
+fn sleeping(session: &Session, stray: &str) -> (std::process::Child, String, [String; 2]) {
+    plan(
+        session,
+        &[("build", &format!("echo $$ > ../build.pid; {stray} & echo $! > ../stray.pid; sleep 600"))],
+        REVIEW,
+    );
+    let child = session
+        .command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = || {
         let run = fs::read_dir(session.path(STATE_DIR))
             .ok()?
             .flatten()
             .find(|entry| entry.file_name().to_string_lossy().starts_with("RUN-"))?;
-        let pid = fs::read_to_string(run.path().join("build.pid")).ok()?.trim().to_owned();
-        (!pid.is_empty()).then_some((run.file_name().into_string().unwrap(), pid))
+        let pid = |name: &str| {
+            let pid = fs::read_to_string(run.path().join(name)).ok()?.trim().to_owned();
+            (!pid.is_empty()).then_some(pid)
+        };
+        Some((run.file_name().into_string().unwrap(), [pid("build.pid")?, pid("stray.pid")?]))
     };
-    until("the tool never started", || pid().is_some());
-    let (run, tool) = pid().unwrap();
-    let busy = governed(&session, &["recover", &run]);
-    assert_eq!(busy.code, Some(2), "{}", busy.shown());
-    assert!(busy.stderr.contains("another process has run"), "{}", busy.shown());
-    child.kill().unwrap();
+    until("the tool never started", || begun().is_some());
+    let (run, pids) = begun().unwrap();
+    (child, run, pids)
+}
+
+/// The command is killed while its tool runs: the tool is ended by its supervisor at once, with all that it started.
+#[test]
+fn a_tool_ends_with_a_command_that_is_killed() {
+    for stray in ["sleep 600", "setsid sleep 600", "env -i setsid sleep 600"] {
+        let session = Session::new();
+        let (mut child, run, pids) = sleeping(&session, stray);
+        let busy = governed(&session, &["recover", &run]);
+        assert_eq!(busy.code, Some(2), "{}", busy.shown());
+        assert!(busy.stderr.contains("another process has run"), "{}", busy.shown());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until("the tool was not ended", || pids.iter().all(|pid| !lives(pid)));
+        let done = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
+        assert_in_order(&session, &run);
+    }
+}
+
+/// A tool that ends its supervisor is ended as well, and the run is halted: what it did is not known.
+#[test]
+fn a_tool_that_ends_its_supervisor_is_ended() {
+    let session = Session::new();
+    let (mut child, run, pids) = sleeping(&session, "setsid sleep 600");
+    let supervisor = parent(&pids[0]);
+    assert_eq!(parent(&supervisor), child.id().to_string());
+    assert!(std::process::Command::new("kill").args(["-KILL", &supervisor]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(pids.iter().all(|pid| !lives(pid)));
+    let state = session.read(&format!("{STATE_DIR}/{run}/RUN_STATE.json"));
+    assert!(state.contains("the supervisor of sh -c"), "{state}");
+    assert!(state.contains("\"current_state\": \"HALTED_UNSAFE\""), "{state}");
+    assert_in_order(&session, &run);
+}
+
+/// Command and supervisor are killed: the next command that has the run in hand ends what they left.
+#[test]
+fn what_a_killed_supervisor_left_is_ended_by_recovery() {
+    let session = Session::new();
+    let (mut child, run, pids) = sleeping(&session, "setsid sleep 600");
+    let supervisor = parent(&pids[0]);
+    // So that the supervisor hears of nothing.
+    for args in [["-STOP", &supervisor], ["-KILL", &child.id().to_string()], ["-KILL", &supervisor]] {
+        assert!(std::process::Command::new("kill").args(args).status().unwrap().success());
+    }
     child.wait().unwrap();
-    assert!(lives(&tool), "it is left running");
+    assert!(pids.iter().all(|pid| lives(pid)), "they are left running");
     let done = governed(&session, &["recover", &run, "--json"]);
     assert_eq!(json(&done)["status"], "HALTED_UNSAFE", "{}", done.shown());
-    until("the tool was not ended", || !lives(&tool));
+    assert!(done.stderr.contains("that a killed command had left running"), "{}", done.shown());
+    until("the tool was not ended", || pids.iter().all(|pid| !lives(pid)));
     assert_in_order(&session, &run);
 }
 
@@ -96,35 +156,26 @@ fn a_process_that_leaves_its_group_is_ended_with_its_tool() {
     }
 }
 
-/// Where a command is killed, the next one that has the run in hand ends what it left, also one that halts the run.
+/// The next command that has the run in hand ends what was left, also one that halts the run.
 #[test]
 fn what_a_killed_command_left_is_ended_before_the_run_expires() {
     let session = Session::new();
-    plan(&session, &[("build", "setsid sleep 600 & echo $! > ../stray.pid; wait")], REVIEW);
-    let text = session.read("plan.yaml") + "limits_seconds: {EXECUTING: 1}\n";
-    session.write("plan.yaml", text);
-    let mut child =
-        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
-    let stray = || {
-        let mut runs = fs::read_dir(session.path(STATE_DIR)).ok()?.flatten();
-        let run = runs.find(|entry| entry.file_name().to_string_lossy().starts_with("RUN-"))?;
-        let pid = fs::read_to_string(run.path().join("stray.pid")).ok()?.trim().to_owned();
-        (!pid.is_empty()).then_some(pid)
-    };
-    until("the tool never started", || stray().is_some());
-    child.kill().unwrap();
+    let (mut child, run, pids) = sleeping(&session, "setsid sleep 600");
+    let supervisor = parent(&pids[0]);
+    for args in [["-STOP", &supervisor], ["-KILL", &child.id().to_string()], ["-KILL", &supervisor]] {
+        assert!(std::process::Command::new("kill").args(args).status().unwrap().success());
+    }
     child.wait().unwrap();
-    let stray = stray().unwrap();
-    assert!(lives(&stray), "it is left running");
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    // Its time is over, by its own state.
+    let path = format!("{STATE_DIR}/{run}/RUN_STATE.json");
+    let mut state: Value = serde_json::from_str(&session.read(&path)).unwrap();
+    state["runstate"]["limits"] = serde_json::json!({"EXECUTING": 1});
+    session.write(&path, state.to_string());
+    assert!(lives(&pids[1]), "it is left running");
     let swept = governed(&session, &["sweep"]);
-    assert!(
-        swept.stdout.contains("HALTED_UNSAFE") || swept.stdout.contains("ROLLED_BACK"),
-        "{}",
-        swept.shown()
-    );
+    assert_eq!(swept.stdout, format!("{run}: HALTED_UNSAFE\n"), "{}", swept.shown());
     assert!(swept.stderr.contains("that a killed command had left running"), "{}", swept.shown());
-    until("the stray was not ended", || !lives(&stray));
+    until("the stray was not ended", || !lives(&pids[1]));
 }
 
 /// A rollback puts nothing back out of a snapshot that was emptied, added to, or altered: in content, or in a mode.

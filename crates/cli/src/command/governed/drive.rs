@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{ask, runtime};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed::{self, Runs};
+use crate::governed::{self, Progress, Runs};
 use crate::output::{Output, complain, printable};
 use crate::signals::Signals;
 
@@ -48,24 +48,28 @@ struct How {
     /// Approve of the plan, where the file says that a person must, in the user's name
     #[arg(long)]
     approve_plan: bool,
+    /// Say on standard error which command runs, and how it ended [default: where standard error is a terminal]
+    #[arg(long)]
+    progress: bool,
     /// End with one JSON object: run, status, waits, why, exit, repairs, report, folder
     #[arg(long)]
     json: bool,
 }
 
 /// Drives a run of a plan.
-pub(super) fn run(args: &RunArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &RunArgs, runs: Runs, out: &mut Output) -> Result<Exit, Failure> {
     let file = governed::read(&args.plan)?;
     let run = runs.create(&file)?;
     complain(&format!("run {run}"));
     drive(&run, &args.how, runs, out)
 }
 
-pub(super) fn recover(args: &RecoverArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn recover(args: &RecoverArgs, runs: Runs, out: &mut Output) -> Result<Exit, Failure> {
     drive(&args.run, &args.how, runs, out)
 }
 
-fn drive(run: &RunId, how: &How, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, Failure> {
+    let runs = &runs.told(Progress::new(how.progress));
     let governor = runs.governor(run)?;
     let (progressed, status) = runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|error| Failure::new(format!("cannot hear signals: {error}")))?;

@@ -64,8 +64,8 @@ enum Command {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let runs = Runs::new(args.state_dir.as_deref(), args.key_file.as_deref())?;
     match &args.command {
-        Command::Run(args) => drive::run(args, &runs, out),
-        Command::Recover(args) => drive::recover(args, &runs, out),
+        Command::Run(args) => drive::run(args, runs, out),
+        Command::Recover(args) => drive::recover(args, runs, out),
         Command::Approvals(args) => approvals::list(args, &runs, out),
         Command::Approve(args) => decide::approve(args, &runs, out),
         Command::Reject(args) => decide::reject(args, &runs, out),
