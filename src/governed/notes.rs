@@ -122,6 +122,9 @@ pub(super) struct Notes {
     pub(super) bound_to: Option<String>,
     /// Every approval of the run as it is: its record in PENDING/, APPROVED/ or REJECTED/ is a copy.
     pub(super) approvals: Vec<Snapshot>,
+    /// The approvals that were granted when the run was taken over from another tool: there is no record of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) adopted: Vec<ApprovalId>,
     pub(super) tools: Reports,
     /// Those before, which are in RUN_REPORTS.jsonl.
     #[serde(default, skip_serializing_if = "Option::is_none")]

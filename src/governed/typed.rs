@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Entry, Extension, VERSION};
-use super::notes::{Notes, Purpose, Standing};
+use super::notes::{Notes, Purpose, Standing, restored};
 use super::when::When;
 use crate::approval::{AnyApproval, ApprovalId};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunRecord};
@@ -128,6 +128,8 @@ pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, S
     noted(document, &notes)?;
     if is_ours {
         planned(document, &notes)?;
+        granted(document, &notes)?;
+        under_way(document, &notes)?;
     }
     if status.is_terminal() && !is_ours {
         return Ok(Read { run: None, notes, foreign });
@@ -202,7 +204,77 @@ fn planned(document: &Document, notes: &Notes) -> Result<(), String> {
     }
 }
 
-/// Why there is no run like that, for whoever has none to drive.
+/// Holds the approvals that were granted against their records: each has one that says so, but those that another tool's file granted.
+fn granted(document: &Document, notes: &Notes) -> Result<(), String> {
+    let records: Vec<AnyApproval> = notes.approvals.iter().filter_map(restored).collect();
+    let says_so =
+        |approval: &AnyApproval| matches!(approval, AnyApproval::Approved(_) | AnyApproval::Executed(_));
+    let of = |id: &ApprovalId| records.iter().find(|approval| approval.record().id() == id);
+    for id in document.approvals_granted.iter().filter(|id| !notes.adopted.contains(*id)) {
+        match of(id) {
+            Some(approval) if says_so(approval) => {}
+            Some(approval) => {
+                return Err(format!(
+                    "approvals_granted has {id}, and its record in `runstate` is {}",
+                    approval.status()
+                ));
+            }
+            None => return Err(format!("approvals_granted has {id}, and `runstate` has no record of it")),
+        }
+    }
+    match records
+        .iter()
+        .filter(|approval| says_so(approval))
+        .find(|approval| !document.approvals_granted.contains(approval.record().id()))
+    {
+        Some(approval) => Err(format!(
+            "the record of {} in `runstate` is {}, and approvals_granted does not have it",
+            approval.record().id(),
+            approval.status()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Holds what a run waits for, or is about to do, against its tools and its deadline.
+fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
+    let (is_begun, next) = (document.current_tool.is_some(), document.tools_remaining.first());
+    let (used, needs_a_tool) = match &notes.standing {
+        Standing::Asked { approval, purpose } | Standing::Granted { approval, purpose } => {
+            (Some((approval, *purpose)), matches!(purpose, Purpose::GoOn | Purpose::Keep))
+        }
+        Standing::Calling { approval } => (approval.as_ref().map(|approval| (approval, Purpose::GoOn)), true),
+        Standing::Failed { .. } => (None, true),
+        Standing::Idle | Standing::RollingBack { .. } => (None, false),
+    };
+    if needs_a_tool && !is_begun {
+        return Err("`runstate` says that a tool is under way, and current_tool is null".to_owned());
+    }
+    let Some((id, purpose)) = used else { return Ok(()) };
+    let Some(approval) = notes.approval(id) else { return Ok(()) };
+    let tool = approval.record().request().tool();
+    if purpose != Purpose::Plan && next.is_none_or(|next| next != tool) {
+        let next = next.map_or("null".to_owned(), |next| format!("{next:?}"));
+        return Err(format!("approval {id} is about {tool:?}, the first of tools_remaining is {next}"));
+    }
+    let entered_at = document.state_history.last().map(|entry| entry.entered_at.ms());
+    let limits = document.runstate.as_ref().and_then(|ours| ours.limits).unwrap_or_default();
+    let deadline = entered_at.and_then(|at| limits.deadline(document.current_state, at));
+    match &approval {
+        AnyApproval::AwaitingHuman(asked)
+            if deadline.is_some_and(|deadline| deadline != asked.state().deadline()) =>
+        {
+            Err(format!(
+                "approval {id} is to be answered by {}, the run waits until {}",
+                When::from_ms(asked.state().deadline()),
+                deadline.map_or("null".to_owned(), |at| When::from_ms(at).to_string())
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why there is no run like that, for a reader that drives none.
 pub(super) fn fault(document: &Document) -> Option<String> {
     let anybody = Reviewers::new(["anybody"]).ok()?;
     read(document, &anybody).err()
@@ -254,5 +326,5 @@ fn foreign_notes(document: &Document) -> Notes {
         (Some(_), GovernedRunStatus::Executing) => Standing::Calling { approval: None },
         _ => Standing::Idle,
     };
-    Notes { standing, ..Notes::default() }
+    Notes { standing, adopted: document.approvals_granted.clone(), ..Notes::default() }
 }

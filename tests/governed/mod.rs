@@ -15,4 +15,5 @@ mod parts;
 mod plans;
 mod random;
 mod rows;
+mod undrivable;
 mod world;
