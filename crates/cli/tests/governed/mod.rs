@@ -9,6 +9,7 @@ mod limits;
 mod people;
 mod places;
 mod plans;
+mod restored;
 mod tools;
 
 use std::fs;

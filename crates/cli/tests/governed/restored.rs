@@ -1,0 +1,197 @@
+//! A folder before a run, and after its rollback: content, kind, mode, target, owner and empty folders of each name in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{json, run_id};
+use crate::session::{Said, Session};
+
+/// What there is of a name: kind, mode, user, group, and the content or the target.
+type Found = (&'static str, u32, u32, u32, Vec<u8>);
+
+/// All in a folder and the folder itself, but what is in the folder of runs.
+fn walked(folder: &Path, runs: &Path) -> BTreeMap<PathBuf, Found> {
+    let (mut all, mut open) = (BTreeMap::new(), vec![folder.to_path_buf()]);
+    while let Some(path) = open.pop() {
+        if path == runs {
+            continue;
+        }
+        let about = fs::symlink_metadata(&path).unwrap();
+        let (kind, content) = match about.file_type() {
+            kind if kind.is_symlink() => {
+                ("link", fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes())
+            }
+            kind if kind.is_dir() => {
+                open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                ("folder", Vec::new())
+            }
+            kind if kind.is_file() => ("file", fs::read(&path).unwrap()),
+            _ => ("special", Vec::new()),
+        };
+        let mode = if kind == "link" { 0 } else { about.mode() & 0o7777 };
+        let name = path.strip_prefix(folder).unwrap().to_path_buf();
+        all.insert(name, (kind, mode, about.uid(), about.gid(), content));
+    }
+    all
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// One of each thing that is put back.
+fn fill(site: &Path) {
+    let path = |name: &str| site.join(name);
+    for name in ["a/b/c", "empty/inner", "private", "closed", "shared", "turned"] {
+        fs::create_dir_all(path(name)).unwrap();
+    }
+    for (name, content) in [
+        ("index.html", "old"),
+        ("keep.txt", "kept"),
+        ("a/b/c/deep", "deep"),
+        ("private/secret", "hidden"),
+        ("closed/inside", "there"),
+        ("turned/into-a-file", "x"),
+        ("read-only", "r"),
+        ("script", "#!/bin/sh\n"),
+        ("bytes", "\u{0}\u{1}"),
+    ] {
+        fs::write(path(name), content).unwrap();
+    }
+    symlink("index.html", path("to-file")).unwrap();
+    symlink("a/b", path("to-folder")).unwrap();
+    symlink("nowhere", path("dangling")).unwrap();
+    symlink("/etc/hostname", path("a/out-of-it")).unwrap();
+    for (name, mode) in [
+        ("read-only", 0o444),
+        ("script", 0o755),
+        ("private/secret", 0o600),
+        ("private", 0o700),
+        ("closed", 0o555),
+    ] {
+        set_mode(&path(name), mode);
+    }
+    set_mode(&path("shared"), 0o2775);
+}
+
+/// Spoils each of them, in each way.
+const WRECK: &str = r#"
+echo new > index.html; echo more >> keep.txt; chmod 600 keep.txt
+rm -rf empty a/b/c; mkdir -p a/b/c/new; echo x > a/b/c/new/file
+chmod 755 private closed; rm -f private/secret; echo y > closed/inside; echo z > closed/more
+rm -rf turned; echo "a file" > turned
+rm -f script; mkdir script; echo x > script/x
+rm -f to-file; ln -s keep.txt to-file
+rm -f to-folder; mkdir to-folder; echo x > to-folder/x
+rm -f dangling; echo "a file" > dangling
+rm -f a/out-of-it; ln -s ../.. a/out-of-it
+rm -f read-only; ln -s bytes read-only
+ln keep.txt another-name; mkfifo pipe; ln -s / root
+mkdir -p made/deep/deeper; echo x > made/deep/deeper/x; chmod 000 made/deep/deeper/x made/deep
+chmod 0777 shared; chmod 000 index.html
+if [ "$(id -u)" = 0 ]; then chown 4321:4321 bytes .; chown -h 4321:4321 a; fi
+chmod 0711 .
+exit 1
+"#;
+
+struct Judged {
+    session: Session,
+    /// The command as another user, if it is.
+    user: Option<u32>,
+}
+
+impl Judged {
+    fn run(&self, args: &[&str]) -> Said {
+        let plain = self.session.command(args);
+        let Some(user) = self.user else { return self.session.run(args) };
+        let mut command = Command::new("setpriv");
+        let ids = [format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()];
+        command.args(ids).arg(self.session.path("runstate")).args(args).current_dir(self.session.path("."));
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        self.session.said(args, &command.output().unwrap())
+    }
+}
+
+fn judge(user: Option<u32>, in_place: bool, runs: &str) {
+    let what = format!("user {user:?}, in place {in_place}, runs in {runs}");
+    let session = Session::new();
+    let site = session.path("site");
+    fs::create_dir_all(&site).unwrap();
+    fill(&site);
+    session.write("wreck.sh", WRECK).write(
+        "plan.yaml",
+        format!(
+            "project: SITE\nfolder: site\nin_place: {in_place}\ngates: {{auto: [wreck]}}\n\
+             tools:\n  - {{name: wreck, run: [sh, {}]}}\n\
+             verify:\n  - run: ['true']\naudit:\n  - {{reviewer: quality, run: ['true']}}\n",
+            session.path("wreck.sh").display()
+        ),
+    );
+    let is_root = is_root();
+    if let Some(user) = user {
+        let binary = session.path("runstate");
+        fs::copy(env!("CARGO_BIN_EXE_runstate"), &binary).unwrap();
+        let owner = format!("{user}:{user}");
+        let owned = Command::new("chown").args(["-Rh", &owner]).arg(session.path(".")).status();
+        assert!(owned.unwrap().success());
+    } else if is_root {
+        chown(site.join("keep.txt"), Some(1234), Some(1235)).unwrap();
+        chown(site.join("a/b"), Some(1234), Some(0)).unwrap();
+        lchown(site.join("dangling"), Some(1234), Some(1235)).unwrap();
+    }
+    fs::create_dir_all(session.path(runs)).unwrap();
+    if let Some(user) = user {
+        chown(session.path(runs), Some(user), Some(user)).unwrap();
+    }
+    let runs_path = session.path(runs);
+    let judged = Judged { session, user };
+    let before = walked(&site, &runs_path);
+    let said = judged.run(&["governed", "run", "plan.yaml", "--json", "--state-dir", runs]);
+    assert_eq!(json(&said)["status"], "ROLLED_BACK", "{what}: {}", said.shown());
+    assert!(
+        json(&said)["why"].to_string().contains("everything was rolled back"),
+        "{what}: {}",
+        said.shown()
+    );
+    assert_same(&walked(&site, &runs_path), &before, &format!("{what}: the folder of the plan"));
+    if !in_place {
+        let work = runs_path.join(run_id(&json(&said))).join("work");
+        assert_same(&walked(&work, Path::new("")), &before, &format!("{what}: the copy"));
+    }
+}
+
+fn assert_same(is: &BTreeMap<PathBuf, Found>, was: &BTreeMap<PathBuf, Found>, what: &str) {
+    for name in was.keys().chain(is.keys()) {
+        assert_eq!(is.get(name), was.get(name), "{what}: {}", name.display());
+    }
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// As the user that the test has; and where that is root, as another one too.
+#[test]
+fn a_folder_is_after_a_rollback_what_it_was_before_the_run() {
+    const NOBODY: u32 = 65534;
+    let is_known = |user: &u32| {
+        let as_user = Command::new("setpriv").args([&format!("--reuid={user}"), "true"]).status();
+        as_user.is_ok_and(|status| status.success())
+    };
+    let other = Some(NOBODY).filter(|user| is_root() && is_known(user));
+    for user in std::iter::once(None).chain(other.map(Some)) {
+        for in_place in [true, false] {
+            for runs in ["runs", "site/runs"] {
+                judge(user, in_place, runs);
+            }
+        }
+    }
+}
