@@ -29,7 +29,7 @@ impl Governor {
     /// # Cancel safety
     /// As [`start`](Self::start).
     pub async fn approve(&self, run: &RunId, approval: &ApprovalId, by: &str, why: &str) -> Result<()> {
-        let (mut open, asked) = self.asked(run, approval).await?;
+        let (mut open, asked) = self.asked(run, approval, true).await?;
         self.bound(&open)?;
         let mut answer = approval::Approve::new(by, self.now());
         if !why.trim().is_empty() {
@@ -75,7 +75,7 @@ impl Governor {
         by: &str,
         why: &str,
     ) -> Result<GovernedRunStatus> {
-        let (mut open, asked) = self.asked(run, approval).await?;
+        let (mut open, asked) = self.asked(run, approval, false).await?;
         self.bound(&open)?;
         somebody(approval, by)?;
         let (why, at) = (if why.trim().is_empty() { "rejected" } else { why }, self.now());
@@ -111,7 +111,7 @@ impl Governor {
         by: &str,
         why: &str,
     ) -> Result<GovernedRunStatus> {
-        let (mut open, asked) = self.asked(run, approval).await?;
+        let (mut open, asked) = self.asked(run, approval, false).await?;
         somebody(approval, by)?;
         let why = format!("{by}: {}", if why.trim().is_empty() { "no reason was given" } else { why });
         let (why, at) = (short(&why), self.now());
@@ -127,8 +127,13 @@ impl Governor {
     }
 
     /// A run that waits for this approval.
-    async fn asked(&self, run: &RunId, approval: &ApprovalId) -> Result<(OpenRun<'_>, Asked)> {
-        let InHand { open, run, document, expired, .. } = self.take(run).await?;
+    async fn asked(
+        &self,
+        run: &RunId,
+        approval: &ApprovalId,
+        leaves_the_ledger: bool,
+    ) -> Result<(OpenRun<'_>, Asked)> {
+        let InHand { open, run, document, expired, .. } = self.take_and(run, leaves_the_ledger).await?;
         if let Some((id, deadline)) = expired
             && id == *approval
         {

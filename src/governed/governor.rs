@@ -426,7 +426,13 @@ impl Governor {
 
     /// Takes a run in hand, brings its files in line, and takes it where its timeout leads if it has expired.
     pub(super) async fn take(&self, run: &RunId) -> Result<InHand<'_>> {
+        self.take_and(run, false).await
+    }
+
+    /// The same; and says whether a ledger that is not known is left as it is.
+    pub(super) async fn take_and(&self, run: &RunId, leaves_the_ledger: bool) -> Result<InHand<'_>> {
         let Found { mut open, run, document } = self.place().open(run, &self.reviewers, self.now())?;
+        open.leaves_the_ledger = leaves_the_ledger;
         (self.taking)(&open.id);
         open.mend(&document)?;
         let Some(run) = run else {

@@ -321,6 +321,15 @@ pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option
     if lines.has(before)? { lines.mark(before.told) } else { Ok(None) }
 }
 
+/// Is the ledger the one that the mark was made in, so that little of it is read?
+pub(super) fn is_known(place: Place<'_>, mark: Option<&Mark>) -> io::Result<bool> {
+    let Some(mark) = mark else { return Ok(false) };
+    match Lines::open(place.disk, &place.folders.ledger(), Open::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        lines => lines?.has(mark),
+    }
+}
+
 /// Appends the lines of a run that the ledger lacks, under a lock: several processes do. The last transition is `new`, or recovered like the
 /// others. Where the last line cannot be followed, the ledger is set aside as a whole, and a new one tells of the run from its
 /// beginning. Other runs are told again when they are next in hand.

@@ -74,6 +74,13 @@ impl OpenRun<'_> {
     /// Appends the lines that the ledger lacks, and says how many lines that were.
     pub(super) fn ledger(&mut self, all: &[Transition], new: bool) -> Result<usize> {
         let path = self.place.folders.ledger();
+        let is_over = all.last().is_some_and(|last| last.to.is_terminal());
+        if self.leaves_the_ledger && !is_over {
+            let is_known = logs::is_known(self.place, self.notes.ledger.as_ref());
+            if !is_known.map_err(GovernedError::io(&path))? {
+                return Ok(0);
+            }
+        }
         let mended = logs::ledger(self.place, &self.id, all, new, &mut self.notes.ledger);
         let Mended { appended, cut, set_aside } = mended.map_err(GovernedError::io(&path))?;
         self.repairs.cut_bytes += cut;

@@ -44,6 +44,9 @@ pub(super) struct OpenRun<'a> {
     pub(super) notes: Notes,
     /// The repairs since the run is in hand.
     pub(super) repairs: Repairs,
+    /// Is a ledger that would have to be read from its beginning left to the command that goes on with the run? An answer takes as long
+    /// with a long ledger as with a short one.
+    pub(super) leaves_the_ledger: bool,
     /// Are the moved reports of its tools lost?
     pub(super) are_lost: bool,
     foreign: Foreign,
@@ -165,7 +168,17 @@ impl<'a> Place<'a> {
 impl<'a> OpenRun<'a> {
     fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Box<dyn DiskFile>) -> Self {
         let (repairs, changed) = (Repairs::default(), Vec::new());
-        OpenRun { place, id, notes, repairs, are_lost: false, foreign, changed, _lock: lock }
+        OpenRun {
+            place,
+            id,
+            notes,
+            repairs,
+            leaves_the_ledger: false,
+            are_lost: false,
+            foreign,
+            changed,
+            _lock: lock,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use runstate::approval::ApprovalId;
 use runstate::clock::Clock;
 use runstate::files::{Crash, Disk, DiskFile, Open, SimDisk, Survives, replace};
 use runstate::governed::*;
@@ -308,4 +309,28 @@ async fn what_is_read_does_not_grow_with_the_ledger() {
     few("resume");
     judge_ledger(&world, &run);
     assert!(!world.governor().resume(&other).await.unwrap().status.is_terminal());
+}
+
+/// A ledger in the place of the one that the run knows is read by the command that goes on with the run, and not by an answer.
+#[tokio::test(start_paused = true)]
+async fn an_answer_does_not_read_another_ledger() {
+    let world = World::new(Script { tools: vec![Tool::new("deploy", [Reply::Pass])], ..Script::default() });
+    let read = Arc::new(AtomicU64::new(0));
+    let clock: Arc<dyn Clock> = world.clock.clone();
+    let disk = Arc::new(Counting(world.disk.clone(), Arc::clone(&read)));
+    let governor = Governor::new(disk, folders(), clock, world.parts(), world.rules.clone()).unwrap();
+    world.governor().start("OTHER").await.unwrap();
+    let line = world.file(folders().ledger()).lines().next().unwrap().to_owned() + "\n";
+    let run = governor.start("PROJECT").await.unwrap().run;
+    replace(&world.disk, &folders().ledger(), line.repeat(20_000).as_bytes()).unwrap();
+    read.store(0, Ordering::Relaxed);
+    let approval: ApprovalId = format!("{run}-A1").parse().unwrap();
+    governor.approve(&run, &approval, "ada", "").await.unwrap();
+    let bytes = read.load(Ordering::Relaxed);
+    assert!(bytes < 100_000, "approve read {bytes} bytes");
+    // The approval is used once, whatever the ledger says.
+    assert!(governor.approve(&run, &approval, "ada", "").await.is_err());
+    assert_eq!(governor.resume(&run).await.unwrap().status, GovernedRunStatus::Completed);
+    assert!(governor.approve(&run, &approval, "ada", "").await.is_err());
+    judge_ledger(&world, &run);
 }
