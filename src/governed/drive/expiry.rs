@@ -2,10 +2,9 @@
 
 use super::asking::{asked_about_plan, question};
 use super::{Governor, OpenRun, Result, Step};
-use crate::approval::{AnyApproval, Outcome};
+use crate::approval::{AnyApproval, ApprovalId, Outcome};
 use crate::governed::notes::Standing;
-use crate::governed_run::RunRecord;
-use crate::governed_run::{AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunStatus, Halt, Planning};
+use crate::governed_run::{AnyGovernedRun, Asks, GovernedRun, GovernedRunStatus, Halt, RunRecord};
 use crate::kernel::Persist;
 
 impl Governor {
@@ -29,13 +28,19 @@ impl Governor {
                 let run = run.halt(Halt::timed_out(at));
                 self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
             }
-            AnyGovernedRun::Planning(run) => self.unplanned(open, run, at),
+            AnyGovernedRun::Planning(run) => {
+                let asked = asked_about_plan(&open.notes);
+                self.unanswered(open, run, asked.as_ref(), at)
+            }
             AnyGovernedRun::Executing(run) => {
                 self.call_is_lost(open)?;
                 let run = run.halt(Halt::timed_out(at));
                 self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
             }
-            AnyGovernedRun::AwaitingApproval(run) => self.unanswered(open, run, at),
+            AnyGovernedRun::AwaitingApproval(run) => {
+                let asked = run.state().approval().clone();
+                self.unanswered(open, run, Some(&asked), at)
+            }
             AnyGovernedRun::Verifying(run) => {
                 self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
             }
@@ -62,40 +67,18 @@ impl Governor {
         Ok(())
     }
 
-    /// Nobody answered: the approval and the run end together (B4).
-    fn unanswered(
+    /// No answer came, or there was no plan in time: the question and the run end together (B4).
+    fn unanswered<S: Asks>(
         &self,
         open: &mut OpenRun<'_>,
-        run: GovernedRun<AwaitingApproval>,
+        run: GovernedRun<S>,
+        asked: Option<&ApprovalId>,
         at: u64,
     ) -> Result<AnyGovernedRun> {
         open.notes.standing = Standing::Idle;
-        let Some(approval) = question(open, run.state().approval()) else {
-            // Another tool's run, whose question left no record.
-            let run = run.halt(Halt::timed_out(at));
-            return self.halted(open, run.map_err(|rejected| rejected.error.to_string()));
-        };
-        match run.timed_out_with(approval, at) {
-            Ok((run, approval)) => {
-                open.keep(&approval)?;
-                self.halted(open, Ok(run))
-            }
-            Err(back) => Err(open.inconsistent(back.to_string())),
-        }
-    }
-
-    /// There is no plan in time; a question about one ends with the run (B4).
-    fn unplanned(
-        &self,
-        open: &mut OpenRun<'_>,
-        run: GovernedRun<Planning>,
-        at: u64,
-    ) -> Result<AnyGovernedRun> {
-        let asked = asked_about_plan(&open.notes).and_then(|id| question(open, &id));
-        open.notes.standing = Standing::Idle;
-        let Some(approval) = asked else {
-            let run = run.halt(Halt::timed_out(at));
-            return self.halted(open, run.map_err(|rejected| rejected.error.to_string()));
+        let Some(approval) = asked.and_then(|id| question(open, id)) else {
+            // No plan was made, or the question of another tool's run left no record.
+            return self.halted(open, S::halted(run, Halt::timed_out(at)).map_err(|error| error.to_string()));
         };
         match run.timed_out_with(approval, at) {
             Ok((run, approval)) => {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{AnyGovernedRun, Approve, Halt, RollBack, Rollback, RolledBack, RunRecord};
+use super::{AnyGovernedRun, Approve, Halt, Planning, RollBack, Rollback, RolledBack, RunRecord, Timed};
 use super::{AwaitingApproval, Executing, GovernedRun, GovernedRunError, HaltReason, HaltedUnsafe, RunId};
 use crate::approval::{self, Aborted, Approval, ApprovalError, Approved, AwaitingHuman};
 use crate::kernel::Guard;
@@ -134,16 +134,14 @@ impl GovernedRun<AwaitingApproval> {
         self,
         approval: Asked,
         answer: &approval::Approve,
-    ) -> Result<(GovernedRun<Executing>, Approval<Approved>), Box<Unanswered>> {
+    ) -> Answered<AwaitingApproval, (GovernedRun<Executing>, Approval<Approved>)> {
         let event = Approve::new(approval.record().id().clone(), answer.decision().at());
-        let checked = self.belongs(&approval).and_then(|()| {
-            Executing::check(self.state(), &event, self.record()).map_err(AnswerError::Refused)?;
-            Approved::check(approval.state(), answer, approval.record()).map_err(AnswerError::Approval)
-        });
-        match checked {
-            Err(error) => Err(Box::new(Unanswered { run: self, approval, error })),
-            Ok(()) => Ok((moved(self.approve(event)), moved(approval.approve(answer.clone())))),
-        }
+        let (run, approval) = self.if_both(
+            approval,
+            |state, record| Executing::check(state, &event, record),
+            |approval| Approved::check(approval.state(), answer, approval.record()),
+        )?;
+        Ok((moved(run.approve(event)), moved(approval.approve(answer.clone()))))
     }
 
     /// The person `by` said no, and the changes were rolled back as `rollback` says: the approval is ABORTED, and the run is
@@ -158,7 +156,7 @@ impl GovernedRun<AwaitingApproval> {
         reason: &str,
         rollback: &Rollback,
         at: u64,
-    ) -> Result<(RejectedRun, Approval<Aborted>), Box<Unanswered>> {
+    ) -> Answered<AwaitingApproval, (RejectedRun, Approval<Aborted>)> {
         let answer = approval::Reject::by(by, reason, at);
         match rollback {
             Rollback::Complete => {
@@ -176,8 +174,80 @@ impl GovernedRun<AwaitingApproval> {
             }
         }
     }
+}
 
-    /// Nobody answered in time: the approval is ABORTED and the run HALTED_UNSAFE.
+/// A state in which a run may wait for a person's answer: AWAITING_APPROVAL, and PLANNING with a question about its plan.
+pub trait Asks: Timed + fmt::Debug {
+    #[doc(hidden)]
+    fn belongs(&self, record: &RunRecord, approval: &Approval<AwaitingHuman>) -> Result<(), AnswerError>;
+
+    /// The reason of a halt with a question that was passed on.
+    #[doc(hidden)]
+    fn escalation(why: &str) -> HaltReason;
+
+    #[doc(hidden)]
+    fn check_halt(&self, record: &RunRecord, halt: &Halt) -> Result<(), GovernedRunError>;
+
+    #[doc(hidden)]
+    fn halted(run: GovernedRun<Self>, halt: Halt) -> Result<GovernedRun<HaltedUnsafe>, GovernedRunError>
+    where
+        Self: Sized;
+}
+
+macro_rules! asks {
+    ($State:ident, $belongs:expr, $escalation:expr) => {
+        impl Asks for $State {
+            fn belongs(&self, record: &RunRecord, approval: &Asked) -> Result<(), AnswerError> {
+                AnswerError::unless_of(record.run_id(), approval)?;
+                $belongs(self, approval)
+            }
+
+            fn escalation(why: &str) -> HaltReason {
+                $escalation(why.to_owned())
+            }
+
+            fn check_halt(&self, record: &RunRecord, halt: &Halt) -> Result<(), GovernedRunError> {
+                HaltedUnsafe::check(self, halt, record)
+            }
+
+            fn halted(
+                run: GovernedRun<Self>,
+                halt: Halt,
+            ) -> Result<GovernedRun<HaltedUnsafe>, GovernedRunError> {
+                run.halt(halt).map_err(|rejected| rejected.error)
+            }
+        }
+    };
+}
+asks! {
+    AwaitingApproval,
+    |state: &AwaitingApproval, approval: &Asked| {
+        let (got, expected) = (approval.record().id(), state.approval());
+        if got == expected {
+            return Ok(());
+        }
+        let (got, expected) = (got.clone(), expected.clone());
+        Err(AnswerError::Refused(GovernedRunError::OtherApproval { got, expected }))
+    },
+    |why| HaltReason::Escalation { why }
+}
+// PLANNING is halted for a critical risk or a timeout alone; a plan that a person does not want to decide about counts as the first.
+asks! {
+    Planning,
+    |_: &Planning, _: &Asked| Ok(()),
+    |why| HaltReason::CriticalRisk { risk: format!("the decision about it was passed on: {why}") }
+}
+
+/// A run and its approval behind an answer; or both as they were.
+pub(super) type Answered<S, T> = Result<T, Box<Unanswered<S>>>;
+
+impl<S: Asks> GovernedRun<S> {
+    /// When the run expires, in milliseconds since the Unix epoch: by then a person must have answered.
+    pub fn answer_by(&self) -> u64 {
+        self.deadline().unwrap_or(u64::MAX)
+    }
+
+    /// No answer came in time: the approval is ABORTED and the run HALTED_UNSAFE.
     ///
     /// # Errors
     /// [`Unanswered`] when they do not belong together, or when the time is not over.
@@ -185,7 +255,7 @@ impl GovernedRun<AwaitingApproval> {
         self,
         approval: Asked,
         at: u64,
-    ) -> Result<(GovernedRun<HaltedUnsafe>, Approval<Aborted>), Box<Unanswered>> {
+    ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
         self.halted_with(approval, approval::Reject::timed_out(at), Halt::timed_out(at), at)
     }
 
@@ -198,8 +268,8 @@ impl GovernedRun<AwaitingApproval> {
         approval: Asked,
         why: &str,
         at: u64,
-    ) -> Result<(GovernedRun<HaltedUnsafe>, Approval<Aborted>), Box<Unanswered>> {
-        let halt = Halt::new(HaltReason::Escalation { why: why.to_owned() }, at);
+    ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
+        let halt = Halt::new(S::escalation(why), at);
         self.halted_with(approval, approval::Reject::escalated(why, at), halt, at)
     }
 
@@ -209,38 +279,39 @@ impl GovernedRun<AwaitingApproval> {
         answer: approval::Reject,
         halt: Halt,
         at: u64,
-    ) -> Result<(GovernedRun<HaltedUnsafe>, Approval<Aborted>), Box<Unanswered>> {
-        let refused = |state: &_, record: &RunRecord| HaltedUnsafe::check(state, &halt, record);
+    ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
+        let refused = |state: &S, record: &RunRecord| state.check_halt(record, &halt);
         let (run, approval) = self.both_take(approval, &answer, refused)?;
-        Ok((moved(run.halt(halt)), abort(approval, answer, at)))
+        Ok((moved(S::halted(run, halt)), abort(approval, answer, at)))
     }
 
     /// Both, if the run's guard and the approval's would let them go.
-    fn both_take(
+    pub(super) fn both_take(
         self,
         approval: Asked,
         answer: &approval::Reject,
-        guard: impl FnOnce(&AwaitingApproval, &RunRecord) -> Result<(), GovernedRunError>,
-    ) -> Result<(Self, Asked), Box<Unanswered>> {
-        let checked = self.belongs(&approval).and_then(|()| {
-            guard(self.state(), self.record()).map_err(AnswerError::Refused)?;
+        guard: impl FnOnce(&S, &RunRecord) -> Result<(), GovernedRunError>,
+    ) -> Answered<S, (Self, Asked)> {
+        self.if_both(approval, guard, |approval| {
             approval::Rejected::check(approval.state(), answer, approval.record())
-                .map_err(AnswerError::Approval)
+        })
+    }
+
+    /// Both, if they belong together and neither guard refuses.
+    pub(super) fn if_both(
+        self,
+        approval: Asked,
+        guard: impl FnOnce(&S, &RunRecord) -> Result<(), GovernedRunError>,
+        of_approval: impl FnOnce(&Asked) -> Result<(), ApprovalError>,
+    ) -> Answered<S, (Self, Asked)> {
+        let checked = self.state().belongs(self.record(), &approval).and_then(|()| {
+            guard(self.state(), self.record()).map_err(AnswerError::Refused)?;
+            of_approval(&approval).map_err(AnswerError::Approval)
         });
         match checked {
             Err(error) => Err(Box::new(Unanswered { run: self, approval, error })),
             Ok(()) => Ok((self, approval)),
         }
-    }
-
-    fn belongs(&self, approval: &Asked) -> Result<(), AnswerError> {
-        AnswerError::unless_of(self.record().run_id(), approval)?;
-        let (got, expected) = (approval.record().id(), self.state().approval());
-        if got != expected {
-            let (got, expected) = (got.clone(), expected.clone());
-            return Err(AnswerError::Refused(GovernedRunError::OtherApproval { got, expected }));
-        }
-        Ok(())
     }
 }
 

@@ -54,7 +54,7 @@ use crate::approval::ApprovalId;
 use crate::lifecycle;
 use crate::snapshot::{RestoreError, Stored, rehydrate};
 
-pub use answer::{AnswerError, RejectedRun, Unanswered};
+pub use answer::{AnswerError, Asks, RejectedRun, Unanswered};
 pub use audit::{AuditNotPassed, AuditPass, Objection, Opinion, Reviewers, ReviewersError, Verdict};
 pub use error::{GovernedRunError, ToolsRemain};
 pub use events::{Approve, Audit, AwaitApproval, Complete, Execute, Halt, Plan, RollBack, Verify};
@@ -178,13 +178,6 @@ impl GovernedRun<Executing> {
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl GovernedRun<AwaitingApproval> {
-    /// When the run expires, in milliseconds since the Unix epoch: by then a person must have answered.
-    pub fn answer_by(&self) -> u64 {
-        self.deadline().unwrap_or(u64::MAX)
     }
 }
 

@@ -2,19 +2,12 @@
 //!
 //! A plan is approved of inside PLANNING: the state has no other way on than EXECUTING, and no other way out than HALTED_UNSAFE.
 
-use super::answer::{AnswerError, Asked, Unanswered, abort, moved};
-use super::{Execute, Executing, GovernedRun, Halt, HaltReason, HaltedUnsafe, Planning, RunRecord};
-use crate::approval::{self, Aborted, Approval, Approved, Executed, Outcome, Rejected};
+use super::answer::{Answered, Asked, abort, moved};
+use super::{Execute, Executing, GovernedRun, Planning};
+use crate::approval::{self, Aborted, Approval, Approved, Executed, Outcome};
 use crate::kernel::Guard;
 
-type Answered<T> = Result<T, Box<Unanswered<Planning>>>;
-
 impl GovernedRun<Planning> {
-    /// When the run expires, in milliseconds since the Unix epoch: by then its plan must be approved of.
-    pub fn answer_by(&self) -> u64 {
-        self.deadline().unwrap_or(u64::MAX)
-    }
-
     /// A person said yes to a plan of these tools: the run executes it, which is what was approved, so that the approval is
     /// EXECUTED in the same step (B6).
     ///
@@ -45,21 +38,16 @@ impl GovernedRun<Planning> {
         approval: Asked,
         answer: &approval::Approve,
         tools: impl IntoIterator<Item = T>,
-    ) -> Answered<(GovernedRun<Executing>, Approval<Executed>)> {
+    ) -> Answered<Planning, (GovernedRun<Executing>, Approval<Executed>)> {
         let at = answer.decision().at();
         let event = Execute::new(tools, at).granted(approval.record().id().clone());
-        let checked = self.asked_for(&approval).and_then(|()| {
-            Executing::check(self.state(), &event, self.record()).map_err(AnswerError::Refused)?;
-            Approved::check(approval.state(), answer, approval.record()).map_err(AnswerError::Approval)
-        });
-        match checked {
-            Err(error) => Err(Box::new(Unanswered { run: self, approval, error })),
-            Ok(()) => {
-                let approval = moved(approval.approve(answer.clone()));
-                let used = approval::Execute::new(Outcome::Succeeded, at);
-                Ok((moved(self.execute(event)), approval.execute(used)))
-            }
-        }
+        let (run, approval) = self.if_both(
+            approval,
+            |state, record| Executing::check(state, &event, record),
+            |approval| Approved::check(approval.state(), answer, approval.record()),
+        )?;
+        let approval = moved(approval.approve(answer.clone()));
+        Ok((moved(run.execute(event)), approval.execute(approval::Execute::new(Outcome::Succeeded, at))))
     }
 
     /// The person `by` said no: the approval is ABORTED, and the run stays in PLANNING, where it may be planned anew.
@@ -72,71 +60,8 @@ impl GovernedRun<Planning> {
         by: &str,
         reason: &str,
         at: u64,
-    ) -> Answered<(Self, Approval<Aborted>)> {
+    ) -> Answered<Planning, (Self, Approval<Aborted>)> {
         let answer = approval::Reject::by(by, reason, at);
         self.both_take(approval, &answer, |_, _| Ok(())).map(|(run, asked)| (run, abort(asked, answer, at)))
-    }
-
-    /// Nobody answered in time: the approval is ABORTED and the run HALTED_UNSAFE.
-    ///
-    /// # Errors
-    /// [`Unanswered`] when they do not belong together, or when the time is not over.
-    pub fn timed_out_with(
-        self,
-        approval: Asked,
-        at: u64,
-    ) -> Answered<(GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
-        self.halted_with(approval, approval::Reject::timed_out(at), Halt::timed_out(at), at)
-    }
-
-    /// The question was passed on: the approval is ABORTED and the run HALTED_UNSAFE. PLANNING is halted for a critical risk or
-    /// a timeout alone; a plan that a person does not want to decide about counts as the first.
-    ///
-    /// # Errors
-    /// [`Unanswered`] when they do not belong together.
-    pub fn escalated_with(
-        self,
-        approval: Asked,
-        why: &str,
-        at: u64,
-    ) -> Answered<(GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
-        let risk = format!("the decision about it was passed on: {why}");
-        let halt = Halt::new(HaltReason::CriticalRisk { risk }, at);
-        self.halted_with(approval, approval::Reject::escalated(why, at), halt, at)
-    }
-
-    fn halted_with(
-        self,
-        approval: Asked,
-        answer: approval::Reject,
-        halt: Halt,
-        at: u64,
-    ) -> Answered<(GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
-        let halts = |state: &_, record: &RunRecord| {
-            HaltedUnsafe::check(state, &halt, record).map_err(AnswerError::Refused)
-        };
-        let (run, approval) = self.both_take(approval, &answer, halts)?;
-        Ok((moved(run.halt(halt)), abort(approval, answer, at)))
-    }
-
-    /// Both, if the run would let it happen and the approval's guard the rejection.
-    fn both_take(
-        self,
-        approval: Asked,
-        answer: &approval::Reject,
-        guard: impl FnOnce(&Planning, &RunRecord) -> Result<(), AnswerError>,
-    ) -> Answered<(Self, Asked)> {
-        let checked = self.asked_for(&approval).and_then(|()| {
-            guard(self.state(), self.record())?;
-            Rejected::check(approval.state(), answer, approval.record()).map_err(AnswerError::Approval)
-        });
-        match checked {
-            Err(error) => Err(Box::new(Unanswered { run: self, approval, error })),
-            Ok(()) => Ok((self, approval)),
-        }
-    }
-
-    fn asked_for(&self, approval: &Asked) -> Result<(), AnswerError> {
-        AnswerError::unless_of(self.record().run_id(), approval)
     }
 }
