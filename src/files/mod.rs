@@ -44,8 +44,18 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Opens a file.
     ///
     /// # Errors
-    /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] for [`Open::New`] of a name that is taken.
+    /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] for [`Open::New`] of a name that is taken;
+    /// [`io::ErrorKind::IsADirectory`] for the name of a folder, or of anything else that is no file, such as a pipe.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Opens a folder, for its lock alone; none where folders have no locks, as where this is not implemented. Unlike a file for the lock it
+    /// is not removed from beside what it protects.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn open_folder(&self, _path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        Ok(None)
+    }
 
     /// Gives a file another name, in one step and in place of what had that name.
     ///

@@ -26,7 +26,17 @@ impl Disk for RealDisk {
             Open::New => options.write(true).create_new(true),
             Open::Append => options.read(true).append(true).create(true),
         };
+        // Before it is opened: the opening of a pipe waits for its other end.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let why = format!("{} is no file", path.display());
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, why));
+        }
         Ok(Box::new(RealFile(options.open(path)?)))
+    }
+
+    #[cfg(unix)]
+    fn open_folder(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        Ok(Some(Box::new(RealFile(File::open(path)?))))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

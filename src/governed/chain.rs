@@ -146,11 +146,11 @@ pub struct SetAside {
 pub struct LedgerFault {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub why: LedgerFaultKind,
 }
 
-/// What is wrong with a line of a ledger.
+/// A fault of a line of a ledger.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LedgerFaultKind {

@@ -1,4 +1,4 @@
-//! A RUN_STATE.json of whoever wrote it, looked at.
+//! A RUN_STATE.json of any program, looked at.
 
 use super::check_log::LoggedStep;
 use super::document::{AnyName, Document, MOST_BYTES};
@@ -6,7 +6,7 @@ use super::faults::faults;
 use super::outcome::RunStatus;
 use crate::governed_run::{GovernedRunStatus, RunId};
 
-/// What a RUN_STATE.json says, and what is wrong with it.
+/// The content of a RUN_STATE.json, and its faults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateReport {

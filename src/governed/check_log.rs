@@ -1,4 +1,4 @@
-//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of whoever wrote it, looked at line by line.
+//! A RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, looked at line by line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::kernel::Status;
 pub struct LoggedStep {
     /// Its line, from 1; of a beginning that no line tells of, that of the next transition.
     pub line: u64,
-    /// The id of its run; none where the log does not say whose it is.
+    /// The id of its run; none where the log does not name the run.
     pub run: Option<String>,
     /// The state before; none for the making of the run.
     pub from: Option<GovernedRunStatus>,
@@ -27,13 +27,13 @@ pub struct LoggedStep {
     pub at: Option<When>,
 }
 
-/// What is wrong with a line of a log.
+/// A fault of a line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogFault {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong, such as a transition that is none.
+    /// The fault, such as a transition that is none.
     pub why: String,
     /// Can the line not be read?
     pub is_unreadable: bool,
@@ -49,13 +49,13 @@ impl fmt::Display for LogFault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedRun {
-    /// Its id; none where the log does not say whose it is.
+    /// Its id; none where the log does not name the run.
     pub run: Option<String>,
     /// Its last state; none where the log names one that there is not.
     pub state: Option<GovernedRunStatus>,
 }
 
-/// What a log says, and what is wrong with it.
+/// The content of a log, and its faults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogReport {
@@ -65,9 +65,9 @@ pub struct LogReport {
     pub steps: u64,
     /// Where it leaves each run.
     pub runs: Vec<LoggedRun>,
-    /// What is wrong, line by line: the first thousand.
+    /// The faults, line by line: the first thousand.
     pub faults: Vec<LogFault>,
-    /// How much more is wrong.
+    /// The number of faults behind them.
     pub more_faults: u64,
     /// How many lines are no JSON object, too long, or break off. Each of them is a fault.
     pub unreadable: u64,
@@ -92,7 +92,7 @@ const MOST_FAULTS: usize = 1000;
 /// use runstate::governed::check_log;
 ///
 /// let log = br#"{"run_id": "RUN-A-20260131-120000", "state": "INIT", "entered_at": "2026-01-31T12:00:00Z", "host": "a"}
-/// {"event": "somebody looked"}
+/// {"event": "a look"}
 /// {"run_id": "RUN-A-20260131-120000", "state": "EXECUTING", "entered_at": "2026-01-31T12:00:01Z"}
 /// "#;
 /// let report = check_log(&log[..], None, |_| ())?;
@@ -165,7 +165,7 @@ pub fn check_log_after(
     Ok(checked.report())
 }
 
-/// What is known of a run by its last line.
+/// A run by its last line.
 struct Last {
     /// None after a state that there is not.
     state: Option<GovernedRunStatus>,

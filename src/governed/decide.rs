@@ -23,7 +23,7 @@ impl Governor {
     ///
     /// # Errors
     /// [`GovernedError::Expired`] for a decision that came too late: the run is halted then. [`GovernedError::NotAsked`]
-    /// when the run does not wait for this approval; [`GovernedError::Refused`] for a decision by nobody; else as
+    /// when the run does not wait for this approval; [`GovernedError::Refused`] for a decision without a name; else as
     /// [`resume`](Self::resume).
     ///
     /// # Cancel safety
@@ -60,7 +60,7 @@ impl Governor {
         }
     }
 
-    /// A person says no. What was done is rolled back, and the run is over (B5). A run whose plan is refused has done nothing: it
+    /// A person says no. All that was done is rolled back, and the run is over (B5). A run whose plan is refused has done nothing: it
     /// stays in PLANNING, and makes another plan when it is [resumed](Self::resume).
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Governor {
     ) -> Result<GovernedRunStatus> {
         let (mut open, asked) = self.asked(run, approval, false).await?;
         self.bound(&open)?;
-        somebody(approval, by)?;
+        named(approval, by)?;
         let (why, at) = (if why.trim().is_empty() { "rejected" } else { why }, self.now());
         match asked {
             Asked::Action(run, _) => {
@@ -112,7 +112,7 @@ impl Governor {
         why: &str,
     ) -> Result<GovernedRunStatus> {
         let (mut open, asked) = self.asked(run, approval, false).await?;
-        somebody(approval, by)?;
+        named(approval, by)?;
         let why = format!("{by}: {}", if why.trim().is_empty() { "no reason was given" } else { why });
         let (why, at) = (short(&why), self.now());
         let halted = match asked {
@@ -169,8 +169,8 @@ fn purpose(open: &OpenRun<'_>) -> Purpose {
     }
 }
 
-/// Fails for a decision by nobody.
-fn somebody(approval: &ApprovalId, by: &str) -> Result<()> {
+/// Fails for a decision without a name.
+fn named(approval: &ApprovalId, by: &str) -> Result<()> {
     match is_name(by) {
         true => Ok(()),
         false => Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))),

@@ -105,7 +105,7 @@ impl<S: DeserializeOwned> Document<S> {
     /// Reads the file.
     ///
     /// # Errors
-    /// What is wrong with it, with line and column.
+    /// The first fault, with line and column.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         // A newer version's field would fail in some detail; better to name the version.
         #[derive(Deserialize)]

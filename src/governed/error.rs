@@ -67,7 +67,7 @@ pub enum GovernedError {
         /// When the decision came.
         at: u64,
     },
-    /// The decision counts for nothing, such as one by nobody.
+    /// The decision counts for nothing, such as one without a name.
     Refused {
         /// What was to be decided.
         approval: ApprovalId,

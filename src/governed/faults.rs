@@ -1,4 +1,4 @@
-//! What is wrong with a RUN_STATE.json that can be read: held against the documented graph, not against any code that
+//! The faults of a RUN_STATE.json that can be read: held against the documented graph, not against any code that
 //! writes such files.
 
 use super::document::{Document, Entry, Named};
@@ -42,7 +42,7 @@ pub(super) fn faults<S: Named>(document: &Document<S>, now: Option<u64>) -> Vec<
     faults
 }
 
-/// What is wrong with a name of a state that there is not.
+/// The fault of a name that no state has.
 const NO_STATE: &str = "there is no such state of a governed run";
 
 fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {

@@ -15,7 +15,7 @@ use crate::governed_run::RunId;
 /// <runs>/<run id>/RUN_LOG.jsonl       its transitions
 /// <runs>/<run id>/RUN_REPORTS.jsonl   the reports of its tools that RUN_STATE.json has no place for any more
 /// <runs>/<run id>/FINAL_REPORT.md     when it is over
-/// <runs>/<run id>/lock                held by who has the run in hand
+/// <runs>/<run id>/lock                held by the process that has the run in hand
 /// <command centre>/RUN_LEDGER.jsonl   the transitions of all runs
 /// <command centre>/lock               held while the ledger is written
 /// <command centre>/PENDING/, APPROVED/, REJECTED/    a record for each approval

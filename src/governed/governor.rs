@@ -186,7 +186,7 @@ impl Governor {
     /// let book = Rulebook::of([<AnyGovernedRun as Persist>::GRAPH]);
     /// assert_eq!(check(&trace, &book).verdict, Verdict::Conforms);
     /// assert_eq!(trace[0].instance, run.as_str());
-    /// // A transition that nobody took is found out.
+    /// // A transition that was not taken is found out.
     /// trace.remove(2);
     /// assert_eq!(check(&trace, &book).verdict, Verdict::Violates);
     /// # std::fs::remove_dir_all(&folder).map_err(|error| panic!("{error}")).ok();
@@ -375,7 +375,7 @@ impl Governor {
         Ok((open, run.into()))
     }
 
-    /// Makes a run and drives it until it is over or waits for somebody.
+    /// Makes a run and drives it until it is over or waits for a person.
     ///
     /// # Errors
     /// As [`create`](Self::create) and [`resume`](Self::resume).

@@ -108,7 +108,7 @@ impl<R: BufRead> LineReader<R> {
         LineReader { input, line: Vec::new(), number: 0, end: 0, skips: false }
     }
 
-    /// Reads the next line; none at the end of the file. What is left of one that is too long is passed over here and not before:
+    /// Reads the next line; none at the end of the file. The rest of one that is too long is passed over here and not before:
     /// it may have no end.
     pub(super) fn next(&mut self) -> io::Result<Option<Ends>> {
         while std::mem::take(&mut self.skips) {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::chain::{Chain, LedgerFaultKind, NOTHING, continuation, digest};
 use super::lines::{Ends, LineReader, MOST_LINE, Transition};
 use super::log_line;
-use super::open::Place;
+use super::open::{Lock, Place};
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
 
@@ -67,6 +67,17 @@ impl<'a> Lines<'a> {
         let mut file = disk.open(path, how)?;
         let length = file.len()?;
         Ok(Lines { disk, path, file, length })
+    }
+
+    /// The same to be appended to; what is no file, such as a folder or a pipe, is set aside.
+    fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<PathBuf>)> {
+        match Lines::open(disk, path, Open::Append) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                let kept = move_aside(disk, path)?;
+                Lines::open(disk, path, Open::Append).map(|lines| (lines, Some(kept)))
+            }
+            lines => lines.map(|lines| (lines, None)),
+        }
     }
 
     pub(super) fn append(&mut self, text: &str) -> io::Result<()> {
@@ -232,6 +243,11 @@ fn aside(path: &Path, number: u64) -> String {
     format!("{name}.damaged-{number}")
 }
 
+/// Is there no file of the name: nothing, or something else, which is set aside by the first line that is appended?
+fn is_none(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
+}
+
 /// The file of that name that was set aside last.
 fn last_aside(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, String)>> {
     let names = disk.list(folder(path))?;
@@ -254,7 +270,8 @@ pub(super) fn move_aside(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
         // A rename takes the place of what has the name.
         match disk.open(&to, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => break to,
-            taken => drop(taken?),
+            Err(error) if error.kind() != io::ErrorKind::IsADirectory => return Err(error),
+            _ => {}
         }
     };
     disk.rename(path, &to)?;
@@ -270,8 +287,8 @@ pub(super) fn log(disk: &dyn Disk, path: &Path, run: &RunId, transition: &Transi
 
 /// Appends the lines that the log of a run lacks. A log that is damaged is set aside as a whole, and told anew.
 pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transition]) -> io::Result<Mended> {
-    let mut lines = Lines::open(disk, path, Open::Append)?;
-    let mut mended = Mended::default();
+    let (mut lines, set_aside) = Lines::open_anyhow(disk, path)?;
+    let mut mended = Mended { set_aside, ..Mended::default() };
     let told = match lines.told(run, all)? {
         Some((told, end)) => {
             mended.cut = lines.cut(end)?;
@@ -295,7 +312,7 @@ pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transit
 /// such mistake, and is set aside by the first line that is appended.
 pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
     let followed = match Lines::open(disk, path, Open::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if is_none(&error) => return Ok(()),
         lines => lines?.followed(chain)?,
     };
     match followed {
@@ -313,9 +330,7 @@ pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option
     let path = place.folders.ledger();
     let Some(before) = before else { return Ok(None) };
     let mut lines = match Lines::open(place.disk, &path, Open::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok((before.told == 0).then(Mark::default));
-        }
+        Err(error) if is_none(&error) => return Ok((before.told == 0).then(Mark::default)),
         lines => lines?,
     };
     if lines.has(before)? { lines.mark(before.told) } else { Ok(None) }
@@ -325,7 +340,7 @@ pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option
 pub(super) fn is_known(place: Place<'_>, mark: Option<&Mark>) -> io::Result<bool> {
     let Some(mark) = mark else { return Ok(false) };
     match Lines::open(place.disk, &place.folders.ledger(), Open::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if is_none(&error) => Ok(true),
         lines => lines?.has(mark),
     }
 }
@@ -343,10 +358,10 @@ pub(super) fn ledger(
     let Place { disk, folders, chain, .. } = place;
     let path = folders.ledger();
     // Not that of the ledger: a process that waited for that one would have it in a file that was set aside meanwhile.
-    let mut lock = disk.open(&folders.ledger_lock(), Open::Append)?;
-    take(lock.as_mut(), &folders.ledger_lock())?;
-    let mut lines = Lines::open(disk, &path, Open::Append)?;
-    let (mut missing, mut mended) = (lines.missing(run, all, chain, mark.as_ref())?, Mended::default());
+    let _lock = take(disk, &folders.ledger_lock())?;
+    let (mut lines, set_aside) = Lines::open_anyhow(disk, &path)?;
+    let mut mended = Mended { set_aside, ..Mended::default() };
+    let mut missing = lines.missing(run, all, chain, mark.as_ref())?;
     if !missing.is_empty() {
         let before = match lines.followed(chain)? {
             Ok((before, end)) => {
@@ -365,7 +380,10 @@ pub(super) fn ledger(
         if lines.length == 0
             && let Some((_, name)) = last_aside(disk, &path)?
         {
-            let bytes = disk.open(&path.with_file_name(&name), Open::Read)?.len()?;
+            let bytes = match disk.open(&path.with_file_name(&name), Open::Read) {
+                Err(error) if error.kind() == io::ErrorKind::IsADirectory => 0,
+                before => before?.len()?,
+            };
             texts.insert(0, continuation(&name, bytes));
         }
         lines.append(&chained(texts, before, chain))?;
@@ -379,9 +397,9 @@ const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Takes the lock. A process that was stopped keeps it, and waiting in the system for it would hear no signal.
-fn take(lock: &mut dyn DiskFile, path: &Path) -> io::Result<()> {
+fn take(disk: &dyn Disk, path: &Path) -> io::Result<Lock> {
     for _ in 0..TRIES {
-        match lock.try_lock() {
+        match Lock::take(disk, disk.open(path, Open::Append)?, folder(path)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
             taken => return taken,
         }

@@ -61,7 +61,7 @@ impl Governor {
     /// [Expires](Self::expire) every run past its time, and returns where each went.
     ///
     /// # Errors
-    /// [`GovernedError::Io`] when the folder of runs cannot be read. What is wrong with a single run is in its place in the
+    /// [`GovernedError::Io`] when the folder of runs cannot be read. The fault of a single run is in its place in the
     /// list.
     ///
     /// # Cancel safety

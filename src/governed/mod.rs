@@ -1,8 +1,8 @@
 //! The driver of governed runs (document 001): planned, approved where they are risky, verified and audited, under deadlines,
 //! in files that survive a crash.
 //!
-//! A [`Governor`] drives runs with the [`Parts`] that you give it: a planner, tools, a verifier, auditors, a rollback. What may
-//! follow what is not decided here but by the types of [`governed_run`](crate::governed_run) and
+//! A [`Governor`] drives runs with the [`Parts`] that you give it: a planner, tools, a verifier, auditors, a rollback. The order of the
+//! states is not decided here but by the types of [`governed_run`](crate::governed_run) and
 //! [`approval`](crate::approval). After every transition RUN_STATE.json, RUN_LOG.jsonl and RUN_LEDGER.jsonl are written, in this
 //! order; the first is the authority, and after a crash the others are brought in line with it.
 //!
@@ -74,7 +74,7 @@
 //! // No gate opens for `greet` by itself, so a person is asked.
 //! let waiting = governor.start("HELLO").await?;
 //! let Some(Waits::Approval(asked)) = waiting.waits else { panic!("it waits") };
-//! // An approval by nobody is none.
+//! // An approval without a name is none.
 //! assert!(governor.approve(&waiting.run, &asked.id, " ", "").await.is_err());
 //! governor.approve(&waiting.run, &asked.id, "ada", "friendly enough").await?;
 //! assert_eq!(governor.resume(&waiting.run).await?.status, GovernedRunStatus::Completed);

@@ -1,4 +1,4 @@
-//! What is remembered of a run beside its typed state: kept in the field `runstate` of RUN_STATE.json.
+//! The notes on a run beside its typed state: kept in the field `runstate` of RUN_STATE.json.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub(super) enum Standing {
     /// Nothing is under way.
     #[default]
     Idle,
-    /// A tool is being called: after a crash nobody knows what it did.
+    /// A tool is being called: after a crash its effects are not known.
     Calling {
         /// The approval that the call uses up.
         approval: Option<ApprovalId>,
@@ -104,7 +104,7 @@ pub(super) struct PlanNote {
     pub(super) baseline: Option<String>,
 }
 
-/// What came of the verification.
+/// The outcome of the verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VerifyNote {

@@ -20,13 +20,13 @@ use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, R
 use crate::kernel::{Observer, Persist, State};
 use crate::snapshot::Snapshot;
 
-/// Who is told of the transitions of a machine of that run, by the machine's name.
+/// The observer of a machine of that run, by the machine's name.
 pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;
 
 /// Told of a damaged file, and where it is kept.
 pub(super) type SettingAside = dyn Fn(&Path, &Path) + Send + Sync;
 
-/// Where runs are written, and how; and who is told of their transitions.
+/// The place that runs are written to, the form of their ledger, and the observers of their transitions.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) disk: &'a dyn Disk,
@@ -35,6 +35,28 @@ pub(super) struct Place<'a> {
     pub(super) chain: Chain<'a>,
     pub(super) observers: &'a Observers,
     pub(super) setting_aside: &'a SettingAside,
+}
+
+/// The lock of a file, and of the folder that it is in: a process that removes the file does not get the other one.
+pub(super) struct Lock {
+    _file: Box<dyn DiskFile>,
+    _folder: Option<Box<dyn DiskFile>>,
+}
+
+impl Lock {
+    /// Takes both.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] where another process has one of them.
+    pub(super) fn take(disk: &dyn Disk, mut file: Box<dyn DiskFile>, folder: &Path) -> io::Result<Self> {
+        file.try_lock()?;
+        // A file system that locks no folders has the file alone.
+        let mut folder = disk.open_folder(folder).ok().flatten();
+        match folder.as_mut().map(|folder| folder.try_lock()) {
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            _ => Ok(Lock { _file: file, _folder: folder }),
+        }
+    }
 }
 
 /// A run in hand. Its lock is released when it is dropped.
@@ -52,10 +74,10 @@ pub(super) struct OpenRun<'a> {
     foreign: Foreign,
     /// The approvals that changed since the last write, each with the folder that its record was in.
     changed: Vec<(Snapshot, Option<&'static str>)>,
-    _lock: Box<dyn DiskFile>,
+    _lock: Lock,
 }
 
-/// What is found when a run is taken in hand.
+/// A run that was just taken in hand, with its file.
 pub(super) struct Found<'a> {
     pub(super) open: OpenRun<'a>,
     /// None for a run of another tool that is over.
@@ -94,20 +116,20 @@ impl<'a> Place<'a> {
         Ok(OpenRun::new(self, id, notes, Foreign::default(), lock))
     }
 
-    fn lock(self, id: &RunId) -> Result<Box<dyn DiskFile>> {
+    fn lock(self, id: &RunId) -> Result<Lock> {
         let path = self.folders.lock(id);
-        let mut lock = match self.disk.open(&path, Open::Append) {
+        let lock = match self.disk.open(&path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let runs = self.folders.runs().to_path_buf();
                 return Err(GovernedError::NoSuchRun { run: id.clone(), runs });
             }
             lock => lock.map_err(GovernedError::io(&path))?,
         };
-        match lock.try_lock() {
+        match Lock::take(self.disk, lock, &self.folders.run(id)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 Err(GovernedError::Busy { run: id.clone() })
             }
-            locked => locked.map(|()| lock).map_err(GovernedError::io(&path)),
+            lock => lock.map_err(GovernedError::io(&path)),
         }
     }
 
@@ -166,7 +188,7 @@ impl<'a> Place<'a> {
 }
 
 impl<'a> OpenRun<'a> {
-    fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Box<dyn DiskFile>) -> Self {
+    fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Lock) -> Self {
         let (repairs, changed) = (Repairs::default(), Vec::new());
         OpenRun {
             place,
@@ -189,7 +211,7 @@ impl OpenRun<'_> {
         RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools, baseline }
     }
 
-    /// Who is told of the transitions of the machine of that name.
+    /// The observer of the machine of that name.
     pub(super) fn observer(&self, instance: &str) -> Observer {
         (self.place.observers)(&self.id, instance)
     }
@@ -270,7 +292,7 @@ impl OpenRun<'_> {
             Some(keys) => document.clone().tagged(keys).text(),
             None => document.text(),
         };
-        // What is written must be read again.
+        // A larger one could not be read again.
         if text.len() as u64 > MOST_BYTES {
             let why = format!(
                 "it would have {} bytes, and {MOST_BYTES} are read at most; nothing was written",

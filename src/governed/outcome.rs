@@ -40,7 +40,7 @@ pub enum Waits {
 pub struct PendingApproval {
     /// The approval.
     pub id: ApprovalId,
-    /// What is asked: the answer is bound to it. None for another tool's run that left no record of it.
+    /// The question: the answer is bound to it. None for another tool's run that left no record of it.
     pub request: Option<Request>,
     /// By when it must be answered.
     pub answer_by: When,

@@ -67,7 +67,7 @@ pub trait Planner: Send + Sync {
 pub enum PlanAnswer {
     /// It may be executed.
     Approved {
-        /// Who said so.
+        /// The name of the person or rule.
         by: String,
     },
     /// The planner should think again.
@@ -130,7 +130,7 @@ pub trait GovernedTool: Send + Sync {
     /// Does it.
     ///
     /// # Errors
-    /// That it crashed: the run is halted, since nobody knows what was done. A failure that it knows of is
+    /// That it crashed: the run is halted, since its effects are not known. A failure that it knows of is
     /// [`ToolOutput::fail`].
     ///
     /// # Cancel safety
@@ -154,7 +154,7 @@ pub trait Verifier: Send + Sync {
 /// Reviews a run, in AUDITING.
 #[async_trait]
 pub trait Auditor: Send + Sync {
-    /// Whose review it is; each of a run's reviewers has another name.
+    /// The name of the reviewer; each of a run's reviewers has another one.
     fn name(&self) -> &str;
 
     /// An opinion, and a note about it for people. It must have no effects: after a crash it begins anew (B10).

@@ -1,4 +1,4 @@
-//! What is configured: gates, time limits, the chain of the ledger.
+//! The configuration: gates, time limits, the chain of the ledger.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl Gates {
     }
 }
 
-/// What is configured for runs.
+/// The configuration of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     /// Which tools need an approval.

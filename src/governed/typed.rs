@@ -276,8 +276,8 @@ fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
 
 /// Why there is no run like that, for a reader that drives none.
 pub(super) fn fault(document: &Document) -> Option<String> {
-    let anybody = Reviewers::new(["anybody"]).ok()?;
-    read(document, &anybody).err()
+    let reviewers = Reviewers::new(["reviewer"]).ok()?;
+    read(document, &reviewers).err()
 }
 
 fn state_of(

@@ -106,7 +106,7 @@ async fn a_plan_is_approved_of_before_anything_runs() {
 
     let world = World::new(script());
     let waiting = deciding(&world, vec![refused(), refused(), nobody()]).start("PROJECT").await.unwrap();
-    let objection = Some("the plan was approved by nobody".to_owned());
+    let objection = Some("the approval of the plan has no name".to_owned());
     assert_eq!(waiting.waits, Some(Waits::Plan { objection }));
     assert!(world.outside.lock().unwrap().calls.is_empty());
 }

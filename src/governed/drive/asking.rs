@@ -12,7 +12,7 @@ use crate::governed::parts::ProposedPlan;
 use crate::governed::when::When;
 use crate::governed_run::{AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning};
 
-/// Who asks about a plan, in the record of the approval.
+/// The name that asks about a plan, in the record of the approval.
 const PLANNER: &str = "planner";
 
 impl Governor {
@@ -107,7 +107,7 @@ fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     text
 }
 
-/// What a run waits for, for the person who decides.
+/// The question of a run, for the person who decides.
 pub(in crate::governed) fn pending(notes: &Notes, id: ApprovalId, answer_by: u64) -> PendingApproval {
     let request = notes.approval(&id).map(|approval| approval.record().request().clone());
     PendingApproval { id, request, answer_by: When::from_ms(answer_by) }

@@ -151,7 +151,7 @@ impl Governor {
         self.crashed(open, run, name, "there is no such tool any more".to_owned())
     }
 
-    /// A tool that nobody can say anything about any more (B7).
+    /// A tool whose effects are not known (B7).
     pub(super) fn crashed(
         &self,
         open: &mut OpenRun<'_>,

@@ -1,6 +1,6 @@
 //! The way of a run through its states: what each asks of the parts, and where it goes with the answer.
 //!
-//! A state is left by its typed moves alone. What is decided here is what to ask, and when; a move that its guard refuses as
+//! A state is left by its typed moves alone. This module decides what to ask, and when; a move that its guard refuses as
 //! expired hands the run back, and the next turn takes it where its timeout leads.
 
 mod asking;
@@ -28,7 +28,7 @@ type Result<T> = std::result::Result<T, GovernedError>;
 /// Where a turn leads.
 pub(super) enum Step {
     On(AnyGovernedRun),
-    /// The run waits for somebody.
+    /// The run waits for a person.
     Park(AnyGovernedRun, Waits),
 }
 
@@ -75,7 +75,7 @@ fn handed_back<M: Into<AnyGovernedRun>, E>(
 }
 
 impl Governor {
-    /// Drives a run until it is over or waits for somebody.
+    /// Drives a run until it is over or waits for a person.
     pub(super) async fn drive(
         &self,
         open: &mut OpenRun<'_>,

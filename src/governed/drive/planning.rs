@@ -8,7 +8,7 @@ use crate::governed::outcome::Waits;
 use crate::governed::parts::{PlanAnswer, ProposedPlan};
 use crate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunId};
 
-/// How many plans are asked for before the run waits for somebody to look at it.
+/// How many plans are asked for before the run waits for a person to look at it.
 const MOST_PLANS: u32 = 3;
 
 /// What became of one plan.
@@ -47,7 +47,7 @@ impl Governor {
                 }
             }
         }
-        // No edge leads from PLANNING for a plan that nobody wants: it can be resumed, or it expires.
+        // No edge leads from PLANNING for a plan that no approval was given to: it can be resumed, or it expires.
         open.notes.plan = Some(note(ProposedPlan::default(), None, objection.clone()));
         open.progressed(&run)?;
         Ok(Step::Park(run.into(), Waits::Plan { objection }))
@@ -69,11 +69,11 @@ impl Governor {
         }
         match guarded(clock, deadline, self.parts.plan_approval.decide(id, &plan)).await {
             Ended::TimedOut => Considered::TimedOut,
-            Ended::Panicked(why) => Considered::Objection(format!("nobody approved of the plan: {why}")),
+            Ended::Panicked(why) => Considered::Objection(format!("the approval of the plan failed: {why}")),
             Ended::Done(PlanAnswer::Undecided) => Considered::Undecided(plan),
             Ended::Done(PlanAnswer::Refused { why }) => Considered::Objection(why),
             Ended::Done(PlanAnswer::Approved { by }) if by.trim().is_empty() => {
-                Considered::Objection("the plan was approved by nobody".to_owned())
+                Considered::Objection("the approval of the plan has no name".to_owned())
             }
             Ended::Done(PlanAnswer::Approved { by }) => Considered::Approved(plan, by),
         }

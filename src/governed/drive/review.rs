@@ -39,7 +39,7 @@ impl Governor {
         }
         let tools = run.state().tools_completed().to_vec();
         let mut verdicts = Vec::new();
-        // A reviewer of the run for whom there is nobody any more gives no verdict, and the audit does not pass.
+        // A reviewer of the run that this governor does not have gives no verdict, and the audit does not pass.
         for name in run.state().reviewers().names() {
             let Some(auditor) = self.parts.auditors.iter().find(|auditor| auditor.name() == name) else {
                 continue;

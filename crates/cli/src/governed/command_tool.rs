@@ -86,7 +86,7 @@ impl CommandTool {
             ("RUNSTATE_TOOL", self.spec.name.clone()),
             ("RUNSTATE_TRY", call.number.to_string()),
         ];
-        // An empty one says that nobody was asked, whatever the environment of this process has.
+        // An empty one says that no person was asked, whatever the environment of this process has.
         env.push(("RUNSTATE_GRANTED", granted.unwrap_or_default()));
         Told { env, input: Some(input.to_string()), is_read_whole: self.spec.output == OutputForm::Json }
     }
@@ -176,7 +176,7 @@ fn last(text: &str) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-/// A command as a person would type it; what is not plain is quoted, so that no two commands look alike.
+/// A command as a person would type it; a word that is not plain is quoted, so that no two commands look alike.
 pub(super) fn shown(run: &[String]) -> String {
     let plain = |word: &String| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c))

@@ -1,6 +1,7 @@
-//! What is in a folder, without following links out of it.
+//! The names in a folder, without following links out of it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -40,16 +41,16 @@ pub(super) struct About {
     pub(super) content: Option<String>,
 }
 
-/// The folder itself, under an empty name, and every name below it, in order: a folder comes before what is in it.
-pub(super) type Listing = BTreeMap<PathBuf, About>;
+/// The folder itself, under an empty name, and every name below it, in the order of their bytes: a folder comes before what is in it.
+pub(super) type Listing = BTreeMap<OsString, About>;
 
 /// The digests of files by their stamps, so that a file that did not change is not read again.
-pub(super) type Digests = HashMap<PathBuf, (Stamp, String)>;
+pub(super) type Digests = HashMap<OsString, (Stamp, String)>;
 
 /// What changes with any change of a file: device and inode, length, and the time of the last change.
 pub(super) type Stamp = (u64, u64, u64, i64);
 
-/// Lists a folder, without the names to ignore. What is gone by the time it is looked at is left out: a process may still take its
+/// Lists a folder, without the names to ignore. A name that is gone by the time it is looked at is left out: a process may still take its
 /// temporary files away.
 ///
 /// # Errors
@@ -59,7 +60,7 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Re
     let cannot = |path: &Path, error: &io::Error| Failure::io("read", path, error);
     check_own(root).map_err(|error| Failure::io("use", root, &error))?;
     let own = fs::symlink_metadata(root).map_err(|error| cannot(root, &error))?;
-    listing.insert(PathBuf::new(), about(Kind::Folder, &own, None));
+    listing.insert(OsString::new(), about(Kind::Folder, &own, None));
     while let Some(folder) = open.pop() {
         let path = root.join(&folder);
         let entries = match fs::read_dir(&path) {
@@ -75,14 +76,14 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Re
             }
             let found = entry.metadata().and_then(|found| {
                 let kind = kind(&entry.path(), &found);
-                Ok(about(kind, &found, content(&entry.path(), &name, kind, &found, digests)?))
+                Ok(about(kind, &found, content(&entry.path(), name.as_os_str(), kind, &found, digests)?))
             });
             match found {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 found => {
                     let found = found.map_err(|error| cannot(&entry.path(), &error))?;
                     open.extend((found.kind == Kind::Folder).then(|| name.clone()));
-                    listing.insert(name, found);
+                    listing.insert(name.into_os_string(), found);
                 }
             }
         }
@@ -132,7 +133,7 @@ fn kind(path: &Path, found: &Metadata) -> Kind {
 
 fn content(
     path: &Path,
-    name: &Path,
+    name: &OsStr,
     kind: Kind,
     found: &Metadata,
     digests: &mut Digests,
@@ -155,7 +156,7 @@ fn content(
                 digest => digest?,
             };
             if is_settled {
-                digests.insert(name.to_path_buf(), (stamp, digest.clone()));
+                digests.insert(name.to_os_string(), (stamp, digest.clone()));
             }
             Ok(Some(digest))
         }
@@ -175,7 +176,7 @@ const TICK_MS: u64 = 3_000;
 mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
-    use super::{About, Kind, Metadata, Path, PathBuf, Stamp, TICK_MS, fs, io, unix_ms};
+    use super::{About, Kind, Metadata, OsString, Path, Stamp, TICK_MS, fs, io, unix_ms};
 
     pub(in super::super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
         let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
@@ -212,7 +213,7 @@ mod unix {
     }
 
     /// The first name that the user of this process could not give its owner back.
-    pub(in super::super) fn not_ours(listing: &super::Listing) -> Option<&PathBuf> {
+    pub(in super::super) fn not_ours(listing: &super::Listing) -> Option<&OsString> {
         use rustix::process::{getegid, geteuid, getgroups};
         let user = geteuid();
         let mut groups = vec![getegid().as_raw()];
@@ -229,7 +230,7 @@ use unix::{link, stamp};
 /// A system without modes and owners.
 #[cfg(not(unix))]
 mod elsewhere {
-    use super::{About, Kind, Listing, Metadata, Path, PathBuf, Stamp, io};
+    use super::{About, Kind, Listing, Metadata, OsString, Path, Stamp, io};
 
     pub(in super::super) fn about(kind: Kind, _: &Metadata, content: Option<String>) -> About {
         About { kind, mode: 0, owner: (0, 0), content }
@@ -251,7 +252,7 @@ mod elsewhere {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(in super::super) fn not_ours(_: &Listing) -> Option<&PathBuf> {
+    pub(in super::super) fn not_ours(_: &Listing) -> Option<&OsString> {
         None
     }
 }
@@ -277,7 +278,7 @@ pub(super) fn check_own(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// Special files; with `in_place`, names of other users.
 pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Result<(), Failure> {
-    let refused = |name: &Path, why: &str| {
+    let refused = |name: &OsString, why: &str| {
         Failure::new(format!("cannot keep {}: {why}", from.join(name).display()))
             .with_help("name it in the plan's `ignore`")
     };
@@ -298,7 +299,7 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
 /// What cannot be read or written; special files.
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
     for (name, about) in listing {
-        let target = if name.as_os_str().is_empty() { to.to_path_buf() } else { to.join(name) };
+        let target = if name.is_empty() { to.to_path_buf() } else { to.join(name) };
         put(&from.join(name), &target, about.kind)
             .map_err(|error| Failure::io("copy to", &target, &error))?;
     }

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// The most bytes of a note that are read.
 const MOST: u64 = 1 << 20;
 
-/// What is noted of a run.
+/// The note on a run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     run: RunId,

@@ -128,7 +128,7 @@ impl Runs {
         folder::check_copy(&source, &listing, stored.in_place)?;
         // One that is made later shows as a change, and a rollback says that it was left.
         let kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs);
-        stored.ignore.extend(kept.map(|(name, _)| name.clone()));
+        stored.ignore.extend(kept.map(|(name, _)| PathBuf::from(name)));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
         let text = stored.text()?;
         // This governor makes a run and drives none, so that it needs no place.
@@ -209,10 +209,7 @@ impl Runs {
                 .with_help("a tool does not drive or answer its own run; elsewhere unset the variable"));
         }
         let path = place.join("plan.yaml");
-        if !place.join("RUN_STATE.json").is_file() {
-            return Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))
-                .with_help("`runstate governed status` lists the runs; `--state-dir` names another place"));
-        }
+        self.check_is_there(run)?;
         if !path.is_file() {
             let state = fs::read(self.folders().state(run)).unwrap_or_default();
             let state = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
@@ -229,6 +226,23 @@ impl Runs {
             plan::Plan::none(run)
         });
         self.governor_of(plan, &place)
+    }
+
+    /// A governor that only looks at a run, without its plan.
+    ///
+    /// # Errors
+    /// No such run.
+    pub(crate) fn reader(&self, run: &RunId) -> Result<Governor, Failure> {
+        self.check_is_there(run)?;
+        self.governor_of(plan::Plan::none(run), Path::new(""))
+    }
+
+    fn check_is_there(&self, run: &RunId) -> Result<(), Failure> {
+        if self.folders().state(run).is_file() {
+            return Ok(());
+        }
+        Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))
+            .with_help("`runstate governed status` lists the runs; `--state-dir` names another place"))
     }
 
     fn governor_of(&self, plan: plan::Plan, place: &Path) -> Result<Governor, Failure> {

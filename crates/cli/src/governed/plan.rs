@@ -65,7 +65,7 @@ enum Approval {
     Auto,
     /// By a person.
     Ask,
-    /// By nobody, ever: where there is no plan.
+    /// Never: where there is no plan.
     #[serde(skip)]
     Never,
 }
@@ -258,7 +258,7 @@ impl Plan {
             tools: Vec::new(),
             verify: Vec::new(),
             audit: vec![AuditSpec {
-                reviewer: "nobody".to_owned(),
+                reviewer: "none".to_owned(),
                 run: nothing(),
                 folder: PathBuf::new(),
                 time_limit_seconds: 1,
@@ -288,13 +288,13 @@ impl Plan {
             inside(&command.folder).map_err(|why| format!("the folder of {name} {why}"))?;
         }
         for path in &self.ignore {
-            inside(path).map_err(|why| format!("what is ignored {why}"))?;
+            inside(path).map_err(|why| format!("an ignored name {why}"))?;
         }
         if self.verify.is_empty() {
             return Err("`verify` is empty: nothing would show that the results hold".to_owned());
         }
         if self.audit.is_empty() {
-            return Err("`audit` is empty: an audit by nobody would pass every run".to_owned());
+            return Err("`audit` is empty: an audit without reviewers would pass every run".to_owned());
         }
         if let Some(blank) = self.tools.iter().find(|tool| tool.name.trim().is_empty()) {
             return Err(format!("a tool that runs {:?} has no name", blank.run));

@@ -1,5 +1,6 @@
 //! The working folder as it was before the first tool, what was changed since, and the way back.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,7 +132,7 @@ impl Snapshot {
             }
         };
         let is = self.opened()?;
-        let differs = |name: &Path| {
+        let differs = |name: &OsStr| {
             let (is, was) = (is.get(name), was.get(name));
             is.map(|is| (is.kind, &is.content)) != was.map(|was| (was.kind, &was.content))
         };
@@ -140,8 +141,8 @@ impl Snapshot {
         for (name, about) in is.iter().rev().filter(|(name, _)| differs(name)) {
             let path = self.work.join(name);
             match about.kind {
-                // It may hold what is ignored, and then it stays.
-                Kind::Folder if self.ignore.iter().any(|ignored| ignored.starts_with(name)) => {}
+                // It may hold names that are ignored, and then it stays.
+                Kind::Folder if self.ignore.iter().any(|ignored| ignored.starts_with(Path::new(name))) => {}
                 Kind::Folder => note("remove", &path, fs::remove_dir(&path)),
                 Kind::File | Kind::Link | Kind::Special => note("remove", &path, fs::remove_file(&path)),
                 Kind::Runs => {
@@ -180,7 +181,7 @@ impl Snapshot {
             for (name, _) in
                 is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700)
             {
-                // Of another user it stays as it is, and what is to be done in it fails and is told.
+                // Of another user it stays as it is, and each change in it fails and is told.
                 drop(folder::open(&self.work.join(name)));
             }
             before = Some(is);
@@ -203,16 +204,16 @@ fn is_taken(kept: &Path, found: &Listing, taken: &str) -> Result<(), Failure> {
 fn digest(listing: &Listing) -> String {
     let told = listing.iter().map(|(name, about)| {
         // A name need not be text.
-        let name = name.as_os_str().as_encoded_bytes();
+        let name = name.as_encoded_bytes();
         serde_json::json!([name, format!("{:?}", about.kind), about.mode, about.owner, about.content])
     });
     runstate::decision::digest(&serde_json::Value::Array(told.collect()))
 }
 
 /// Every name that differs, in order.
-fn differences(was: &Listing, is: &Listing) -> Vec<(PathBuf, &'static str)> {
+fn differences(was: &Listing, is: &Listing) -> Vec<(OsString, &'static str)> {
     // The folder itself has no name.
-    let named = |name: &PathBuf| if name.as_os_str().is_empty() { PathBuf::from(".") } else { name.clone() };
+    let named = |name: &OsString| if name.is_empty() { OsString::from(".") } else { name.clone() };
     let changed = is.iter().filter_map(|(name, about)| match was.get(name) {
         None => Some((named(name), "created")),
         Some(before) => (before != about).then(|| (named(name), "modified")),

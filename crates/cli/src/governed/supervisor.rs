@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The first argument of a supervisor.
 const WORD: &str = "supervise-tool";
 
-/// What is to be run.
+/// A program to be run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) run: Vec<String>,

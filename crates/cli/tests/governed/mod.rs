@@ -6,6 +6,7 @@ mod kills;
 mod ledger;
 mod life;
 mod limits;
+mod odd;
 mod people;
 mod places;
 mod plans;

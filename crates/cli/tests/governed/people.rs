@@ -60,6 +60,7 @@ fn the_terminal_is_asked() {
 #[test]
 fn what_waits_is_listed_and_answered_by_its_digest() {
     let session = Session::new();
+    fs::create_dir(session.path("runs")).unwrap();
     let none = governed(&session, &["approvals"]);
     assert_eq!(
         (none.code, none.stdout.as_str()),

@@ -3,7 +3,7 @@
 use runstate::governed::Waits;
 use serde_json::{Value, json};
 
-use super::drive::{question, short_digest};
+use super::drive::{approve, question};
 use super::look::all;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) struct Args {
 pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (mut told, mut bad) = (Vec::new(), false);
     for run in all(runs.folder())? {
-        let waits = runs.governor(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
+        let waits = runs.reader(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
         match waits {
             Ok(Some(Waits::Approval(pending))) => told.push((run, pending)),
             Ok(_) => {}
@@ -51,14 +51,11 @@ pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, F
     } else if told.is_empty() && !bad {
         out.line("nothing waits for a person");
     }
-    let options = runs.options();
     for (_, pending) in told.iter().filter(|_| !args.json) {
         out.line(&question(pending));
-        out.line(&format!(
-            "  runstate governed approve {} --digest {} --by NAME{options}",
-            pending.id,
-            short_digest(pending)
-        ));
+        if let Some(command) = approve(pending, runs) {
+            out.line(&format!("  {command}"));
+        }
     }
     Ok(if bad { Exit::BadInput } else { Exit::Good })
 }

@@ -23,7 +23,7 @@ Example:
 pub(super) struct Args {
     /// The approval's id
     approval: ApprovalId,
-    /// Who decides [default: the user's name]
+    /// The name of the person who decides [default: the user's name]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     /// Why
@@ -77,12 +77,12 @@ impl Args {
     }
 
     fn by(&self) -> String {
-        self.by.clone().unwrap_or_else(whoever)
+        self.by.clone().unwrap_or_else(user)
     }
 }
 
 /// The user's name, as the environment says it; blank where it does not, and then the answer is refused.
-pub(super) fn whoever() -> String {
+pub(super) fn user() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     name.unwrap_or_default()
 }

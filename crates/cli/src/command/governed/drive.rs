@@ -113,7 +113,7 @@ async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed,
         };
         let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
         if how.approve_plan && progressed.status == GovernedRunStatus::Planning {
-            let by = Some(super::decide::whoever()).filter(|name| !name.trim().is_empty());
+            let by = Some(super::decide::user()).filter(|name| !name.trim().is_empty());
             let by = by.unwrap_or_else(|| "command line".to_owned());
             governor.approve(run, &pending.id, &by, "--approve-plan").await.map_err(governed::refused)?;
         } else if how.ask {
@@ -132,7 +132,7 @@ async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed,
 /// How often a run that waits is looked at.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Waits until the run is no longer where it asks; the file alone is looked at, so that whoever decides finds it free.
+/// Waits until the run is no longer where it asks; the file alone is looked at, so that the command of the person who decides finds it free.
 async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<(), Failure> {
     loop {
         governor.expire(run).await.map_err(governed::refused)?;
@@ -146,7 +146,7 @@ async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) ->
 
 /// Asks at the terminal; says whether there was an answer.
 async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<bool, Failure> {
-    let by = super::decide::whoever();
+    let by = super::decide::user();
     // On a thread of its own, so that a signal is heard meanwhile.
     let asks = format!("{}\nApprove?", question(pending));
     let answer = tokio::task::spawn_blocking(move || ask(&asks)).await;
@@ -175,7 +175,10 @@ pub(super) fn question(pending: &PendingApproval) -> String {
             pending.answer_by,
             pending.digest().unwrap_or_default()
         ),
-        None => format!("approval {} has no record, and cannot be answered", pending.id),
+        None => format!(
+            "approval {} has no record and cannot be answered; its run is halted at {}",
+            pending.id, pending.answer_by
+        ),
     }
 }
 
@@ -203,14 +206,11 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     match &progressed.waits {
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
-            out.line("to answer it, from here or from another terminal, and to go on then:");
-            let options = runs.options();
-            out.line(&format!(
-                "  runstate governed approve {} --digest {} --by NAME{options}    (or reject, escalate)",
-                pending.id,
-                short_digest(pending)
-            ));
-            out.line(&format!("  runstate governed recover {}{options}", progressed.run));
+            if let Some(command) = approve(pending, runs) {
+                out.line("to answer it, from here or from another terminal, and to go on then:");
+                out.line(&format!("  {command}    (or reject, escalate)"));
+                out.line(&format!("  runstate governed recover {}{}", progressed.run, runs.options()));
+            }
         }
         Some(Waits::Plan { objection }) => {
             out.line(
@@ -227,9 +227,12 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     out.line(&format!("  {}", shown.display()));
 }
 
-/// As much of the digest of a question as a person types; `-` without one.
-pub(super) fn short_digest(pending: &PendingApproval) -> String {
-    pending.digest().and_then(|digest| digest.get(..19).map(str::to_owned)).unwrap_or_else(|| "-".to_owned())
+/// The command that approves, with as much of the digest of the question as a person types; none for a question without a record.
+pub(super) fn approve(pending: &PendingApproval, runs: &Runs) -> Option<String> {
+    let digest = pending.digest()?;
+    let digest = digest.get(..19).unwrap_or(&digest);
+    let options = runs.options();
+    Some(format!("runstate governed approve {} --digest {digest} --by NAME{options}", pending.id))
 }
 
 fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) -> serde_json::Value {

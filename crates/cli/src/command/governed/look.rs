@@ -38,10 +38,10 @@ pub(super) struct SweepArgs {}
 
 /// The runs in a folder of runs, in order.
 pub(super) fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
-    let entries = match std::fs::read_dir(state_dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| Failure::io("read", state_dir, &error))?,
-    };
+    let entries = std::fs::read_dir(state_dir).map_err(|error| {
+        let failure = Failure::io("read the folder of runs", state_dir, &error);
+        failure.with_help("`--state-dir` names another place; `runstate governed run` makes it")
+    })?;
     let mut runs: Vec<RunId> =
         // A folder without a state is that of a run that has not begun, or that a kill kept from it.
         entries
@@ -61,8 +61,7 @@ pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result
     };
     let (mut told, mut bad) = (Vec::new(), false);
     for run in shown {
-        let status =
-            runs.governor(&run).and_then(|governor| governor.status(&run).map_err(governed::refused));
+        let status = runs.reader(&run).and_then(|governor| governor.status(&run).map_err(governed::refused));
         match status {
             Ok(status) => told.push(status),
             // One run that cannot be read does not keep the others from being shown.
@@ -115,9 +114,14 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
     let (runtime, mut bad) = (runtime()?, false);
     for run in all(runs.folder())? {
         // Each run is rolled back by its own plan.
-        let went = runs.governor(&run).map_err(|failure| failure.to_string());
-        let went = went
-            .and_then(|governor| runtime.block_on(governor.expire(&run)).map_err(|error| error.to_string()));
+        let went = runs.reader(&run).and_then(|reader| {
+            let status = reader.status(&run).map_err(governed::refused)?;
+            if !status.is_expired(unix_ms()) {
+                return Ok(None);
+            }
+            let governor = runs.governor(&run)?;
+            runtime.block_on(governor.expire(&run)).map_err(governed::refused)
+        });
         match went {
             Ok(Some(state)) => out.line(&format!("{run}: {state}")),
             Ok(None) => {}

@@ -87,7 +87,7 @@ fn runtime() -> Result<Runtime, Failure> {
 /// Asks at the terminal: what was said with a yes, and none for anything else.
 ///
 /// # Errors
-/// That nobody can be asked.
+/// A terminal that cannot be read.
 fn ask(question: &str) -> io::Result<Option<String>> {
     let mut err = io::stderr();
     write!(err, "{question} [y/N] ")?;
