@@ -30,14 +30,15 @@ async fn a_tool_costs_one_write_of_the_state() {
 /// The state does not grow with each report of a tool: all but the last are in a file of their own.
 #[tokio::test(start_paused = true)]
 async fn the_state_holds_the_last_reports_alone() {
-    let (few, many) = (driven(100).await, driven(400).await);
+    // Behind either as many reports stay as behind the other.
+    let (few, many) = (driven(100).await, driven(360).await);
     let run = RUN.parse().unwrap();
     let state = |world: &World| world.file(folders().state(&run)).len();
     // The name of a tool is planned, once more by the note on the plan, and completed.
     let bytes = state(&many) - state(&few);
-    assert!(bytes < 300 * 3 * 16, "{bytes} bytes for 300 tools");
+    assert!(bytes < 260 * 3 * 16, "{bytes} bytes for 260 tools");
     let report = many.file(folders().report(&run));
-    assert!((0..400).all(|at| report.contains(&format!("evidence: tool-{at} is done"))), "{report}");
+    assert!((0..360).all(|at| report.contains(&format!("evidence: tool-{at} is done"))), "{report}");
     judge(&many, &run).await;
 }
 

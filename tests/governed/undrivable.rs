@@ -86,7 +86,7 @@ async fn are_refused_with_what_does_not_fit() {
     for (edit, expected) in cases {
         let mut state = sound.clone();
         edit(&mut state);
-        assert_eq!(faults(&state), [expected.clone()], "{state:#}");
+        assert_eq!(faults(&state), std::slice::from_ref(&expected), "{state:#}");
         let other = World { disk: world.disk.fork(), ..waiting().await };
         runstate::files::replace(&other.disk, &folders().state(&run), state.to_string().as_bytes()).unwrap();
         let before = other.disk.files();
