@@ -129,7 +129,7 @@ impl GovernedRun<AwaitingApproval> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`] when they do not belong together, when the time is over, or when nobody is named.
+    /// [`Unanswered`](super::Unanswered) when they do not belong together, when the time is over, or when no person is named.
     pub fn approved_with(
         self,
         approval: Asked,

@@ -32,7 +32,7 @@ impl GovernedRun<Planning> {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`] when they do not belong together, when the time is over, or when nobody is named.
+    /// [`Unanswered`](super::Unanswered) when they do not belong together, when the time is over, or when no person is named.
     pub fn approved_with<T: Into<String>>(
         self,
         approval: Asked,
