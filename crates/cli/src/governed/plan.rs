@@ -330,7 +330,7 @@ impl Plan {
             self.folder = run.join(super::WORK);
         }
         let snapshot = Snapshot::new(run.join("snapshot"), self.folder.clone(), self.ignore.clone());
-        let place = Place { work: self.folder, run: run.to_path_buf(), progress };
+        let place = Place { work: self.folder, run: run.to_path_buf(), progress, idle: Arc::default() };
         let planner = AsWritten {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
             risks: self.tools.iter().filter(|tool| tool.risk == Risk::Critical).map(critical).collect(),

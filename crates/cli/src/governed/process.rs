@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::plan;
 use super::progress::Progress;
 use super::strays;
-use super::supervisor::{Order, Outcome};
+use super::supervisor::{Order, Outcome, Supervisor, ordered};
 
 /// How much of each output is kept: its end.
 const KEPT: usize = 16 << 10;
@@ -27,6 +27,8 @@ pub(super) struct Place {
     /// The folder of the run.
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
+    /// A supervisor that has nothing to do.
+    pub(super) idle: Arc<Mutex<Option<Supervisor>>>,
 }
 
 /// The input of a program.
@@ -67,37 +69,49 @@ pub(super) enum End {
 /// That it cannot be started.
 #[cfg(unix)]
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::process::ExitStatusExt;
-    use std::process::Stdio;
     super::folder::check_own(&place.work)?;
-    let (mut supervisor, socket) = super::supervisor::prepared()?;
-    supervisor.current_dir(place.work.join(&command.folder)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A tool that has the key could write the files of its own run.
-    supervisor.envs(told.env).env(strays::MARKER, &place.run).env_remove(crate::keys::VARIABLE);
-    let mut child = supervisor.spawn()?;
-    // With it goes the other end of the socket, so that it is closed when the supervisor is no more.
-    drop(supervisor);
+    let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // One that was ended meanwhile is no loss: it had nothing to do.
+    let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
+    let supervisor = match idle.and_then(lives) {
+        Some(idle) => idle,
+        None => Supervisor::start(&place.run)?,
+    };
+    let ((stdout, to_stdout), (stderr, to_stderr)) = (io::pipe()?, io::pipe()?);
     let most = if told.is_read_whole { KEPT_WHOLE } else { KEPT };
-    let (stdout, stderr) = (tail(child.stdout.take(), most), tail(child.stderr.take(), KEPT));
-    let order = Order { run: command.run.clone(), input: told.input };
+    let (stdout, stderr) = (tail(stdout, most), tail(stderr, KEPT));
+    let order = Order {
+        run: command.run.clone(),
+        folder: place.work.join(&command.folder).as_os_str().as_bytes().to_vec(),
+        env: told.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        input: told.input,
+    };
     let (said, mut outcome) = oneshot::channel();
-    let mut supervised =
-        Supervised { child, socket: socket.try_clone()?, run: place.run.clone(), outcome: None };
-    supervised.outcome = Some(thread::spawn(move || {
-        let mut text = Vec::new();
-        // A supervisor that was ended has no more to say than one that never spoke.
-        let heard = order.send(&socket).and_then(|()| (&socket).read_to_end(&mut text));
-        drop(said.send(heard.ok().and_then(|_| serde_json::from_slice::<Outcome>(&text).ok())));
-    }));
+    let socket = supervisor.socket.try_clone()?;
+    let mut supervised = Supervised { supervisor: Some(supervisor), run: place.run.clone(), outcome: None };
+    supervised.outcome =
+        Some(thread::spawn(move || drop(said.send(ordered(&socket, &order, [to_stdout, to_stderr])))));
     let limit = Duration::from_secs(command.time_limit_seconds);
     let in_time = tokio::time::timeout(limit, &mut outcome).await.ok();
     let is_in_time = in_time.is_some();
+    let outcome = match in_time {
+        Some(said) => {
+            let outcome = said.ok().flatten();
+            if outcome.is_some() {
+                // Nothing of the tool is left, and the next one may have the supervisor.
+                *place.idle.lock().unwrap_or_else(PoisonError::into_inner) = supervised.supervisor.take();
+            }
+            outcome
+        }
+        None => {
+            supervised.end();
+            outcome.try_recv().ok().flatten()
+        }
+    };
     // All that had the outputs is gone then, so they have come to their end.
     drop(supervised);
-    let outcome = match in_time {
-        Some(said) => said.ok().flatten(),
-        None => outcome.try_recv().ok().flatten(),
-    };
     let (end, strays) = match outcome {
         Some(Outcome::NotStarted(Some(number), _)) => return Err(io::Error::from_raw_os_error(number)),
         Some(Outcome::NotStarted(None, why)) => return Err(io::Error::other(why)),
@@ -122,8 +136,8 @@ pub(super) async fn run(_: &plan::Command, _: &Place, _: Told) -> io::Result<End
 /// left is looked for.
 #[cfg(unix)]
 struct Supervised {
-    child: std::process::Child,
-    socket: std::os::unix::net::UnixStream,
+    /// None when its tool has ended.
+    supervisor: Option<Supervisor>,
     run: PathBuf,
     outcome: Option<thread::JoinHandle<()>>,
 }
@@ -133,28 +147,36 @@ struct Supervised {
 const RESPITE: Duration = Duration::from_secs(10);
 
 #[cfg(unix)]
+impl Supervised {
+    fn end(&mut self) {
+        if let Some(Supervisor { mut process, socket }) = self.supervisor.take() {
+            let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(50));
+            drop(socket.shutdown(std::net::Shutdown::Write));
+            let status = loop {
+                match process.try_wait() {
+                    Ok(None) if waited < RESPITE => {
+                        thread::sleep(pause);
+                        waited += pause;
+                        pause = (2 * pause).min(Duration::from_millis(5));
+                    }
+                    ended => break ended.ok().flatten(),
+                }
+            };
+            if !status.is_some_and(|status| status.success()) {
+                drop(process.kill());
+                drop(process.wait());
+                strays::end_of(&self.run);
+            }
+        }
+        // The supervisor has spoken, or its end of the socket is closed.
+        drop(self.outcome.take().map(thread::JoinHandle::join));
+    }
+}
+
+#[cfg(unix)]
 impl Drop for Supervised {
     fn drop(&mut self) {
-        let mut pause = Duration::from_micros(50);
-        drop(self.socket.shutdown(std::net::Shutdown::Write));
-        let mut waited = Duration::ZERO;
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(None) if waited < RESPITE => {
-                    thread::sleep(pause);
-                    waited += pause;
-                    pause = (2 * pause).min(Duration::from_millis(5));
-                }
-                ended => break ended.ok().flatten(),
-            }
-        };
-        if !status.is_some_and(|status| status.success()) {
-            drop(self.child.kill());
-            drop(self.child.wait());
-            strays::end_of(&self.run);
-        }
-        // Its end of the socket is closed by now.
-        drop(self.outcome.take().map(thread::JoinHandle::join));
+        self.end();
     }
 }
 
@@ -169,10 +191,9 @@ async fn read(output: oneshot::Receiver<(String, bool)>) -> (String, bool) {
 }
 
 /// Reads an output to its end, and keeps the last part of it, of so many bytes. Says whether that is not all.
-fn tail(from: Option<impl Read + Send + 'static>, most: usize) -> oneshot::Receiver<(String, bool)> {
+fn tail(mut from: impl Read + Send + 'static, most: usize) -> oneshot::Receiver<(String, bool)> {
     let (told, output) = oneshot::channel();
     thread::spawn(move || {
-        let Some(mut from) = from else { return };
         let (mut kept, mut cut, mut piece) = (VecDeque::new(), false, [0; 4096]);
         while let Ok(length @ 1..) = from.read(&mut piece) {
             kept.extend(&piece[..length]);

@@ -1,15 +1,17 @@
 //! The process between the command and a tool: it outlives the command by as long as it takes to end the tool, and all that the tool
 //! started.
 //!
-//! It is this program with another first argument. Its standard input is a socket to the command: the order comes in by it, how the tool
-//! ended goes out, and when the command closes it, or is killed, the tool is ended. Processes that lose their parent become its children, in
-//! whatever session or group they are (Linux), so that none is left when it ends.
+//! It is this program with another first argument. Its standard input is a socket to the command: orders come in by it, with the outputs of
+//! the tool, and how the tool ended goes out. When the command closes it, or is killed, the tool is ended. Processes that lose their parent become
+//! its children, in whatever session or group they are (Linux), so that none is left behind its tool. A supervisor whose tool ended by itself is
+//! there for the next tool, since the start of a program takes longer than many tools do.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The first argument of a supervisor.
@@ -19,6 +21,10 @@ const WORD: &str = "supervise-tool";
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) run: Vec<String>,
+    /// Where, as the bytes of a path.
+    pub(super) folder: Vec<u8>,
+    /// Variables of its environment beside those of the supervisor.
+    pub(super) env: Vec<(String, String)>,
     /// The standard input of the tool; none for an empty one.
     pub(super) input: Option<String>,
 }
@@ -36,21 +42,18 @@ pub(super) enum Outcome {
     },
 }
 
-impl Order {
-    /// Sends it: its length, and the order.
-    pub(super) fn send(&self, mut to: impl Write) -> io::Result<()> {
-        let text = serde_json::to_vec(self).map_err(io::Error::other)?;
-        to.write_all(&(text.len() as u64).to_le_bytes())?;
-        to.write_all(&text)
-    }
+/// Sends a value: its length, and its text.
+fn send(value: &impl Serialize, mut to: impl Write) -> io::Result<()> {
+    let text = serde_json::to_vec(value).map_err(io::Error::other)?;
+    to.write_all(&[&(text.len() as u64).to_le_bytes()[..], &text].concat())
+}
 
-    fn receive(mut from: impl Read) -> io::Result<Self> {
-        let mut length = [0; 8];
-        from.read_exact(&mut length)?;
-        let mut text = Vec::new();
-        from.take(u64::from_le_bytes(length)).read_to_end(&mut text)?;
-        serde_json::from_slice(&text).map_err(io::Error::other)
-    }
+fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
+    let mut length = [0; 8];
+    from.read_exact(&mut length)?;
+    let mut text = Vec::new();
+    from.take(u64::from_le_bytes(length)).read_to_end(&mut text)?;
+    serde_json::from_slice(&text).map_err(io::Error::other)
 }
 
 /// Is this process a supervisor, by its arguments?
@@ -60,32 +63,87 @@ pub(crate) fn is_one() -> bool {
 
 #[cfg(unix)]
 mod unix {
-    use std::os::fd::AsFd;
+    use std::io::{IoSlice, IoSliceMut, PipeWriter};
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::net::UnixStream;
     use std::os::unix::process::{CommandExt, ExitStatusExt};
-    use std::sync::{Arc, Mutex, PoisonError};
+    use std::sync::mpsc;
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+    use rustix::net::{
+        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, recvmsg, sendmsg,
+    };
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-    use super::{Child, Command, ExitCode, Order, Outcome, Read, Stdio, WORD, Write, io, thread};
+    use super::{
+        Child, Command, ExitCode, Order, OsStr, Outcome, Stdio, WORD, Write, io, receive, send, thread,
+    };
     use crate::governed::strays;
 
-    /// A supervisor that is not started yet, and the socket to it.
-    pub(in super::super) fn prepared() -> io::Result<(Command, UnixStream)> {
-        let (ours, its) = UnixStream::pair()?;
-        // By this name it is the program that runs, also when its file was replaced.
-        let program =
-            if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
-        let mut command = Command::new(program);
-        command
-            .arg0("runstate")
-            .arg(WORD)
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(its)))
-            .process_group(0);
-        Ok((command, ours))
+    /// The command's end of a supervisor.
+    #[derive(Debug)]
+    pub(in super::super) struct Supervisor {
+        pub(in super::super) process: Child,
+        pub(in super::super) socket: UnixStream,
     }
 
-    /// Supervises one tool.
+    impl Supervisor {
+        /// Starts one, whose environment has the folder of a run.
+        pub(in super::super) fn start(run: &std::path::Path) -> io::Result<Self> {
+            let (socket, its) = UnixStream::pair()?;
+            // By this name it is the program that runs, also when its file was replaced.
+            let program =
+                if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
+            let mut command = Command::new(program);
+            command.arg0("runstate").arg(WORD).process_group(0);
+            command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
+            // A tool that has the key could write the files of its own run.
+            command.env(strays::MARKER, run).env_remove(crate::keys::VARIABLE);
+            Ok(Supervisor { process: command.spawn()?, socket })
+        }
+    }
+
+    /// Has a tool run, with those outputs, and waits for its end. None where the supervisor is no more.
+    pub(in super::super) fn ordered(
+        socket: &UnixStream,
+        order: &Order,
+        outputs: [PipeWriter; 2],
+    ) -> Option<Outcome> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut with = SendAncillaryBuffer::new(&mut space);
+        let fds = outputs.each_ref().map(AsFd::as_fd);
+        with.push(SendAncillaryMessage::ScmRights(&fds));
+        sendmsg(socket, &[IoSlice::new(b"!")], &mut with, SendFlags::empty()).ok()?;
+        // The ends of the supervisor and of the tool are the only ones.
+        drop(outputs);
+        send(order, socket).ok()?;
+        receive(socket).ok()
+    }
+
+    /// An order, with the outputs of its tool.
+    fn received(socket: &UnixStream) -> io::Result<(Order, Vec<OwnedFd>)> {
+        #[cfg(target_os = "linux")]
+        const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+        #[cfg(not(target_os = "linux"))]
+        const FLAGS: RecvFlags = RecvFlags::empty();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let (mut with, mut mark) = (RecvAncillaryBuffer::new(&mut space), [0]);
+        if recvmsg(socket, &mut [IoSliceMut::new(&mut mark)], &mut with, FLAGS)?.bytes == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut outputs = Vec::new();
+        for message in with.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                outputs.extend(fds);
+            }
+        }
+        Ok((receive(socket)?, outputs))
+    }
+
+    /// Supervises tools, one after the other.
     pub(crate) fn supervise() -> ExitCode {
         match supervised() {
             Ok(()) => ExitCode::SUCCESS,
@@ -96,60 +154,99 @@ mod unix {
         }
     }
 
+    /// The tool that runs. Once it is reaped its id may be another's.
+    #[derive(Default)]
+    struct Current {
+        leader: Option<Pid>,
+        /// Did the command close the socket, or is it no more? No tool is started then.
+        is_over: bool,
+    }
+
+    fn locked(current: &Mutex<Current>) -> MutexGuard<'_, Current> {
+        current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn supervised() -> io::Result<()> {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let order = Order::receive(&socket)?;
+        socket.peer_addr()?;
         strays::adopt();
-        let outcome = match start(&order) {
-            Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
-            Ok(mut tool) => {
-                if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
-                    // A program need not read it.
-                    thread::spawn(move || drop(input.write_all(text.as_bytes())));
+        let current = Arc::new(Mutex::new(Current::default()));
+        let orders = orders(socket.try_clone()?, Arc::clone(&current));
+        for (order, outputs) in orders {
+            let outcome = match start(&order, outputs, &current) {
+                Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
+                Ok((mut tool, leader)) => {
+                    if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
+                        // A program need not read it.
+                        thread::spawn(move || drop(input.write_all(text.as_bytes())));
+                    }
+                    waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+                    let mut current = locked(&current);
+                    kill_process_group(leader, Signal::KILL).ok();
+                    current.leader = None;
+                    let status = tool.wait()?.into_raw();
+                    Outcome::Ended { status, strays: strays::end_children() }
                 }
-                let leader =
-                    i32::try_from(tool.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::Other)?;
-                // Once it is reaped its id may be another's.
-                let lives = Arc::new(Mutex::new(true));
-                end_with(socket.try_clone()?, leader, Arc::clone(&lives));
-                waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-                let mut lives = lives.lock().unwrap_or_else(PoisonError::into_inner);
-                kill_process_group(leader, Signal::KILL).ok();
-                *lives = false;
-                let status = tool.wait()?.into_raw();
-                Outcome::Ended { status, strays: strays::end_children() }
-            }
-        };
-        // The command may be gone.
-        drop((&socket).write_all(&serde_json::to_vec(&outcome).map_err(io::Error::other)?));
+            };
+            // The command may be gone.
+            drop(send(&outcome, &socket));
+        }
         Ok(())
     }
 
-    fn start(order: &Order) -> io::Result<Child> {
-        let (program, arguments) = order.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let input = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
-        Command::new(program).args(arguments).stdin(input).process_group(0).spawn()
-    }
-
-    /// Ends the tool when the command closes the socket, or is no more. What the tool leaves is ended then like that of any other tool.
-    fn end_with(mut socket: UnixStream, leader: Pid, lives: Arc<Mutex<bool>>) {
+    /// The orders of the command. When it closes the socket, or is no more, the tool is ended; what that leaves is ended like the rest of any
+    /// other tool.
+    fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
+        let (given, orders) = mpsc::channel();
         thread::spawn(move || {
-            let mut nothing = [0];
-            while matches!(socket.read(&mut nothing), Ok(1..)) {}
-            if *lives.lock().unwrap_or_else(PoisonError::into_inner) {
+            while let Ok(order) = received(&socket) {
+                if given.send(order).is_err() {
+                    break;
+                }
+            }
+            let mut current = locked(&current);
+            current.is_over = true;
+            if let Some(leader) = current.leader {
                 kill_process_group(leader, Signal::KILL).ok();
                 kill_process(leader, Signal::KILL).ok();
             }
         });
+        orders
+    }
+
+    fn start(order: &Order, outputs: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
+        let (program, arguments) = order.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let Ok([stdout, stderr]) = <[OwnedFd; 2]>::try_from(outputs) else {
+            return Err(io::Error::other("the outputs of the tool did not come"));
+        };
+        let input = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(OsStr::from_bytes(&order.folder));
+        command.envs(order.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(input).stdout(stdout).stderr(stderr).process_group(0);
+        // Either the end of the command is seen here, or the tool is seen by the end.
+        let mut current = locked(current);
+        if current.is_over {
+            return Err(io::Error::other("the command is no more"));
+        }
+        let tool = command.spawn()?;
+        let leader = i32::try_from(tool.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::Other)?;
+        current.leader = Some(leader);
+        Ok((tool, leader))
     }
 }
 #[cfg(unix)]
-pub(super) use unix::prepared;
-#[cfg(unix)]
 pub(crate) use unix::supervise;
+#[cfg(unix)]
+pub(super) use unix::{Supervisor, ordered};
 
 /// Commands can be run under Unix alone: a process group is needed.
 #[cfg(not(unix))]
 pub(crate) fn supervise() -> ExitCode {
     ExitCode::from(2)
 }
+
+/// What is no supervisor, where there are none.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(super) struct Supervisor;
