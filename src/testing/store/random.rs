@@ -44,7 +44,7 @@ struct Play<'a> {
     draw: Draw,
     played: Played,
     lease: Lease,
-    /// Who drives: each one that takes the run over comes once the lease before is over.
+    /// The time at which the next driver may take the run over: the lease before is over then.
     claimed_at: u64,
     table: Table,
     now_ms: u64,
