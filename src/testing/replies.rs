@@ -81,6 +81,19 @@ struct Decided {
     is_listed: bool,
 }
 
+/// The names of all replies: a test that met each of them has been at each row of the table.
+pub const NAMES: [&str; 9] = [
+    "accepted",
+    "duplicate",
+    "conflict",
+    "stale",
+    "ambiguous",
+    "expired",
+    "unknown",
+    "not_distinct",
+    "invalid",
+];
+
 const WRONG: &str = "sha256:0";
 
 impl Table {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use runstate::agent::{DecisionHandle, ExecutionMode, Incoming, Reply, WhenSuspended};
 use runstate::decision::DecisionAction::Resume;
 use runstate::decision::ResumeMode;
-use runstate::testing::replies::{Question, Table};
+use runstate::testing::replies::{NAMES, Question, Table};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -198,17 +198,7 @@ async fn each_moment(mode: ExecutionMode) {
         for when in [WhenSuspended::Park, WhenSuspended::WaitInPlace] {
             let way = (mode, stream, when);
             let (moments, met) = visit(way, None).await;
-            for reply in [
-                "accepted",
-                "duplicate",
-                "invalid",
-                "conflict",
-                "stale",
-                "unknown",
-                "ambiguous",
-                "not_distinct",
-                "expired",
-            ] {
+            for reply in NAMES {
                 assert!(met.contains_key(reply), "{way:?}: no {reply} in {met:?}");
             }
             // Over the four ways of waiting, each moment is visited.

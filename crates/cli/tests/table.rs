@@ -8,7 +8,7 @@ use std::sync::Arc;
 use runstate::agent::{Incoming, Unchecked};
 use runstate::decision::DecisionAction::{self, Cancel, Resume};
 use runstate::store::{About, ApprovalQuery, Claim, FileStore, Lease, NewRun, RunStore};
-use runstate::testing::replies::{Question, Table};
+use runstate::testing::replies::{NAMES, Question, Table};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
@@ -222,17 +222,7 @@ async fn around_each_commit(
 fn check(open: impl FnOnce(&Path) -> Arc<dyn RunStore>, url: &'static str) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let met = runtime.block_on(around_each_commit(open, url));
-    for reply in [
-        "accepted",
-        "duplicate",
-        "conflict",
-        "stale",
-        "ambiguous",
-        "unknown",
-        "not_distinct",
-        "expired",
-        "invalid",
-    ] {
+    for reply in NAMES {
         assert!(met.contains(reply), "no {reply} in {met:?}");
     }
 }

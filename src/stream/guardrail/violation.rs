@@ -14,7 +14,8 @@ pub enum Severity {
     Warning,
     /// The attempt fails.
     Error,
-    /// The session fails: no retry and no fallback.
+    /// The session fails: no retry and no fallback, for no stream may answer. A rule that wants the next stream is an
+    /// [`Error`](Self::Error).
     Fatal,
 }
 

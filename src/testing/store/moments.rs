@@ -14,7 +14,7 @@ use crate::agent::ExecutionMode;
 use crate::agent::Incoming;
 use crate::decision::DecisionAction::Resume;
 use crate::store::{About, Commit, Lease, MemoryStore, RunStore, decide};
-use crate::testing::replies::{Question, Table};
+use crate::testing::replies::{NAMES, Question, Table};
 
 /// The doors of a store, and the table beside it.
 struct Doors<'a> {
@@ -249,17 +249,7 @@ pub(super) async fn each_row_of_the_table_is_the_reply_around_each_commit(bench:
     for (number, way) in ways.into_iter().enumerate() {
         met.extend(around_each_commit(&*store, &format!("r{number}"), way, 4).await);
     }
-    for reply in [
-        "accepted",
-        "duplicate",
-        "invalid",
-        "conflict",
-        "stale",
-        "unknown",
-        "ambiguous",
-        "not_distinct",
-        "expired",
-    ] {
+    for reply in NAMES {
         assert!(met.contains(reply), "no {reply} in {met:?}");
     }
 }

@@ -14,7 +14,7 @@ use super::world::{NOW, one, turn};
 use crate::agent::{ExecutionMode, Incoming};
 use crate::decision::DecisionAction::{Cancel, Resume};
 use crate::store::{About, Claim, Lease, RunStore, StoreError, decide};
-use crate::testing::replies::{Question, Table};
+use crate::testing::replies::{NAMES, Question, Table};
 
 /// The calls by name and by the model's id, and how many people must approve each: `pay` by its gate, `ask` by its question.
 const CALLS: [(&str, &str, usize); 5] =
@@ -219,17 +219,7 @@ pub(super) async fn random_decisions_follow_the_table(bench: &dyn Bench) {
         }
     }
     assert!(executed > 1, "calls that two people approved were executed: {executed}");
-    for reply in [
-        "accepted",
-        "duplicate",
-        "invalid",
-        "conflict",
-        "stale",
-        "unknown",
-        "ambiguous",
-        "not_distinct",
-        "expired",
-    ] {
+    for reply in NAMES {
         assert!(met.contains_key(reply), "no {reply} in {met:?}");
     }
 }
