@@ -72,8 +72,9 @@ impl Reports {
             return Ok(());
         }
         let end = self.all.len() - STAY;
+        // Where there is no file to move them to, they stay in the state.
+        let Ok(mut file) = Lines::open(disk, path, Open::Append) else { return Ok(()) };
         let mut moved = before.take().unwrap_or_default();
-        let mut file = Lines::open(disk, path, Open::Append)?;
         file.cut(moved.bytes)?;
         let mut text = String::new();
         for report in &self.all[self.moved..end] {
@@ -97,10 +98,9 @@ impl Reports {
         told: &Moved,
         at: When,
     ) -> io::Result<bool> {
-        let text = match disk.open(path, Open::Read) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            file => file?.read_from(0, told.bytes)?,
-        };
+        // A file that cannot be read, or is none, holds no run up: its reports are lost.
+        let text = disk.open(path, Open::Read).and_then(|mut file| file.read_from(0, told.bytes));
+        let text = text.unwrap_or_default();
         let (mut found, mut reports) = (Moved::default(), Vec::new());
         for line in std::str::from_utf8(&text).unwrap_or_default().lines() {
             found.follow(line);

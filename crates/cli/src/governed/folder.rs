@@ -308,7 +308,10 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
         let target = to.join(name);
         match own(&target, about) {
             // Of another user: the copy is of this one, with the mode alone.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            // So it is in a user namespace that does not know the owner.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) =>
+            {
                 let found = fs::symlink_metadata(&target).map(|found| self::about(about.kind, &found, None));
                 found.and_then(|found| own(&target, &About { owner: found.owner, ..about.clone() }))
             }

@@ -62,6 +62,7 @@ impl Turn {
     /// As it says; a folder that cannot be looked at.
     pub(super) fn check_free(&self, folder: &Path) -> Result<(), Failure> {
         let own = ids(folder)?;
+        let path_of = fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, &error))?;
         let entries = fs::read_dir(&self.notes).map_err(|error| Failure::io("read", &self.notes, &error))?;
         for path in entries.flatten().map(|entry| entry.path()) {
             if path.extension().is_none_or(|kind| kind != "json") {
@@ -75,7 +76,9 @@ impl Turn {
                 continue;
             };
             let is_one_in_the_other = |a: &[Id], b: &[Id]| a.first().is_some_and(|first| b.contains(first));
-            if is_one_in_the_other(&own, &note.ids) || is_one_in_the_other(&note.ids, &own) {
+            // A rollback works by the path: a folder that took the place of the other one would be lost.
+            let is_by_path = path_of.starts_with(&note.folder) || note.folder.starts_with(&path_of);
+            if is_by_path || is_one_in_the_other(&own, &note.ids) || is_one_in_the_other(&note.ids, &own) {
                 let (run, folder) = (&note.run, note.folder.display());
                 return Err(Failure::new(format!("{run} works in {folder}, and is not over")).with_help(
                     "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`)",
@@ -103,7 +106,9 @@ impl Turn {
 
 impl Note {
     fn is_of_a_run(&self) -> bool {
-        match fs::read(&self.state) {
+        // A pipe in its place would be waited for.
+        let is_file = fs::metadata(&self.state).map(|found| found.is_file());
+        match is_file.and_then(|is_file| if is_file { fs::read(&self.state) } else { Ok(Vec::new()) }) {
             Err(error) => error.kind() != io::ErrorKind::NotFound,
             // A state that cannot be read is that of a run that was not found to be over.
             Ok(state) => runstate::governed::check_state(&state, None).map_or(true, |report| {

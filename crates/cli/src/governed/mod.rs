@@ -120,7 +120,9 @@ impl Runs {
         stored.ignore.extend(self.own_place(&source)?);
         folder::check_size(&source, &stored.ignore)?;
         // Until the run has begun: of two that begin at once in one folder, the second sees the first.
-        let turn = stored.in_place.then(|| held::Turn::take(self.held())).transpose()?;
+        // Where the user's data folder cannot be written, the runs of this state folder know of each other alone.
+        let take = || held::Turn::take(self.held()).or_else(|_| held::Turn::take(self.folder.join("held")));
+        let turn = stored.in_place.then(take).transpose()?;
         if let Some(turn) = &turn {
             turn.check_free(&source)?;
         }
@@ -269,7 +271,8 @@ impl Runs {
         let governor = governor.taking(move |run| {
             let ended = strays::end_of(&place);
             if ended > 0 {
-                complain(&format!("{run}: ended {ended} processes that a killed command had left running"));
+                let processes = if ended == 1 { "process" } else { "processes" };
+                complain(&format!("{run}: ended {ended} {processes} that a killed command had left running"));
             }
         });
         Ok(match &self.keys {

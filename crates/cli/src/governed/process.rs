@@ -119,8 +119,8 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
             (End::Exited(ExitStatus::from_raw(status)), strays)
         }
         Some(Outcome::Ended { strays, .. }) => (End::TimedOut, strays),
-        None if is_in_time => (End::Unknown, 0),
-        None => (End::TimedOut, 0),
+        // Its supervisor was ended, by the tool or since it did not answer: what the tool left is not known.
+        None => (End::Unknown, 0),
     };
     let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);
     Ok(Ended { end, stdout, is_cut, stderr, strays })
@@ -149,11 +149,11 @@ const RESPITE: Duration = Duration::from_secs(10);
 #[cfg(unix)]
 impl Supervised {
     fn end(&mut self) {
-        if let Some(Supervisor { mut process, socket }) = self.supervisor.take() {
+        if let Some(mut supervisor) = self.supervisor.take() {
             let (mut waited, mut pause) = (Duration::ZERO, Duration::from_micros(50));
-            drop(socket.shutdown(std::net::Shutdown::Write));
+            drop(supervisor.socket.shutdown(std::net::Shutdown::Write));
             let status = loop {
-                match process.try_wait() {
+                match supervisor.process.try_wait() {
                     Ok(None) if waited < RESPITE => {
                         thread::sleep(pause);
                         waited += pause;
@@ -163,12 +163,12 @@ impl Supervised {
                 }
             };
             if !status.is_some_and(|status| status.success()) {
-                drop(process.kill());
-                drop(process.wait());
+                drop(supervisor.process.kill());
+                drop(supervisor.process.wait());
                 strays::end_of(&self.run);
             }
         }
-        // The supervisor has spoken, or its end of the socket is closed.
+        // The supervisor has spoken, or its socket is closed with it, whichever other process has a copy of its end.
         drop(self.outcome.take().map(thread::JoinHandle::join));
     }
 }

@@ -1,8 +1,8 @@
 //! Processes of a run that no call waits for: those that a tool left running, and those that a supervisor left that was killed.
 //!
 //! A supervisor is the reaper of all that its tool starts: a process without a parent becomes its child, in any session or group, and is
-//! ended with the tool. What a killed supervisor left is found by its environment. A process that emptied its environment is not found
-//! then.
+//! ended with the tool. The processes that a killed supervisor left are found by their environment. A process that emptied its environment is
+//! not found then.
 
 /// A variable in the environment of each process of a run: the folder of the run.
 pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
@@ -25,6 +25,8 @@ mod linux {
     /// How often processes are looked for: each that is ended may leave its own children.
     const ROUNDS: usize = 200;
     const PAUSE: Duration = Duration::from_millis(2);
+    /// So many pauses a supervisor has whose command is no more: ten seconds.
+    const RESPITE: usize = 5_000;
 
     /// Processes that lose their parent become children of this one from now on. It is for a process that does nothing else.
     pub(in super::super) fn adopt() {
@@ -35,22 +37,27 @@ mod linux {
     /// Ends the children of this process and all that these leave. Says how many there were.
     pub(in super::super) fn end_children() -> usize {
         let own = getpid().as_raw_nonzero().get();
-        let mut ended = 0;
+        let (mut counted, mut ended) = (BTreeSet::new(), 0);
         for _ in 0..ROUNDS {
             let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             if matches!(waitid(WaitId::All, any), Err(Errno::CHILD)) {
                 break;
             }
             for child in processes().filter(|pid| parent(*pid) == Some(own)) {
+                // One that ended by itself was not left running.
+                let lives = !has_ended(child);
                 kill_process(child, Signal::KILL).ok();
-                ended += usize::from(matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(Some(_))));
+                let is_gone = matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(Some(_)));
+                counted.extend(lives.then_some(child.as_raw_nonzero()));
+                ended += usize::from(is_gone && counted.remove(&child.as_raw_nonzero()));
             }
             thread::sleep(PAUSE);
         }
         ended
     }
 
-    /// Ends the processes that have the folder of a run in their environment. Says how many there were.
+    /// Ends the processes that have the folder of a run in their environment, once the supervisor of a command that is no more has ended all
+    /// that it knows of. The idle supervisor of a command that lives is let be. Says how many processes there were.
     pub(in super::super) fn end_of(run: &Path) -> usize {
         // The governor that makes a run has no folder yet.
         if run.as_os_str().is_empty() {
@@ -62,9 +69,16 @@ mod linux {
             environ.is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| *one == *entry))
         };
         let mut ended = BTreeSet::new();
+        let own = getpid();
+        let of_run = || processes().filter(|pid| *pid != own && is_of_run(pid));
+        for _ in 0..RESPITE {
+            if !of_run().any(|pid| supervisor(pid) == Some(Lives::Alone)) {
+                break;
+            }
+            thread::sleep(PAUSE);
+        }
         for _ in 0..ROUNDS {
-            let own = getpid();
-            let found: Vec<Pid> = processes().filter(|pid| *pid != own && is_of_run(pid)).collect();
+            let found: Vec<Pid> = of_run().filter(|pid| supervisor(*pid) != Some(Lives::OfCommand)).collect();
             let killed = found.into_iter().filter(|pid| kill_process(*pid, Signal::KILL).is_ok());
             let killed: Vec<_> = killed.map(|pid| pid.as_raw_nonzero()).collect();
             if killed.is_empty() {
@@ -76,16 +90,44 @@ mod linux {
         ended.len()
     }
 
+    /// A supervisor, and whether the command that started it lives.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Lives {
+        OfCommand,
+        Alone,
+    }
+
+    fn supervisor(pid: Pid) -> Option<Lives> {
+        let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok()?;
+        let mut words = line.split(|byte| *byte == 0).skip(1);
+        if words.next() != Some(super::super::supervisor::WORD.as_bytes()) || has_ended(pid) {
+            return None;
+        }
+        // The command is the same program.
+        let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+        let (own, of_parent) = (program(pid.as_raw_nonzero().get()), parent(pid).and_then(program));
+        Some(if own.is_some() && own == of_parent { Lives::OfCommand } else { Lives::Alone })
+    }
+
     fn processes() -> impl Iterator<Item = Pid> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
     }
 
-    /// The 4th field of `stat`, counted behind the name, which may hold anything.
     fn parent(pid: Pid) -> Option<i32> {
+        field(pid, 1)?.parse().ok()
+    }
+
+    /// Did it end, and only its parent has not asked how?
+    fn has_ended(pid: Pid) -> bool {
+        field(pid, 0).is_none_or(|state| state == "Z")
+    }
+
+    /// A field of `stat`, counted from the one behind the name, which may hold anything.
+    fn field(pid: Pid, number: usize) -> Option<String> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
         let (_, behind) = stat.rsplit_once(')')?;
-        behind.split_whitespace().nth(1)?.parse().ok()
+        behind.split_whitespace().nth(number).map(str::to_owned)
     }
 }
 

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The first argument of a supervisor.
-const WORD: &str = "supervise-tool";
+pub(super) const WORD: &str = "supervise-tool";
 
 /// A program to be run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -103,6 +103,19 @@ mod unix {
             // A tool that has the key could write the files of its own run.
             command.env(strays::MARKER, run).env_remove(crate::keys::VARIABLE);
             Ok(Supervisor { process: command.spawn()?, socket })
+        }
+    }
+
+    /// An idle one ends when its socket is closed, and is waited for: a command leaves no child behind.
+    impl Drop for Supervisor {
+        fn drop(&mut self) {
+            drop(self.socket.shutdown(std::net::Shutdown::Both));
+            for _ in 0..200 {
+                if !matches!(self.process.try_wait(), Ok(None)) {
+                    return;
+                }
+                thread::sleep(std::time::Duration::from_millis(1));
+            }
         }
     }
 
@@ -246,7 +259,7 @@ pub(crate) fn supervise() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What is no supervisor, where there are none.
+/// A placeholder for systems without supervisors.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub(super) struct Supervisor;

@@ -44,6 +44,29 @@ fn what_is_no_file_stops_no_run() {
     }
 }
 
+/// So it is with the reports that were moved out of the state: they are lost, and the run ends.
+#[test]
+fn reports_that_are_no_file_stop_no_run() {
+    for program in ["mkdir", "mkfifo"] {
+        let session = Session::new();
+        let names: Vec<String> = (0..110).map(|number| format!("t{number}")).collect();
+        let mut tools: Vec<_> = names.iter().map(|name| (name.as_str(), "true")).collect();
+        tools.push(("deploy", "true"));
+        plan(&session, &tools, REVIEW);
+        let gates = format!("gates: {{auto: [{}]}}", names.join(", "));
+        let text = session.read("plan.yaml").replace("gates: {auto: []}", &gates);
+        session.write("plan.yaml", text);
+        let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+        let reports = session.path(&format!("{STATE_DIR}/{run}/RUN_REPORTS.jsonl"));
+        fs::remove_file(&reports).unwrap();
+        assert!(Command::new(program).arg(&reports).status().unwrap().success());
+        let approved = governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]);
+        assert_eq!(approved.code, Some(0), "{program}: {}", approved.shown());
+        let done = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(json(&done)["status"], "COMPLETE", "{program}: {}", done.shown());
+    }
+}
+
 /// A command that finds no lock does not get the run.
 #[test]
 fn a_lock_that_was_removed_still_holds() {

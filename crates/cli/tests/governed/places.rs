@@ -175,8 +175,32 @@ fn two_runs_do_not_work_in_one_folder_at_once() {
         assert_eq!(second.code, Some(2), "{}", second.shown());
         assert!(second.stderr.contains(&format!("{run} works in ")), "{}", second.shown());
     }
+    // A folder that took the place of the first is what the first would roll back.
+    fs::rename(session.path("site"), session.path("away")).unwrap();
+    fs::create_dir_all(session.path("site/inner")).unwrap();
+    let again = governed(&session, &["run", "outer.yaml"]);
+    assert_eq!(again.code, Some(2), "{}", again.shown());
+    fs::remove_dir_all(session.path("site")).unwrap();
+    fs::rename(session.path("away"), session.path("site")).unwrap();
     assert_eq!(governed(&session, &["reject", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
     assert_eq!(governed(&session, &["run", "inner.yaml"]).code, Some(3), "the first is over");
+}
+
+/// A service may have no data folder that it can write.
+#[test]
+fn a_run_in_place_needs_no_data_folder() {
+    let session = Session::new();
+    session.write("site/index.html", "old").write(
+        "plan.yaml",
+        format!("project: SITE\nfolder: site\nin_place: true\ntools:\n  - {{name: deploy, run: ['true']}}\n{PASSES}"),
+    );
+    let run = || {
+        let mut command = session.command(&["governed", "run", "plan.yaml", "--state-dir", super::STATE_DIR]);
+        command.env("XDG_DATA_HOME", "/proc/nothing").output().unwrap()
+    };
+    let (first, second) = (run(), run());
+    assert_eq!(first.status.code(), Some(3), "{first:?}");
+    assert_eq!(second.status.code(), Some(2), "the folder is held: {second:?}");
 }
 
 #[test]
