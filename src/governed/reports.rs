@@ -16,6 +16,8 @@ use crate::files::{Disk, Open};
 /// The most reports in RUN_STATE.json, and how many stay there when the others are moved.
 const MOST: usize = 96;
 const STAY: usize = 32;
+/// The most bytes of them there: a state that is too long cannot be written, and its run ends by no command.
+const MOST_BYTES: usize = 1 << 20;
 
 /// All reports of a run. In RUN_STATE.json stand those behind the moved ones.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,10 +70,7 @@ impl Reports {
         path: &Path,
         before: &mut Option<Moved>,
     ) -> io::Result<()> {
-        if self.all.len() - self.moved <= MOST {
-            return Ok(());
-        }
-        let end = self.all.len() - STAY;
+        let Some(end) = self.end_of_moved() else { return Ok(()) };
         // Where there is no file to move them to, they stay in the state.
         let Ok(mut file) = Lines::open(disk, path, Open::Append) else { return Ok(()) };
         let mut moved = before.take().unwrap_or_default();
@@ -87,6 +86,20 @@ impl Reports {
         self.moved = end;
         *before = Some(moved);
         Ok(())
+    }
+
+    /// How many reports are moved now, if any: by their number, and by their size, but for the last one, which may be under way.
+    fn end_of_moved(&self) -> Option<usize> {
+        let here = &self.all[self.moved..];
+        let by_number = if here.len() > MOST { here.len() - STAY } else { 0 };
+        let sizes = here.iter().rev().map(|report| serde_json::to_vec(report).map_or(0, |text| text.len()));
+        let stay = sizes.scan(0, |all, size| {
+            *all += size;
+            Some(*all)
+        });
+        let stay = stay.take_while(|all| *all <= MOST_BYTES).count().max(1);
+        let end = by_number.max(here.len().saturating_sub(stay));
+        (end > 0).then_some(self.moved + end)
     }
 
     /// Reads the moved reports. Returns false where the file is not the one that the state was written with: one report takes their place,

@@ -205,7 +205,7 @@ impl Runs {
         // The folder that tools work in does not depend on where the command was started.
         let place = fs::canonicalize(&place).unwrap_or(place);
         // What it would end of the run could be its own shell.
-        if std::env::var_os(strays::MARKER).is_some_and(|of| of == place.as_os_str()) {
+        if std::env::var_os(strays::MARKER).is_some_and(|of| of == strays::marker(&place)) {
             let why = format!("{} in the environment says that this is a process of {run}", strays::MARKER);
             return Err(Failure::new(why)
                 .with_help("a tool does not drive or answer its own run; elsewhere unset the variable"));

@@ -4,8 +4,24 @@
 //! ended with the tool. The processes that a killed supervisor left are found by their environment. A process that emptied its environment is
 //! not found then.
 
+use std::ffi::OsString;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
 /// A variable in the environment of each process of a run: the folder of the run.
 pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
+
+/// Its value: the folder by device, inode and path. Another folder of that path, in another mount namespace, is of another run.
+pub(super) fn marker(run: &Path) -> OsString {
+    #[cfg(unix)]
+    let id = std::fs::metadata(run).map(|found| (found.dev(), found.ino())).unwrap_or_default();
+    #[cfg(not(unix))]
+    let id = (0, 0);
+    let mut marker = OsString::from(format!("{}:{}:", id.0, id.1));
+    marker.push(run);
+    marker
+}
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -63,7 +79,7 @@ mod linux {
         if run.as_os_str().is_empty() {
             return 0;
         }
-        let entry = [super::MARKER.as_bytes(), b"=", run.as_os_str().as_bytes()].concat();
+        let entry = [super::MARKER.as_bytes(), b"=", super::marker(run).as_bytes()].concat();
         let is_of_run = |pid: &Pid| {
             let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
             environ.is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| *one == *entry))

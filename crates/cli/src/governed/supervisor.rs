@@ -101,7 +101,7 @@ mod unix {
             command.arg0("runstate").arg(WORD).process_group(0);
             command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
             // A tool that has the key could write the files of its own run.
-            command.env(strays::MARKER, run).env_remove(crate::keys::VARIABLE);
+            command.env(strays::MARKER, strays::marker(run)).env_remove(crate::keys::VARIABLE);
             Ok(Supervisor { process: command.spawn()?, socket })
         }
     }

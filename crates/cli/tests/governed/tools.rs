@@ -340,6 +340,33 @@ fn a_tool_that_halts_is_believed_whatever_its_exit_code() {
     assert_eq!(session.read(&format!("runs/{run}/work/tries")), "tried\n");
 }
 
+/// The state of a run does not grow with what its tools say: it could not be written at last, and the run would end by no command.
+#[test]
+fn long_reports_do_not_fill_the_state() {
+    let session = Session::new();
+    fs::create_dir_all(session.path("site")).unwrap();
+    session.write("site/index.html", "old");
+    let names: Vec<String> = (0..24).map(|number| format!("t{number}")).collect();
+    let says = "printf '{\"status\": \"pass\", \"evidence\": [\"'; head -c 900000 /dev/zero | tr '\\0' x; printf '\"]}'";
+    let tools: String = names
+        .iter()
+        .map(|name| format!("  - {{name: {name}, output: json, run: [sh, -c, {says:?}]}}\n"))
+        .collect();
+    session.write(
+        "plan.yaml",
+        format!(
+            "project: SITE\nfolder: site\ngates: {{auto: [{}]}}\ntools:\n{tools}{REVIEW}",
+            names.join(", ")
+        ),
+    );
+    let done = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    assert_eq!(done["status"], "COMPLETE", "{done}");
+    let run = run_id(&done);
+    let state = session.read(&format!("{STATE_DIR}/{run}/RUN_STATE.json")).len();
+    assert!(state < 3 << 20, "{state} bytes");
+    assert_in_order(&session, &run);
+}
+
 #[test]
 fn a_structured_output_may_have_a_mebibyte() {
     for (kilobytes, status) in [(600, "COMPLETE"), (1_100, "ROLLED_BACK")] {
