@@ -49,7 +49,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
 
     /// Opens a folder, for its lock alone; none where folders have no locks, as where this is not implemented. Unlike a file for the lock it
-    /// is not removed from beside what it protects.
+    /// is not removed from beside the files that it protects.
     ///
     /// # Errors
     /// Those of the operating system.

@@ -14,7 +14,7 @@ pub struct RealDisk;
 #[derive(Debug)]
 struct RealFile(File);
 
-/// The clocks of file systems go in steps of two seconds at most: what changed within one may change again unseen.
+/// The clocks of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
 const TICK: Duration = Duration::from_secs(3);
 
 impl Disk for RealDisk {

@@ -1,4 +1,4 @@
-//! A line of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program: what it tells of a run.
+//! A line of a RUN_LOG.jsonl or RUN_LEDGER.jsonl of any program, as far as it is about a run.
 
 use std::fmt;
 

@@ -69,7 +69,7 @@ impl<'a> Lines<'a> {
         Ok(Lines { disk, path, file, length })
     }
 
-    /// The same to be appended to; what is no file, such as a folder or a pipe, is set aside.
+    /// The same to be appended to; a folder or a pipe in its place is set aside.
     fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<PathBuf>)> {
         match Lines::open(disk, path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {

@@ -170,7 +170,7 @@ pub(super) fn short_texts(texts: Vec<String>) -> Vec<String> {
 }
 
 impl ToolReport {
-    /// What stands in the place of reports that are lost.
+    /// A report in the place of those that are lost.
     pub(super) fn lost(why: String, at: When) -> Self {
         ToolReport {
             tool: "[unknown]".to_owned(),

@@ -26,7 +26,7 @@ pub(super) struct Reports {
     moved: usize,
 }
 
-/// How much of RUN_REPORTS.jsonl belongs to the state: what stands behind it was not known to be written, and is written again.
+/// How much of RUN_REPORTS.jsonl belongs to the state: lines behind that were not known to be written, and are written again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Moved {

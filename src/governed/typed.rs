@@ -236,7 +236,7 @@ fn granted(document: &Document, notes: &Notes) -> Result<(), String> {
     }
 }
 
-/// Holds what a run waits for, or is about to do, against its tools and its deadline.
+/// Holds the question or the tool of a run against its plan and its deadline.
 fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
     let (is_begun, next) = (document.current_tool.is_some(), document.tools_remaining.first());
     let (used, needs_a_tool) = match &notes.standing {

@@ -107,8 +107,8 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Asks before each retry that the policy allows. No means the next fallback, or the end. A hook that panics says no: what is
-    /// broken spends no money.
+    /// Asks before each retry that the policy allows. No means the next fallback, or the end. A hook that panics says no: a
+    /// broken veto spends no money.
     pub fn should_retry(mut self, hook: impl FnMut(&RetryQuestion<'_>) -> bool + Send + 'static) -> Self {
         self.config.should_retry = Some(Box::new(hook));
         self
@@ -147,7 +147,7 @@ impl<C: Callbacks> SessionBuilder<C> {
         self
     }
 
-    /// Sets what follows where the model stopped for that reason ([`StreamEvent::Finish`]). By default an answer that came to the limit on
+    /// Sets the policy for an answer that ended for that reason ([`StreamEvent::Finish`]). By default an answer that came to the limit on
     /// its length, or that a filter of the provider stopped, fails its attempt; any other is whole.
     ///
     /// ```

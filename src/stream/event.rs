@@ -78,7 +78,7 @@ impl Serialize for Event {
 
 /// What happened, with the fields that the document names.
 ///
-/// The first eleven are the document's. Those after them are finer; the last six are what the stream itself gave.
+/// The first eleven are the document's. Those after them are finer; the last six come from the stream itself.
 #[derive(Debug, Clone, PartialEq, DeriveSerialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -245,7 +245,7 @@ pub enum EventKind {
         /// The piece.
         text: String,
     },
-    /// A piece of what the model thinks before it answers.
+    /// A piece of the model's reasoning.
     Reasoning {
         /// The piece.
         text: String,

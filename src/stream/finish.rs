@@ -1,17 +1,17 @@
-//! What follows on the reason for which a model stopped.
+//! The policy for each reason for which a model stops.
 
 use super::checks::Failed;
 use super::{ErrorKind, Failure};
 use crate::stream_session::ErrorCode;
 use crate::turn::FinishReason;
 
-/// What a session does with an answer whose model stopped for a reason: see [`SessionBuilder::on_finish`](super::SessionBuilder::on_finish).
+/// A policy for answers that end for a reason: see [`SessionBuilder::on_finish`](super::SessionBuilder::on_finish).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OnFinish {
     /// The answer is whole.
     Accept,
-    /// The attempt failed. What was cut by a limit on its length is not tried again on the same stream, which would cut it again; what a
-    /// filter stopped is, and from its beginning.
+    /// The attempt failed. An answer that came to the limit on its length is not tried again on the same stream, which would cut it
+    /// again; one that a filter stopped is, from its beginning.
     Fail,
     /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget.
     Continue,
@@ -36,7 +36,7 @@ impl Finishes {
     }
 }
 
-/// The failure of an attempt whose model stopped for that reason.
+/// The failure of an attempt that ended for that reason.
 pub(super) fn failed(reason: &FinishReason, then: OnFinish) -> Failed {
     let message = match reason {
         FinishReason::Length => "the answer was cut at its limit on length".to_owned(),

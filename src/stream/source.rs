@@ -21,9 +21,9 @@ pub enum StreamEvent {
     Token(String),
     /// A message beside the text.
     Message(Box<Message>),
-    /// What the model thinks before it answers. It is no output: an attempt that gives nothing else has given nothing.
+    /// A piece of the model's reasoning. It is no output: an attempt without more has given nothing.
     Reasoning(String),
-    /// More came of what is no event yet, such as a piece of a tool call. It holds off the limits of time, and is not told.
+    /// A piece came that is no event by itself, such as one of a tool call. It holds off the limits of time, and is not told.
     Alive,
     /// The model asks for a tool.
     ToolCall(Box<ToolCall>),
@@ -33,7 +33,7 @@ pub enum StreamEvent {
     Progress(Value),
     /// The stream reports a failure as one of its events; it is the same as an `Err`.
     Error(SourceError),
-    /// Why the model stopped. What that means is the session's to say: [`OnFinish`](super::OnFinish).
+    /// The reason for which the model stopped. The session has a policy for each: [`OnFinish`](super::OnFinish).
     Finish(FinishReason),
     /// The output is whole. A stream may also just end, unless
     /// [`require_complete`](super::SessionBuilder::require_complete) says that it must not.

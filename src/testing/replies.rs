@@ -34,11 +34,11 @@ impl From<&Approval> for Question {
 
 /// The questions of one run, the decisions on them, and the reply that any further decision must get.
 ///
-/// It shares no code with the library's doors: it knows what a door listed and accepted, and applies the rows of
+/// It shares no code with the library's doors: it knows the list of a door and the accepted decisions, and applies the rows of
 /// [`Reply`](crate::agent::Reply) in their order. A test tells it of each list and of each accepted decision, sends the
 /// [probes](Self::probes) to its door, and compares.
 ///
-/// It is simpler than the library in what names may be: two actors are one if their lower case is, and an id or an actor that it takes for
+/// It is simpler than the library about names: two actors are one if their lower case is, and an id or an actor that it takes for
 /// well formed may have characters that the library refuses. Its own probes stay away from that.
 ///
 /// ```
@@ -276,7 +276,7 @@ impl Table {
         if is_other { Err("stale") } else { Ok(question) }
     }
 
-    /// The question itself, or what became of it.
+    /// The question itself, or the reply where it does not wait.
     fn is_waiting<'q>(
         &self,
         asked: &'q Question,

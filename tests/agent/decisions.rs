@@ -133,7 +133,7 @@ async fn a_decision_on_a_call_that_does_not_wait_yet_is_unknown() {
     assert_eq!(world.replies(), [("d-a".to_owned(), Reply::Unknown)]);
 }
 
-/// What is posted in the name of the runtime gives a call up once its time is over, and does nothing else.
+/// A decision that is posted in the name of the runtime gives a call up once its time is over, and does nothing else.
 #[tokio::test(start_paused = true)]
 async fn the_name_of_the_runtime_approves_nothing_and_gives_up_nothing_early() {
     let lapse = "expiry:r1/a/1:soon";

@@ -58,7 +58,7 @@ impl Door {
         self.sent.push(Sent { moment: self.moments, incoming, expected, reply });
     }
 
-    /// Looks at the list, and sends all that changes nothing; and twice what is an answer, where it is to be decided now.
+    /// Looks at the list, and sends all refused decisions; and each answer twice, where the questions are to be decided now.
     async fn look(&mut self) {
         let listed = self.handle.pending();
         let names = ["a", "b", "l", "t", "a#2"].map(|name| (name, name.trim_end_matches("#2")));

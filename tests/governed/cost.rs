@@ -1,4 +1,4 @@
-//! What a run costs for each of its tools, in counts.
+//! The cost of a run for each of its tools, in counts.
 
 use runstate::files::{Crash, Disk, Survives, replace};
 use runstate::governed::Waits;
@@ -18,7 +18,7 @@ async fn driven(tools: usize) -> World {
     world
 }
 
-/// The state is written once for each tool: that it is called. What came of it is in what is written next.
+/// The state is written once for each tool: that it is called. Its report is in the next write.
 #[tokio::test(start_paused = true)]
 async fn a_tool_costs_one_write_of_the_state() {
     let (few, many) = (driven(2).await, driven(52).await);
@@ -42,7 +42,7 @@ async fn the_state_holds_the_last_reports_alone() {
     judge(&many, &run).await;
 }
 
-/// What a process that comes later is told of the run is whole.
+/// A later process reads the whole of a run.
 #[tokio::test(start_paused = true)]
 async fn reports_come_back_and_what_is_lost_of_them_is_told() {
     for damage in [None, Some(""), Some("short"), Some("other")] {

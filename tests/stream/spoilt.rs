@@ -30,7 +30,7 @@ async fn the_beginning_of_a_refusal_is_not_gone_on_from() {
     }
 }
 
-/// Neither is the text that an earlier attempt saved, if what it became failed a rule; and the budget is not spent on it.
+/// Neither is the text that an earlier attempt saved, if the whole failed a rule; and the budget is not spent on it.
 #[tokio::test(start_paused = true)]
 async fn what_failed_at_its_end_begins_afresh() {
     let ends = || {

@@ -107,7 +107,7 @@ fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     text
 }
 
-/// The question of a run, for the person who decides.
+/// The question of a run, for the person that decides.
 pub(in crate::governed) fn pending(notes: &Notes, id: ApprovalId, answer_by: u64) -> PendingApproval {
     let request = notes.approval(&id).map(|approval| approval.record().request().clone());
     PendingApproval { id, request, answer_by: When::from_ms(answer_by) }

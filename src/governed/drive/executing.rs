@@ -119,7 +119,7 @@ impl Governor {
         }
     }
 
-    /// The tool under way is completed. What comes next writes that, before any part is asked for anything with effects.
+    /// The tool under way is completed. The next write has that, before any part is asked for anything with effects.
     pub(super) fn complete(&self, open: &mut OpenRun<'_>, mut run: GovernedRun<Executing>) -> Result<Step> {
         run.complete_tool(self.now()).map_err(|error| open.inconsistent(error.to_string()))?;
         open.notes.standing = Standing::Idle;
@@ -151,7 +151,7 @@ impl Governor {
         self.crashed(open, run, name, "there is no such tool any more".to_owned())
     }
 
-    /// A tool whose effects are not known (B7).
+    /// A tool with effects that are not known (B7).
     pub(super) fn crashed(
         &self,
         open: &mut OpenRun<'_>,

@@ -53,7 +53,7 @@ impl Doors<'_> {
         self.table.listed(calls, questions(self.store, self.run).await, self.now_ms);
     }
 
-    /// Those of the table's decisions whose turn it is, as a store's caller gives them.
+    /// The decisions of the table that are due by turns, as a store's caller gives them.
     fn probes(&self, table: &Table) -> Vec<Incoming> {
         let probes = table.probes(&format!("p{}-", self.moment)).into_iter().enumerate();
         let due = probes.filter(|(number, _)| (number + self.moment).is_multiple_of(self.one_of));
@@ -84,7 +84,7 @@ impl Doors<'_> {
         }
     }
 
-    /// Sends what changes nothing.
+    /// Sends the decisions that are refused.
     async fn look(&mut self) {
         self.list().await;
         for probe in self.probes(&self.table) {

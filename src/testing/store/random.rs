@@ -36,7 +36,7 @@ impl Draw {
     }
 }
 
-/// A run whose driver may lose it at any commit, and the people who decide about its calls.
+/// A run that its driver may lose at any commit, and the people that decide about its calls.
 struct Play<'a> {
     store: &'a dyn RunStore,
     seed: u64,

@@ -111,7 +111,7 @@ pub(super) fn hasty(script: &[Turn]) -> Agent {
     built(ExecutionMode::Parallel, script, SuspensionPolicy::ContinueWhenAny)
 }
 
-/// An agent with that script, whose calls run in that mode.
+/// An agent with that script and that mode.
 pub(super) fn in_mode(mode: ExecutionMode, script: &[Turn]) -> Agent {
     built(mode, script, SuspensionPolicy::WaitForAll)
 }

@@ -8,7 +8,7 @@ use super::command_tool::{cannot_start, evidence, failure};
 use super::plan::Command;
 use super::process::{self, Place, Told};
 
-/// What a command shows; or why it does not pass.
+/// The evidence of a command, or the reason that it does not pass.
 async fn looked(
     command: &Command,
     place: &Place,

@@ -111,7 +111,7 @@ fn structured(ended: &Ended) -> Result<ToolOutput, String> {
 /// What an exit code means.
 ///
 /// # Errors
-/// That it was ended by a signal, or its supervisor was: what it had done is not known.
+/// That it was ended by a signal, or its supervisor was: its effects are not known.
 fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     Ok(match failure(command, ended)? {
         None => ToolOutput::pass(evidence(command, ended)),

@@ -37,24 +37,24 @@ pub(super) struct About {
     pub(super) mode: u32,
     /// The user and the group.
     pub(super) owner: (u32, u32),
-    /// The digest of a file, the target of a link; none of what cannot be read.
+    /// The digest of a file, the target of a link; none where it cannot be read.
     pub(super) content: Option<String>,
 }
 
-/// The folder itself, under an empty name, and every name below it, in the order of their bytes: a folder comes before what is in it.
+/// The folder itself, under an empty name, and every name below it, in the order of their bytes: a folder comes before its content.
 pub(super) type Listing = BTreeMap<OsString, About>;
 
 /// The digests of files by their stamps, so that a file that did not change is not read again.
 pub(super) type Digests = HashMap<OsString, (Stamp, String)>;
 
-/// What changes with any change of a file: device and inode, length, and the time of the last change.
+/// The marks of a change of a file: device and inode, length, and the time of the last change.
 pub(super) type Stamp = (u64, u64, u64, i64);
 
 /// Lists a folder, without the names to ignore. A name that is gone by the time it is looked at is left out: a process may still take its
 /// temporary files away.
 ///
 /// # Errors
-/// What cannot be looked at.
+/// A name that cannot be looked at.
 pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Result<Listing, Failure> {
     let (mut listing, mut open) = (Listing::new(), vec![PathBuf::new()]);
     let cannot = |path: &Path, error: &io::Error| Failure::io("read", path, error);
@@ -169,7 +169,7 @@ pub(super) fn plain(name: &Path) -> PathBuf {
     name.components().filter(|part| *part != std::path::Component::CurDir).collect()
 }
 
-/// The times of file systems go in steps of two seconds at most: what changed within one may change again unseen.
+/// The times of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
 const TICK_MS: u64 = 3_000;
 
 #[cfg(unix)]
@@ -273,7 +273,7 @@ pub(super) fn check_own(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::NotADirectory, why))
 }
 
-/// Refuses what could not be put back, before anything is made.
+/// Refuses names that could not be put back, before anything is made.
 ///
 /// # Errors
 /// Special files; with `in_place`, names of other users.
@@ -293,10 +293,10 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
     }
 }
 
-/// Copies what was listed to `to`, which must not exist, with modes, and with owners as far as that is allowed.
+/// Copies the listed names to `to`, which must not exist, with modes, and with owners as far as that is allowed.
 ///
 /// # Errors
-/// What cannot be read or written; special files.
+/// Files that cannot be read or written; special files.
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
     for (name, about) in listing {
         let target = if name.is_empty() { to.to_path_buf() } else { to.join(name) };

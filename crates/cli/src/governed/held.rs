@@ -1,5 +1,5 @@
 //! Folders that runs work in place in, of all state folders of the user: one run at a time has a folder, with the folders around it and in
-//! it. A rollback of one run would take away what another one did.
+//! it. A rollback of one run would take away the work of another.
 //!
 //! ```text
 //! <data folder>/runstate/held/<run id>-<number>.json    which folder the run has, by device and inode

@@ -74,7 +74,7 @@ impl Runs {
         Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options, progress })
     }
 
-    /// The same, with what their commands do told.
+    /// The same, with the progress of their commands told.
     pub(crate) fn told(self, progress: Progress) -> Self {
         Runs { progress: Arc::new(progress), ..self }
     }

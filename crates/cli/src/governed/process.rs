@@ -142,7 +142,7 @@ struct Supervised {
     outcome: Option<thread::JoinHandle<()>>,
 }
 
-/// How long a supervisor has to end what its tool started.
+/// The time that a supervisor has to end the processes of its tool.
 #[cfg(unix)]
 const RESPITE: Duration = Duration::from_secs(10);
 

@@ -1,4 +1,4 @@
-//! What a run does while its commands run, line by line on standard error.
+//! The progress of a run while its commands run, line by line on standard error.
 
 use std::future::Future;
 use std::io::{self, IsTerminal};

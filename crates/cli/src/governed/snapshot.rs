@@ -25,7 +25,7 @@ pub(crate) struct Snapshot {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What was seen of both folders in this process.
+/// The files of both folders that this process has read.
 #[derive(Debug, Default)]
 struct Seen {
     kept: Digests,
@@ -78,7 +78,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// What was changed since the last look, for a report.
+    /// The changes since the last look, for a report.
     ///
     /// # Errors
     /// As [`look`](Self::look): of a tool that changes the snapshot as well, its changes would not show.
@@ -118,7 +118,7 @@ impl Snapshot {
     /// Brings the folder back, touching what differs alone. Doing it again does nothing.
     ///
     /// # Errors
-    /// A folder that cannot be read; a snapshot that is not the one that was taken. In the list: what could not be restored.
+    /// A folder that cannot be read; a snapshot that is not the one that was taken. In the list: the names that could not be restored.
     fn restore(&self, taken: Option<&str>) -> Result<Vec<String>, Failure> {
         // Nothing that was seen before counts here.
         let was = folder::list(&self.kept, &[], &mut Digests::new())?;

@@ -41,7 +41,7 @@ mod linux {
     /// How often processes are looked for: each that is ended may leave its own children.
     const ROUNDS: usize = 200;
     const PAUSE: Duration = Duration::from_millis(2);
-    /// So many pauses a supervisor has whose command is no more: ten seconds.
+    /// The pauses that a supervisor has after the end of its command: ten seconds.
     const RESPITE: usize = 5_000;
 
     /// Processes that lose their parent become children of this one from now on. It is for a process that does nothing else.

@@ -91,7 +91,7 @@ mod unix {
     }
 
     impl Supervisor {
-        /// Starts one, whose environment has the folder of a run.
+        /// Starts one, with the folder of a run in its environment.
         pub(in super::super) fn start(run: &std::path::Path) -> io::Result<Self> {
             let (socket, its) = UnixStream::pair()?;
             // By this name it is the program that runs, also when its file was replaced.
@@ -207,7 +207,7 @@ mod unix {
         Ok(())
     }
 
-    /// The orders of the command. When it closes the socket, or is no more, the tool is ended; what that leaves is ended like the rest of any
+    /// The orders of the command. When it closes the socket, or is no more, the tool is ended; its processes are ended like the rest of any
     /// other tool.
     fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
         let (given, orders) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Files that are missing, or not what they should be.
+//! Files that are missing, or are no files.
 
 use std::fs;
 use std::process::Command;

@@ -9,10 +9,10 @@ use std::process::Command;
 use super::{json, run_id};
 use crate::session::{Said, Session};
 
-/// What there is of a name: kind, mode, user, group, and the content or the target.
+/// A name in a folder: kind, mode, user, group, and the content or the target.
 type Found = (&'static str, u32, u32, u32, Vec<u8>);
 
-/// All in a folder and the folder itself, but what is in the folder of runs.
+/// All in a folder and the folder itself, but the content of the folder of runs.
 fn walked(folder: &Path, runs: &Path) -> BTreeMap<PathBuf, Found> {
     let (mut all, mut open) = (BTreeMap::new(), vec![folder.to_path_buf()]);
     while let Some(path) = open.pop() {

@@ -112,7 +112,7 @@ fn a_command_that_asks_ends_no_process_of_its_own() {
     assert!(!done.shown().contains("ended "), "{}", done.shown());
 }
 
-/// A tool that ends its supervisor is ended as well, and the run is halted: what it did is not known.
+/// A tool that ends its supervisor is ended as well, and the run is halted: its effects are not known.
 #[test]
 fn a_tool_that_ends_its_supervisor_is_ended() {
     let session = Session::new();
@@ -128,7 +128,7 @@ fn a_tool_that_ends_its_supervisor_is_ended() {
     assert_in_order(&session, &run);
 }
 
-/// Command and supervisor are killed: the next command that has the run in hand ends what they left.
+/// Command and supervisor are killed: the next command that has the run in hand ends the processes that they left.
 #[test]
 fn what_a_killed_supervisor_left_is_ended_by_recovery() {
     let session = Session::new();
@@ -167,7 +167,7 @@ fn a_process_that_leaves_its_group_is_ended_with_its_tool() {
     }
 }
 
-/// The next command that has the run in hand ends what was left, also one that halts the run.
+/// The next command that has the run in hand ends the processes that were left, also one that halts the run.
 #[test]
 fn what_a_killed_command_left_is_ended_before_the_run_expires() {
     let session = Session::new();
@@ -340,7 +340,7 @@ fn a_tool_that_halts_is_believed_whatever_its_exit_code() {
     assert_eq!(session.read(&format!("runs/{run}/work/tries")), "tried\n");
 }
 
-/// The state of a run does not grow with what its tools say: it could not be written at last, and the run would end by no command.
+/// The state of a run does not grow with the outputs of its tools: it could not be written at last, and the run would end by no command.
 #[test]
 fn long_reports_do_not_fill_the_state() {
     let session = Session::new();

@@ -132,7 +132,7 @@ async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed,
 /// How often a run that waits is looked at.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Waits until the run is no longer where it asks; the file alone is looked at, so that the command of the person who decides finds it free.
+/// Waits until the run is no longer where it asks. The file alone is looked at, so that the command of a decision finds it free.
 async fn decided(governor: &Governor, run: &RunId, pending: &PendingApproval) -> Result<(), Failure> {
     loop {
         governor.expire(run).await.map_err(governed::refused)?;
