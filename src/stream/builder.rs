@@ -16,7 +16,7 @@ use super::guardrail::{Guardrail, Rules};
 use super::retry::{CalculateDelay, DelayContext, RetryQuestion, ShouldRetry};
 use super::session::Session;
 use super::source::{Factory, factory};
-use super::structured::{Fit, Fitting};
+use super::structured::{Fit, Fitting, Structured};
 use super::{Callbacks, Continuation, Opening, RetryPolicy, SourceError, StreamEvent, Timeouts};
 use crate::clock::Clock;
 use crate::kernel::Observer;
@@ -179,16 +179,17 @@ impl<C: Callbacks> SessionBuilder<C> {
     }
 
     /// Takes only an output that is a `T`, after repairs, and that `accept` takes: all else fails its attempt, and the reason of a
-    /// refusal is told. [`Session::value`] gives the value.
+    /// refusal is told. `accept` sees the value, its repairs and the other values of the output, so that `accept(Structured::only)`
+    /// takes an output with one value alone. [`Session::value`] gives the value.
     ///
     /// ```
-    /// use runstate::stream::structured::{CollectError, StructuredError};
+    /// use runstate::stream::structured::Structured;
     /// use runstate::stream::{RetryPolicy, Session, SourceError, StreamEvent};
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
     /// # runtime.block_on(async {
     /// let open = async |_| Ok::<_, SourceError>(futures_util::stream::iter([Ok::<_, SourceError>(StreamEvent::token("[7, 11]"))]));
-    /// let even = |all: &Vec<u32>| match all.iter().find(|one| *one % 2 == 1) {
+    /// let even = |all: &Structured<Vec<u32>>| match all.value.iter().find(|one| *one % 2 == 1) {
     ///     Some(odd) => Err(format!("{odd} is odd")),
     ///     None => Ok(()),
     /// };
@@ -198,9 +199,13 @@ impl<C: Callbacks> SessionBuilder<C> {
     /// # });
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn accept<T>(mut self, accept: impl FnMut(&T) -> Result<(), String> + Send + 'static) -> Self
+    pub fn accept<T, E>(
+        mut self,
+        accept: impl FnMut(&Structured<T>) -> Result<(), E> + Send + 'static,
+    ) -> Self
     where
         T: DeserializeOwned + Send + 'static,
+        E: ToString,
     {
         self.config.fit = Some(Box::new(Fitting::new(accept)));
         self

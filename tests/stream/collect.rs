@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use runstate::stream::structured::{CollectError, Repair, StructuredError};
+use runstate::stream::structured::{CollectError, Repair, Structured, StructuredError};
 use runstate::stream::{ErrorKind, EventKind, RetryPolicy, SessionBuilder};
 use runstate::stream_session::ErrorCode;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ struct Trip {
 
 /// Only a trip that takes some days.
 fn trip(builder: SessionBuilder) -> SessionBuilder {
-    builder.accept(|trip: &Trip| if trip.days > 0 { Ok(()) } else { Err("no days".to_owned()) })
+    builder.accept(|trip: &Structured<Trip>| if trip.value.days > 0 { Ok(()) } else { Err("no days") })
 }
 
 const GOOD: &str = "{\"to\": \"Oslo\", \"days\": 2}";

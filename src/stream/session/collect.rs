@@ -57,13 +57,13 @@ impl<C: Callbacks> Session<C> {
     {
         let checks = &mut self.core.checks;
         if checks.fit.as_ref().is_none_or(|fit| fit.type_id() != TypeId::of::<T>()) {
-            checks.fit = Some(Box::new(Fitting::<T>::new(|_| Ok(()))));
+            checks.fit = Some(Box::new(Fitting::<T>::new(|_| Ok::<_, String>(()))));
         }
         let ended = self.run().await;
         let fitting =
             self.core.checks.fit.take().and_then(|fit| fit.into_any().downcast::<Fitting<T>>().ok());
         // It was put there above, or is of the same type; and an output that was not held against it is now.
-        let mut fitting = fitting.unwrap_or_else(|| Box::new(Fitting::new(|_| Ok(()))));
+        let mut fitting = fitting.unwrap_or_else(|| Box::new(Fitting::new(|_| Ok::<_, String>(()))));
         let last = fitting.last.take();
         match (ended, last) {
             (Ok(_), Some(Ok(value))) => Ok(value),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Repair;
+use super::reader::Refusal;
 use crate::stream::{SessionError, State};
 use crate::stream_session::ErrorCode;
 
@@ -17,10 +18,17 @@ pub enum StructuredError {
         /// How the text begins.
         begins: String,
     },
-    /// The JSON nests too deep to be read.
-    TooDeep {
-        /// The byte of the text where it does.
+    /// There is JSON, and its damage leaves more than one reading, or it nests deeper than 127 levels.
+    Damaged {
+        /// The byte of the text where it cannot be read on.
         at: usize,
+        /// Why.
+        reason: String,
+    },
+    /// Several values stand in the text, and none of them is the answer alone.
+    Several {
+        /// The JSON of each, in the order of the text; the one that [`only`](super::Structured::only) refuses comes last.
+        readings: Vec<String>,
     },
     /// There is JSON, and it does not fit the type.
     Mismatch {
@@ -86,6 +94,10 @@ impl Error for CollectError {
 }
 
 impl StructuredError {
+    pub(super) fn damaged(Refusal { at, why }: Refusal) -> Self {
+        StructuredError::Damaged { at, reason: why.to_owned() }
+    }
+
     pub(super) fn no_json(text: &str) -> Self {
         let text = text.trim();
         let begins = match text.char_indices().nth(40) {
@@ -102,8 +114,11 @@ impl fmt::Display for StructuredError {
             StructuredError::NoJson { begins } => {
                 write!(f, "there is no JSON in the output, which begins {begins:?}")
             }
-            StructuredError::TooDeep { at } => {
-                write!(f, "the JSON in the output nests deeper than 127 levels at byte {at}")
+            StructuredError::Damaged { at, reason } => {
+                write!(f, "the JSON in the output is damaged at byte {at}: {reason}")
+            }
+            StructuredError::Several { readings } => {
+                write!(f, "the output has {} values, where one was asked for", readings.len())
             }
             StructuredError::Mismatch { error, repairs, .. } => {
                 write!(f, "the JSON in the output is not what was asked for: {error}")?;

@@ -21,7 +21,7 @@ pub(in crate::stream) trait Fit: Send {
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
-type Accept<T> = Box<dyn FnMut(&T) -> Result<(), String> + Send>;
+type Accept<T> = Box<dyn FnMut(&Structured<T>) -> Result<(), String> + Send>;
 
 /// Holds it against `T`, and then against a condition.
 pub(in crate::stream) struct Fitting<T> {
@@ -31,8 +31,13 @@ pub(in crate::stream) struct Fitting<T> {
 }
 
 impl<T: DeserializeOwned + Send + 'static> Fitting<T> {
-    pub(in crate::stream) fn new(accept: impl FnMut(&T) -> Result<(), String> + Send + 'static) -> Self {
-        Fitting { accept: Box::new(accept), last: None }
+    pub(in crate::stream) fn new<E: ToString>(
+        mut accept: impl FnMut(&Structured<T>) -> Result<(), E> + Send + 'static,
+    ) -> Self {
+        Fitting {
+            accept: Box::new(move |read| accept(read).map_err(|reason| reason.to_string())),
+            last: None,
+        }
     }
 
     /// Reads an output.
@@ -40,10 +45,10 @@ impl<T: DeserializeOwned + Send + 'static> Fitting<T> {
     /// # Errors
     /// Why it does not fit.
     pub(in crate::stream) fn read(&mut self, content: &str) -> Result<Structured<T>, StructuredError> {
-        let Structured { value, json, repairs } = read::<T>(content)?;
-        match (self.accept)(&value) {
-            Ok(()) => Ok(Structured { value, json, repairs }),
-            Err(reason) => Err(StructuredError::Refused { reason, json, repairs }),
+        let read = read::<T>(content)?;
+        match (self.accept)(&read) {
+            Ok(()) => Ok(read),
+            Err(reason) => Err(StructuredError::Refused { reason, json: read.json, repairs: read.repairs }),
         }
     }
 }

@@ -1,22 +1,27 @@
 //! A value read from a model's text.
 //!
-//! A model that is asked for JSON mostly gives it, and at times with a fence around it, a comma too many, or its end cut off.
-//! [`read`] takes the text as it is where it is JSON, repairs it where it is not, and says what it repaired.
+//! A model that is asked for JSON mostly gives it, and at times within prose, behind its thinking, or with a comma too many. [`read`]
+//! finds the JSON, repairs damage that leaves one reading, tells the repairs and the other values of the text, and refuses the rest:
+//! a wrong value costs more than another attempt.
 
-mod candidates;
 mod error;
 mod fit;
 mod reader;
 mod repair;
+mod scan;
 
-use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 
-use candidates::Candidate;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
 pub use error::{CollectError, StructuredError};
 pub(super) use fit::{Fit, Fitting, RULE};
+use reader::Part;
 pub use repair::Repair;
+use scan::Found;
 
-/// A value, and what was repaired to read it.
+/// A value, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Structured<T> {
@@ -24,15 +29,46 @@ pub struct Structured<T> {
     pub value: T,
     /// The JSON that it was read from.
     pub json: String,
-    /// What was repaired, each kind once, in the order of [`Repair`]; empty where the text was read as it is.
+    /// The repairs, each kind once, in the order of [`Repair`]; empty if the JSON had no damage.
     pub repairs: Vec<Repair>,
+    /// The JSON of each other value that stands in the text outside of its thinking, in the order of the text.
+    pub others: Vec<String>,
 }
 
-/// Reads a value from a text that is JSON, or was meant to be.
+impl<T> Structured<T> {
+    /// Refuses a text with other values beside this one.
+    ///
+    /// ```
+    /// use runstate::stream::structured::{self, StructuredError};
+    ///
+    /// let read = structured::read::<serde_json::Value>("An example: {\"a\": 0}\n\nThe answer: {\"a\": 1}")?;
+    /// assert_eq!((read.json.as_str(), read.others.as_slice()), ("{\"a\":1}", &["{\"a\":0}".to_owned()][..]));
+    /// assert!(matches!(read.only(), Err(StructuredError::Several { .. })));
+    /// assert!(structured::read::<u32>("```json\n42\n```")?.only().is_ok());
+    /// # Ok::<(), StructuredError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`StructuredError::Several`] when [`others`](Self::others) is not empty.
+    pub fn only(&self) -> Result<(), StructuredError> {
+        match self.others.is_empty() {
+            true => Ok(()),
+            false => {
+                let readings = self.others.iter().chain([&self.json]).cloned().collect();
+                Err(StructuredError::Several { readings })
+            }
+        }
+    }
+}
+
+/// Reads a value from a text that is JSON, or holds JSON.
 ///
-/// A text that `serde_json` reads is not changed. Otherwise JSON is looked for in it: parts that begin with a bracket, those that
-/// need no repair and the longer ones first, and parts within other parts last; the first that fits `T` is taken. At most 16 parts
-/// are read, so the time is linear in the text's length, and nesting costs no stack.
+/// The value is that of the last fence with the tag `json`, else of the last other fence with JSON, else the last JSON of the text.
+/// Thinking parts (`<think>`, `<thinking>`, `<thought>`, `<reasoning>`) are left out. A list that does not fit `T` is passed over for
+/// an object, and the other way round. Values on lines of their own are read as one list where `T` is a list.
+///
+/// Refused is damage with more than one reading: a string or number that was cut, a key without a value or with two, a word or a
+/// calculation in place of a value, values side by side. The time is linear in the text's length, and nesting costs no stack.
 ///
 /// ```
 /// use runstate::stream::structured::{self, Repair, StructuredError};
@@ -40,52 +76,44 @@ pub struct Structured<T> {
 /// #[derive(serde::Deserialize)]
 /// struct Trip { to: String, days: Vec<u8> }
 ///
-/// let said = "Sure, here it is:\n```json\n{'to': 'Oslo', // in May\n 'days': [1, 2,]}\n```\nEnjoy!";
+/// let said = "<think>{'to': 'Rome'}?</think>Sure:\n```json\n{'to': 'Oslo', // in May\n 'days': [1, 2,]}\n```\nEnjoy!";
 /// let trip = structured::read::<Trip>(said)?;
 /// assert_eq!((trip.value.to.as_str(), trip.value.days.len()), ("Oslo", 2));
 /// assert_eq!(trip.json, r#"{"to":"Oslo","days":[1,2]}"#);
-/// assert_eq!(
-///     trip.repairs,
-///     [Repair::Fence, Repair::Prose, Repair::Comment, Repair::ExtraComma, Repair::Quotes],
-/// );
+/// assert_eq!(trip.repairs, [Repair::Comment, Repair::ExtraComma, Repair::Quotes]);
 ///
 /// let Err(StructuredError::Mismatch { error, .. }) = structured::read::<Trip>(r#"{"to": "Oslo"}"#) else { unreachable!() };
 /// assert!(error.to_string().starts_with("missing field `days`"));
+/// let error = structured::read::<Trip>(r#"{"to": "Oslo", "days": [1, 2"#).err().unwrap();
+/// assert_eq!(error.to_string(), "the JSON in the output is damaged at byte 27: the end of a value is missing");
 /// assert!(matches!(structured::read::<Trip>("I would not."), Err(StructuredError::NoJson { .. })));
 /// # Ok::<(), StructuredError>(())
 /// ```
 ///
 /// # Errors
-/// When there is no JSON in the text, when it nests deeper than 127 levels, or when it does not fit `T`.
+/// When there is no JSON in the text, when it is damaged or nests deeper than 127 levels, when values stand side by side, or when it
+/// does not fit `T`.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<Structured<T>, StructuredError> {
-    let mut mismatch = None;
-    match serde_json::from_str::<T>(text) {
-        Ok(value) => return Ok(Structured { value, json: text.to_owned(), repairs: Vec::new() }),
-        // JSON that does not fit is not repaired until it does.
-        Err(error) if is_json(text) => {
-            return Err(StructuredError::Mismatch { error, json: text.to_owned(), repairs: Vec::new() });
+    let begin = text.len() - text.trim_start().len();
+    match reader::read(text, begin, None) {
+        Ok(part) if part.repairs.is_empty() && text[part.end..].trim().is_empty() => {
+            let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+            fit(if is_json { text.to_owned() } else { part.json }, &BTreeSet::new(), Vec::new())
         }
-        Err(_) => {}
+        _ => Places { text, found: &scan::find(text) }.read(),
     }
-    for Candidate { json, repairs, .. } in candidates::of(text)? {
-        match serde_json::from_str::<T>(&json) {
-            Ok(value) => return Ok(Structured { value, json, repairs }),
-            Err(error) => {
-                mismatch.get_or_insert(StructuredError::Mismatch { error, json, repairs });
-            }
-        }
-    }
-    Err(mismatch.unwrap_or_else(|| StructuredError::no_json(text)))
 }
 
-/// The JSON in a text, as JSON that `serde_json` reads: what [`read`] reads for a `T` that everything fits.
+/// The JSON in a text, as JSON that `serde_json` reads: [`read`] for a `T` that everything fits.
 ///
 /// ```
 /// use runstate::stream::structured::{Repair, repair};
 ///
-/// let cut_off = repair(r#"{"name": "Ada", "notes": ["likes "big" numbers", "born in 18"#)?;
-/// assert_eq!(cut_off.json, r#"{"name":"Ada","notes":["likes \"big\" numbers","born in 18"]}"#);
-/// assert_eq!(cut_off.repairs, [Repair::UnclosedBracket, Repair::UnclosedString, Repair::InnerQuote]);
+/// let cut_off = repair(r#"{"name": "Ada", "notes": ["likes "big" numbers", "born"#);
+/// assert_eq!(cut_off.unwrap_err().to_string(), "the JSON in the output is damaged at byte 54: the end of a string is missing");
+/// let cut_off = repair(r#"{"name": "Ada", "notes": ["likes "big" numbers","#)?;
+/// assert_eq!(cut_off.json, r#"{"name":"Ada","notes":["likes \"big\" numbers"]}"#);
+/// assert_eq!(cut_off.repairs, [Repair::ExtraComma, Repair::UnclosedBracket, Repair::InnerQuote]);
 ///
 /// // JSON stays as it is, to the byte.
 /// assert_eq!(repair("{ \"a\" :1.0e5 }")?.json, "{ \"a\" :1.0e5 }");
@@ -93,17 +121,85 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<Structured<T>, Structured
 /// ```
 ///
 /// # Errors
-/// When there is no JSON in the text, or it nests deeper than 127 levels.
+/// As [`read`], but for a type that the JSON does not fit.
 pub fn repair(text: &str) -> Result<Structured<()>, StructuredError> {
-    if is_json(text) {
-        return Ok(Structured { value: (), json: text.to_owned(), repairs: Vec::new() });
-    }
-    let best = candidates::of(text)?.into_iter().next();
-    let Candidate { json, repairs, .. } = best.ok_or_else(|| StructuredError::no_json(text))?;
-    Ok(Structured { value: (), json, repairs })
+    let Structured { json, repairs, others, .. } = read::<IgnoredAny>(text)?;
+    Ok(Structured { value: (), json, repairs, others })
 }
 
-/// Does `serde_json` read it whole, with its numbers and escapes?
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<serde_json::Value>(text).is_ok()
+fn fit<T: DeserializeOwned>(
+    json: String,
+    repairs: &BTreeSet<Repair>,
+    others: Vec<String>,
+) -> Result<Structured<T>, StructuredError> {
+    let repairs = repairs.iter().copied().collect();
+    match serde_json::from_str(&json) {
+        Ok(value) => Ok(Structured { value, json, repairs, others }),
+        Err(error) => Err(StructuredError::Mismatch { error, json, repairs }),
+    }
+}
+
+struct Places<'t> {
+    text: &'t str,
+    found: &'t [Found],
+}
+
+impl Places<'_> {
+    fn read<T: DeserializeOwned>(&self) -> Result<Structured<T>, StructuredError> {
+        let class = self.found.iter().map(|found| found.class).max();
+        let best: Vec<_> = self.found.iter().filter(|found| Some(found.class) == class).collect();
+        let mut misfit: Option<(bool, StructuredError)> = None;
+        for (at, found) in best.iter().enumerate().rev() {
+            let list = found.is_list(self.text);
+            if misfit.as_ref().is_some_and(|(other, _)| *other == list) {
+                break;
+            }
+            let part = found.reading.as_ref().map_err(|refusal| StructuredError::damaged(*refusal))?;
+            match fit(part.json.clone(), &part.repairs, self.others(&part.json)) {
+                Ok(read) => return self.one(read, &best[..=at]),
+                Err(error) if misfit.is_some() => return misfit.map_or(Err(error), |(_, first)| Err(first)),
+                Err(error) => misfit = Some((list, error)),
+            }
+        }
+        match self.lines(&best) {
+            Some(read) => Ok(read),
+            None => Err(misfit.map_or_else(|| StructuredError::no_json(self.text), |(_, error)| error)),
+        }
+    }
+
+    /// The last of these is read. It is refused if another stands at its side, or if it is an aside to another.
+    fn one<T>(&self, read: Structured<T>, until: &[&Found]) -> Result<Structured<T>, StructuredError> {
+        let [.., before, last] = until else { return Ok(read) };
+        let twin = before.gap(last, self.text).is_some();
+        let aside =
+            last.class == scan::Class::Prose && !read.others.is_empty() && last.is_in_sentence(self.text);
+        if !(twin || aside) {
+            return Ok(read);
+        }
+        let parts = until.iter().filter_map(|found| found.reading.as_ref().ok());
+        Err(StructuredError::Several { readings: parts.map(|part| part.json.clone()).collect() })
+    }
+
+    /// The values of the lines at the end, as a list.
+    fn lines<T: DeserializeOwned>(&self, best: &[&Found]) -> Option<Structured<T>> {
+        let on_lines =
+            |pair: &&[&Found]| pair[0].gap(pair[1], self.text).is_some_and(|gap| gap.contains('\n'));
+        let many = best.windows(2).rev().take_while(on_lines).count() + 1;
+        let parts: Vec<&Part> = best[best.len().checked_sub(many)?..]
+            .iter()
+            .map(|found| found.reading.as_ref().ok())
+            .collect::<Option<_>>()?;
+        let json: Vec<_> = parts.iter().map(|part| part.json.as_str()).collect();
+        let repairs = parts.iter().flat_map(|part| &part.repairs).copied().chain([Repair::Lines]).collect();
+        if many < 2 { None } else { fit(format!("[{}]", json.join(",")), &repairs, Vec::new()).ok() }
+    }
+
+    /// The values that are others than this one.
+    fn others(&self, json: &str) -> Vec<String> {
+        let value = |json: &str| serde_json::from_str::<Value>(json).ok();
+        let (this, mut seen) = (value(json), BTreeSet::from([json]));
+        let all =
+            self.found.iter().filter_map(|found| found.reading.as_ref().ok()).map(|part| part.json.as_str());
+        all.filter(|other| seen.insert(*other) && value(other) != this).map(str::to_owned).collect()
+    }
 }

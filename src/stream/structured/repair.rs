@@ -1,4 +1,4 @@
-//! What was repaired.
+//! The kinds of repair.
 
 use std::fmt;
 
@@ -9,21 +9,15 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Repair {
-    /// A code fence around the JSON was taken away.
-    Fence,
-    /// Text around the JSON was taken away.
-    Prose,
     /// A comment was taken away.
     Comment,
-    /// A comma before a closing bracket, or one too many, was taken away.
+    /// A comma before a closing bracket, or one too many between members, was taken away.
     ExtraComma,
-    /// A comma between two items was put in.
+    /// A comma was put in, or took the place of another mark.
     MissingComma,
-    /// A colon between key and value was put in.
+    /// A colon was put in, or took the place of another mark.
     MissingColon,
-    /// A key without a value got `null`.
-    MissingValue,
-    /// A bracket was closed.
+    /// A bracket was opened or closed.
     UnclosedBracket,
     /// A bracket that closes nothing was taken away.
     ExtraBracket,
@@ -31,47 +25,44 @@ pub enum Repair {
     Quotes,
     /// A key without quotes got them.
     UnquotedKey,
-    /// Words without quotes became a string.
+    /// A date, a version or a web address without quotes became a string.
     UnquotedText,
-    /// A string was closed.
-    UnclosedString,
     /// A quote within a string was escaped.
     InnerQuote,
     /// A line break or another control character within a string was escaped.
     ControlCharacter,
     /// An escape that JSON does not have was mended.
     Escape,
-    /// A literal of another language became its like: `True`, `None`, `NaN`.
+    /// A literal of another language, or one that was cut off, became its like: `True`, `None`, `(1, 2)`, `tru`.
     Literal,
     /// A number was put in the form that JSON has for it.
     Number,
-    /// A key, a word or dots without meaning were taken away.
+    /// The beginning of a key, at the end of the text, was taken away.
     Fragment,
+    /// Values on lines of their own became a list.
+    Lines,
 }
 
 impl Repair {
     /// The kind as it is written: `unclosed_bracket`.
     pub const fn name(self) -> &'static str {
         match self {
-            Repair::Fence => "fence",
-            Repair::Prose => "prose",
             Repair::Comment => "comment",
             Repair::ExtraComma => "extra_comma",
             Repair::MissingComma => "missing_comma",
             Repair::MissingColon => "missing_colon",
-            Repair::MissingValue => "missing_value",
             Repair::UnclosedBracket => "unclosed_bracket",
             Repair::ExtraBracket => "extra_bracket",
             Repair::Quotes => "quotes",
             Repair::UnquotedKey => "unquoted_key",
             Repair::UnquotedText => "unquoted_text",
-            Repair::UnclosedString => "unclosed_string",
             Repair::InnerQuote => "inner_quote",
             Repair::ControlCharacter => "control_character",
             Repair::Escape => "escape",
             Repair::Literal => "literal",
             Repair::Number => "number",
             Repair::Fragment => "fragment",
+            Repair::Lines => "lines",
         }
     }
 }

@@ -45,7 +45,7 @@ impl Writer {
 
     fn value(&mut self, value: &Value) {
         match value {
-            Value::Null => self.word(&["null", "None", "undefined", "Null"]),
+            Value::Null => self.word(&["null", "None", "Null"]),
             Value::Bool(true) => self.word(&["true", "True", "TRUE"]),
             Value::Bool(false) => self.word(&["false", "False"]),
             Value::Number(number) => {
@@ -59,7 +59,7 @@ impl Writer {
             Value::Array(items) => {
                 self.text.push('[');
                 for (at, item) in items.iter().enumerate() {
-                    self.comma(at, matches!(item, Value::String(_)));
+                    self.comma(at, matches!(item, Value::Object(_)));
                     self.value(item);
                 }
                 self.end("]", items.is_empty());

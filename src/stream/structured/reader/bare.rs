@@ -1,111 +1,86 @@
 //! Numbers, literals, and words without quotes.
 
 use super::quoted::push_escaped;
-use super::{Reader, Repair};
+use super::{Reader, Refusal, Repair};
 
-impl<'t> Reader<'t> {
-    /// Reads a key without quotes, and gives it as JSON. At least one character is read.
-    pub(super) fn bare_key(&mut self) -> String {
-        string(self.take_words(|c| ends_words(c) || matches!(c, ':' | '=')))
-    }
-
-    /// Reads a value without quotes, and gives it as JSON. At least one character is read.
-    pub(super) fn bare_value(&mut self) -> String {
+impl Reader<'_> {
+    /// Reads a key without quotes, and gives it as JSON; none if the text is cut off within it.
+    pub(super) fn bare_key(&mut self) -> Result<Option<String>, Refusal> {
         let rest = self.source.rest();
-        let word = self.words(|c| ends_words(c) || c.is_whitespace());
-        let cut_off = word == rest.len();
-        if let Some(known) = self.known(&rest[..word], cut_off) {
-            self.source.take(word);
-            return known;
+        let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-')));
+        let key = &rest[..length.unwrap_or(rest.len())];
+        if key.is_empty() || key.starts_with('-') {
+            return self.refuse("there is no key where one must stand");
         }
-        let text = self.take_words(ends_words);
-        if text.chars().all(|c| matches!(c, '.' | '…')) {
-            self.repairs.insert(Repair::Fragment);
-            return "null".to_owned();
+        if LITERALS.iter().any(|(literal, _)| key.eq_ignore_ascii_case(literal)) {
+            return self.refuse("a literal stands for a key");
         }
-        self.repairs.insert(Repair::UnquotedText);
-        string(text)
+        self.source.take(key.len());
+        self.repairs.insert(Repair::UnquotedKey);
+        Ok(length.map(|_| string(key)))
     }
 
-    /// Reads to such a character, or to a comment before it, and at least one character. What is not taken is not looked at, so that
-    /// nothing is looked at twice.
-    fn take_words(&mut self, ends: impl Fn(char) -> bool) -> &'t str {
-        let words = self.words(ends);
-        self.source.take(words).trim()
-    }
-
-    /// How many bytes there are to such a character.
-    fn words(&self, ends: impl Fn(char) -> bool) -> usize {
+    /// Reads a value without quotes, and gives it as JSON.
+    pub(super) fn bare_value(&mut self) -> Result<String, Refusal> {
         let rest = self.source.rest();
-        let comments = |at: usize| [" //", "/*", " #"].iter().any(|mark| rest[at..].starts_with(mark));
-        let end = rest.char_indices().skip(1).find(|(at, c)| ends(*c) || comments(*at));
-        end.map_or(rest.len(), |(at, _)| at)
-    }
-
-    /// A literal or a number.
-    fn known(&mut self, word: &str, cut_off: bool) -> Option<String> {
-        const SAME: [&str; 3] = ["true", "false", "null"];
-        const LIKE: [(&str, &str); 8] = [
-            ("true", "true"),
-            ("false", "false"),
-            ("null", "null"),
-            ("none", "null"),
-            ("nil", "null"),
-            ("undefined", "null"),
-            ("nan", "null"),
-            ("infinity", "null"),
-        ];
-        if SAME.contains(&word) {
-            return Some(word.to_owned());
-        }
-        let lower = word.trim_start_matches(['-', '+']).to_ascii_lowercase();
-        let means = |(literal, _): &&(&str, &str)| {
-            lower == **literal || (cut_off && !lower.is_empty() && literal.starts_with(&lower))
+        let ends =
+            |c: char| c.is_whitespace() || matches!(c, ',' | '，' | ';' | '}' | ']' | ')' | '{' | '[' | '"');
+        let length = rest.find(ends).unwrap_or(rest.len());
+        let word = rest[..length].split("/*").next().unwrap_or_default();
+        let cut_off = word.len() == rest.len() && !self.open.is_empty();
+        let value = self.literal(word, cut_off).or_else(|| if cut_off { None } else { self.number(word) });
+        let value = match value {
+            Some(value) => value,
+            None if cut_off => return self.refuse("the end of a value is missing"),
+            None if is_text(word) => {
+                self.repairs.insert(Repair::UnquotedText);
+                string(word)
+            }
+            None => return self.refuse("a value without quotes may be a text or a name"),
         };
-        if let Some((_, json)) = LIKE.iter().find(means) {
-            self.repairs.insert(Repair::Literal);
-            return Some((*json).to_owned());
-        }
-        self.number(word, cut_off)
+        self.source.take(word.len());
+        Ok(value)
     }
 
-    fn number(&mut self, word: &str, cut_off: bool) -> Option<String> {
-        if serde_json::from_str::<serde_json::Number>(word).is_ok() {
+    fn literal(&mut self, word: &str, cut_off: bool) -> Option<String> {
+        if let "true" | "false" | "null" = word {
             return Some(word.to_owned());
         }
-        let (minus, digits) = match word.strip_prefix('-') {
+        let like = |(literal, _): &&(&str, &str)| word.eq_ignore_ascii_case(literal);
+        // `N` may be `None` or `NaN`, and is none of these.
+        let begun = |(literal, _): &&(&str, &str)| cut_off && !word.is_empty() && literal.starts_with(word);
+        let (_, json) = LITERALS.iter().find(like).or_else(|| LITERALS.iter().find(begun))?;
+        self.repairs.insert(Repair::Literal);
+        Some((*json).to_owned())
+    }
+
+    fn number(&mut self, word: &str) -> Option<String> {
+        let unsigned = word.strip_prefix('+').unwrap_or(word);
+        let (minus, digits) = match unsigned.strip_prefix('-') {
             Some(digits) => ("-", digits),
-            None => ("", word.strip_prefix('+').unwrap_or(word)),
+            None => ("", unsigned),
         };
-        let digits = match cut_off {
-            true => digits.trim_end_matches(['-', '+']).trim_end_matches(['e', 'E']),
-            false => digits,
-        };
-        let digits = digits.strip_suffix('.').unwrap_or(digits);
-        if cut_off && digits.is_empty() {
-            self.repairs.insert(Repair::Number);
-            return Some("null".to_owned());
-        }
         let zero = if digits.starts_with('.') { "0" } else { "" };
-        let number = format!("{minus}{zero}{digits}");
-        let sound = serde_json::from_str::<serde_json::Number>(&number).is_ok();
-        // A number that no float holds.
-        let out_of_range =
-            || number.parse::<f64>().is_ok_and(f64::is_infinite) && number.contains(['e', 'E']);
-        let json = if sound {
-            number
-        } else if out_of_range() {
-            "null".to_owned()
-        } else {
-            return None;
-        };
-        self.repairs.insert(Repair::Number);
-        Some(json)
+        let number = format!("{minus}{zero}{}", digits.strip_suffix('.').unwrap_or(digits));
+        let sound = serde_json::from_str::<serde_json::Number>(&number).is_ok()
+            && number.parse::<f64>().is_ok_and(f64::is_finite);
+        if sound && number != word {
+            self.repairs.insert(Repair::Number);
+        }
+        sound.then_some(number)
     }
 }
 
-fn ends_words(c: char) -> bool {
-    matches!(c, ',' | '}' | ']' | '{' | '[' | '\n')
+/// Literals of JSON and of Python, and their like in JSON.
+const LITERALS: [(&str, &str); 5] =
+    [("true", "true"), ("false", "false"), ("null", "null"), ("none", "null"), ("nil", "null")];
+
+/// A date, a time, a version or an address on the web: a word that is no number and no name.
+fn is_text(word: &str) -> bool {
+    let dotted = word.starts_with(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | '.' | '+' | 'T' | 'Z'))
+        && word.chars().filter(|c| matches!(c, '-' | ':' | '.')).count() > 1;
+    dotted || word.starts_with("http://") || word.starts_with("https://")
 }
 
 /// A text as a string of JSON.

@@ -1,261 +1,263 @@
-//! Reads what is nearly JSON and writes JSON.
+//! Reads text that is nearly JSON, and writes JSON.
+//!
+//! Damage that leaves one meaning is repaired. Damage that leaves several, or that lost a part, is refused.
 
 mod bare;
+mod object;
 mod quoted;
 mod source;
 
 use std::collections::BTreeSet;
 
 use super::Repair;
+use object::Open;
 use source::Source;
 
-/// What is nested is held in a list, not on the stack; `serde_json` reads no more levels than this.
+/// Nesting is held in a list, not on the stack; `serde_json` reads no more levels than this.
 const DEEPEST: usize = 127;
 
-/// JSON, and what it took.
+/// JSON, and the repairs that it took.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) json: String,
     pub(super) repairs: BTreeSet<Repair>,
-    /// Where the part ends, in bytes of the text.
+    /// The end of the part, in bytes of the text.
     pub(super) end: usize,
 }
 
-/// Reads one value that begins at `begin`. Where it nests too deep, the place is the error.
-pub(super) fn read(text: &str, begin: usize) -> Result<Part, usize> {
-    let mut reader = Reader {
-        source: Source::new(text, begin),
-        json: String::new(),
-        repairs: BTreeSet::new(),
-        open: Vec::new(),
-        place: Place::Value,
-    };
-    while reader.place != Place::Over {
-        reader.step()?;
-    }
-    Ok(Part { json: reader.json, repairs: reader.repairs, end: reader.source.at() })
+/// Damage that has no one reading: the byte of the text, and the reason.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refusal {
+    pub(super) at: usize,
+    pub(super) why: &'static str,
+}
+
+/// Reads one value that begins at `begin`, within a fence of so many marks, if there is one.
+pub(super) fn read(text: &str, begin: usize, fence: Option<usize>) -> Result<Part, Refusal> {
+    Reader::new(text, begin, fence).run()
+}
+
+/// Reads the members of an object whose opening bracket is missing.
+pub(super) fn read_members(text: &str, begin: usize, fence: Option<usize>) -> Result<Part, Refusal> {
+    let mut reader = Reader::new(text, begin, fence);
+    reader.begin('{');
+    reader.repairs.insert(Repair::UnclosedBracket);
+    reader.run()
 }
 
 struct Reader<'t> {
     source: Source<'t>,
+    fence: Option<usize>,
     json: String,
     repairs: BTreeSet<Repair>,
     open: Vec<Open>,
     place: Place,
+    /// A line ended before the token that is being read.
+    new_line: bool,
 }
 
-/// What is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Array,
-    Object,
-}
-
-/// What comes next.
+/// The part of a value that comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     /// The one value.
     Value,
     /// An item or a key, or the end; `comma` if a comma stands before it.
     Item { first: bool, comma: bool },
-    /// A colon, after this key, which is JSON already.
-    Colon { key: String },
+    /// A colon, after this key, which is JSON already; `quoted` if it was in quotes.
+    Colon { key: String, quoted: bool },
     /// A value for this key.
     ValueOf { key: String },
     /// Nothing.
     Over,
 }
 
-impl Reader<'_> {
-    /// One token.
-    fn step(&mut self) -> Result<(), usize> {
-        if self.source.skip_blank() {
-            self.repairs.insert(Repair::Comment);
+type Step = Result<(), Refusal>;
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, begin: usize, fence: Option<usize>) -> Self {
+        Reader {
+            source: Source::new(text, begin),
+            fence,
+            json: String::new(),
+            repairs: BTreeSet::new(),
+            open: Vec::new(),
+            place: Place::Value,
+            new_line: false,
         }
-        let place = std::mem::replace(&mut self.place, Place::Over);
-        let Some(c) = self.source.peek().filter(|_| !self.source.at_fence()) else {
-            self.end_of_text(place);
-            return Ok(());
-        };
-        match place {
-            Place::Over => {}
-            Place::Value => self.value(c, None)?,
-            Place::Item { first, comma } => self.item(c, first, comma)?,
-            Place::Colon { key } => self.colon(c, key),
-            Place::ValueOf { key } => match c {
-                ',' | '}' | ']' => {
-                    self.repairs.insert(Repair::MissingValue);
-                    self.member(&key, "null");
-                }
-                ':' => {
-                    self.source.next();
-                    self.repairs.insert(Repair::Fragment);
-                    self.place = Place::ValueOf { key };
-                }
-                _ => self.value(c, Some(key))?,
-            },
-        }
-        Ok(())
     }
 
-    fn item(&mut self, c: char, first: bool, comma: bool) -> Result<(), usize> {
+    fn run(mut self) -> Result<Part, Refusal> {
+        while self.place != Place::Over {
+            self.step()?;
+        }
+        Ok(Part { json: self.json, repairs: self.repairs, end: self.source.at() })
+    }
+
+    fn refuse<T>(&self, why: &'static str) -> Result<T, Refusal> {
+        Err(Refusal { at: self.source.at(), why })
+    }
+
+    /// One token.
+    fn step(&mut self) -> Step {
+        let before = self.source;
+        match self.source.skip_blank() {
+            None => return self.refuse("the end of a comment is missing"),
+            Some(true) => _ = self.repairs.insert(Repair::Comment),
+            Some(false) => {}
+        }
+        self.new_line = before.rest()[..self.source.at() - before.at()].contains('\n');
+        let place = std::mem::replace(&mut self.place, Place::Over);
+        let Some(c) = self.source.peek().filter(|_| !self.source.at_fence()) else {
+            return self.end_of_text(place);
+        };
+        match place {
+            Place::Over => Ok(()),
+            Place::Value => self.value(c, None),
+            Place::Item { first, comma } => self.item(c, first, comma),
+            Place::Colon { key, quoted } => self.colon(c, key, quoted),
+            Place::ValueOf { .. } if matches!(c, ',' | '}' | ']' | ':') => self.refuse(MISSING_VALUE),
+            Place::ValueOf { key } => self.value(c, Some(key)),
+        }
+    }
+
+    fn item(&mut self, c: char, first: bool, comma: bool) -> Step {
+        let object = self.open.last().is_some_and(Open::is_object);
         match c {
-            ',' => {
+            ',' | '，' | ';' if object || (c != ';' && !first && !comma) => {
                 self.source.next();
+                if c != ',' {
+                    self.repairs.insert(Repair::MissingComma);
+                }
                 if first || comma {
                     self.repairs.insert(Repair::ExtraComma);
                 }
                 self.place = Place::Item { first, comma: !first };
+                Ok(())
             }
-            '}' | ']' => {
+            ',' | '，' => self.refuse("an item may be missing beside the comma"),
+            '}' | ']' | ')' => {
                 self.source.next();
                 if comma {
                     self.repairs.insert(Repair::ExtraComma);
                 }
-                self.close(if c == '}' { Open::Object } else { Open::Array }, first);
-            }
-            ':' | ';' | '.' | '…' if !self.source.begins_number() => {
-                self.source.next();
-                self.repairs.insert(Repair::Fragment);
-                self.place = Place::Item { first, comma };
+                self.close(c, first)
             }
             _ => {
                 if !first && !comma {
-                    self.repairs.insert(Repair::MissingComma);
+                    self.missing_comma(c, object)?;
                 }
-                match self.open.last() {
-                    Some(Open::Object) => self.key(c, first),
-                    _ => self.value(c, None)?,
-                }
+                if object { self.key(c) } else { self.value(c, None) }
             }
         }
-        Ok(())
     }
 
-    fn key(&mut self, c: char, first: bool) {
-        let key = match source::closing(c) {
-            Some(_) => self.quoted(c, true),
-            None if matches!(c, '{' | '[') => {
-                // A value where a key must stand has none.
-                self.source.next();
-                self.repairs.insert(Repair::ExtraBracket);
-                self.place = Place::Item { first, comma: !first };
-                return;
-            }
-            None => {
-                self.repairs.insert(Repair::UnquotedKey);
-                self.bare_key()
-            }
+    /// Two items stand side by side.
+    fn missing_comma(&mut self, c: char, object: bool) -> Step {
+        let clear = match object {
+            true => self.new_line || source::closing(c).is_some(),
+            false => matches!(c, '{' | '[') || self.json.ends_with(['}', ']']),
         };
-        self.place = Place::Colon { key };
-    }
-
-    fn colon(&mut self, c: char, key: String) {
-        match c {
-            ':' => {
-                self.source.next();
-            }
-            ',' | '}' | ']' => {}
-            '=' => {
-                self.source.next();
-                self.source.eat('>');
-                self.repairs.insert(Repair::MissingColon);
-            }
-            _ => {
-                self.repairs.insert(Repair::MissingColon);
-            }
+        if !clear {
+            return self.refuse("a comma may be missing, or the two parts may be one value");
         }
-        self.place = Place::ValueOf { key };
-    }
-
-    fn value(&mut self, c: char, key: Option<String>) -> Result<(), usize> {
-        match c {
-            '{' | '[' => {
-                if self.open.len() == DEEPEST {
-                    return Err(self.source.at());
-                }
-                self.source.next();
-                self.before(key.as_deref());
-                self.json.push(c);
-                self.open.push(if c == '{' { Open::Object } else { Open::Array });
-                self.place = Place::Item { first: true, comma: false };
-            }
-            _ => {
-                let written = match source::closing(c) {
-                    Some(_) => self.quoted(c, false),
-                    None => self.bare_value(),
-                };
-                self.before(key.as_deref());
-                self.json.push_str(&written);
-                self.after();
-            }
-        }
+        self.repairs.insert(Repair::MissingComma);
         Ok(())
     }
 
-    fn member(&mut self, key: &str, value: &str) {
-        self.before(Some(key));
-        self.json.push_str(value);
-        self.after();
+    fn value(&mut self, c: char, key: Option<String>) -> Step {
+        if matches!(c, '{' | '[') || (c == '(' && !self.open.is_empty()) {
+            if self.open.len() == DEEPEST {
+                return self.refuse("it nests deeper than 127 levels");
+            }
+            if c == '(' {
+                self.repairs.insert(Repair::Literal);
+            }
+            self.source.next();
+            self.before(key);
+            self.begin(c);
+            return Ok(());
+        }
+        let written = match source::closing(c) {
+            Some(_) => match self.quoted(c, false)? {
+                Some(string) => string,
+                None => return self.refuse("the end of a string is missing"),
+            },
+            None => self.bare_value()?,
+        };
+        self.before(key);
+        self.json.push_str(&written);
+        self.after()
+    }
+
+    fn begin(&mut self, c: char) {
+        self.json.push(if c == '{' { '{' } else { '[' });
+        self.open.push(Open::new(c));
+        self.place = Place::Item { first: true, comma: false };
     }
 
     /// The comma that is due, and the key.
-    fn before(&mut self, key: Option<&str>) {
+    fn before(&mut self, key: Option<String>) {
         if !self.open.is_empty() && !self.json.ends_with(['{', '[']) {
             self.json.push(',');
         }
         if let Some(key) = key {
-            self.json.push_str(key);
+            self.json.push_str(&key);
             self.json.push(':');
+            if let Some(open) = self.open.last_mut() {
+                open.member(key, self.json.len());
+            }
         }
     }
 
-    fn after(&mut self) {
-        self.place = match self.open.is_empty() {
-            true => Place::Over,
-            false => Place::Item { first: false, comma: false },
+    /// A value is written.
+    fn after(&mut self) -> Step {
+        let Some(open) = self.open.last_mut() else {
+            self.place = Place::Over;
+            return Ok(());
         };
+        if open.differs(&self.json) {
+            return self.refuse("a key has two different values");
+        }
+        self.place = Place::Item { first: false, comma: false };
+        Ok(())
     }
 
-    fn close(&mut self, closes: Open, first: bool) {
-        let Some(inner) = self.open.iter().rposition(|open| *open == closes) else {
+    fn close(&mut self, c: char, first: bool) -> Step {
+        let Some(inner) = self.open.iter().rposition(|open| open.closes_with(c)) else {
             self.repairs.insert(Repair::ExtraBracket);
             self.place = Place::Item { first, comma: false };
-            return;
+            return Ok(());
         };
         if inner + 1 < self.open.len() {
             self.repairs.insert(Repair::UnclosedBracket);
         }
-        self.close_down_to(inner);
-        self.after();
+        self.close_down_to(inner)
     }
 
-    fn close_down_to(&mut self, left: usize) {
-        for open in self.open.drain(left..).rev() {
-            self.json.push(if open == Open::Object { '}' } else { ']' });
+    fn close_down_to(&mut self, left: usize) -> Step {
+        while self.open.len() > left {
+            let object = self.open.pop().is_some_and(|open| open.is_object());
+            self.json.push(if object { '}' } else { ']' });
+            self.after()?;
         }
+        Ok(())
     }
 
     /// The text is cut off here.
-    fn end_of_text(&mut self, place: Place) {
+    fn end_of_text(&mut self, place: Place) -> Step {
         match place {
-            Place::ValueOf { key } => {
-                self.repairs.insert(Repair::MissingValue);
-                self.member(&key, "null");
-            }
-            // Half a key says nothing.
-            Place::Colon { .. } => {
-                self.repairs.insert(Repair::Fragment);
-            }
-            Place::Item { comma: true, .. } => {
-                self.repairs.insert(Repair::ExtraComma);
-            }
-            Place::Value | Place::Item { .. } | Place::Over => {}
+            Place::Value => return self.refuse("a value is missing"),
+            Place::ValueOf { .. } | Place::Colon { .. } => return self.refuse(MISSING_VALUE),
+            Place::Item { comma: true, .. } => _ = self.repairs.insert(Repair::ExtraComma),
+            Place::Item { .. } | Place::Over => {}
         }
-        if !self.open.is_empty() {
-            self.repairs.insert(Repair::UnclosedBracket);
-        }
-        self.close_down_to(0);
-        self.place = Place::Over;
+        self.cut_off()
+    }
+
+    fn cut_off(&mut self) -> Step {
+        self.repairs.insert(Repair::UnclosedBracket);
+        self.close_down_to(0)
     }
 }
+
+const MISSING_VALUE: &str = "the value of a key is missing";

@@ -1,29 +1,39 @@
 //! Strings in quotes.
 
 use super::source::closing;
-use super::{Reader, Repair};
+use super::{Reader, Refusal, Repair, Step};
+
+/// The escapes of letters in a string: `\n`, which JSON has, beside `\d`, which it does not have, may both be parts of a path.
+#[derive(Default)]
+struct Escapes {
+    known: bool,
+    unknown: bool,
+}
 
 impl Reader<'_> {
-    /// Reads a string that begins with that quote, and gives it as JSON.
-    pub(super) fn quoted(&mut self, open: char, key: bool) -> String {
+    /// Reads a string that begins with that quote, and gives it as JSON; none if the text is cut off within it.
+    pub(super) fn quoted(&mut self, open: char, key: bool) -> Result<Option<String>, Refusal> {
         self.source.next();
+        if open == '"' && self.source.rest().starts_with("\"\"") {
+            return self.triple_quoted();
+        }
         if open != '"' {
             self.repairs.insert(Repair::Quotes);
         }
         let close = closing(open).unwrap_or_default();
         let mut string = String::from('"');
+        let mut escapes = Escapes::default();
         loop {
-            let plain =
-                self.source.rest().find(|c: char| c == '\\' || c == '"' || c < ' ' || close.contains(&c));
-            let plain = self.source.take(plain.unwrap_or(self.source.rest().len()));
+            let rest = self.source.rest();
+            let plain = rest.find(|c: char| c == '\\' || c == '"' || c < ' ' || close.contains(&c));
+            let plain = self.source.take(plain.unwrap_or(rest.len()));
             string.push_str(plain);
-            let before = self.source;
+            if open == '`' && plain.contains("${") {
+                return self.refuse("a string depends on a variable");
+            }
             match self.source.next() {
-                None => {
-                    self.repairs.insert(Repair::UnclosedString);
-                    break;
-                }
-                Some('\\') => self.escape(&mut string),
+                None => return Ok(None),
+                Some('\\') => self.escape(&mut string, &mut escapes)?,
                 Some(c) if close.contains(&c) => {
                     if self.ends_string(key) {
                         break;
@@ -33,58 +43,75 @@ impl Reader<'_> {
                 }
                 Some('"') => push_escaped(&mut string, '"'),
                 Some(control) => {
-                    // A fence on a line of its own ends what was cut off within a string.
-                    if control == '\n' && self.source.line_is_fence() {
-                        self.source = before;
-                        self.source.skip_blank();
-                        self.repairs.insert(Repair::UnclosedString);
-                        break;
+                    if control == '\n' && self.fence.is_some_and(|marks| self.source.line_ends_fence(marks)) {
+                        return self.refuse("the end of a string is missing");
                     }
                     self.repairs.insert(Repair::ControlCharacter);
                     push_escaped(&mut string, control);
                 }
             }
         }
+        if escapes.known && escapes.unknown {
+            return self.refuse("an escape may be a part of a path");
+        }
         string.push('"');
-        string
+        Ok(Some(string))
     }
 
-    /// Does the quote that was just read end its string? It does where what follows may follow a string.
+    /// A string in three quotes, of which two are still to be read.
+    fn triple_quoted(&mut self) -> Result<Option<String>, Refusal> {
+        // An empty string beside a quote that opens nothing is far more common in JSON than its like in Python.
+        let Some(end) = self.source.rest()[2..].find("\"\"\"") else {
+            return self.refuse("the end of a string is missing");
+        };
+        self.source.take(2);
+        self.repairs.insert(Repair::Quotes);
+        let text = self.source.take(end);
+        self.source.take(3);
+        if text.contains('\\') {
+            return self.refuse("an escape may be a part of the text");
+        }
+        let mut string = String::from('"');
+        text.chars().for_each(|c| push_escaped(&mut string, c));
+        string.push('"');
+        Ok(Some(string))
+    }
+
+    /// Does the quote that was just read end its string? It does where the next token may follow a string.
     fn ends_string(&self, key: bool) -> bool {
         let rest = self.source.rest();
         let next = rest.trim_start();
         let blank = &rest[..rest.len() - next.len()];
         match next.chars().next() {
-            None | Some(',' | '}' | ']') => true,
-            Some(':') => key,
-            Some(_)
-                if blank.contains('\n')
-                    || next.starts_with("```")
-                    || next.starts_with("//")
-                    || next.starts_with("/*") =>
-            {
-                true
-            }
+            None | Some(',' | '，' | '}' | ']' | ')' | ';') => true,
+            Some(':' | '：') => key,
+            Some(_) if blank.contains('\n') => true,
+            Some(_) if ["```", "~~~", "//", "/*"].iter().any(|mark| next.starts_with(mark)) => true,
+            Some('#') => !blank.is_empty(),
             // Two strings with a comma missing between them, unless nothing is between them at all.
             Some(c) if closing(c).is_some() => !blank.is_empty(),
             Some('{' | '[') => true,
-            // A key with its colon missing.
-            Some(c) => key && !blank.is_empty() && (c.is_ascii_digit() || matches!(c, '=' | '-')),
+            // Two strings that are joined, and a key with its colon missing.
+            Some(c) => {
+                !blank.is_empty() && (c == '+' || (key && (c.is_ascii_digit() || matches!(c, '=' | '-'))))
+            }
         }
     }
 
-    /// What follows a backslash.
-    fn escape(&mut self, string: &mut String) {
+    /// The part after a backslash.
+    fn escape(&mut self, string: &mut String, escapes: &mut Escapes) -> Step {
         match self.source.next() {
-            // Cut off.
-            None => {
-                self.repairs.insert(Repair::Escape);
+            None => return self.refuse("the end of a string is missing"),
+            Some(c @ ('"' | '\\' | '/')) => string.extend(['\\', c]),
+            Some(c @ ('b' | 'f' | 'n' | 'r' | 't')) => {
+                escapes.known = true;
+                string.extend(['\\', c]);
             }
-            Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {
-                string.push('\\');
-                string.push(c);
+            Some('u') => {
+                escapes.known = true;
+                self.unicode_escape(string)?;
             }
-            Some('u') => self.unicode_escape(string),
+            Some('x') => return self.refuse("the escape `\\x` is none of JSON's"),
             Some(c) => {
                 self.repairs.insert(Repair::Escape);
                 match c {
@@ -92,50 +119,41 @@ impl Reader<'_> {
                     '\'' | '`' => string.push(c),
                     '\n' => {}
                     _ => {
+                        escapes.unknown = true;
                         string.push_str("\\\\");
                         push_escaped(string, c);
                     }
                 }
             }
         }
+        Ok(())
     }
 
-    fn unicode_escape(&mut self, string: &mut String) {
-        let Some(first) = self.hex() else { return self.broken_escape(string) };
-        if let Some(c) = char::from_u32(first) {
-            // As it was written.
-            string.push_str(&format!("\\u{:04x}", u32::from(c)));
-            return;
-        }
-        // Half a pair, and the other half after it.
-        let before = self.source;
-        if (0xD800..0xDC00).contains(&first) && self.source.eat('\\') && self.source.eat('u') {
-            match self.hex() {
-                Some(second @ 0xDC00..0xE000) => {
-                    string.push_str(&format!("\\u{first:04x}\\u{second:04x}"));
-                    return;
-                }
-                _ => self.source = before,
+    /// As it was written, if it stands for a character.
+    fn unicode_escape(&mut self, string: &mut String) -> Step {
+        let first = self.hex()?;
+        string.push_str(&format!("\\u{first:04x}"));
+        if (0xD800..0xE000).contains(&first) {
+            let low = first >= 0xDC00 || !(self.source.eat('\\') && self.source.eat('u'));
+            let second = if low { 0 } else { self.hex()? };
+            if !(0xDC00..0xE000).contains(&second) {
+                return self.refuse("half a surrogate pair stands for no character");
             }
-        } else {
-            self.source = before;
+            string.push_str(&format!("\\u{second:04x}"));
         }
-        self.broken_escape(string);
+        Ok(())
     }
 
-    fn broken_escape(&mut self, string: &mut String) {
-        self.repairs.insert(Repair::Escape);
-        // What is cut off is left out.
-        if self.source.peek().is_some() {
-            string.push('\u{FFFD}');
+    fn hex(&mut self) -> Result<u32, Refusal> {
+        let digits =
+            self.source.rest().get(..4).filter(|digits| digits.bytes().all(|c| c.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+            Some(code) => {
+                self.source.take(4);
+                Ok(code)
+            }
+            None => self.refuse("an escape has no four hexadecimal digits"),
         }
-    }
-
-    /// Four hexadecimal digits, or as many as there are, read away.
-    fn hex(&mut self) -> Option<u32> {
-        let digits = self.source.rest().chars().take(4).take_while(char::is_ascii_hexdigit).count();
-        let digits = self.source.take(digits);
-        if digits.len() == 4 { u32::from_str_radix(digits, 16).ok() } else { None }
     }
 }
 

@@ -48,22 +48,17 @@ impl<'t> Source<'t> {
 
     /// The mark of a fence, which ends JSON that is cut off.
     pub(super) fn at_fence(&self) -> bool {
-        self.rest().starts_with("```")
+        self.rest().starts_with("```") || self.rest().starts_with("~~~")
     }
 
-    /// Does the line that begins here begin with the mark of a fence?
-    pub(super) fn line_is_fence(&self) -> bool {
-        self.rest().trim_start_matches([' ', '\t', '\r']).starts_with("```")
+    /// Does the line that begins here end a fence of so many marks?
+    pub(super) fn line_ends_fence(&self, marks: usize) -> bool {
+        let line = self.rest().lines().next().unwrap_or_default().trim();
+        line.len() >= marks && (line.bytes().all(|c| c == b'`') || line.bytes().all(|c| c == b'~'))
     }
 
-    /// A digit, or a sign or point before one.
-    pub(super) fn begins_number(&self) -> bool {
-        let unsigned = self.rest().strip_prefix(['-', '+']).unwrap_or(self.rest());
-        unsigned.strip_prefix('.').unwrap_or(unsigned).starts_with(|c: char| c.is_ascii_digit())
-    }
-
-    /// Skips white space, marks of no width and comments; true if there was a comment.
-    pub(super) fn skip_blank(&mut self) -> bool {
+    /// Skips white space, marks of no width and comments. True if there was a comment, none if one has no end.
+    pub(super) fn skip_blank(&mut self) -> Option<bool> {
         let mut commented = false;
         loop {
             let rest = self.rest();
@@ -71,11 +66,11 @@ impl<'t> Source<'t> {
                 rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '\u{FEFF}' | '\u{200B}'));
             self.at += rest.len() - text.len();
             let comment = if let Some(comment) = text.strip_prefix("/*") {
-                comment.find("*/").map_or(text.len(), |end| end + 4)
+                comment.find("*/")? + 4
             } else if text.starts_with("//") || text.starts_with('#') {
                 text.find('\n').unwrap_or(text.len())
             } else {
-                return commented;
+                return Some(commented);
             };
             self.at += comment;
             commented = true;

@@ -1,0 +1,86 @@
+//! Brackets that are open, and the members of objects.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::{MISSING_VALUE, Place, Reader, Step, source};
+use crate::stream::structured::Repair;
+
+/// A bracket that is open.
+#[derive(Debug)]
+pub(super) struct Open {
+    bracket: char,
+    /// The key of the member that is being read, and where its value begins in the JSON.
+    member: Option<(String, usize)>,
+    /// Where the values of the members are in the JSON.
+    members: HashMap<String, Range<usize>>,
+}
+
+impl Open {
+    pub(super) fn new(bracket: char) -> Self {
+        Open { bracket, member: None, members: HashMap::new() }
+    }
+
+    pub(super) fn is_object(&self) -> bool {
+        self.bracket == '{'
+    }
+
+    pub(super) fn closes_with(&self, c: char) -> bool {
+        matches!((self.bracket, c), ('{', '}') | ('[', ']') | ('(', ')'))
+    }
+
+    /// A member begins whose value is written from there on.
+    pub(super) fn member(&mut self, key: String, value: usize) {
+        // One key may be written in several ways.
+        let key = serde_json::from_str(&key).unwrap_or(key);
+        self.member = Some((key, value));
+    }
+
+    /// The member is written. Does its key have another value already?
+    pub(super) fn differs(&mut self, json: &str) -> bool {
+        let Some((key, begin)) = self.member.take() else { return false };
+        let value = |of: &Range<usize>| serde_json::from_str::<serde_json::Value>(&json[of.clone()]).ok();
+        let this = begin..json.len();
+        match self.members.get(&key) {
+            Some(first) => json[first.clone()] != json[this.clone()] && value(first) != value(&this),
+            None => {
+                self.members.insert(key, this);
+                false
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn key(&mut self, c: char) -> Step {
+        let quoted = source::closing(c).is_some();
+        let key = if quoted { self.quoted(c, true)? } else { self.bare_key()? };
+        match key {
+            Some(key) => self.place = Place::Colon { key, quoted },
+            // Half a key says nothing.
+            None => {
+                self.repairs.insert(Repair::Fragment);
+                self.cut_off()?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn colon(&mut self, c: char, key: String, quoted: bool) -> Step {
+        match c {
+            ':' => _ = self.source.next(),
+            '=' | '：' => {
+                self.source.next();
+                let _ = c == '=' && self.source.eat('>');
+                self.repairs.insert(Repair::MissingColon);
+            }
+            ',' | '}' | ']' | ')' => return self.refuse(MISSING_VALUE),
+            _ if quoted && (c.is_ascii_digit() || matches!(c, '-' | '{' | '[')) => {
+                self.repairs.insert(Repair::MissingColon);
+            }
+            _ => return self.refuse("a colon is missing after a key"),
+        }
+        self.place = Place::ValueOf { key };
+        Ok(())
+    }
+}

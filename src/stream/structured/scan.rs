@@ -1,0 +1,343 @@
+//! The places of a text that may hold the JSON that is meant.
+
+use super::Repair;
+use super::reader::{self, Part, Refusal};
+
+/// A place that may hold it. The better class comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    Prose,
+    Fence,
+    JsonFence,
+}
+
+/// A part of the text that is JSON, or damaged JSON.
+#[derive(Debug)]
+pub(super) struct Found {
+    begin: usize,
+    end: usize,
+    pub(super) class: Class,
+    /// The number of the fence around it.
+    fence: Option<usize>,
+    pub(super) reading: Result<Part, Refusal>,
+}
+
+impl Found {
+    /// Two values of one kind may be the same answer twice; a list beside an object is another thing.
+    pub(super) fn is_list(&self, text: &str) -> bool {
+        text[self.begin..].starts_with('[')
+    }
+
+    /// Do words follow on the same line?
+    pub(super) fn is_in_sentence(&self, text: &str) -> bool {
+        words_follow(text, self.end)
+    }
+
+    /// The text between two that stand side by side, with no words between them.
+    pub(super) fn gap<'t>(&self, next: &Found, text: &'t str) -> Option<&'t str> {
+        let gap = text.get(self.end..next.begin)?;
+        (self.fence == next.fence && without_tags(gap).all(|c| !c.is_alphabetic())).then_some(gap)
+    }
+}
+
+/// The places outside of thinking parts, in the order of the text. Its time is linear in the length of the text.
+pub(super) fn find(text: &str) -> Vec<Found> {
+    let last_close = THINKING.map(|tag| text.rfind(&format!("</{tag}>")));
+    let mut scanner =
+        Scanner { text, at: 0, answer: 0, last_close, fences: Vec::new(), opened: 0, found: Vec::new() };
+    scanner.members_without_bracket();
+    while let Some(next) = text[scanner.at..].find(['{', '[', '<', '`', '~']) {
+        scanner.at += next;
+        scanner.mark();
+    }
+    scanner.end();
+    scanner.found
+}
+
+/// The tags around a model's thinking.
+const THINKING: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    /// Where the thinking ends.
+    answer: usize,
+    /// Where each tag is closed for the last time.
+    last_close: [Option<usize>; THINKING.len()],
+    fences: Vec<Fence>,
+    opened: usize,
+    found: Vec<Found>,
+}
+
+/// A fence that is open.
+struct Fence {
+    mark: char,
+    length: usize,
+    class: Class,
+    number: usize,
+    content: usize,
+    /// How many places were found before it.
+    before: usize,
+}
+
+impl<'t> Scanner<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn mark(&mut self) {
+        let rest = self.rest();
+        match rest.chars().next() {
+            Some(mark @ ('`' | '~')) => {
+                let length = rest.len() - rest.trim_start_matches(mark).len();
+                match length < 3 {
+                    true => self.at += length,
+                    false => self.fence(mark, length),
+                }
+            }
+            Some('<') => self.tag(rest),
+            _ if rest.starts_with("{\\\"") => self.escaped(rest),
+            _ if begins_json(rest) => {
+                let reading = reader::read(self.text, self.at, self.fences.last().map(|fence| fence.length));
+                self.place(reading);
+            }
+            _ => self.at += 1,
+        }
+    }
+
+    /// The text may begin behind a bracket that the caller has written for the model.
+    fn members_without_bracket(&mut self) {
+        let rest = self.text.trim_start();
+        let key = rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+        if key.is_some_and(|(_, after)| after.trim_start().starts_with(':')) {
+            self.at = self.text.len() - rest.len();
+            let reading = reader::read_members(self.text, self.at, None);
+            self.place(reading);
+        }
+    }
+
+    /// Takes the JSON that begins here, and goes on behind it.
+    fn place(&mut self, reading: Result<Part, Refusal>) {
+        let begin = self.at;
+        let follows =
+            self.found.last().is_some_and(|last| !self.text[last.end..begin].contains(char::is_alphanumeric));
+        let stands_alone = follows || introduced(&self.text[..begin]);
+        let (reading, end) = match reading {
+            Ok(mut part) => {
+                let doubled = self.text[..begin].ends_with('{');
+                let rest = &self.text[part.end..];
+                let extra = rest.len() - rest.trim_start_matches(['}', ']']).len();
+                if doubled || extra > 0 {
+                    part.repairs.insert(Repair::ExtraBracket);
+                }
+                let end = part.end + extra;
+                // `a[0]`, `see [2, 3]`, `main() {}`, `[1] A source`.
+                let of_numbers = !part.json.contains(|c: char| c.is_alphabetic() || c == '"');
+                let heads_line = words_follow(self.text, end) && line_before(&self.text[..begin]).is_empty();
+                if of_numbers && (!stands_alone || heads_line) {
+                    self.at = end;
+                    return;
+                }
+                (Ok(part), end)
+            }
+            // Parts of damaged JSON are no answers.
+            Err(refusal) => {
+                let end = begin + balanced(&self.text[begin..]).max(refusal.at.saturating_sub(begin)).max(1);
+                if self.text[begin..].starts_with('[') && !stands_alone {
+                    self.at = end;
+                    return;
+                }
+                (Err(refusal), end)
+            }
+        };
+        let (class, fence) = match self.fences.last() {
+            Some(fence) => (fence.class, Some(fence.number)),
+            None => (Class::Prose, None),
+        };
+        self.found.push(Found { begin, end, class, fence, reading });
+        self.at = end;
+    }
+
+    /// JSON as it stands in a string, without the string's quotes.
+    fn escaped(&mut self, rest: &str) {
+        let length = balanced(rest);
+        let refusal = Refusal { at: self.at, why: "its quotes are escaped" };
+        let plain = serde_json::from_str::<String>(&format!("\"{}\"", &rest[..length]));
+        let reading = plain.map_err(|_| refusal).and_then(|plain| {
+            let mut part = reader::read(&plain, 0, None).map_err(|_| refusal)?;
+            part.repairs.insert(Repair::Escape);
+            part.end = self.at + length;
+            Ok(part)
+        });
+        self.place(reading);
+    }
+
+    fn tag(&mut self, rest: &str) {
+        for (tag, last_close) in THINKING.iter().zip(self.last_close) {
+            let Some(after) = rest.strip_prefix('<') else { break };
+            let named = |after: &str| after.strip_prefix(tag).is_some_and(|after| after.starts_with('>'));
+            if after.strip_prefix('/').is_some_and(named) {
+                // All of the text before was thinking.
+                self.found.clear();
+                self.fences.clear();
+                self.at += tag.len() + 3;
+                self.answer = self.at;
+                return;
+            }
+            if named(after) {
+                let close =
+                    last_close.filter(|close| *close > self.at).and_then(|_| rest.find(&format!("</{tag}>")));
+                match close {
+                    Some(close) => self.at += close + tag.len() + 3,
+                    None if line_before(&self.text[..self.at]).is_empty() => self.at = self.text.len(),
+                    None => break,
+                }
+                self.answer = self.at;
+                return;
+            }
+        }
+        self.at += 1;
+    }
+
+    fn fence(&mut self, mark: char, length: usize) {
+        let rest = &self.text[self.at + length..];
+        let word = |text: &'t str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let closes = |open: &Fence| open.mark == mark && length >= open.length && word(rest).is_empty();
+        if self.fences.last().is_some_and(closes) {
+            self.end_fence();
+            self.at += length;
+            return;
+        }
+        let line = rest.trim_start_matches([' ', '\t']);
+        let info = word(line);
+        let json = info.get(..4).is_some_and(|info| info.eq_ignore_ascii_case("json"));
+        self.at += length + (rest.len() - line.len()) + info.len();
+        self.opened += 1;
+        self.fences.push(Fence {
+            mark,
+            length,
+            class: if json { Class::JsonFence } else { Class::Fence },
+            number: self.opened,
+            content: self.at,
+            before: self.found.len(),
+        });
+    }
+
+    fn end_fence(&mut self) {
+        if let Some(fence) = self.fences.pop().filter(|fence| fence.before == self.found.len()) {
+            self.lone(fence.content, fence.class, Some(fence.number));
+        }
+    }
+
+    fn end(&mut self) {
+        self.at = self.text.len();
+        while !self.fences.is_empty() {
+            self.end_fence();
+        }
+        if self.found.is_empty() {
+            self.lone(self.answer, Class::Prose, None);
+        }
+    }
+
+    /// A string, a number or a literal, and nothing else, from there to here.
+    fn lone(&mut self, from: usize, class: Class, fence: Option<usize>) {
+        let inner = self.text.get(from..self.at).unwrap_or_default();
+        let begin = from + inner.len() - inner.trim_start().len();
+        let end = from + inner.trim_end().len();
+        let text = &self.text[..end];
+        if begin >= end || text[begin..].starts_with(['{', '[', '(']) {
+            return;
+        }
+        if let Ok(part) = reader::read(text, begin, None)
+            && part.end == end
+            && !part.repairs.contains(&Repair::UnquotedText)
+        {
+            self.found.push(Found { begin, end, class, fence, reading: Ok(part) });
+        }
+    }
+}
+
+/// Does JSON begin with this bracket, or prose?
+fn begins_json(text: &str) -> bool {
+    let object = text.starts_with('{');
+    let inner = text[1..].trim_start();
+    let Some(c) = inner.chars().next() else { return false };
+    if matches!(c, '"' | '\'' | '\u{201C}' | '\u{2018}')
+        || ["//", "/*", "# "].iter().any(|mark| inner.starts_with(mark))
+    {
+        return true;
+    }
+    let word = inner.len()
+        - inner.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-')).len();
+    let after = inner[word..].trim_start();
+    match object {
+        true => {
+            matches!(c, '}' | ',')
+                || (word > 0 && [":", "=", "：", "//", "/*"].iter().any(|mark| after.starts_with(mark)))
+        }
+        false => {
+            matches!(c, ']' | '{' | '[' | '(' | ',')
+                || inner.trim_start_matches(['-', '+', '.']).chars().next().is_none_or(|c| c.is_ascii_digit())
+                || ["true", "false", "null", "none"].iter().any(|literal| match after.is_empty() {
+                    true => word > 0 && literal.starts_with(&inner[..word].to_ascii_lowercase()),
+                    false => {
+                        let ends =
+                            inner[word..].starts_with('\n') || after.starts_with([',', ']', '}', '/', '#']);
+                        ends && inner[..word].eq_ignore_ascii_case(literal)
+                    }
+                })
+        }
+    }
+}
+
+/// How many bytes there are to the bracket that closes the first one, outside of strings; all where there is none.
+fn balanced(text: &str) -> usize {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => in_string = !in_string,
+            '{' | '[' if !in_string => depth += 1,
+            '}' | ']' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// So many characters of a line are looked at, so that a long line with many brackets takes no more time.
+const NEAR: usize = 120;
+
+fn line_before(text: &str) -> &str {
+    let near = text.char_indices().rev().take(NEAR).take_while(|(_, c)| *c != '\n').last();
+    near.map_or("", |(at, _)| text[at..].trim())
+}
+
+/// Does the text before a value tell that one follows? A line that begins does.
+fn introduced(before: &str) -> bool {
+    let line = line_before(before);
+    let word = line.rsplit(' ').next().unwrap_or_default();
+    line.is_empty()
+        || line.ends_with([':', '=', '`', '>', '-', '*', '(', '{', '：'])
+        || matches!(word, "is" | "are" | "be")
+}
+
+fn words_follow(text: &str, end: usize) -> bool {
+    without_tags(&text[end..]).take(NEAR).take_while(|c| *c != '\n').any(char::is_alphanumeric)
+}
+
+/// The characters outside of `<tags>`.
+fn without_tags(text: &str) -> impl Iterator<Item = char> {
+    let mut within = false;
+    text.chars().filter(move |c| {
+        let tag = within || *c == '<';
+        within = tag && *c != '>';
+        !tag
+    })
+}
