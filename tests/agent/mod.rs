@@ -4,6 +4,7 @@ mod acts;
 mod answered;
 mod approvals;
 mod cancels;
+mod causes;
 mod cutoff;
 mod decisions;
 mod depth;

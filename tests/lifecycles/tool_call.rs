@@ -142,8 +142,11 @@ fn failed_owns_its_error() {
 #[test]
 fn cancelled_owns_its_reason() {
     let call = suspended().cancel(Cancel::new("keep it"));
-    assert_eq!(call.reason(), "keep it");
+    assert_eq!((call.reason(), call.cause()), ("keep it", CancelCause::Other));
     assert_eq!(stored::state(&call), json!({ "reason": "keep it" }));
+    let denied = suspended().cancel(Cancel::new("keep it").because(CancelCause::Denied));
+    assert_eq!(stored::state(&denied), json!({ "reason": "keep it", "cause": "denied" }));
+    stored::survives(AnyToolCall::from(denied));
     let (record, _cancelled) = call.into_parts();
     assert_eq!(record.id(), "call_1");
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::strategy::LazyJust;
 use runstate::testing::Subject;
 use runstate::tool_call::{
-    AnyToolCall, CallKey, CallRecord, Cancel, Fail, Resume, Start, Succeed, Suspend, ToolCallEvent,
-    ToolCallStatus,
+    AnyToolCall, CallKey, CallRecord, Cancel, CancelCause, Fail, Resume, Start, Succeed, Suspend,
+    ToolCallEvent, ToolCallStatus,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,13 @@ impl Subject for Calls {
                 })
                 .boxed(),
             "fail" => (0..9_u8).prop_map(|n| Fail::new(format!("error {n}")).into()).boxed(),
-            "cancel" => (0..9_u8).prop_map(|n| Cancel::new(format!("reason {n}")).into()).boxed(),
+            "cancel" => {
+                let causes =
+                    [CancelCause::Denied, CancelCause::Expired, CancelCause::RunEnded, CancelCause::Other];
+                (0..9_usize)
+                    .prop_map(move |n| Cancel::new(format!("reason {n}")).because(causes[n % 4]).into())
+                    .boxed()
+            }
             other => unreachable!("tool_call has no event {other}"),
         }
     }
@@ -107,7 +113,15 @@ impl Documented for Calls {
                 resumes.then(|| json!({ "suspension": suspension, "decision": decision }))
             }
             "succeed" => Some(payload::output(with)),
-            // An error, or a reason.
+            // A cause is stored where there is one.
+            "cancel" => {
+                let mut why = json!({ "reason": facts::json(&with["reason"]) });
+                if facts::name(&with["cause"]) != "Other" {
+                    why["cause"] = facts::snake(facts::name(&with["cause"])).into();
+                }
+                Some(why)
+            }
+            // An error.
             _ => Some(facts::json(with)),
         }
     }

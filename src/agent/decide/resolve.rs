@@ -168,11 +168,15 @@ fn is_runtimes(action: DecisionAction, actor: Option<&str>, id: &str, suspension
         && on == Some(suspension.trim_end_matches('\''))
 }
 
+/// Is it the runtime's own decision, on a question whose time was over?
+pub(in crate::agent) fn is_lapsed(decision: &Decision) -> bool {
+    let Decision { action, actor, decision_id, suspension_id, .. } = decision;
+    is_runtimes(*action, actor.as_deref(), decision_id, suspension_id)
+}
+
 /// The reply to a decision that comes after this one on the same suspension.
 pub(super) fn after(decision: &Decision) -> Reply {
-    let Decision { action, actor, decision_id, suspension_id, .. } = decision;
-    let is_runtimes = is_runtimes(*action, actor.as_deref(), decision_id, suspension_id);
-    if is_runtimes { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
+    if is_lapsed(decision) { Reply::Expired } else { Reply::Conflict(Box::new(decision.clone())) }
 }
 
 /// Is the result of a decision one that its suspension can take?

@@ -340,7 +340,7 @@ impl Drive<'_, '_> {
             self.tell_error(message);
         }
         if reason.to_run_status() == RunStatus::Done {
-            self.give_up_calls(&format!("the run ended: {reason}"));
+            self.end_calls(&reason);
         }
         self.run_end(&reason).await;
         // What a call wrote that contradicts another's is lost with the run that it ended.

@@ -51,6 +51,7 @@ impl Drive<'_, '_> {
                 if let ModelEvent::Usage(usage) = &event {
                     // It is paid for, whatever comes of the answer.
                     self.state.counters.used(usage);
+                    self.used += *usage;
                 }
                 answer.push(event).map_err(Halt::failed)?;
                 self.let_read().await;

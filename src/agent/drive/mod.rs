@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
+use super::answer::Usage;
 use super::commit::CommitError;
 use super::config::{Agent, Config, ExecutionMode, WhenSuspended};
 use super::event::{EventKind, EventSink, Redactor};
@@ -166,6 +167,8 @@ struct Drive<'d, 'io> {
     first: Option<intake::Taken>,
     /// Do holders of a handle see the questions of this run?
     is_open: bool,
+    /// Tokens that the activation used.
+    used: Usage,
     /// What a plugin, a gate or a condition wants the run to end with. Once it is there no decision is taken any more.
     stop: Option<FinalReason>,
     /// What went wrong where it could not end the run any more.
@@ -218,6 +221,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             first: None,
             is_open: false,
             stop: None,
+            used: Usage::default(),
             problems: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use super::super::answer::Usage;
 use super::super::commit::CommitError;
 use super::super::config::Agent;
 use super::super::state::RunState;
@@ -20,13 +21,20 @@ pub struct Outcome {
     pub reason: TerminationReason,
     /// The calls that wait, as they are named in traces.
     pub waiting: Vec<String>,
+    /// Tokens that its last activation used; [`RunState::usage`](crate::agent::RunState::usage) has those of all.
+    pub used: Usage,
     /// What went wrong where it could not change the end any more: errors of plugins in `RunEnd`.
     pub problems: Vec<String>,
 }
 
 impl Outcome {
     pub(super) fn waiting(waiting: Vec<String>) -> Self {
-        Outcome { reason: TerminationReason::Suspended, waiting, problems: Vec::new() }
+        Outcome {
+            reason: TerminationReason::Suspended,
+            waiting,
+            used: Usage::default(),
+            problems: Vec::new(),
+        }
     }
 }
 
@@ -174,6 +182,6 @@ impl Drive<'_, '_> {
         };
         self.state.interrupted = false;
         self.tell_finished(&reason);
-        Ok(Outcome { reason, waiting, problems })
+        Ok(Outcome { reason, waiting, used: self.used, problems })
     }
 }

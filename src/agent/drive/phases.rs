@@ -149,6 +149,9 @@ impl Drive<'_, '_> {
         for call in turn.calls.iter_mut().filter(|call| is_too_deep(&call.arguments)) {
             (call.arguments, call.unreadable) = (Value::Null, Some(too_deep_arguments()));
         }
+        for extra in turn.calls.iter_mut().map(|call| &mut call.extra).chain([&mut turn.extra]) {
+            extra.retain(|_, value| !is_too_deep(value));
+        }
         Ok(())
     }
 

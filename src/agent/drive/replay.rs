@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::decide::{Accepted, Reply};
+use super::super::decide::{Accepted, Reply, is_lapsed};
 use super::execution::Starts;
 use super::gating::{Gated, Opened, Passed};
 use super::intake::Taken;
@@ -12,7 +12,7 @@ use crate::resume_tool_call::{
     Approve, Clear, ClearResolved, Close, Compare, Deny, Drained, Execute, ExecuteReplayedTool, FindNothing,
     Gate, MatchCall, Persist, Resolve, ResumeToolCall, Settle, Suspend,
 };
-use crate::tool_call::{AnyToolCall, Replay, Resume};
+use crate::tool_call::{AnyToolCall, CancelCause, Replay, Resume};
 use crate::tool_execution::{Effect, StartPermit};
 
 /// The passes through a gate, and how they are committed.
@@ -159,7 +159,8 @@ impl Drive<'_, '_> {
         self.state.decided.accept(decision.clone());
         let resumes = decision.action == DecisionAction::Resume;
         let reason = decision.reason.as_deref().unwrap_or("denied");
-        let cancel = self.state.cancel_of(call, reason, false);
+        let cause = if is_lapsed(&decision) { CancelCause::Expired } else { CancelCause::Denied };
+        let cancel = self.state.cancel_of(call, (reason, cause), false);
         let resume = Resume::new(decision.clone());
         // A decision to resume moves its call before the commit, so that a crash in its replay leaves it in doubt.
         self.state.step_call(call, |machine| match machine {

@@ -158,7 +158,9 @@ impl Drive<'_, '_> {
                 warning: done.warning().map(str::to_owned),
             },
             AnyToolCall::Failed(done) => CallOutcome::Failed { error: done.error().to_owned() },
-            AnyToolCall::Cancelled(done) => CallOutcome::Cancelled { reason: done.reason().to_owned() },
+            AnyToolCall::Cancelled(done) => {
+                CallOutcome::Cancelled { reason: done.reason().to_owned(), cause: done.cause() }
+            }
             AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => return,
         };
         let outcome = self.redactor.outcome(called.record().tool(), &called.name, outcome);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::answer::Usage;
 use super::super::commit::CommitError;
 use super::super::event::EventKind;
 use super::super::history::Message;
@@ -9,6 +10,7 @@ use super::intake::{Taken, lapsed};
 use super::{ActivationError, Drive, Outcome};
 use crate::run::{AnyRun, Finish, Resume};
 use crate::termination::TerminationReason;
+use crate::tool_call::CancelCause;
 
 /// What to do with a run that is over.
 pub(super) const OVER: &str = "it is over; start a new run, on its thread if it is to go on from there";
@@ -74,7 +76,7 @@ impl Drive<'_, '_> {
 
     /// The next activation, which begins with what the user wrote: the calls that wait are given up (A20).
     pub(super) async fn supersede(&mut self, text: Arc<str>) -> Result<Outcome, ActivationError> {
-        self.give_up_calls("superseded by a new message");
+        self.give_up_calls("superseded by a new message", CancelCause::Superseded);
         self.state.say(Message::User(text));
         self.resume_run(Resume::user_message());
         self.activate().await
@@ -88,10 +90,15 @@ impl Drive<'_, '_> {
     }
 
     /// Gives up all calls that wait or execute, and tells of it.
-    pub(super) fn give_up_calls(&mut self, reason: &str) {
-        for call in self.state.cancel_open_calls(reason, &self.in_doubt) {
+    fn give_up_calls(&mut self, reason: &str, cause: CancelCause) {
+        for call in self.state.cancel_open_calls((reason, cause), &self.in_doubt) {
             self.note_settled(call);
         }
+    }
+
+    /// Gives up all calls of a run that ends for this reason.
+    pub(super) fn end_calls(&mut self, reason: &TerminationReason) {
+        self.give_up_calls(&format!("the run ended: {reason}"), CancelCause::RunEnded);
     }
 
     /// Cancels a run that waits, and its calls, in one commit (A17).
@@ -109,7 +116,7 @@ impl Drive<'_, '_> {
             }
             AnyRun::Done(_) => return refused(OVER),
         }
-        self.give_up_calls(&format!("the run ended: {}", TerminationReason::Cancelled));
+        self.end_calls(&TerminationReason::Cancelled);
         self.state.step_run(|run| match run {
             AnyRun::Waiting(run) => match run.finish(Finish::new(TerminationReason::Cancelled)) {
                 Ok(run) => run.into(),
@@ -139,12 +146,13 @@ impl Drive<'_, '_> {
         self.state.interrupted = false;
         self.tell_finished(&reason);
         let problems = std::mem::take(&mut self.problems);
-        Ok(Outcome { reason, waiting: self.state.waiting(), problems })
+        Ok(Outcome { reason, waiting: self.state.waiting(), used: self.used, problems })
     }
 
     /// What belongs to one activation alone.
     pub(super) fn reset(&mut self) {
         self.stop = None;
+        self.used = Usage::default();
         self.state.take_up_round();
     }
 }
@@ -158,6 +166,7 @@ impl Drive<'_, '_> {
             status: drive.state.run.get().status(),
             waiting,
             usage: drive.state.counters.usage(),
+            used: drive.used,
         });
     }
 }

@@ -9,6 +9,7 @@ use crate::checkpoint::Trigger;
 use crate::decision::{DecisionAction, Suspension};
 use crate::run::RunStatus;
 use crate::termination::TerminationReason;
+use crate::tool_call::CancelCause;
 
 /// What happened. A `call` is named as in traces: `call_1`, and `call_1#2` when the model uses the id again, so that no
 /// two calls of a run share a name.
@@ -32,6 +33,9 @@ pub enum EventKind {
         waiting: Vec<Interrupt>,
         /// Tokens that the run used, over all activations.
         usage: Usage,
+        /// Tokens that this activation used. One that a crash cut off is not in the next.
+        #[serde(default)]
+        used: Usage,
     },
     /// A step began.
     StepStarted {
@@ -186,8 +190,11 @@ pub enum CallOutcome {
     },
     /// It was given up.
     Cancelled {
-        /// Why.
+        /// Why, for the model to read.
         reason: String,
+        /// Why, for programs.
+        #[serde(default)]
+        cause: CancelCause,
     },
 }
 

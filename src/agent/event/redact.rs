@@ -121,7 +121,9 @@ impl Redactor {
                 warning: warning.map(text),
             },
             CallOutcome::Failed { error } => CallOutcome::Failed { error: text(error) },
-            CallOutcome::Cancelled { reason } => CallOutcome::Cancelled { reason: text(reason) },
+            CallOutcome::Cancelled { reason, cause } => {
+                CallOutcome::Cancelled { reason: text(reason), cause }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::Watch;
 use super::super::history::{CallResult, Message, OpenCall, ResultContent};
 use super::super::tool::ToolSpec;
 use super::RunState;
-use crate::tool_call::{AnyToolCall, CallKey, Cancel};
+use crate::tool_call::{AnyToolCall, CallKey, Cancel, CancelCause};
 use crate::turn::Turn;
 
 impl RunState {
@@ -75,10 +75,14 @@ impl RunState {
     /// Gives up what still waits or executes: a run that is over has neither (document 000, "run cancelled"). Calls that
     /// never started stay `New`, since no edge leads them to `Cancelled`; the model reads that they were not executed. Of one in
     /// doubt it is said that it was: else nobody would know of it any more.
-    pub(in crate::agent) fn cancel_open_calls(&mut self, reason: &str, in_doubt: &[usize]) -> Vec<usize> {
+    pub(in crate::agent) fn cancel_open_calls(
+        &mut self,
+        why: (&str, CancelCause),
+        in_doubt: &[usize],
+    ) -> Vec<usize> {
         let open = self.calls.open().to_vec();
         for call in &open {
-            let cancel = self.cancel_of(*call, reason, in_doubt.contains(call));
+            let cancel = self.cancel_of(*call, why, in_doubt.contains(call));
             self.step_call(*call, |machine| match machine {
                 AnyToolCall::Running(call) => call.cancel(cancel).into(),
                 AnyToolCall::Suspended(call) => call.cancel(cancel).into(),
@@ -93,16 +97,19 @@ impl RunState {
     }
 
     /// How a call is given up. Of one whose tool a crash may have cut off it is said: the model must not read that nothing happened.
-    pub(in crate::agent) fn cancel_of(&self, call: usize, reason: &str, in_doubt: bool) -> Cancel {
+    pub(in crate::agent) fn cancel_of(
+        &self,
+        call: usize,
+        (reason, cause): (&str, CancelCause),
+        in_doubt: bool,
+    ) -> Cancel {
         let is_asked_about = match self.calls[call].machine.get() {
             AnyToolCall::Suspended(call) => call.suspension().doubted_arguments().is_some(),
             _ => false,
         };
-        if in_doubt || is_asked_about {
-            Cancel::new(format!("{reason}; {UNKNOWN}"))
-        } else {
-            Cancel::new(reason)
-        }
+        let reason =
+            if in_doubt || is_asked_about { format!("{reason}; {UNKNOWN}") } else { reason.to_owned() };
+        Cancel::new(reason).because(cause)
     }
 }
 

@@ -108,6 +108,6 @@ impl<S> Enter<S, Fail> for Failed {
 
 impl<S> Enter<S, Cancel> for Cancelled {
     fn enter(_: S, event: Cancel, _: &mut CallRecord) -> Self {
-        Cancelled { reason: event.reason }
+        Cancelled { reason: event.reason, cause: event.cause }
     }
 }

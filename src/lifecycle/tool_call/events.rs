@@ -1,5 +1,6 @@
 //! What happens to a call.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::decision::{Decision, Suspension};
@@ -68,11 +69,43 @@ impl Fail {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cancel {
     pub(super) reason: String,
+    pub(super) cause: CancelCause,
 }
 
 impl Cancel {
-    /// Give up for this reason: a decision's own words, `run cancelled`, `superseded`.
+    /// Give up for this reason: a decision's own words, `run cancelled`, `superseded`. The cause is [`CancelCause::Other`].
     pub fn new(reason: impl Into<String>) -> Self {
-        Cancel { reason: reason.into() }
+        Cancel { reason: reason.into(), cause: CancelCause::Other }
+    }
+
+    /// The same, for this cause.
+    #[must_use]
+    pub fn because(mut self, cause: CancelCause) -> Self {
+        self.cause = cause;
+        self
+    }
+}
+
+/// The cause for which a call was given up. The reason says the same to the model in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CancelCause {
+    /// A decision denied it.
+    Denied,
+    /// No decision came in time.
+    Expired,
+    /// The user wrote a new message while it waited.
+    Superseded,
+    /// Its run ended or was cancelled.
+    RunEnded,
+    /// None of these, or not told.
+    #[default]
+    Other,
+}
+
+impl CancelCause {
+    pub(super) fn is_other(&self) -> bool {
+        *self == CancelCause::Other
     }
 }

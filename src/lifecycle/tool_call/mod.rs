@@ -15,7 +15,7 @@ use crate::kernel::{Graph, Observer, Record};
 use crate::lifecycle;
 
 pub use entries::WrongDecision;
-pub use events::{Cancel, Fail, Resume, Succeed, Suspend};
+pub use events::{Cancel, CancelCause, Fail, Resume, Succeed, Suspend};
 pub use reading::{Answered, Replay};
 pub use states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::decision::{Decision, ResumeMode, Suspension};
 use super::super::tool_result::ToolResult;
+use super::events::CancelCause;
 use super::events::{Fail, Succeed, Suspend};
 use super::states::{Cancelled, Failed, Resuming, Running, Succeeded, Suspended};
 use super::{AnyToolCall, CallRecord, ToolCall};
@@ -95,9 +96,14 @@ impl ToolCall<Failed> {
 }
 
 impl ToolCall<Cancelled> {
-    /// Why the call was given up.
+    /// Why the call was given up, for the model to read.
     pub fn reason(&self) -> &str {
         &self.state().reason
+    }
+
+    /// Why the call was given up, for programs.
+    pub fn cause(&self) -> CancelCause {
+        self.state().cause
     }
 }
 

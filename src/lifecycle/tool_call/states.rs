@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::super::decision::{Decision, Suspension};
 use super::entries::{WrongDecision, resumes};
+use super::events::CancelCause;
 
 /// The call is executing.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -68,4 +69,6 @@ pub struct Failed {
 #[serde(deny_unknown_fields)]
 pub struct Cancelled {
     pub(super) reason: String,
+    #[serde(default, skip_serializing_if = "CancelCause::is_other")]
+    pub(super) cause: CancelCause,
 }

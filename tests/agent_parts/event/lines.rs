@@ -8,6 +8,7 @@ use runstate::checkpoint::Trigger;
 use runstate::decision::{DecisionAction, ResumeMode, Suspension};
 use runstate::run::RunStatus;
 use runstate::termination::{StoppedReason, TerminationReason};
+use runstate::tool_call::CancelCause;
 use serde_json::{Value, json};
 
 fn interrupt() -> Interrupt {
@@ -76,7 +77,7 @@ fn kinds() -> Vec<EventKind> {
         done(CallOutcome::Succeeded { output: json!({ "text": "…" }), warning: None }),
         done(CallOutcome::Succeeded { output: Value::Null, warning: Some("it is empty".into()) }),
         done(CallOutcome::Failed { error: "no such file".into() }),
-        done(CallOutcome::Cancelled { reason: "superseded".into() }),
+        done(CallOutcome::Cancelled { reason: "superseded".into(), cause: CancelCause::Superseded }),
         EventKind::StateSnapshot { changed: changed.iter().map(StateKey::from).collect() },
         EventKind::StateConflict { conflict },
         EventKind::Checkpoint { trigger: Trigger::ToolResultsCommitted, commit: 3 },
@@ -87,6 +88,7 @@ fn kinds() -> Vec<EventKind> {
             status: RunStatus::Waiting,
             waiting: vec![interrupt()],
             usage,
+            used: usage,
         },
         EventKind::RunFinished {
             reason: StoppedReason::new("max_rounds", Some("3 of 3 rounds"))
@@ -95,6 +97,7 @@ fn kinds() -> Vec<EventKind> {
             status: RunStatus::Done,
             waiting: vec![],
             usage,
+            used: usage,
         },
     ]
 }
@@ -161,7 +164,13 @@ fn values_as_deep_as_can_be_are_read_again() {
     let (reason, status) = (TerminationReason::Suspended, RunStatus::Waiting);
     for kind in [
         EventKind::ToolCallProgress { call: "call_1".into(), progress: deep },
-        EventKind::RunFinished { reason, status, waiting: vec![interrupt], usage: Usage::default() },
+        EventKind::RunFinished {
+            reason,
+            status,
+            waiting: vec![interrupt],
+            usage: Usage::default(),
+            used: Usage::default(),
+        },
     ] {
         let event = AgentEvent::new(1, 0, "r1", "t1", 1, kind);
         let line = serde_json::to_string(&event).unwrap();

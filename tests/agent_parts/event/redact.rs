@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use runstate::agent::event::{CallOutcome, Redact, Redacted, Redactor, Which};
 use runstate::decision::{ResumeMode, Suspension};
+use runstate::tool_call::CancelCause;
 use serde_json::{Value, json};
 
 /// Answers each question with the same, and keeps the questions.
@@ -48,7 +49,7 @@ fn outcomes() -> [CallOutcome; 3] {
     [
         CallOutcome::Succeeded { output: json!([1815]), warning: Some("1815!".into()) },
         CallOutcome::Failed { error: "not 1815".into() },
-        CallOutcome::Cancelled { reason: "1815?".into() },
+        CallOutcome::Cancelled { reason: "1815?".into(), cause: CancelCause::Denied },
     ]
 }
 
@@ -88,7 +89,7 @@ fn it_is_asked_for_every_value_with_its_place() {
     assert_eq!(seen, CallOutcome::Failed { error: hidden() });
     assert_eq!(answering.asked(), [place(Which::Error, json!("not 1815"))]);
     let seen = redactor.outcome("pay", "call_1#2", cancelled);
-    assert_eq!(seen, CallOutcome::Cancelled { reason: hidden() });
+    assert_eq!(seen, CallOutcome::Cancelled { reason: hidden(), cause: CancelCause::Denied });
     assert_eq!(answering.asked(), [place(Which::Error, json!("1815?"))]);
     let plain = CallOutcome::Succeeded { output: Value::Null, warning: None };
     redactor.outcome("pay", "call_1#2", plain);

@@ -124,7 +124,7 @@ impl Histories<'_> {
                 ResultContent::Output { value, warning: warned },
             ) => output == value && warning == warned,
             (
-                CallOutcome::Failed { error: told } | CallOutcome::Cancelled { reason: told },
+                CallOutcome::Failed { error: told } | CallOutcome::Cancelled { reason: told, .. },
                 ResultContent::Error(error),
             ) => told == error,
             _ => false,

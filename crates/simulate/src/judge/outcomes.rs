@@ -104,7 +104,7 @@ impl Judge for Outcomes<'_> {
                     }
                 }
                 EventKind::ToolCallDone { call, outcome } => {
-                    if let CallOutcome::Cancelled { reason } = outcome
+                    if let CallOutcome::Cancelled { reason, .. } = outcome
                         && self.is_doubted(call, now)
                         && !reason.contains(UNKNOWN)
                     {

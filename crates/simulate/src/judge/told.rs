@@ -24,6 +24,8 @@ pub(super) struct Told<'s> {
     case: &'s Case,
     /// The tokens of the answers that came.
     used: u64,
+    /// Those before the activation.
+    before: u64,
     /// The answer that is under way.
     asked: Option<&'s Answer>,
     commits: u64,
@@ -32,7 +34,7 @@ pub(super) struct Told<'s> {
 
 impl<'s> Told<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Told { case: &seen.case, used: 0, asked: None, commits: 0, progress: BTreeMap::new() }
+        Told { case: &seen.case, used: 0, before: 0, asked: None, commits: 0, progress: BTreeMap::new() }
     }
 
     fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
@@ -50,7 +52,12 @@ impl<'s> Told<'s> {
                 }
                 self.used += tokens;
             }
-            EventKind::RunFinished { status, waiting, usage, reason } => {
+            EventKind::RunStarted { .. } => self.before = self.used,
+            EventKind::RunFinished { status, waiting, usage, used, reason } => {
+                let here = usage.total().checked_sub(self.before);
+                if now.cuts == 0 && here != Some(used.total()) {
+                    book.wrong("told", format!("the activation used {here:?} tokens, and {used:?} are told"));
+                }
                 if *status == RunStatus::Waiting {
                     waits(waiting, now, book);
                 }

@@ -59,7 +59,7 @@ pub(super) fn unveil(event: &AgentEvent) -> Result<AgentEvent, String> {
                 warning.iter_mut().try_for_each(text)?;
             }
             CallOutcome::Failed { error } => text(error)?,
-            CallOutcome::Cancelled { reason } => text(reason)?,
+            CallOutcome::Cancelled { reason, .. } => text(reason)?,
         },
         _ => {}
     }

@@ -1,0 +1,74 @@
+//! The cause for which a call was given up, and the tokens of each activation.
+
+use runstate::agent::RunState;
+use runstate::agent::StoredRun;
+use runstate::agent::answer::Usage;
+use runstate::agent::event::{CallOutcome, EventKind};
+use runstate::decision::DecisionAction::{Cancel, Resume};
+use runstate::tool_call::{AnyToolCall, CancelCause};
+
+use super::parts::{Bit, World};
+
+fn cause(state: &RunState) -> CancelCause {
+    match state.calls().next().unwrap().1 {
+        AnyToolCall::Cancelled(call) => call.cause(),
+        other => panic!("{}", other.status()),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denial_an_expiry_and_a_superseded_call_have_causes_of_their_own() {
+    for (tool, expected) in [
+        ("write", CancelCause::Denied),
+        ("lapsing", CancelCause::Expired),
+        ("write", CancelCause::Superseded),
+        ("write", CancelCause::RunEnded),
+    ] {
+        let mut world = World::new(&[&[("a", tool)]]);
+        let mut state = world.state();
+        world.start(&mut state).await;
+        match expected {
+            CancelCause::Denied => drop(world.decide(&mut state, &[("a", Cancel)]).await),
+            CancelCause::Expired => {
+                tokio::time::advance(std::time::Duration::from_secs(1)).await;
+                world.resume(&mut state).await;
+            }
+            CancelCause::Superseded => drop(world.write(&mut state, "forget it").await),
+            _ => drop(world.cancel(&mut state).await.unwrap()),
+        }
+        assert_eq!(cause(&state), expected);
+        let stored = StoredRun::of(&state).unwrap().to_json();
+        assert_eq!(cause(&StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap()), expected);
+        let told = world.told.kinds().into_iter().find_map(|kind| match kind {
+            EventKind::ToolCallDone { outcome: CallOutcome::Cancelled { cause, .. }, .. } => Some(cause),
+            _ => None,
+        });
+        assert_eq!(told, Some(expected));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_activation_tells_its_own_tokens() {
+    let said = |tokens, call: &str| {
+        vec![Bit::Usage(tokens), Bit::Call(0, call.into(), "write".into()), Bit::Usage(1), Bit::Finish]
+    };
+    let mut world = World::with(vec![said(10, "a"), said(20, "b"), vec![Bit::Usage(30), Bit::Finish]]);
+    let mut state = world.state();
+    let used = |input_tokens| Usage { input_tokens, output_tokens: 0 };
+    let first = world.start(&mut state).await;
+    assert_eq!((first.used, state.usage()), (used(11), used(11)));
+    let second = world.decide(&mut state, &[("a", Resume)]).await;
+    assert_eq!((second.used, state.usage()), (used(21), used(32)));
+    let third = world.decide(&mut state, &[("b", Resume)]).await;
+    assert_eq!((third.used, state.usage()), (used(30), used(62)));
+    let told: Vec<_> = world
+        .told
+        .kinds()
+        .into_iter()
+        .filter_map(|kind| match kind {
+            EventKind::RunFinished { used, usage, .. } => Some((used.input_tokens, usage.input_tokens)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [(11, 11), (21, 32), (30, 62)]);
+}
