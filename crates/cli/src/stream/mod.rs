@@ -103,6 +103,7 @@ impl Played {
         if let Some(value) = &self.value {
             let repairs: Vec<_> = value.repairs.iter().map(|repair| repair.name()).collect();
             text.push_str(&format!("value\n  {} (repairs: [{}])\n", value.value, repairs.join(", ")));
+            text.extend(value.others.iter().map(|other| format!("  beside {other}\n")));
         }
         text.push_str(&format!("{}\n", self.replay));
         text.push_str(&format!("trace, which {} the diagram\n", self.verdict_said()));

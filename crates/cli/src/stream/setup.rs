@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use runstate::agent::SchemaCheck;
 use runstate::stream::drift::DriftDetector;
+use runstate::stream::structured::Structured;
 use runstate::stream::{
-    Backoff, Continuation, Curve, Jitter, Recourse, RetryPolicy, Session, SessionBuilder, Timeouts,
+    Backoff, Continuation, Curve, Jitter, OnFinish, Recourse, RetryPolicy, Session, SessionBuilder, Timeouts,
 };
 use runstate_schema::JsonSchemas;
 use serde_json::Value;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use super::clock::Shows;
 use super::rules::rules;
 use super::scenario::{self, Accept, Continue, Drift, HookName, Limit, Retry, Scenario};
-use super::source::factory;
+use super::source::{factory, finish};
 
 /// The session that a checked scenario describes.
 ///
@@ -36,6 +37,14 @@ pub(super) fn session(scenario: &Scenario) -> Result<SessionBuilder, String> {
     if !scenario.zero_output_fails {
         builder = builder.allow_zero_output();
     }
+    for (reason, then) in &scenario.finishes {
+        let then = match then {
+            scenario::Finish::Accept => OnFinish::Accept,
+            scenario::Finish::Fail => OnFinish::Fail,
+            scenario::Finish::Continue => OnFinish::Continue,
+        };
+        builder = builder.on_finish(finish(reason), then);
+    }
     if scenario.require_complete {
         builder = builder.require_complete();
     }
@@ -53,13 +62,15 @@ pub(super) fn session(scenario: &Scenario) -> Result<SessionBuilder, String> {
 
 /// Holds the output against a schema.
 fn accepting(builder: SessionBuilder, accept: &Accept) -> Result<SessionBuilder, String> {
-    let (schemas, schema) = (JsonSchemas::new(), accept.schema.clone());
+    let (schemas, schema, only) = (JsonSchemas::new(), accept.schema.clone(), accept.only);
     if let Some(schema) = &schema {
         schemas.accepts(schema).map_err(|error| format!("accept.schema: {error}"))?;
     }
-    Ok(builder.accept(move |value: &Value| match &schema {
-        Some(schema) => schemas.check(schema, value),
-        None => Ok(()),
+    Ok(builder.accept(move |read: &Structured<Value>| {
+        if only {
+            read.only().map_err(|several| several.to_string())?;
+        }
+        schema.as_ref().map_or(Ok(()), |schema| schemas.check(schema, &read.value))
     }))
 }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use runstate::stream::{Opening, SourceError, StreamEvent};
+use runstate::stream::{FinishReason, Opening, SourceError, StreamEvent};
 use tokio::time::{Sleep, sleep};
 
 use super::scenario::{Attempt, Failing, Source, Step};
@@ -100,6 +100,9 @@ impl Stream for Scripted {
                 Some(Step::Throw(failing)) => Err(failing.into()),
                 Some(Step::Error(failing)) => Ok(StreamEvent::Error(failing.into())),
                 Some(Step::Tool(tool)) => Ok(StreamEvent::tool_call(tool.id, tool.name, tool.args)),
+                Some(Step::Reasoning(text)) => Ok(StreamEvent::Reasoning(text)),
+                Some(Step::Alive) => Ok(StreamEvent::Alive),
+                Some(Step::Finish(reason)) => Ok(StreamEvent::Finish(finish(&reason))),
                 Some(Step::Message(said)) => Ok(StreamEvent::message(said.role, said.content)),
                 Some(Step::Data(data)) => Ok(StreamEvent::Data(data)),
                 Some(Step::Progress(progress)) => Ok(StreamEvent::Progress(progress)),
@@ -110,6 +113,13 @@ impl Stream for Scripted {
             return Poll::Ready(Some(item));
         }
     }
+}
+
+/// The reason of that word.
+pub(super) fn finish(word: &str) -> FinishReason {
+    use FinishReason::{ContentFilter, Length, Other, Stop, ToolCalls};
+    let known = [Stop, ToolCalls, Length, ContentFilter].into_iter().find(|known| known.to_string() == word);
+    known.unwrap_or_else(|| Other(word.to_owned()))
 }
 
 impl From<Failing> for SourceError {

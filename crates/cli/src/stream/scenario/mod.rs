@@ -4,6 +4,8 @@ mod retry;
 mod rules;
 mod source;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,6 +52,10 @@ pub(crate) struct Scenario {
     /// Does a stream without any output fail? Yes without.
     #[serde(default = "yes")]
     pub(crate) zero_output_fails: bool,
+    /// What follows on the reason for which a model stopped: `accept`, `fail` or `continue` for each reason that is named. Without, `length` and
+    /// `content_filter` fail and all others are accepted.
+    #[serde(default)]
+    pub(crate) finishes: BTreeMap<String, Finish>,
     /// The output has to be JSON, after repairs, that a schema takes; all else fails its attempt. Any text will do without.
     #[serde(default)]
     pub(crate) accept: Option<Accept>,
@@ -84,6 +90,20 @@ pub(crate) struct Scenario {
 pub(crate) struct Accept {
     /// A JSON Schema for it; any JSON will do without.
     pub(crate) schema: Option<Value>,
+    /// Refuse an output that has other values beside it.
+    pub(crate) only: bool,
+}
+
+/// The policy for a reason for which a model stopped.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Finish {
+    /// The answer is whole.
+    Accept,
+    /// The attempt failed.
+    Fail,
+    /// The attempt failed, and the next one goes on from all of its text.
+    Continue,
 }
 
 /// A hook.

@@ -59,6 +59,12 @@ pub(crate) enum Step {
     Error(Failing),
     /// The model asks for a tool.
     Tool(Tool),
+    /// A piece of the model's reasoning; no output.
+    Reasoning(String),
+    /// A sign of life that is no event: a piece of a tool call, a heartbeat.
+    Alive,
+    /// The reason for which the model stopped: `stop`, `tool_calls`, `length`, `content_filter`, or another word.
+    Finish(String),
     /// A message beside the text.
     Message(Said),
     /// A part that is no text.
