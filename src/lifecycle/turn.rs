@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One answer of the model: text, and the tool calls it asks for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -15,6 +15,62 @@ pub struct Turn {
     /// The calls it asks for. Their presence, and nothing else, decides whether there is a tool round.
     #[serde(default)]
     pub calls: Vec<CallRequest>,
+    /// The provider's own data of the answer.
+    #[serde(default, skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
+}
+
+/// Data of a model's provider that its next answers need and that nothing else reads: signatures of its thinking, encrypted reasoning.
+/// It is stored with the answer, and the model's adapter sends it back as it came.
+///
+/// ```
+/// use runstate::turn::Extra;
+/// use serde_json::json;
+///
+/// let mut extra = Extra::default();
+/// // An answer may give a field in pieces: texts and lists grow, and another value takes the place of the first.
+/// extra.add(Extra::from_iter([("signature", json!("EjQ")), ("blocks", json!([1]))]));
+/// extra.add(Extra::from_iter([("signature", json!("KMg==")), ("blocks", json!([2]))]));
+/// assert_eq!(extra.fields()["signature"], "EjQKMg==");
+/// assert_eq!(extra.fields()["blocks"], json!([1, 2]));
+/// assert!(extra.fields().get("other").is_none());
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Extra(Map<String, Value>);
+
+impl Extra {
+    /// The fields, by their names at the provider.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// Is there no field?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the next piece: texts and lists grow, and another value takes the place of the one before.
+    pub fn add(&mut self, more: Extra) {
+        for (field, value) in more.0 {
+            match (self.0.get_mut(&field), value) {
+                (Some(Value::String(known)), Value::String(more)) => known.push_str(&more),
+                (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
+                (_, value) => _ = self.0.insert(field, value),
+            }
+        }
+    }
+
+    /// Keeps the fields that `keep` says.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &Value) -> bool) {
+        self.0.retain(|field, value| keep(field, value));
+    }
+}
+
+impl<F: Into<String>> FromIterator<(F, Value)> for Extra {
+    fn from_iter<I: IntoIterator<Item = (F, Value)>>(fields: I) -> Self {
+        Extra(fields.into_iter().map(|(field, value)| (field.into(), value)).collect())
+    }
 }
 
 /// Why a model stopped, in its own words. It decides nothing: whether there is a tool round, the calls decide.
@@ -59,6 +115,9 @@ pub struct CallRequest {
     /// Why the arguments cannot be read, where they cannot. Such a call fails unexecuted, and the model reads why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
+    /// The provider's own data of the call. The digest does not cover it.
+    #[serde(default, skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
 }
 
 impl CallRequest {
@@ -72,7 +131,13 @@ impl CallRequest {
     /// assert_eq!(call.unreadable, None);
     /// ```
     pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: impl Into<Value>) -> Self {
-        CallRequest { id: id.into(), tool: tool.into(), arguments: arguments.into(), unreadable: None }
+        CallRequest {
+            id: id.into(),
+            tool: tool.into(),
+            arguments: arguments.into(),
+            unreadable: None,
+            extra: Extra::default(),
+        }
     }
 
     /// The digest of the tool and its arguments, as `sha256:` and 64 hexadecimal digits. White space and the order of keys do

@@ -10,6 +10,7 @@ use super::{How, VoidText};
 use crate::agent::ModelError;
 use crate::agent::answer::{FinishReason, ModelEvent};
 use crate::stream::{Callbacks, ConsumerText, Event, EventKind, Failure, Session, State, Strategy};
+use crate::turn::Extra;
 
 /// One answer, on its way.
 pub(super) struct Answer<'m, C: Callbacks> {
@@ -103,10 +104,18 @@ impl<'m, C: Callbacks> Answer<'m, C> {
                 tool: call.name.clone(),
             });
             self.ready.push_back(ModelEvent::Arguments { index, delta: call.arguments_text() });
+            self.extra(Some(index), &call.extra);
         }
+        self.extra(None, &state.extra);
         let calls = !state.tool_calls.is_empty();
         let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
         self.ready.push_back(ModelEvent::Finish(state.finish.clone().unwrap_or(finish)));
+    }
+
+    fn extra(&mut self, index: Option<u32>, extra: &Extra) {
+        if !extra.is_empty() {
+            self.ready.push_back(ModelEvent::Extra { index, extra: extra.clone() });
+        }
     }
 
     /// So much of the text still counts. The answer is over when more was given on: it takes nothing back.

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | text, until the output is whole | nothing yet; with [`SessionModel::live`] the text as it comes |
 //! | PROGRESS | what [`SessionModel::progress`] reads in it: usage at once, of failed attempts too, since it was paid for |
-//! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, and `state.finish` |
+//! | COMPLETE | the text of `state.content`, the calls of `state.tool_calls` in their order, `state.extra` and `state.finish` |
 //! | the last ERROR, ABORT_COMPLETED | [`ModelEvent::Error`] with the [`SessionError`](crate::stream::SessionError) as its source |
 //!
 //! So a failed attempt's text never stands in the answer (document 002, C9). Messages and data beside the text are no part of

@@ -174,6 +174,7 @@ fn call_named<C: Callbacks>(callbacks: &mut C, kind: &EventKind, content: &str, 
         | EventKind::ContentReset { .. }
         | EventKind::Token { .. }
         | EventKind::Reasoning { .. }
+        | EventKind::Extra { .. }
         | EventKind::Finished { .. }
         | EventKind::Message(_)
         | EventKind::Data { .. }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::drift::DriftKind;
 use super::guardrail::Violation;
 use super::{ErrorKind, Failure, Message, State, TimeoutType, ToolCall};
-use crate::turn::FinishReason;
+use crate::turn::{Extra, FinishReason};
 
 /// What is the same in all events of a session.
 #[derive(Debug, PartialEq)]
@@ -78,7 +78,7 @@ impl Serialize for Event {
 
 /// What happened, with the fields that the document names.
 ///
-/// The first eleven are the document's. Those after them are finer; the last six come from the stream itself.
+/// The first eleven are the document's. Those after them are finer; the last seven come from the stream itself.
 #[derive(Debug, Clone, PartialEq, DeriveSerialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -250,6 +250,11 @@ pub enum EventKind {
         /// The piece.
         text: String,
     },
+    /// A piece of the provider's own data of the answer.
+    Extra {
+        /// The piece.
+        extra: Extra,
+    },
     /// Why the model stopped.
     Finished {
         /// In its own words.
@@ -297,6 +302,7 @@ impl EventKind {
             EventKind::ContentReset { .. } => "CONTENT_RESET",
             EventKind::Token { .. } => "TOKEN",
             EventKind::Reasoning { .. } => "REASONING",
+            EventKind::Extra { .. } => "EXTRA",
             EventKind::Finished { .. } => "FINISHED",
             EventKind::Message(_) => "MESSAGE",
             EventKind::Data { .. } => "DATA",

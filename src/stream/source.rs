@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::SourceError;
 use crate::stream_session::Attempt;
-use crate::turn::FinishReason;
+use crate::turn::{Extra, FinishReason};
 
 /// One thing that a model's stream gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub enum StreamEvent {
     Alive,
     /// The model asks for a tool.
     ToolCall(Box<ToolCall>),
+    /// A piece of the provider's own data of the answer. It is no output.
+    Extra(Extra),
     /// A part that is no text: an image, a file, structured data.
     Data(Value),
     /// How far the model is. No output: it does not hold off a timeout.
@@ -54,7 +56,13 @@ impl StreamEvent {
     /// The model asks for a tool.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
         let (id, name) = (id.into(), name.into());
-        StreamEvent::ToolCall(Box::new(ToolCall { id, name, arguments, unreadable: None }))
+        StreamEvent::ToolCall(Box::new(ToolCall {
+            id,
+            name,
+            arguments,
+            unreadable: None,
+            extra: Extra::default(),
+        }))
     }
 
     /// The model asks for a tool with arguments that are no JSON. An agent does not execute it: the model reads why.
@@ -65,7 +73,8 @@ impl StreamEvent {
         why: impl Into<String>,
     ) -> Self {
         let (id, name, arguments) = (id.into(), name.into(), Value::String(arguments.into()));
-        StreamEvent::ToolCall(Box::new(ToolCall { id, name, arguments, unreadable: Some(why.into()) }))
+        let (unreadable, extra) = (Some(why.into()), Extra::default());
+        StreamEvent::ToolCall(Box::new(ToolCall { id, name, arguments, unreadable, extra }))
     }
 }
 
@@ -94,6 +103,9 @@ pub struct ToolCall {
     /// Why its arguments are no JSON, if they are none; they are the text then, as it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
+    /// The provider's own data of the call.
+    #[serde(default, skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
 }
 
 impl ToolCall {

@@ -6,7 +6,7 @@ use super::event::EventKind;
 use super::guardrail::{OutputFacts, Violation};
 use super::{ErrorKind, Failure, ToolCall};
 use crate::stream_session::{Attempt, Output, Retries};
-use crate::turn::FinishReason;
+use crate::turn::{Extra, FinishReason};
 
 /// The whole state of a session at its end: what COMPLETE and `onComplete` carry (document 002, "Callback Signatures").
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct State {
     pub resumed_from: Option<CheckpointMark>,
     /// The tools that the kept output asks for.
     pub tool_calls: Vec<ToolCall>,
+    /// The provider's own data of the answer; none where the answer went on from a checkpoint, since it is of the whole answer.
+    #[serde(default, skip_serializing_if = "Extra::is_empty")]
+    pub extra: Extra,
     /// Parts of the kept output that are neither text nor tool calls.
     pub data_parts: u64,
     /// Why the model stopped, if its stream told.
@@ -70,6 +73,7 @@ pub(super) struct Ledger {
     attempts: u32,
     resumed_from: Option<CheckpointMark>,
     tool_calls: Vec<ToolCall>,
+    extra: Extra,
     data_parts: u64,
     pub(super) finish: Option<FinishReason>,
     /// How many tool calls and parts there were at the checkpoint.
@@ -114,11 +118,13 @@ impl Ledger {
                 let (tools, parts) = if *token_count == 0 { (0, 0) } else { self.at_checkpoint };
                 self.tool_calls.truncate(tools);
                 self.data_parts = parts;
+                self.extra = Extra::default();
                 self.finish = None;
             }
             EventKind::CheckpointSaved { .. } => {
                 self.at_checkpoint = (self.tool_calls.len(), self.data_parts);
             }
+            EventKind::Extra { extra } if self.resumed_from.is_none() => self.extra.add(extra.clone()),
             EventKind::Finished { reason } => self.finish = Some(reason.clone()),
             EventKind::ToolRequested(call) => self.tool_calls.push((**call).clone()),
             EventKind::Message(_) | EventKind::Data { .. } => self.data_parts += 1,
@@ -157,6 +163,7 @@ impl Ledger {
             }),
             resumed_from: self.resumed_from,
             tool_calls: self.tool_calls.clone(),
+            extra: self.extra.clone(),
             data_parts: self.data_parts,
             finish: self.finish.clone(),
             violations: self.violations.clone(),

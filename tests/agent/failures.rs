@@ -27,7 +27,7 @@ async fn a_stream_that_is_no_answer_ends_the_run() {
         (vec![Bit::Text("hello".into()), call()], "without a finish, after 5 bytes of text and 1 calls"),
         (vec![Bit::Finish, Bit::Text("more".into())], "the model's stream gave text after its finish"),
         (vec![call(), call(), Bit::Finish], "the model's stream began call 0 twice"),
-        (vec![Bit::Arguments(3, "{}".into()), Bit::Finish], "arguments for call 3, which had not begun"),
+        (vec![Bit::Arguments(3, "{}".into()), Bit::Finish], "data for call 3, which had not begun"),
         (vec![Bit::Text("well".into()), Bit::Panic("out of words")], "the model panicked: out of words"),
         (vec![call(), Bit::Fail("overloaded")], "the model did not answer: overloaded"),
     ] {

@@ -173,5 +173,5 @@ pub fn turn(calls: &[(&str, &str)]) -> Turn {
 
 /// An answer that asks for these calls.
 pub fn asks(calls: impl IntoIterator<Item = CallRequest>) -> Turn {
-    Turn { text: String::new(), calls: calls.into_iter().collect() }
+    Turn { text: String::new(), calls: calls.into_iter().collect(), ..Turn::default() }
 }

@@ -22,12 +22,12 @@ fn refused(spec: StopConditionSpec) -> StopConfigError {
 }
 
 fn says(text: &str) -> Turn {
-    Turn { text: text.into(), calls: vec![] }
+    Turn { text: text.into(), calls: vec![], ..Turn::default() }
 }
 
 fn calls(tools: &[(&str, Value)]) -> Turn {
     let request = |(tool, arguments): &(&str, Value)| CallRequest::new("call_1", *tool, arguments.clone());
-    Turn { text: String::new(), calls: tools.iter().map(request).collect() }
+    Turn { text: String::new(), calls: tools.iter().map(request).collect(), ..Turn::default() }
 }
 
 fn tokens(input_tokens: u64, output_tokens: u64) -> Usage {

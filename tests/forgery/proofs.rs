@@ -47,7 +47,7 @@ fn round() -> RunFlow<ToolRound> {
     let mut flow = flow.skip_replay(SkipReplay::new(nothing(gate))).unwrap().open_gate(OpenGate);
     let gate = flow.gate();
     let flow = flow.pass(Pass::new(nothing(gate))).unwrap().infer(Infer).unwrap();
-    let turn = Turn { text: String::new(), calls: vec![CallRequest::new("pay_1", "pay", json!({}))] };
+    let turn = Turn { calls: vec![CallRequest::new("pay_1", "pay", json!({}))], ..Turn::default() };
     let flow = flow.respond(Respond::new(turn)).accept(Accept);
     let due = flow.due();
     flow.call_tools(CallTools::new(receipt(due))).unwrap()

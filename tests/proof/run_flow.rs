@@ -80,7 +80,7 @@ fn turns(calls: RangeInclusive<usize>) -> impl Strategy<Value = Turn> {
             call.unreadable = (!readable).then(|| "the text ends early".to_owned());
             call
         };
-        Turn { text: "let me look".into(), calls: (0..calls).map(call).collect() }
+        Turn { text: "let me look".into(), calls: (0..calls).map(call).collect(), ..Turn::default() }
     })
 }
 
@@ -313,12 +313,16 @@ impl Documented for Flows {
             }
             ("LlmCall", "respond") => {
                 let mut turn = facts::json(&with["turn"]);
-                // Why arguments cannot be read is stored where they cannot.
+                // Why arguments cannot be read is stored where they cannot, and extra data where there is some.
+                let stored = |name: &String, value: &mut Value| match name.as_str() {
+                    "unreadable" => !value.is_null(),
+                    "extra" => *value != json!([{}]) && *value != json!({}),
+                    _ => true,
+                };
                 for call in turn["calls"].as_array_mut().unwrap() {
-                    call.as_object_mut()
-                        .unwrap()
-                        .retain(|name, value| name != "unreadable" || !value.is_null());
+                    call.as_object_mut().unwrap().retain(stored);
                 }
+                turn.as_object_mut().unwrap().retain(stored);
                 Some(json!({ "turn": turn }))
             }
             ("AfterInference", "accept") => {

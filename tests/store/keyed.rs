@@ -111,7 +111,8 @@ pub(super) async fn world() -> World {
 
 async fn park(store: &dyn RunStore, run: &str) {
     let calls = ["p", "q"].map(|id| CallRequest::new(id, "ask", json!({"of": run, "amount": 10.5})));
-    let played = Played::new(run, &[Turn { text: "let me ask".into(), calls: calls.into() }]).await;
+    let played =
+        Played::new(run, &[Turn { text: "let me ask".into(), calls: calls.into(), ..Turn::default() }]).await;
     store.create(&NewRun::new(run, json!({"does": "ask"}), 0).titled("asks")).await.unwrap();
     let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
     for commit in played.commits() {

@@ -16,7 +16,7 @@ use serde_json::json;
 /// A run that waits for so many calls, which lapse at that time.
 async fn park(store: &dyn RunStore, run: &str, calls: usize, at_ms: u64) {
     let calls = (0..calls).map(|number| CallRequest::new(format!("c{number}"), "ask", json!({}))).collect();
-    let played = Played::new(run, &[Turn { text: String::new(), calls }]).await;
+    let played = Played::new(run, &[Turn { text: String::new(), calls, ..Turn::default() }]).await;
     store.create(&NewRun::new(run, json!(0), 0)).await.unwrap();
     let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
     for commit in played.commits() {

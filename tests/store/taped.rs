@@ -16,7 +16,7 @@ async fn begun(store: &dyn RunStore, run: &str) -> Lease {
 }
 
 async fn asking(run: &str) -> Played {
-    let asks = Turn { text: String::new(), calls: vec![CallRequest::new("c0", "ask", json!({}))] };
+    let asks = Turn { calls: vec![CallRequest::new("c0", "ask", json!({}))], ..Turn::default() };
     Played::new(run, &[asks]).await
 }
 

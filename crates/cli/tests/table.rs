@@ -152,7 +152,7 @@ async fn around_each_commit(
         call("l", "ask", json!({ "expires": 1 })),
     ];
     let again = vec![call("a", "pay", json!({ "of": 2 }))];
-    let turn = |calls| Turn { text: String::new(), calls };
+    let turn = |calls| Turn { text: String::new(), calls, ..Turn::default() };
     let mut played = Played::new(RUN, &[turn(round), turn(again)]).await;
     store.create(&NewRun::new(RUN, Value::Null, 0)).await.unwrap();
     let lease: Lease = store.claim(&Claim::of(RUN, "a test", 0, u64::MAX / 4)).await.unwrap().unwrap();

@@ -1,6 +1,7 @@
 //! Tool calls, put together from their pieces.
 
 use runstate::stream::{ErrorKind, SourceError, StreamEvent};
+use runstate::turn::Extra;
 use serde_json::{Value, json};
 
 use crate::chunk::{CallDelta, Function};
@@ -23,12 +24,13 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    extra: Extra,
 }
 
 impl Calls {
     /// One more piece.
-    pub(crate) fn add(&mut self, piece: CallDelta) -> Result<(), SourceError> {
-        let CallDelta { index, id, function: Function { name, arguments } } = piece;
+    pub(crate) fn add(&mut self, piece: CallDelta, extra: Extra) -> Result<(), SourceError> {
+        let CallDelta { index, id, function: Function { name, arguments }, .. } = piece;
         let id = id.unwrap_or_default();
         let name = name.unwrap_or_default();
         let place = match self.place_of(index, &id, &name) {
@@ -43,6 +45,7 @@ impl Calls {
             }
         };
         let call = &mut self.calls[place];
+        call.extra.add(extra);
         if call.id.is_empty() {
             call.id = id;
         }
@@ -86,7 +89,7 @@ impl Calls {
     /// All of them, whole. A call without an id gets one from the answer's.
     pub(crate) fn finish(&mut self, answer: &str) -> Result<Vec<StreamEvent>, SourceError> {
         let whole = |(number, call): (usize, Call)| {
-            let Call { id, name, arguments, .. } = call;
+            let Call { id, name, arguments, extra, .. } = call;
             if name.is_empty() {
                 return Err(SourceError::new(
                     ErrorKind::Model,
@@ -98,14 +101,18 @@ impl Calls {
                 (true, "") => format!("call_{number}"),
                 (true, answer) => format!("{answer}_{number}"),
             };
-            Ok(match arguments.trim() {
+            let mut event = match arguments.trim() {
                 "" => StreamEvent::tool_call(id, name, json!({})),
                 // Not repaired: a tool must not act on what was guessed.
                 text => match runstate::json::from_str(text) {
                     Ok(read) => StreamEvent::tool_call(id, name, read),
                     Err(error) => StreamEvent::unreadable_call(id, name, arguments, error.to_string()),
                 },
-            })
+            };
+            if let StreamEvent::ToolCall(call) = &mut event {
+                call.extra = extra;
+            }
+            Ok(event)
         };
         std::mem::take(&mut self.calls).into_iter().enumerate().map(whole).collect()
     }

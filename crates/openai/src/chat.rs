@@ -23,12 +23,19 @@ pub struct Chat {
     messages: Vec<Value>,
     tools: Vec<Value>,
     more: Map<String, Value>,
+    kept: Vec<String>,
 }
 
 impl Chat {
     /// A chat with that model, which has no messages yet.
     pub fn new(model: impl Into<String>) -> Self {
-        Chat { model: model.into(), messages: Vec::new(), tools: Vec::new(), more: Map::new() }
+        Chat {
+            model: model.into(),
+            messages: Vec::new(),
+            tools: Vec::new(),
+            more: Map::new(),
+            kept: Vec::new(),
+        }
     }
 
     /// The same, with this message, as the server wants it.
@@ -77,6 +84,20 @@ impl Chat {
     pub fn with(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.more.insert(field.into(), value.into());
         self
+    }
+
+    /// The same, whose answer gives this field of its message and of its calls as [`StreamEvent::Extra`] and
+    /// [`ToolCall::extra`]: `reasoning_details`, `extra_content`.
+    ///
+    /// [`StreamEvent::Extra`]: runstate::stream::StreamEvent::Extra
+    /// [`ToolCall::extra`]: runstate::stream::ToolCall::extra
+    pub fn keep(mut self, field: impl Into<String>) -> Self {
+        self.kept.push(field.into());
+        self
+    }
+
+    pub(crate) fn kept(&self) -> &[String] {
+        &self.kept
     }
 
     /// The body of the request.

@@ -1,7 +1,7 @@
 //! One event of a stream, as servers write it.
 
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A chunk of an answer, or the whole answer of a server that does not stream. Whatever is missing or null is not there.
 #[derive(Debug, Default, Deserialize)]
@@ -30,13 +30,14 @@ pub(crate) struct Choice {
 pub(crate) struct Delta {
     /// A text, or parts that have texts.
     content: Option<Value>,
-    #[serde(alias = "reasoning")]
-    pub(crate) reasoning_content: Option<Value>,
     pub(crate) refusal: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(crate) tool_calls: Vec<CallDelta>,
     /// As older servers call a tool.
     pub(crate) function_call: Option<Function>,
+    /// The fields that are not read here.
+    #[serde(flatten)]
+    pub(crate) more: Map<String, Value>,
 }
 
 /// A piece of a tool call.
@@ -48,6 +49,9 @@ pub(crate) struct CallDelta {
     pub(crate) id: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(crate) function: Function,
+    /// The fields that are not read here.
+    #[serde(flatten)]
+    pub(crate) more: Map<String, Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -67,6 +71,14 @@ impl Delta {
             }
             _ => String::new(),
         }
+    }
+}
+
+impl Delta {
+    /// The thinking of the model.
+    pub(crate) fn thought(&self) -> Option<&str> {
+        let thought = self.more.get("reasoning_content").or_else(|| self.more.get("reasoning"))?;
+        thought.as_str().filter(|text| !text.is_empty())
     }
 }
 

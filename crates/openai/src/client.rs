@@ -215,13 +215,13 @@ impl OpenAi {
             return Err(failure::of_status(head.status, &head.headers, &body));
         }
         if is_event_stream(&response) {
-            return Ok(ChatStream::of_events(response.into_body()));
+            return Ok(ChatStream::of_events(response.into_body(), chat.kept()));
         }
         // Some servers do not stream, whatever they are asked.
         let body = read_whole(response.into_body()).await.map_err(|error| {
             SourceError::new(ErrorKind::Network, "the answer was cut off").caused_by(error)
         })?;
-        ChatStream::of_whole(&body)
+        ChatStream::of_whole(&body, chat.kept())
     }
 }
 

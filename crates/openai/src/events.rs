@@ -36,6 +36,8 @@ pub struct ChatStream {
     body: Arc<Body>,
     reader: Reader,
     grace: Option<Pin<Box<Sleep>>>,
+    /// How many of the unread bytes were told to be a sign of life.
+    alive: usize,
 }
 
 /// What is known of the bytes, where they are read.
@@ -47,7 +49,7 @@ struct Body {
 }
 
 impl ChatStream {
-    pub(crate) fn of_events(body: Incoming) -> Self {
+    pub(crate) fn of_events(body: Incoming, kept: &[String]) -> Self {
         let read = Arc::new(Body::default());
         let (count, end) = (Arc::clone(&read), Arc::clone(&read));
         let bytes = body.into_data_stream().map(move |bytes| {
@@ -63,19 +65,25 @@ impl ChatStream {
             Ok(Bytes::from_static(b"\n\n"))
         });
         let events = SseByteStream::new(bytes.chain(blank_line));
-        ChatStream { events: Some(Box::pin(events)), body: read, reader: Reader::default(), grace: None }
+        ChatStream {
+            events: Some(Box::pin(events)),
+            body: read,
+            reader: Reader::keeping(kept),
+            grace: None,
+            alive: 0,
+        }
     }
 
     /// Of an answer that is not streamed.
-    pub(crate) fn of_whole(body: &[u8]) -> Result<Self, SourceError> {
+    pub(crate) fn of_whole(body: &[u8], kept: &[String]) -> Result<Self, SourceError> {
         let chunk: Chunk = runstate::json::from_slice(body).map_err(|error| {
             let message = "the server answered with what is neither a stream of events nor a chat completion";
             SourceError::new(ErrorKind::Model, message).caused_by(error)
         })?;
-        let mut reader = Reader::default();
+        let mut reader = Reader::keeping(kept);
         reader.chunk(chunk);
         reader.end_of_body(None);
-        Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None })
+        Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None, alive: 0 })
     }
 
     fn read(&mut self, event: Option<Result<Sse, sse_stream::Error>>) {
@@ -83,6 +91,7 @@ impl ChatStream {
         match event {
             Some(Ok(event)) => {
                 self.body.unread.store(0, Ordering::Relaxed);
+                self.alive = 0;
                 let data = event.data.as_deref().unwrap_or_default();
                 match event.event.as_deref() {
                     // Cut off within its last event.
@@ -102,6 +111,7 @@ impl Stream for ChatStream {
     type Item = Result<StreamEvent, SourceError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut came = false;
         loop {
             if let Some(event) = self.reader.ready.pop_front() {
                 return Poll::Ready(Some(event));
@@ -113,9 +123,16 @@ impl Stream for ChatStream {
             let Some(events) = &mut self.events else { return Poll::Ready(None) };
             if let Poll::Ready(event) = events.poll_next_unpin(cx) {
                 self.read(event);
+                came = true;
                 continue;
             }
             if !self.reader.has_finished() {
+                // A comment, an event without data, a piece of a long event: the server works.
+                let unread = self.body.unread.load(Ordering::Relaxed);
+                if came || unread > self.alive {
+                    self.alive = unread;
+                    return Poll::Ready(Some(Ok(StreamEvent::Alive)));
+                }
                 return Poll::Pending;
             }
             let grace = self.grace.get_or_insert_with(|| Box::pin(tokio::time::sleep(GRACE)));

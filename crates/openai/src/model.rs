@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use runstate::agent::answer::{FinishReason, ModelEvent, Usage};
 use runstate::agent::{InferenceRequest, Message, Model, ModelError, ModelStream, ResultContent};
 use runstate::stream::{ErrorKind, Opening, SourceError, StreamEvent};
-use runstate::turn::Turn;
+use runstate::turn::{Extra, Turn};
 use serde_json::{Value, json};
 
 use crate::{Chat, ChatStream, OpenAi};
@@ -15,6 +15,9 @@ use crate::{Chat, ChatStream, OpenAi};
 ///
 /// The whole history is sent each time, with the tools that the request offers and its parameters as fields. A failure of the server
 /// is the [`ModelEvent::Error`] that ends the run; for one that is asked again, see [`source`](Self::source).
+///
+/// The fields `extra_content`, `reasoning_details` and `thinking_blocks` of an answer and of its calls are stored with them and sent back as
+/// they came: signatures of thinking, without which some models refuse the next step of a tool call. [`keep`](Self::keep) adds more.
 ///
 /// ```
 /// use runstate::agent::Agent;
@@ -30,12 +33,22 @@ use crate::{Chat, ChatStream, OpenAi};
 pub struct OpenAiModel {
     server: OpenAi,
     model: String,
+    kept: Vec<String>,
 }
+
+/// The provider's own data, by the names that known servers have for it.
+const KEPT: [&str; 3] = ["extra_content", "reasoning_details", "thinking_blocks"];
 
 impl OpenAiModel {
     /// That model of that server.
     pub fn new(server: OpenAi, model: impl Into<String>) -> Self {
-        OpenAiModel { server, model: model.into() }
+        OpenAiModel { server, model: model.into(), kept: KEPT.map(str::to_owned).into() }
+    }
+
+    /// The same, which also stores and sends back this field: `reasoning_content`, for a server that asks for it.
+    pub fn keep(mut self, field: impl Into<String>) -> Self {
+        self.kept.push(field.into());
+        self
     }
 
     /// What asks the server what the request asks, once for each attempt of a session: its primary stream, or a fallback.
@@ -80,6 +93,7 @@ impl OpenAiModel {
 
     fn chat(&self, request: &InferenceRequest) -> Chat {
         let mut chat = Chat::new(&self.model).with("stream_options", json!({ "include_usage": true }));
+        chat = self.kept.iter().fold(chat, Chat::keep);
         for (field, value) in &*request.parameters {
             chat = chat.with(field, value.clone());
         }
@@ -133,8 +147,10 @@ fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<Mo
             let index = *calls;
             *calls += 1;
             let arguments = ModelEvent::Arguments { index, delta: call.arguments_text() };
-            vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments]
+            let extra = ModelEvent::Extra { index: Some(index), extra: call.extra };
+            vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments, extra]
         }
+        Ok(StreamEvent::Extra(extra)) => vec![ModelEvent::Extra { index: None, extra }],
         Ok(StreamEvent::Progress(progress)) => usage(&progress).map(ModelEvent::Usage).into_iter().collect(),
         Ok(StreamEvent::Finish(FinishReason::ContentFilter)) => {
             let error = SourceError::new(ErrorKind::Model, "the server's filter stopped the answer");
@@ -170,9 +186,21 @@ fn assistant(turn: &Turn) -> Value {
                 (Some(_), Value::String(raw)) => raw.clone(),
                 (_, arguments) => arguments.to_string(),
             };
-            json!({ "id": call.id, "type": "function", "function": { "name": call.tool, "arguments": arguments } })
+            let function = json!({ "name": call.tool, "arguments": arguments });
+            with(json!({ "id": call.id, "type": "function", "function": function }), &call.extra)
         });
         message["tool_calls"] = calls.collect();
     }
-    message
+    with(message, &turn.extra)
 }
+
+/// The same, with the provider's own data. It takes no field's place.
+fn with(mut object: Value, extra: &Extra) -> Value {
+    for (field, value) in extra.fields().iter().filter(|(field, _)| KEPT_OUT.iter().all(|out| out != field)) {
+        object[field] = value.clone();
+    }
+    object
+}
+
+/// Fields that say something else in a request.
+const KEPT_OUT: [&str; 6] = ["role", "content", "tool_calls", "id", "type", "function"];

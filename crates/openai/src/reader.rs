@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use runstate::stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
-use serde_json::{Value, json};
+use runstate::turn::Extra;
+use serde_json::{Map, Value, json};
 
 use crate::calls::Calls;
 use crate::chunk::{Choice, Chunk};
@@ -16,6 +17,8 @@ type Event = Result<StreamEvent, SourceError>;
 pub(crate) struct Reader {
     answer: String,
     calls: Calls,
+    /// The fields of messages and calls that are given on as they come.
+    kept: Vec<String>,
     refusal: String,
     finished: bool,
     pub(crate) ready: VecDeque<Event>,
@@ -24,6 +27,15 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    pub(crate) fn keeping(kept: &[String]) -> Self {
+        Reader { kept: kept.to_vec(), ..Reader::default() }
+    }
+
+    fn extra(&self, more: &mut Map<String, Value>) -> Extra {
+        let kept = self.kept.iter().filter_map(|field| more.remove_entry(field));
+        kept.filter(|(_, value)| !value.is_null()).collect()
+    }
+
     /// The answer has ended; only what is said about it may still come.
     pub(crate) fn has_finished(&self) -> bool {
         self.finished
@@ -74,14 +86,13 @@ impl Reader {
     }
 
     fn choice(&mut self, choice: Choice) -> Result<(), SourceError> {
-        let Choice { delta, finish_reason, .. } = choice;
-        if let Some(thought) = delta
-            .reasoning_content
-            .as_ref()
-            .and_then(|thought| thought.as_str())
-            .filter(|text| !text.is_empty())
-        {
+        let Choice { mut delta, finish_reason, .. } = choice;
+        if let Some(thought) = delta.thought() {
             self.ready.push_back(Ok(StreamEvent::Reasoning(thought.to_owned())));
+        }
+        let extra = self.extra(&mut delta.more);
+        if !extra.is_empty() {
+            self.ready.push_back(Ok(StreamEvent::Extra(extra)));
         }
         let text = delta.text();
         if !text.is_empty() {
@@ -92,11 +103,12 @@ impl Reader {
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
             self.ready.push_back(Ok(StreamEvent::Alive));
         }
-        for piece in delta.tool_calls {
-            self.calls.add(piece)?;
+        for mut piece in delta.tool_calls {
+            let extra = self.extra(&mut piece.more);
+            self.calls.add(piece, extra)?;
         }
         if let Some(function) = delta.function_call {
-            self.calls.add(crate::chunk::CallDelta { function, ..Default::default() })?;
+            self.calls.add(crate::chunk::CallDelta { function, ..Default::default() }, Extra::default())?;
         }
         match finish_reason {
             Some(reason) if !self.finished && !reason.is_empty() => self.finish(Some(reason)),

@@ -154,7 +154,8 @@ async fn a_cut_connection_is_a_failure_of_the_network() {
         &[send(": still here\n"), Act::Pause(Duration::from_millis(20)), Act::Cut],
     ];
     for (number, end) in cases.iter().enumerate() {
-        let (events, failure) = of([&[events_head(), send(text("a"))], *end].concat()).await;
+        let (mut events, failure) = of([&[events_head(), send(text("a"))], *end].concat()).await;
+        events.retain(|event| *event != StreamEvent::Alive);
         assert_eq!(events, tokens(&["a"]));
         let failure = failure.unwrap();
         assert_eq!(failure.kind(), ErrorKind::Network, "{number}: {failure:?}");
@@ -208,4 +209,24 @@ async fn what_a_model_must_not_give_is_the_models_fault() {
     assert_eq!(of(vec![events_head(), bytes]).await.1.unwrap().kind(), ErrorKind::Model);
     let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<ht>";
     assert_eq!(of(vec![send(page)]).await.1.unwrap().kind(), ErrorKind::Model);
+}
+
+/// Comments, events without data and pieces of a long event show that the server works.
+#[tokio::test]
+async fn a_heartbeat_is_a_sign_of_life() {
+    let long = text("well");
+    let (first, rest) = long.split_at(9);
+    for beat in [send(": still here\n\n"), send("data:\n\n"), send(first)] {
+        let rest = if beat_is_a_piece(&beat) { send(rest) } else { send(text("well")) };
+        let pause = || Act::Pause(Duration::from_millis(20));
+        let (events, failure) =
+            of(vec![events_head(), pause(), beat, pause(), rest, send(finish("stop"))]).await;
+        assert!(failure.is_none(), "{failure:?}");
+        assert_eq!(events.first(), Some(&StreamEvent::Alive), "{events:?}");
+        assert!(events.contains(&StreamEvent::token("well")), "{events:?}");
+    }
+}
+
+fn beat_is_a_piece(beat: &Act) -> bool {
+    matches!(beat, Act::Send(bytes) if !bytes.ends_with(b"\n\n"))
 }

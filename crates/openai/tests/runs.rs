@@ -5,7 +5,8 @@ use std::time::Duration;
 use runstate::agent::answer::Usage;
 use runstate::agent::{Agent, Input, Io, RunState, run_loop};
 use runstate::session_model::SessionModel;
-use runstate::stream::{Backoff, Continuation, RetryPolicy, Session};
+use runstate::stream::guardrail::{Patterns, Severity};
+use runstate::stream::{Backoff, Continuation, RetryPolicy, Session, Timeouts};
 use runstate::termination::TerminationReason;
 use runstate_openai::{OpenAiModel, usage};
 use serde_json::{Value, json};
@@ -96,4 +97,142 @@ async fn what_goes_on_from_a_checkpoint_is_asked_with_it() {
             { "role": "user", "content": "Go on." },
         ])
     );
+}
+
+/// Two answers of a model that signs its thinking: one with a call, and one that ends the run.
+fn signed() -> Vec<Vec<Act>> {
+    let head = r#"{"delta":{"reasoning_details":[{"type":"reasoning.text","text":"I "}],"annotations":[]}}"#;
+    let more = r#"{"delta":{"reasoning_details":[{"type":"reasoning.encrypted","data":"EjQK"}]}}"#;
+    let call = r#"{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"read","arguments":"{}"},"extra_content":{"google":{"thought_signature":"AbC="}}}]}}"#;
+    vec![
+        vec![
+            events_head(),
+            send(crate::server::chunk(head)),
+            send(crate::server::chunk(more)),
+            send(crate::server::chunk(call)),
+            send(finish("tool_calls")),
+        ],
+        vec![events_head(), send(text("done")), send(finish("stop"))],
+    ]
+}
+
+fn assert_signed(requests: &[String]) {
+    let body: Value =
+        serde_json::from_str(requests.last().unwrap().split_once("\r\n\r\n").unwrap().1).unwrap();
+    let answer = &body["messages"][1];
+    assert_eq!(
+        answer["reasoning_details"],
+        json!([{ "type": "reasoning.text", "text": "I " }, { "type": "reasoning.encrypted", "data": "EjQK" }])
+    );
+    assert_eq!(
+        answer["tool_calls"][0]["extra_content"],
+        json!({ "google": { "thought_signature": "AbC=" } })
+    );
+    assert!(answer.get("annotations").is_none(), "a field that was not asked for is not sent: {answer}");
+}
+
+#[tokio::test]
+async fn the_providers_own_data_comes_back_with_the_next_request() {
+    let server = Server::start(signed()).await;
+    let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();
+    let mut state = RunState::new("r1");
+    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    assert_signed(&server.requests().await);
+    // It survives storage.
+    let stored = runstate::agent::StoredRun::of(&state).unwrap().to_json();
+    let restored = runstate::agent::StoredRun::from_json(stored.as_bytes()).unwrap().restore().unwrap();
+    let Some(runstate::agent::Message::Assistant(turn)) = restored.history().get(1) else { panic!() };
+    assert_eq!(turn.extra.fields()["reasoning_details"][1]["data"], "EjQK");
+    assert_eq!(turn.calls[0].extra.fields()["extra_content"]["google"]["thought_signature"], "AbC=");
+}
+
+#[tokio::test]
+async fn of_a_session_the_data_of_the_attempt_that_passed_counts() {
+    let lost = r#"{"delta":{"content":"well","reasoning_details":[{"data":"of an attempt that failed"}]}}"#;
+    let mut scripts = vec![vec![events_head(), send(crate::server::chunk(lost)), Act::Cut]];
+    scripts.extend(signed());
+    let server = Server::start(scripts).await;
+    let asked = OpenAiModel::new(server.client(), "m");
+    let model = SessionModel::new(move |request| {
+        let policy =
+            RetryPolicy { backoff: Backoff::fixed(Duration::from_millis(1)), ..RetryPolicy::default() };
+        Session::builder("stream_1", asked.source(request)).retry(policy)
+    });
+    let agent = Agent::builder(model).build().unwrap();
+    let mut state = RunState::new("r1");
+    run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+    assert_signed(&server.requests().await);
+}
+
+/// Each kind of failure over the wire, as the run of an agent sees it: how often the server is asked, and how the run ends.
+#[tokio::test]
+async fn each_kind_of_failure_ends_or_is_asked_again() {
+    let good = || vec![events_head(), send(text("fine")), send(finish("stop"))];
+    let status = |head: &str, body: &str| {
+        let length = body.len();
+        vec![send(format!(
+            "HTTP/1.1 {head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))]
+    };
+    let error = r#"{"error":{"message":"so it is"}}"#;
+    let cases: Vec<(&str, Vec<Act>, bool)> = vec![
+        ("a cut", vec![events_head(), send(text("fi")), Act::Cut], true),
+        ("an end without a finish", vec![events_head(), send(text("fi"))], true),
+        ("silence", vec![events_head(), send(text("fi")), Act::Hang], true),
+        ("overload", status("503 Service Unavailable", error), true),
+        ("a limit on requests", status("429 Too Many Requests", error), true),
+        ("an error of the server", status("500 Internal Server Error", error), true),
+        ("no answer", vec![events_head(), send(finish("stop"))], true),
+        (
+            "reasoning alone",
+            vec![
+                events_head(),
+                send(crate::server::chunk(r#"{"delta":{"reasoning_content":"hm"}}"#)),
+                send(finish("stop")),
+            ],
+            true,
+        ),
+        ("a filter", vec![events_head(), send(text("fi")), send(finish("content_filter"))], true),
+        ("no chunk", vec![events_head(), send("data: <html>\n\n")], true),
+        ("a rule", vec![events_head(), send(text("never fine")), send(finish("stop"))], true),
+        ("a wrong key", status("401 Unauthorized", error), false),
+        ("a bad request", status("400 Bad Request", error), false),
+        (
+            "a cut at the limit on length",
+            vec![events_head(), send(text("fi")), send(finish("length"))],
+            false,
+        ),
+        (
+            "an encoding",
+            vec![send("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}")],
+            false,
+        ),
+    ];
+    for (kind, script, again) in cases {
+        let scripts = if again { vec![script, good()] } else { vec![script] };
+        let server = Server::start(scripts).await;
+        let asked = OpenAiModel::new(server.client(), "m");
+        let model = SessionModel::new(move |request| {
+            let policy =
+                RetryPolicy { backoff: Backoff::fixed(Duration::from_millis(1)), ..RetryPolicy::default() };
+            let timeouts = Timeouts { inter: Some(Duration::from_millis(300)), ..Timeouts::default() };
+            let rule = Patterns::new().category("never", Severity::Error, ["never"]);
+            Session::builder("stream_1", asked.source(request))
+                .retry(policy)
+                .timeouts(timeouts)
+                .guardrail(rule)
+        });
+        let agent = Agent::builder(model).build().unwrap();
+        let mut state = RunState::new("r1");
+        let outcome = run_loop(&agent, &mut state, Input::message("go"), Io::new()).await.unwrap();
+        match outcome.reason {
+            TerminationReason::NaturalEnd if again => {
+                assert_eq!(state.thread().last_answer().unwrap().text, "fine", "{kind}");
+            }
+            TerminationReason::Error(_) if !again => {}
+            other => panic!("{kind}: {other}"),
+        }
+        let asked = server.requests().await.len();
+        assert_eq!(asked, if again { 2 } else { 1 }, "{kind}");
+    }
 }

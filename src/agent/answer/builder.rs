@@ -1,11 +1,11 @@
 //! From events to a turn.
 
+use super::super::depth::is_too_deep;
 use super::arguments::read;
 use super::error::AnswerError;
 use super::model_event::ModelEvent;
 use super::usage::Usage;
-use crate::turn::FinishReason;
-use crate::turn::{CallRequest, Turn};
+use crate::turn::{CallRequest, Extra, FinishReason, Turn};
 
 /// What a model answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,7 @@ pub struct TurnBuilder {
     text: String,
     /// By index: the next one is nearly always the last.
     calls: Vec<OpenCall>,
+    extra: Extra,
     usage: Usage,
     stage: Stage,
 }
@@ -42,6 +43,7 @@ struct OpenCall {
     id: String,
     tool: String,
     arguments: String,
+    extra: Extra,
 }
 
 impl TurnBuilder {
@@ -76,13 +78,28 @@ impl TurnBuilder {
             (Stage::Streaming, ModelEvent::CallStart { index, id, tool }) => match self.place(index) {
                 Ok(_) => return Err(AnswerError::CallTwice { index }),
                 Err(place) => {
-                    self.calls.insert(place, OpenCall { index, id, tool, arguments: String::new() });
+                    self.calls.insert(
+                        place,
+                        OpenCall { index, id, tool, arguments: String::new(), extra: Extra::default() },
+                    );
                 }
             },
             (Stage::Streaming, ModelEvent::Arguments { index, delta }) => match self.place(index) {
                 Ok(place) => append(&mut self.calls[place].arguments, delta),
                 Err(_) => return Err(AnswerError::NoSuchCall { index, calls: self.calls.len() }),
             },
+            (Stage::Streaming, ModelEvent::Extra { index, extra }) => {
+                if let Some((field, _)) = extra.fields().iter().find(|(_, value)| is_too_deep(value)) {
+                    return Err(AnswerError::ExtraTooDeep { field: field.clone() });
+                }
+                match index.map(|index| (index, self.place(index))) {
+                    None => self.extra.add(extra),
+                    Some((_, Ok(place))) => self.calls[place].extra.add(extra),
+                    Some((index, Err(_))) => {
+                        return Err(AnswerError::NoSuchCall { index, calls: self.calls.len() });
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -113,9 +130,9 @@ impl TurnBuilder {
         };
         let calls = self.calls.into_iter().map(|call| {
             let (arguments, unreadable) = read(call.arguments);
-            CallRequest { id: call.id, tool: call.tool, arguments, unreadable }
+            CallRequest { id: call.id, tool: call.tool, arguments, unreadable, extra: call.extra }
         });
-        let turn = Turn { text: self.text, calls: calls.collect() };
+        let turn = Turn { text: self.text, calls: calls.collect(), extra: self.extra, ..Turn::default() };
         Ok(Answer { turn, usage: self.usage, finish })
     }
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::super::ModelError;
+use super::super::depth::MOST_LEVELS;
 
 /// Why a model's stream gave no answer. What it said before is lost with it: half an answer is none.
 #[derive(Debug)]
@@ -28,12 +29,17 @@ pub enum AnswerError {
         /// The number.
         index: u32,
     },
-    /// Arguments came for a call that had not begun.
+    /// Arguments or extra data came for a call that had not begun.
     NoSuchCall {
         /// The number they named.
         index: u32,
         /// How many calls had begun.
         calls: usize,
+    },
+    /// The provider's own data nests deeper than 96 levels, and could not be stored.
+    ExtraTooDeep {
+        /// The field.
+        field: String,
     },
     /// The stream had failed before, and was gone on with.
     Failed,
@@ -57,8 +63,12 @@ impl fmt::Display for AnswerError {
             ),
             AnswerError::NoSuchCall { index, calls } => write!(
                 f,
-                "the model's stream gave arguments for call {index}, which had not begun; {calls} others had: \
+                "the model's stream gave data for call {index}, which had not begun; {calls} others had: \
                  `ModelEvent::CallStart` comes first"
+            ),
+            AnswerError::ExtraTooDeep { field } => write!(
+                f,
+                "the provider's data of the answer nests deeper than {MOST_LEVELS} levels in the field {field:?}"
             ),
             AnswerError::Failed => f.write_str("the model's stream had failed before: it has no answer"),
         }
@@ -73,6 +83,7 @@ impl Error for AnswerError {
             | AnswerError::AfterFinish { .. }
             | AnswerError::CallTwice { .. }
             | AnswerError::NoSuchCall { .. }
+            | AnswerError::ExtraTooDeep { .. }
             | AnswerError::Failed => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::ModelError;
 use super::usage::Usage;
-use crate::turn::FinishReason;
+use crate::turn::{Extra, FinishReason};
 
 /// A piece of a model's answer.
 ///
@@ -29,6 +29,13 @@ pub enum ModelEvent {
         /// The piece.
         delta: String,
     },
+    /// A piece of the provider's own data, of the answer or of a call.
+    Extra {
+        /// The number of the call; none for the answer.
+        index: Option<u32>,
+        /// The piece.
+        extra: Extra,
+    },
     /// Tokens that were used and not told before: several add up. A provider that tells running totals wants the
     /// difference here.
     Usage(Usage),
@@ -44,6 +51,7 @@ impl ModelEvent {
             ModelEvent::Text(_) => "text",
             ModelEvent::CallStart { .. } => "a call",
             ModelEvent::Arguments { .. } => "arguments",
+            ModelEvent::Extra { .. } => "extra data",
             ModelEvent::Usage(_) => "usage",
             ModelEvent::Finish(_) => "a finish",
             ModelEvent::Error(_) => "an error",

@@ -142,6 +142,7 @@ impl<C: Callbacks> Session<C> {
             StreamEvent::Alive => return self.output_came(),
             StreamEvent::Reasoning(text) if text.is_empty() => return,
             StreamEvent::Reasoning(text) => EventKind::Reasoning { text },
+            StreamEvent::Extra(extra) => EventKind::Extra { extra },
             StreamEvent::Finish(reason) => {
                 return self.core.dispatch.emit(EventKind::Finished { reason }, "");
             }

@@ -51,7 +51,7 @@ impl StateCommitter for Tape {
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
-/// let asks = Turn { text: String::new(), calls: vec![CallRequest::new("c0", "ask", serde_json::json!({}))] };
+/// let asks = Turn { calls: vec![CallRequest::new("c0", "ask", serde_json::json!({}))], ..Turn::default() };
 /// let played = Played::new("r1", &[asks]).await;
 ///
 /// let store = MemoryStore::default();

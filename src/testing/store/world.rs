@@ -38,7 +38,7 @@ struct Script(Arc<[Turn]>);
 
 impl Model for Script {
     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
-        let over = Turn { text: "done".to_owned(), calls: Vec::new() };
+        let over = Turn { text: "done".to_owned(), calls: Vec::new(), ..Turn::default() };
         let turn = self.0.get(request.step as usize - 1).cloned().unwrap_or(over);
         let mut events = vec![ModelEvent::Text(turn.text)];
         for (index, CallRequest { id, tool, arguments, .. }) in (0..).zip(turn.calls) {
@@ -170,7 +170,7 @@ fn incoming(decision: &Decision) -> Incoming {
 /// An answer that asks for these calls: id, tool, arguments.
 pub(super) fn turn(calls: impl IntoIterator<Item = (String, &'static str, Value)>) -> Turn {
     let calls = calls.into_iter().map(|(id, tool, arguments)| CallRequest::new(id, tool, arguments));
-    Turn { text: "let me see".to_owned(), calls: calls.collect() }
+    Turn { text: "let me see".to_owned(), calls: calls.collect(), ..Turn::default() }
 }
 
 /// An answer that asks for one call.

@@ -50,7 +50,7 @@ pub(super) fn replayed(
 
 pub(super) fn turn_with(calls: u32) -> Turn {
     let call = |i| CallRequest::new(format!("call_{i}"), "read_file", json!({ "path": "notes.md" }));
-    Turn { text: "let me look".into(), calls: (1..=calls).map(call).collect() }
+    Turn { text: "let me look".into(), calls: (1..=calls).map(call).collect(), ..Turn::default() }
 }
 
 pub(super) fn outcome(call: &str, status: ToolCallStatus) -> CallOutcome {

@@ -97,7 +97,11 @@ async fn a_commit_costs_the_same_however_long_the_run_is() {
     const STEPS: usize = 300;
     let step = |number: usize| {
         let arguments = json!({ "path": format!("notes-{number:05}.md") });
-        Turn { text: "let me see".to_owned(), calls: vec![CallRequest::new("c", "say", arguments)] }
+        Turn {
+            text: "let me see".to_owned(),
+            calls: vec![CallRequest::new("c", "say", arguments)],
+            ..Turn::default()
+        }
     };
     let played = Played::new("r1", &(0..STEPS).map(step).collect::<Vec<_>>()).await;
     let counts = Arc::new(Counts::default());

@@ -16,7 +16,7 @@ use super::on;
 /// The commits of a run up to where it waits, with a time at which that lapses.
 pub(super) async fn parked(run: &str) -> Vec<Commit> {
     let calls = ["a", "b"].map(|id| CallRequest::new(id, "ask", json!({ "path": id }))).into();
-    let played = Played::new(run, &[Turn { text: String::new(), calls }]).await;
+    let played = Played::new(run, &[Turn { text: String::new(), calls, ..Turn::default() }]).await;
     let mut commits: Vec<Commit> = played.commits().cloned().collect();
     for waits in
         commits.iter_mut().flat_map(|commit| &mut commit.calls).filter_map(|call| call.waits.as_mut())

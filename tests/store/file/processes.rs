@@ -84,7 +84,7 @@ async fn a_part_of_another_process() {
 
 async fn played() -> Played {
     let calls = (0..10).map(|number| CallRequest::new(format!("c{number}"), "ask", json!({}))).collect();
-    Played::new("r1", &[Turn { text: String::new(), calls }]).await
+    Played::new("r1", &[Turn { text: String::new(), calls, ..Turn::default() }]).await
 }
 
 #[test]

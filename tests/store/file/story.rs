@@ -14,7 +14,11 @@ use serde_json::{Value, json};
 const NEVER: u64 = 1 << 50;
 
 fn one(id: &str, tool: &str, arguments: Value) -> Turn {
-    Turn { text: "let me see".to_owned(), calls: vec![CallRequest::new(id, tool, arguments)] }
+    Turn {
+        text: "let me see".to_owned(),
+        calls: vec![CallRequest::new(id, tool, arguments)],
+        ..Turn::default()
+    }
 }
 
 /// The run, whole, as it is without a store.
