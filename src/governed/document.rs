@@ -16,6 +16,8 @@ use crate::snapshot::{KeyError, Keyring};
 
 /// The most bytes of a RUN_STATE.json that are read.
 pub(super) const MOST_BYTES: u64 = 16 << 20;
+/// The part of them that only the end of a run, and the way there, may use: so each run can end.
+pub(super) const RESERVE: u64 = 4 << 20;
 
 /// The file as it is. What others put into it stays, here and in the entries of the history. `S` is a state, or a name that may
 /// be none.

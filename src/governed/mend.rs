@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::document::Document;
+use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
 use super::lines::{Transition, transitions};
 use super::logs::{self, Mended};
@@ -12,7 +12,6 @@ use super::notes::{APPROVED, Notes, PENDING, REJECTED, folder_of, restored};
 use super::open::{OpenRun, Place};
 use super::report;
 use crate::approval::{ApprovalId, ApprovalStatus};
-use crate::files::replace;
 use crate::governed_run::GovernedRunStatus;
 use crate::snapshot::Snapshot;
 
@@ -41,9 +40,6 @@ impl Repairs {
         *self == Repairs::default()
     }
 }
-
-/// The most bytes of an approval's record that are read.
-const MOST_RECORD: u64 = 1 << 20;
 
 type Result<T> = std::result::Result<T, GovernedError>;
 
@@ -104,7 +100,7 @@ impl OpenRun<'_> {
             return Ok(false);
         }
         let text = report::text(document);
-        replace(disk, &path, text.as_bytes()).map_err(GovernedError::io(&path))?;
+        self.put(&path, text.as_bytes())?;
         Ok(true)
     }
 
@@ -151,17 +147,26 @@ impl OpenRun<'_> {
 
     fn record(&self, folder: &str, id: &ApprovalId) -> Result<Option<Vec<u8>>> {
         let path = self.place.folders.record(folder, id);
-        match self.place.disk.read(&path, MOST_RECORD) {
+        match self.place.disk.read(&path, MOST_BYTES) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(GovernedError::Io { path, error }),
+            Err(error) => match error.kind() {
+                // A record that is too long or no file is written anew like any other that differs.
+                io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
+                    Ok(None)
+                }
+                _ => Err(GovernedError::Io { path, error }),
+            },
         }
     }
 
-    fn remove_record(&self, folder: &str, id: &ApprovalId) -> Result<bool> {
+    pub(super) fn remove_record(&self, folder: &str, id: &ApprovalId) -> Result<bool> {
         let path = self.place.folders.record(folder, id);
         match self.place.disk.remove(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                logs::move_aside(self.place.disk, &path).map_err(GovernedError::io(&path))?;
+                Ok(true)
+            }
             removed => {
                 let folder = self.place.folders.records(folder);
                 removed

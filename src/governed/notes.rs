@@ -147,10 +147,16 @@ const MOST: usize = 64;
 
 /// The text, cut where it is too long, with a mark that says so.
 pub(super) fn short(text: &str) -> String {
-    if text.len() <= LONGEST {
+    shortened(text, LONGEST)
+}
+
+/// The same, with at most so many bytes.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let most = most.min(LONGEST);
+    if text.len() <= most {
         return text.to_owned();
     }
-    let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     format!("{} [… {} bytes more]", &text[..end], text.len() - end)
 }
 

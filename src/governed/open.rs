@@ -4,18 +4,18 @@ use std::io;
 use std::path::Path;
 
 use super::chain::Chain;
-use super::document::{Document, MOST_BYTES};
+use super::document::{Document, MOST_BYTES, RESERVE};
 use super::error::GovernedError;
 use super::faults::faults;
 use super::folders::Folders;
 use super::lines::{Transition, transitions};
 use super::logs::{self, Mark};
 use super::mend::Repairs;
-use super::notes::{Notes, folder_of};
+use super::notes::{Notes, Standing, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
 use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
-use crate::files::{Disk, DiskFile, Open, move_to, replace};
+use crate::files::{Disk, DiskFile, Open, replace};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
 use crate::kernel::{Observer, Persist, State};
 use crate::snapshot::Snapshot;
@@ -74,7 +74,8 @@ pub(super) struct OpenRun<'a> {
     foreign: Foreign,
     /// The approvals that changed since the last write, each with the folder that its record was in.
     changed: Vec<(Snapshot, Option<&'static str>)>,
-    _lock: Lock,
+    /// None once it is another one's.
+    lock: Option<Lock>,
 }
 
 /// A run that was just taken in hand, with its file.
@@ -110,7 +111,7 @@ impl<'a> Place<'a> {
 
     /// Takes a new run in hand, whose id was claimed.
     pub(super) fn begin(self, id: RunId) -> Result<OpenRun<'a>> {
-        let lock = self.lock(&id)?;
+        let lock = Some(self.lock(&id)?);
         // No line of the ledger is of this run, whose id is new.
         let notes = Notes { ledger: Some(Mark::default()), ..Notes::default() };
         Ok(OpenRun::new(self, id, notes, Foreign::default(), lock))
@@ -164,7 +165,11 @@ impl<'a> Place<'a> {
     pub(super) fn open(self, id: &RunId, reviewers: &Reviewers, now: u64) -> Result<Found<'a>> {
         // The state is looked for first, so that no lock is left where there is no run.
         self.read(id, now)?;
-        let lock = self.lock(id)?;
+        self.found(id, reviewers, now, Some(self.lock(id)?))
+    }
+
+    /// The run whose lock is held.
+    fn found(self, id: &RunId, reviewers: &Reviewers, now: u64, lock: Option<Lock>) -> Result<Found<'a>> {
         let mut document = self.read(id, now)?;
         let read = typed::read(&document, reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(id), fault))?;
@@ -188,7 +193,7 @@ impl<'a> Place<'a> {
 }
 
 impl<'a> OpenRun<'a> {
-    fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Lock) -> Self {
+    fn new(place: Place<'a>, id: RunId, notes: Notes, foreign: Foreign, lock: Option<Lock>) -> Self {
         let (repairs, changed) = (Repairs::default(), Vec::new());
         OpenRun {
             place,
@@ -199,8 +204,16 @@ impl<'a> OpenRun<'a> {
             are_lost: false,
             foreign,
             changed,
-            _lock: lock,
+            lock,
         }
+    }
+
+    /// Forgets all that was not written. Returns the run that was written last; none for a run of another tool that is over.
+    pub(super) fn read_again(&mut self, reviewers: &Reviewers, now: u64) -> Result<Option<AnyGovernedRun>> {
+        let Found { open, run, .. } = self.place.found(&self.id, reviewers, now, self.lock.take())?;
+        let (repairs, leaves_the_ledger) = (std::mem::take(&mut self.repairs), self.leaves_the_ledger);
+        *self = OpenRun { repairs, leaves_the_ledger, ..open };
+        Ok(run)
     }
 }
 
@@ -281,9 +294,6 @@ impl OpenRun<'_> {
         M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
     {
         let Place { disk, folders, .. } = self.place;
-        for (snapshot, was) in std::mem::take(&mut self.changed) {
-            self.write_record(&snapshot, was)?;
-        }
         let (reports, Notes { tools, tools_moved, .. }) = (folders.reports(&self.id), &mut self.notes);
         tools.make_room(disk, &reports, tools_moved).map_err(GovernedError::io(&reports))?;
         let document = self.document(run)?;
@@ -292,32 +302,54 @@ impl OpenRun<'_> {
             Some(keys) => document.clone().tagged(keys).text(),
             None => document.text(),
         };
-        // A larger one could not be read again.
-        if text.len() as u64 > MOST_BYTES {
-            let why = format!(
-                "it would have {} bytes, and {MOST_BYTES} are read at most; nothing was written",
-                text.len()
-            );
+        // A larger one could not be read again. A rollback and the end of the run have the reserve.
+        let is_ending =
+            run.status().is_terminal() || matches!(self.notes.standing, Standing::RollingBack { .. });
+        let most = if is_ending { MOST_BYTES } else { MOST_BYTES - RESERVE };
+        if text.len() as u64 > most {
+            let why = format!("it would have {} bytes, and the limit is {most}", text.len());
             return Err(GovernedError::Io { path, error: io::Error::new(io::ErrorKind::FileTooLarge, why) });
         }
-        replace(disk, &path, &text).map_err(GovernedError::io(&path))?;
-        Ok(transitions(&document))
+        for (snapshot, was) in &self.changed {
+            self.write_record(snapshot, *was)?;
+        }
+        self.put(&path, &text)?;
+        let all = transitions(&document);
+        self.changed.clear();
+        Ok(all)
     }
 
     /// Writes the record of an approval into the folder it belongs into now.
     pub(super) fn write_record(&self, snapshot: &Snapshot, was: Option<&'static str>) -> Result<()> {
-        let Place { disk, folders, .. } = self.place;
         let Some(approval) = super::notes::restored(snapshot) else {
             return Err(self.inconsistent("an approval that was kept cannot be read".to_owned()));
         };
         let (id, folder) = (approval.record().id(), folder_of(approval.status()));
-        let path = folders.record(folder, id);
+        let path = self.place.folders.record(folder, id);
         let text = snapshot.to_json() + "\n";
-        let written = match was {
-            Some(was) if was != folder => move_to(disk, &folders.record(was, id), &path, text.as_bytes()),
-            _ => replace(disk, &path, text.as_bytes()),
-        };
-        written.map_err(GovernedError::io(&path))
+        self.put(&path, text.as_bytes())?;
+        match was {
+            Some(was) if was != folder => self.remove_record(was, id).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a file as a whole. A folder or a pipe under its name, or under that of its beginning, is set aside.
+    pub(super) fn put(&self, path: &Path, text: &[u8]) -> Result<()> {
+        let disk = self.place.disk;
+        let put = || replace(disk, path, text).map_err(GovernedError::io(path));
+        match put() {
+            Err(GovernedError::Io { error, .. }) if error.kind() == io::ErrorKind::IsADirectory => {}
+            put => return put,
+        }
+        for path in [path, &path.with_added_extension("new")] {
+            let found = disk.open(path, Open::Read);
+            if found.is_err_and(|error| error.kind() == io::ErrorKind::IsADirectory) {
+                let kept = logs::move_aside(disk, path).map_err(GovernedError::io(path))?;
+                (self.place.setting_aside)(path, &kept);
+            }
+        }
+        put()
     }
 
     pub(super) fn inconsistent(&self, what: String) -> GovernedError {

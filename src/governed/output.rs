@@ -99,7 +99,7 @@ pub struct ToolOutput {
     /// What may go wrong because of what was done.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
-    /// What was changed, whatever the status.
+    /// What was changed, whatever the status: at most 8 MiB of words. A call that names more halts its run.
     #[serde(default)]
     pub changes: Vec<Change>,
     /// For [`ToolStatus::NeedsApproval`]: what it would do.
@@ -147,6 +147,10 @@ impl ToolOutput {
     /// The highest risk that it declares.
     pub fn risk(&self) -> Option<Risk> {
         self.risks.iter().map(|declared| declared.risk).max()
+    }
+
+    pub(super) fn changes_length(&self) -> usize {
+        self.changes.iter().map(|change| change.kind.len() + change.what.len()).sum()
     }
 
     /// Is it an output at all?

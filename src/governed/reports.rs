@@ -88,7 +88,7 @@ impl Reports {
         Ok(())
     }
 
-    /// How many reports are moved now, if any: by their number, and by their size, but for the last one, which may be under way.
+    /// How many reports are moved now, if any: by their number, and by their size. The report of a call under way stays.
     fn end_of_moved(&self) -> Option<usize> {
         let here = &self.all[self.moved..];
         let by_number = if here.len() > MOST { here.len() - STAY } else { 0 };
@@ -97,7 +97,8 @@ impl Reports {
             *all += size;
             Some(*all)
         });
-        let stay = stay.take_while(|all| *all <= MOST_BYTES).count().max(1);
+        let under_way = usize::from(here.last().is_some_and(|report| report.ended.is_none()));
+        let stay = stay.take_while(|all| *all <= MOST_BYTES).count().max(under_way);
         let end = by_number.max(here.len().saturating_sub(stay));
         (end > 0).then_some(self.moved + end)
     }
@@ -123,11 +124,11 @@ impl Reports {
         if is_whole {
             self.moved = reports.len();
         } else {
-            let why = format!(
-                "{} is not the file that was written: {} reports are lost",
-                path.display(),
-                told.reports
-            );
+            let why = match text.len() as u64 {
+                length if length < told.bytes => format!("has {length} bytes of {}", told.bytes),
+                _ => "is not the file that was written".to_owned(),
+            };
+            let why = format!("{} {why}: {} reports are lost", path.display(), told.reports);
             reports = vec![ToolReport::lost(why, at)];
         }
         self.all.splice(..0, reports);

@@ -84,7 +84,16 @@ async fn reports_survive_a_crash_at_every_operation_that_moves_them() {
     let run = RUN.parse().unwrap();
     let all = whole.disk.operations();
     // Reports are moved once, when there are 97, in the state before the last but one.
-    for number in all - 60..all - 30 {
+    let range = all - 60..all - 30;
+    for (number, is_moved) in [(range.start, false), (range.end, true)] {
+        let world = World::new(whole.script.clone());
+        world.disk.crash_at(Crash::Before(number));
+        assert!(world.governor().start("PROJECT").await.is_err(), "{number}");
+        world.disk.restart(Survives::Everything);
+        let state = world.file(folders().state(&run));
+        assert_eq!(state.contains("tools_moved"), is_moved, "{number} of {all}");
+    }
+    for number in range {
         for survives in [Survives::Nothing, Survives::Everything] {
             let names: Vec<&'static str> = (0..98).map(|at| &*format!("tool-{at}").leak()).collect();
             let tools = names.iter().map(|name| Tool::new(name, [Reply::Pass]).read_only()).collect();

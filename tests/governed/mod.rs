@@ -5,6 +5,7 @@ mod cost;
 mod crashes;
 mod damaged;
 mod foreign;
+mod full;
 mod hostile;
 mod judge;
 mod keyed;

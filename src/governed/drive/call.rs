@@ -10,6 +10,9 @@ use crate::governed::parts::{Call, GovernedTool};
 use crate::governed::when::When;
 use crate::governed_run::{Executing, GovernedRun, GovernedRunError};
 
+/// The most bytes of the changes of one call.
+const MOST_CHANGES: usize = 8 << 20;
+
 impl Governor {
     /// Calls a tool. That it is being called is durable before the call, and what came of it right after.
     pub(super) async fn call(
@@ -75,6 +78,14 @@ impl Governor {
     fn checked(&self, output: ToolOutput, granted: Option<&Request>) -> ToolOutput {
         let fault = match (output.check(), &output.action, granted) {
             (Err(invalid), ..) => Some(format!("invalid output: {invalid}")),
+            // A rollback may need each, and none is left out.
+            (Ok(()), ..) if output.changes_length() > MOST_CHANGES => {
+                let (count, length) = (output.changes.len(), output.changes_length());
+                let why = format!(
+                    "it names {count} changes of {length} bytes, and the limit is {MOST_CHANGES} bytes"
+                );
+                return ToolOutput { evidence: output.evidence, ..ToolOutput::halted(why) };
+            }
             // It would ask for ever, and a person would approve for ever.
             (Ok(()), Some(action), Some(granted)) if action.text == granted.action() => {
                 Some("it asked again for what was granted".to_owned())

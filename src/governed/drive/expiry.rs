@@ -33,7 +33,7 @@ impl Governor {
                 self.unanswered(open, run, asked.as_ref(), at)
             }
             AnyGovernedRun::Executing(run) => {
-                self.call_is_lost(open)?;
+                self.call_is_lost(open, "EXECUTING expired while it was called")?;
                 let run = run.halt(Halt::timed_out(at));
                 self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
             }
@@ -53,10 +53,9 @@ impl Governor {
         }
     }
 
-    /// A call that was under way when the time was over, or when a crash came before it, used its approval up.
-    fn call_is_lost(&self, open: &mut OpenRun<'_>) -> Result<()> {
+    /// A call that was under way at the end of its run used its approval up.
+    pub(super) fn call_is_lost(&self, open: &mut OpenRun<'_>, error: &str) -> Result<()> {
         let Standing::Calling { approval } = open.notes.standing.clone() else { return Ok(()) };
-        let error = "EXECUTING expired while it was called";
         if let Some(report) = open.notes.tools.last_mut().filter(|report| report.ended.is_none()) {
             report.break_off(error, self.now());
         }

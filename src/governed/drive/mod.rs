@@ -11,13 +11,15 @@ mod planning;
 mod review;
 mod rolling_back;
 
+use std::io;
+
 use super::error::GovernedError;
 use super::governor::Governor;
 use super::notes::Standing;
 use super::open::OpenRun;
 use super::outcome::Waits;
 use crate::governed_run::{
-    AnyGovernedRun, GovernedRun, GovernedRunError, GovernedRunStatus, Init, Plan, RunRecord,
+    AnyGovernedRun, GovernedRun, GovernedRunError, GovernedRunStatus, Halt, HaltReason, Init, Plan, RunRecord,
 };
 use crate::kernel::{Persist, Rejected};
 
@@ -86,21 +88,52 @@ impl Governor {
                 run = self.time_out(open, run, past).await?;
                 continue;
             }
-            let step = match run {
-                AnyGovernedRun::Init(run) => self.init(open, run)?,
-                AnyGovernedRun::Planning(run) => self.planning(open, run).await?,
-                AnyGovernedRun::Executing(run) => self.executing(open, run).await?,
-                AnyGovernedRun::AwaitingApproval(run) => self.awaiting(open, run).await?,
-                AnyGovernedRun::Verifying(run) => self.verifying(open, run).await?,
-                AnyGovernedRun::Auditing(run) => self.auditing(open, run).await?,
-                over @ (AnyGovernedRun::Completed(_)
-                | AnyGovernedRun::RolledBack(_)
-                | AnyGovernedRun::HaltedUnsafe(_)) => return Ok((over, None)),
+            if run.status().is_terminal() {
+                return Ok((run, None));
+            }
+            let step = match self.turn(open, run).await {
+                // Of the disk it is another error: the next write fails too.
+                Err(GovernedError::Io { error, .. }) if error.kind() == io::ErrorKind::FileTooLarge => {
+                    self.is_full(open, &error.to_string()).await?
+                }
+                step => step?,
             };
             match step {
                 Step::On(next) => run = next,
                 Step::Park(run, waits) => return Ok((run, Some(waits))),
             }
+        }
+    }
+
+    async fn turn(&self, open: &mut OpenRun<'_>, run: AnyGovernedRun) -> Result<Step> {
+        match run {
+            AnyGovernedRun::Init(run) => self.init(open, run),
+            AnyGovernedRun::Planning(run) => self.planning(open, run).await,
+            AnyGovernedRun::Executing(run) => self.executing(open, run).await,
+            AnyGovernedRun::AwaitingApproval(run) => self.awaiting(open, run).await,
+            AnyGovernedRun::Verifying(run) => self.verifying(open, run).await,
+            AnyGovernedRun::Auditing(run) => self.auditing(open, run).await,
+            over @ (AnyGovernedRun::Completed(_)
+            | AnyGovernedRun::RolledBack(_)
+            | AnyGovernedRun::HaltedUnsafe(_)) => Step::on(over),
+        }
+    }
+
+    /// Ends a run whose next state is too long to be written, from the state that was written last.
+    async fn is_full(&self, open: &mut OpenRun<'_>, error: &str) -> Result<Step> {
+        let why = format!("RUN_STATE.json cannot be written: {error}");
+        match open.read_again(&self.reviewers, self.now())? {
+            Some(AnyGovernedRun::Planning(run)) => {
+                went(open, run.halt(Halt::new(HaltReason::CriticalRisk { risk: why }, self.now())))
+            }
+            Some(AnyGovernedRun::Executing(run)) => {
+                self.call_is_lost(open, &why)?;
+                let tool = run.state().progress().remaining().first().cloned().unwrap_or_default();
+                self.crashed(open, run, &tool, why)
+            }
+            Some(AnyGovernedRun::Verifying(run)) => self.roll_back_reviewed(open, run, &why).await,
+            Some(AnyGovernedRun::Auditing(run)) => self.roll_back_reviewed(open, run, &why).await,
+            _ => Err(open.inconsistent(why)),
         }
     }
 

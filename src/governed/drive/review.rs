@@ -2,8 +2,11 @@
 
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::governed::guarded::guarded;
-use crate::governed::notes::{Standing, VerifyNote, short, short_texts};
+use crate::governed::notes::{Standing, VerifyNote, short, short_texts, shortened};
 use crate::governed_run::{Audit, Auditing, Complete, GovernedRun, Opinion, Verdict, Verifying};
+
+/// The most bytes of the notes of all reviewers.
+const MOST_NOTES: usize = 256 << 10;
 
 impl Governor {
     pub(super) async fn verifying(
@@ -50,7 +53,9 @@ impl Governor {
                 return Step::on(run);
             };
             let (opinion, note) = review.unwrap_or_else(|why| (Opinion::Unclear, why.to_string()));
-            verdicts.push(Verdict::new(name, opinion, short(&note)));
+            // Of many reviewers all notes together have a place in the state.
+            let most = MOST_NOTES / run.state().reviewers().names().len();
+            verdicts.push(Verdict::new(name, opinion, shortened(&note, most)));
         }
         open.notes.verdicts.clone_from(&verdicts);
         let pass = match run.pass(verdicts) {
