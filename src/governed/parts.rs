@@ -39,6 +39,9 @@ pub struct ProposedPlan {
     /// a tool that changes the snapshot does not change it, and handed to [`Rollback`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// The checks behind the tools, such as the commands of the verification and of each audit: a question about the plan shows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
 }
 
 impl ProposedPlan {

@@ -289,6 +289,7 @@ impl World {
                 .into_iter()
                 .collect(),
             baseline: Some("as it was".to_owned()),
+            ..ProposedPlan::default()
         };
         Part { outside: Arc::clone(&self.outside), name, replies: replies.to_vec(), plan }
     }

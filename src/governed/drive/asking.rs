@@ -92,7 +92,7 @@ fn submit(open: &mut OpenRun<'_>, id: &ApprovalId, request: Request, at: u64, an
     open.keep(&Approval::new(record).submit(Submit::new(at, answer_by)))
 }
 
-/// All of a plan and the actions of its tools, so that the answer is bound to it.
+/// All of a plan with the actions of its tools and its checks, so that the answer is bound to it.
 fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     let mut text = match plan.tools.as_slice() {
         [] => "execute a plan without tools".to_owned(),
@@ -100,6 +100,9 @@ fn plan_in_words(plan: &ProposedPlan, actions: &[String]) -> String {
     };
     for (tool, action) in plan.tools.iter().zip(actions) {
         text.push_str(&format!("; {tool} would {action}"));
+    }
+    for check in &plan.checks {
+        text.push_str(&format!("; then {check}"));
     }
     for declared in &plan.risks {
         text.push_str(&format!("; {:?} risk: {}", declared.risk, declared.what));

@@ -1,7 +1,6 @@
 //! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
 
 use std::io;
-use std::path::PathBuf;
 
 use async_trait::async_trait;
 use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
@@ -26,9 +25,7 @@ impl GovernedTool for CommandTool {
 
     /// All of the command: a person approves of what will run, to the letter.
     fn action(&self, _: &RunView<'_>) -> Action {
-        // Joined to nothing a path would end in a separator.
-        let folder = self.place.work.join(&self.spec.folder).components().collect::<PathBuf>();
-        Action::new(format!("run {} in {}", shown(&self.spec.run), folder.display()), self.spec.risk)
+        Action::new(self.spec.command().in_words(&self.place.work.path), self.spec.risk)
     }
 
     fn is_read_only(&self) -> bool {
@@ -133,8 +130,12 @@ pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
     let outputs = [("standard output", &ended.stdout), ("standard error", &ended.stderr)];
     let outputs = outputs.into_iter().filter(|(_, text)| !text.trim().is_empty());
     let first = format!("{}: {code}", shown(&command.run));
-    let strays =
-        (ended.strays > 0).then(|| format!("ended {} processes that it had left running", ended.strays));
+    let strays = [
+        (ended.strays, "ended {} processes that it had left running"),
+        (ended.left, "could not end {} processes that it had left running"),
+    ];
+    let strays = strays.into_iter().filter(|(count, _)| *count > 0);
+    let strays = strays.map(|(count, text)| text.replace("{}", &count.to_string()));
     let outputs = outputs.map(|(name, text)| format!("{name}: {}", last(text)));
     std::iter::once(first).chain(strays).chain(outputs).collect()
 }

@@ -261,11 +261,45 @@ pub(super) use elsewhere::{about, not_ours, open, own};
 #[cfg(not(unix))]
 use elsewhere::{link, stamp};
 
-/// Fails where the folder of a run is a link, or gone: a tool put another one in its place.
-///
-/// # Errors
-/// As it says.
-pub(super) fn check_own(folder: &Path) -> io::Result<()> {
+/// The folder that the tools of a run work in.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) path: PathBuf,
+    /// The id of the folder that the run began with.
+    pub(super) taken: Option<String>,
+}
+
+impl Work {
+    /// Fails where something else has taken the place of the folder.
+    pub(super) fn check(&self) -> io::Result<()> {
+        check_own(&self.path)?;
+        match (&self.taken, id(&self.path)?) {
+            (Some(taken), is) if *taken != is => Err(io::Error::other(format!(
+                "{} is another folder than the one that the run began with, by device and inode (got {is}, expected {taken}); \
+                 nothing in it was changed",
+                self.path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The id of a folder, by device and inode.
+pub(super) fn id(path: &Path) -> io::Result<String> {
+    let found = fs::metadata(path)?;
+    #[cfg(unix)]
+    return Ok(format!(
+        "{}:{}",
+        std::os::unix::fs::MetadataExt::dev(&found),
+        std::os::unix::fs::MetadataExt::ino(&found)
+    ));
+    // A system without inodes: the path counts.
+    #[cfg(not(unix))]
+    return Ok(found.is_dir().then(|| path.display().to_string()).unwrap_or_default());
+}
+
+/// Fails where a folder is a link, or gone: a tool put another one in its place.
+fn check_own(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder)?.is_dir() {
         return Ok(());
     }

@@ -5,33 +5,48 @@
 //! <data folder>/runstate/held/<run id>-<number>.json    which folder the run has, by device and inode
 //! ```
 //!
-//! A run that is over, or that is not there any more, has no folder.
+//! A run that is over, or that is not in its state folder any more, has no folder. While the state folder is away, the run has it.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use runstate::governed_run::RunId;
 use serde::{Deserialize, Serialize};
 
+use super::folder::id;
 use crate::failure::Failure;
+use crate::output::{complain, printable};
 
 /// The most bytes of a note that are read.
 const MOST: u64 = 1 << 20;
+
+/// How long a command waits for another one that begins a run in place.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The note on a run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     run: RunId,
     folder: PathBuf,
-    /// The folder and those around it, from the innermost out.
-    ids: Vec<Id>,
-    /// Its RUN_STATE.json, which tells whether it is over.
-    state: PathBuf,
+    /// The ids of the folder and of those around it, from the innermost out.
+    ids: Vec<String>,
+    /// The state folder, and its id.
+    runs: PathBuf,
+    runs_id: String,
 }
 
-/// A device and an inode.
-type Id = (u64, u64);
+/// Whether the run of a note has its folder.
+enum Holds {
+    Yes,
+    /// It is over, or it is not in its state folder.
+    No,
+    /// Its state folder is away.
+    Unknown(io::Error),
+}
 
 /// The turn of one process among those that begin runs in place.
 #[derive(Debug)]
@@ -41,18 +56,41 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the turn, with notes in that folder.
+    /// Waits for the turn, with notes in the first of those folders that can be written.
     ///
     /// # Errors
-    /// A folder that cannot be made or locked.
-    pub(super) fn take(notes: PathBuf) -> Result<Self, Failure> {
-        let lock = || -> io::Result<File> {
-            fs::create_dir_all(&notes)?;
-            let lock = File::options().append(true).create(true).open(notes.join("lock"))?;
-            lock.lock()?;
-            Ok(lock)
+    /// Folders that cannot be made; a turn of another process that lasts.
+    pub(super) fn take(places: &[PathBuf]) -> Result<Self, Failure> {
+        let open = |notes: &PathBuf| -> io::Result<(PathBuf, File)> {
+            fs::create_dir_all(notes)?;
+            let lock = File::options().read(true).append(true).create(true).open(notes.join("lock"))?;
+            Ok((notes.clone(), lock))
         };
-        let lock = lock().map_err(|error| Failure::io("lock", &notes, &error))?;
+        let opened =
+            places.iter().map(|notes| open(notes).map_err(|error| Failure::io("lock", notes, &error)));
+        let (notes, mut lock) = opened
+            .reduce(Result::or)
+            .unwrap_or_else(|| Err(Failure::new("no folder for notes".to_owned())))?;
+        let mut waited = Duration::ZERO;
+        while let Err(why) = lock.try_lock() {
+            if let TryLockError::Error(error) = why {
+                return Err(Failure::io("lock", &notes, &error));
+            }
+            if waited >= PATIENCE {
+                let holder = fs::read_to_string(notes.join("lock")).unwrap_or_default();
+                let (s, lock) = (PATIENCE.as_secs(), notes.join("lock"));
+                return Err(Failure::new(format!(
+                    "process {} has had {} for {s} s, to begin a run in place",
+                    holder.trim(),
+                    lock.display()
+                ))
+                .with_help("end it, or try again"));
+            }
+            thread::sleep(PAUSE);
+            waited += PAUSE;
+        }
+        // For the message of a process that waits.
+        drop(lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())));
         Ok(Turn { notes, _lock: lock })
     }
 
@@ -68,22 +106,49 @@ impl Turn {
             if path.extension().is_none_or(|kind| kind != "json") {
                 continue;
             }
-            let note = crate::input::read_text(&path.to_string_lossy(), MOST)
-                .ok()
-                .and_then(|text| serde_json::from_str::<Note>(&text.text).ok());
-            let Some(note) = note.filter(Note::is_of_a_run) else {
+            let text = crate::input::read_text(&path.to_string_lossy(), MOST);
+            let note = text
+                .map_err(|failure| failure.to_string())
+                .and_then(|text| serde_json::from_str::<Note>(&text.text).map_err(|error| error.to_string()));
+            let note = match note {
+                Ok(note) => note,
+                Err(why) => {
+                    complain(&printable(&format!(
+                        "{} is no note on a run and is removed: {why}",
+                        path.display()
+                    )));
+                    drop(fs::remove_file(&path));
+                    continue;
+                }
+            };
+            let holds = note.holds();
+            if let Holds::No = holds {
                 drop(fs::remove_file(&path));
                 continue;
-            };
-            let is_one_in_the_other = |a: &[Id], b: &[Id]| a.first().is_some_and(|first| b.contains(first));
+            }
+            let is_one_in_the_other =
+                |a: &[String], b: &[String]| a.first().is_some_and(|first| b.contains(first));
             // A rollback works by the path: a folder that took the place of the other one would be lost.
             let is_by_path = path_of.starts_with(&note.folder) || note.folder.starts_with(&path_of);
-            if is_by_path || is_one_in_the_other(&own, &note.ids) || is_one_in_the_other(&note.ids, &own) {
-                let (run, folder) = (&note.run, note.folder.display());
-                return Err(Failure::new(format!("{run} works in {folder}, and is not over")).with_help(
-                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`)",
-                ));
+            if !is_by_path && !is_one_in_the_other(&own, &note.ids) && !is_one_in_the_other(&note.ids, &own) {
+                continue;
             }
+            let (run, folder, runs) = (&note.run, note.folder.display(), note.runs.display());
+            return Err(match holds {
+                Holds::Unknown(error) => Failure::new(format!(
+                    "{run} works in {folder}, and its state folder {runs} is away: {error}"
+                ))
+                .with_help(format!(
+                    "mount it or put it back, and end the run; of a run that is gone for good remove {}",
+                    path.display()
+                )),
+                _ => Failure::new(format!(
+                    "{run} works in {folder}, and is not over; its state folder is {runs}"
+                ))
+                .with_help(
+                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`)",
+                ),
+            });
         }
         Ok(())
     }
@@ -92,12 +157,14 @@ impl Turn {
     ///
     /// # Errors
     /// A note that cannot be written.
-    pub(super) fn note(&self, run: &RunId, folder: &Path, state: PathBuf) -> Result<(), Failure> {
+    pub(super) fn note(&self, run: &RunId, folder: &Path, runs: &Path) -> Result<(), Failure> {
         // Runs in two state folders may have one id.
         let free =
             (1..).map(|number| self.notes.join(format!("{run}-{number}.json"))).find(|path| !path.exists());
         let path = free.unwrap_or_else(|| self.notes.join("last.json"));
-        let note = Note { run: run.clone(), folder: folder.to_path_buf(), ids: ids(folder)?, state };
+        let runs = fs::canonicalize(runs).map_err(|error| Failure::io("find", runs, &error))?;
+        let runs_id = id(&runs).map_err(|error| Failure::io("look at", &runs, &error))?;
+        let note = Note { run: run.clone(), folder: folder.to_path_buf(), ids: ids(folder)?, runs, runs_id };
         let text = serde_json::to_string(&note)
             .map_err(|error| Failure::new(format!("cannot note {run}: {error}")))?;
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
@@ -105,36 +172,34 @@ impl Turn {
 }
 
 impl Note {
-    fn is_of_a_run(&self) -> bool {
+    fn holds(&self) -> Holds {
+        let state = self.runs.join(self.run.as_str()).join("RUN_STATE.json");
         // A pipe in its place would be waited for.
-        let is_file = fs::metadata(&self.state).map(|found| found.is_file());
-        match is_file.and_then(|is_file| if is_file { fs::read(&self.state) } else { Ok(Vec::new()) }) {
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
-            // A state that cannot be read is that of a run that was not found to be over.
-            Ok(state) => runstate::governed::check_state(&state, None).map_or(true, |report| {
-                report.run == self.run && report.status.is_none_or(|status| !status.state.is_terminal())
-            }),
+        let is_file = fs::metadata(&state).map(|found| found.is_file());
+        match is_file.and_then(|is_file| if is_file { fs::read(&state) } else { Ok(Vec::new()) }) {
+            // The run was removed, or never began.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match id(&self.runs) {
+                Ok(is) if is == self.runs_id => Holds::No,
+                Ok(_) => Holds::Unknown(io::Error::other("another folder is in its place")),
+                Err(error) => Holds::Unknown(error),
+            },
+            Err(error) => Holds::Unknown(error),
+            Ok(state) => match runstate::governed::check_state(&state, None) {
+                Ok(report)
+                    if report.run != self.run
+                        || report.status.as_ref().is_some_and(|status| status.state.is_terminal()) =>
+                {
+                    Holds::No
+                }
+                // A state that cannot be read is that of a run that was not found to be over.
+                _ => Holds::Yes,
+            },
         }
     }
 }
 
 /// The ids of a folder and of those around it, from the innermost out.
-fn ids(folder: &Path) -> Result<Vec<Id>, Failure> {
+fn ids(folder: &Path) -> Result<Vec<String>, Failure> {
     let folder = fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, &error))?;
     folder.ancestors().map(|path| id(path).map_err(|error| Failure::io("look at", path, &error))).collect()
-}
-
-#[cfg(unix)]
-fn id(path: &Path) -> io::Result<Id> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).map(|found| (found.dev(), found.ino()))
-}
-
-/// A system without inodes: the path counts.
-#[cfg(not(unix))]
-fn id(path: &Path) -> io::Result<Id> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hash = DefaultHasher::new();
-    path.hash(&mut hash);
-    Ok((0, hash.finish()))
 }

@@ -119,29 +119,25 @@ impl Runs {
         stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
         stored.ignore.extend(self.own_place(&source)?);
         folder::check_size(&source, &stored.ignore)?;
-        // Until the run has begun: of two that begin at once in one folder, the second sees the first.
-        // Where the user's data folder cannot be written, the runs of this state folder know of each other alone.
-        let take = || held::Turn::take(self.held()).or_else(|_| held::Turn::take(self.folder.join("held")));
-        let turn = stored.in_place.then(take).transpose()?;
-        if let Some(turn) = &turn {
-            turn.check_free(&source)?;
-        }
         let listing = folder::list(&source, &stored.ignore, &mut HashMap::new())?;
         folder::check_copy(&source, &listing, stored.in_place)?;
         // One that is made later shows as a change, and a rollback says that it was left.
         let kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs);
         stored.ignore.extend(kept.map(|(name, _)| PathBuf::from(name)));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
-        let text = stored.text()?;
+        // Until the run has begun: of two that begin at once in one folder, the second sees the first.
+        let turn = stored.in_place.then(|| held::Turn::take(&self.held())).transpose()?;
+        if let Some(turn) = &turn {
+            turn.check_free(&source)?;
+        }
         // This governor makes a run and drives none, so that it needs no place.
         let governor = self.governor_of(stored.clone(), Path::new(""))?;
         let claimed = governor.claim(&stored.project).map_err(refused)?;
         let place = claimed.folder();
-        let filled = self.fill(claimed.id(), &place, &source, &listing, &stored, &text);
+        let filled = self.fill(claimed.id(), &place, &source, &listing, &mut stored);
         let noted = filled.and_then(|()| {
             let Some(turn) = &turn else { return Ok(()) };
-            let place = fs::canonicalize(&place).map_err(|error| Failure::io("find", &place, &error))?;
-            turn.note(claimed.id(), &source, place.join("RUN_STATE.json"))
+            turn.note(claimed.id(), &source, &self.folder)
         });
         match noted {
             Ok(()) => claimed.begin(Some(stored.digest()?)).map_err(refused),
@@ -160,14 +156,15 @@ impl Runs {
         place: &Path,
         source: &Path,
         listing: &folder::Listing,
-        plan: &plan::Plan,
-        text: &str,
+        plan: &mut plan::Plan,
     ) -> Result<(), Failure> {
+        let work = if plan.in_place { source.to_path_buf() } else { place.join(WORK) };
         if !plan.in_place {
-            folder::copy(source, &place.join(WORK), listing)?;
+            folder::copy(source, &work, listing)?;
         }
+        plan.taken = Some(folder::id(&work).map_err(|error| Failure::io("look at", &work, &error))?);
         let path = place.join("plan.yaml");
-        let text = plan::tagged(text, run, self.keys());
+        let text = plan::tagged(&plan.text()?, run, self.keys());
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
     }
 
@@ -189,11 +186,11 @@ impl Runs {
         }
     }
 
-    /// Where it is noted which folders runs work in: one place for all runs of the user. Of a user without a data folder it is that of the
-    /// runs.
-    fn held(&self) -> PathBuf {
+    /// The places for notes on the folders that runs work in: one for all runs of the user. Where the user's data folder cannot be written, the
+    /// runs of this state folder know of each other alone.
+    fn held(&self) -> Vec<PathBuf> {
         let of_user = crate::runs::state_dir(None).map(|runs| runs.with_file_name("held"));
-        of_user.unwrap_or_else(|_| self.folder.join("held"))
+        of_user.into_iter().chain([self.folder.join("held")]).collect()
     }
 
     /// A governor for a run that there is.
@@ -262,17 +259,22 @@ impl Runs {
                 .map_err(refused)?;
         let place = place.to_path_buf();
         let governor = governor.setting_aside(|damaged, kept| {
-            complain(&format!(
-                "{} could not be read on: it is kept as {}, and begun anew from the states of the runs",
-                damaged.display(),
-                kept.display()
-            ));
+            let (is, then) = match damaged.ends_with("RUN_REPORTS.jsonl") {
+                true => {
+                    ("is not the file that the run wrote", "the reports of tools in it are lost to the run")
+                }
+                false => ("could not be read on", "it is begun anew from the states of the runs"),
+            };
+            complain(&format!("{} {is}: it is kept as {}, and {then}", damaged.display(), kept.display()));
         });
         let governor = governor.taking(move |run| {
-            let ended = strays::end_of(&place);
-            if ended > 0 {
-                let processes = if ended == 1 { "process" } else { "processes" };
-                complain(&format!("{run}: ended {ended} {processes} that a killed command had left running"));
+            let strays::Swept { ended, left } = strays::end_of(&place);
+            for (count, done) in [(ended, "ended"), (left, "could not end")].into_iter().filter(|it| it.0 > 0)
+            {
+                let processes = if count == 1 { "process" } else { "processes" };
+                complain(&format!(
+                    "{run}: {done} {count} {processes} that a killed command had left running"
+                ));
             }
         });
         Ok(match &self.keys {

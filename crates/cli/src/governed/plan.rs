@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::{CommandTool, shown};
+use super::folder::Work;
 use super::process::Place;
 use super::progress::Progress;
 use super::snapshot::{FolderRollback, Snapshot};
@@ -40,6 +41,9 @@ pub(crate) struct Plan {
     /// Work in the folder itself instead of a fresh copy.
     #[serde(default)]
     pub(crate) in_place: bool,
+    /// The id of the folder that its run began with, in a stored plan.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) taken: Option<String>,
     /// Names below the folder that are no part of it, such as what a build makes: not copied, not rolled back.
     #[serde(default)]
     pub(crate) ignore: Vec<PathBuf>,
@@ -81,6 +85,15 @@ pub(super) struct Command {
     pub(super) folder: PathBuf,
     #[serde(default = "ten_minutes")]
     pub(super) time_limit_seconds: u64,
+}
+
+impl Command {
+    /// All of the command, with its folder.
+    pub(super) fn in_words(&self, work: &Path) -> String {
+        // Joined to nothing a path would end in a separator.
+        let folder: PathBuf = work.join(&self.folder).components().collect();
+        format!("run {} in {}", shown(&self.run), folder.display())
+    }
 }
 
 /// A command that is a tool.
@@ -159,13 +172,13 @@ pub(crate) struct PlanFile {
 /// # Errors
 /// A file that cannot be read, is no YAML or does not say a plan, with the place; a plan that could not be executed.
 pub(crate) fn read(path: &str) -> Result<PlanFile, Failure> {
-    let plan = parsed(&input::read_text(path, LIMIT)?)?;
+    let source = input::read_text(path, LIMIT)?;
+    let plan = checked(from_yaml(&source)?, &source)?;
     let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
     Ok(PlanFile { plan, base })
 }
 
-fn parsed(source: &Text) -> Result<Plan, Failure> {
-    let plan: Plan = from_yaml(source)?;
+fn checked(plan: Plan, source: &Text) -> Result<Plan, Failure> {
     plan.check().map_err(|fault| Failure::new(format!("{}: {fault}", source.name)))?;
     Ok(plan)
 }
@@ -179,12 +192,20 @@ pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> R
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
     let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));
     match Keyring::admits(keys, &["plan", run.as_str()], text.as_bytes(), tag) {
-        Ok(()) => parsed(&source),
-        Err(why) => Err(Failure::new(format!("{}: {why}", source.name))),
+        Ok(()) => {}
+        Err(why) => return Err(Failure::new(format!("{}: {why}", source.name))),
     }
+    // The id of the folder is no field of a plan file.
+    let read = || {
+        let mut fields: serde_json::Map<String, serde_json::Value> = runstate::json::from_str(text)?;
+        let taken = fields.remove("taken").map(serde_json::from_value).transpose()?;
+        let plan = serde_json::from_value(fields.into())?;
+        Ok::<_, serde_json::Error>(Plan { taken, ..plan })
+    };
+    checked(read().map_err(|error| Failure::new(format!("{}: {error}", source.name)))?, &source)
 }
 
-/// A stored plan begins with its tag, where there is a key; to YAML it is a comment.
+/// A stored plan is JSON, which is YAML. It begins with its tag, where there is a key; to YAML that is a comment.
 const TAG: &str = "# tag ";
 
 impl PlanFile {
@@ -216,7 +237,6 @@ impl Plan {
     /// # Errors
     /// A folder whose name is no text; a plan above the limit for reading.
     pub(super) fn text(&self) -> Result<String, Failure> {
-        // JSON is YAML.
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
         if text.len() as u64 > STORED_LIMIT {
@@ -250,6 +270,7 @@ impl Plan {
             project: run.project().to_owned(),
             folder: PathBuf::new(),
             in_place: false,
+            taken: None,
             ignore: Vec::new(),
             plan_approval: Approval::Never,
             gates: Gates::default(),
@@ -324,16 +345,28 @@ impl Plan {
         })
     }
 
+    /// The checks of the results, in words.
+    fn checks(&self, work: &Path) -> impl Iterator<Item = String> {
+        let verify = self.verify.iter().map(|verify| format!("verify: {}", verify.in_words(work)));
+        let audit = self.audit.iter();
+        verify.chain(
+            audit.map(|audit| format!("audit by {}: {}", audit.reviewer, audit.command().in_words(work))),
+        )
+    }
+
     pub(super) fn parts(mut self, run: &Path, progress: Arc<Progress>) -> Parts {
         // A copy is where its run is, wherever that was moved.
         if !self.in_place {
             self.folder = run.join(super::WORK);
         }
-        let snapshot = Snapshot::new(run.join("snapshot"), self.folder.clone(), self.ignore.clone());
-        let place = Place { work: self.folder, run: run.to_path_buf(), progress, idle: Arc::default() };
+        let work = Work { path: std::mem::take(&mut self.folder), taken: self.taken.take() };
+        let snapshot = Snapshot::new(run.join("snapshot"), work.clone(), self.ignore.clone());
+        let checks = self.checks(&work.path).collect();
+        let place = Place { work, run: run.to_path_buf(), progress, idle: Arc::default() };
         let planner = AsWritten {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
             risks: self.tools.iter().filter(|tool| tool.risk == Risk::Critical).map(critical).collect(),
+            checks,
             snapshot: snapshot.clone(),
         };
         let tools = self.tools.into_iter().map(|spec| {
@@ -391,6 +424,7 @@ fn critical(tool: &ToolSpec) -> DeclaredRisk {
 struct AsWritten {
     tools: Vec<String>,
     risks: Vec<DeclaredRisk>,
+    checks: Vec<String>,
     snapshot: Snapshot,
 }
 
@@ -403,7 +437,8 @@ impl Planner for AsWritten {
         let failed = |failure: Failure| PartError::new(failure.to_string());
         self.snapshot.take().map_err(failed)?;
         let baseline = Some(self.snapshot.digest().map_err(failed)?);
-        Ok(ProposedPlan { tools: self.tools.clone(), risks: self.risks.clone(), baseline })
+        let (tools, risks, checks) = (self.tools.clone(), self.risks.clone(), self.checks.clone());
+        Ok(ProposedPlan { tools, risks, baseline, checks })
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::folder::Work;
 use super::plan;
 use super::progress::Progress;
 use super::strays;
@@ -23,7 +24,7 @@ pub(super) const KEPT_WHOLE: usize = 1 << 20;
 /// Where the programs of a run work.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    pub(super) work: PathBuf,
+    pub(super) work: Work,
     /// The folder of the run.
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
@@ -50,8 +51,10 @@ pub(super) struct Ended {
     /// Was the beginning of the standard output left out?
     pub(super) is_cut: bool,
     pub(super) stderr: String,
-    /// How many processes it had left running. They were ended.
+    /// How many processes it had left running that were ended.
     pub(super) strays: usize,
+    /// How many of them could not be ended.
+    pub(super) left: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +74,7 @@ pub(super) enum End {
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::process::ExitStatusExt;
-    super::folder::check_own(&place.work)?;
+    place.work.check()?;
     let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
     // One that was ended meanwhile is no loss: it had nothing to do.
     let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
@@ -84,7 +87,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     let (stdout, stderr) = (tail(stdout, most), tail(stderr, KEPT));
     let order = Order {
         run: command.run.clone(),
-        folder: place.work.join(&command.folder).as_os_str().as_bytes().to_vec(),
+        folder: place.work.path.join(&command.folder).as_os_str().as_bytes().to_vec(),
         env: told.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         input: told.input,
     };
@@ -99,8 +102,8 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     let outcome = match in_time {
         Some(said) => {
             let outcome = said.ok().flatten();
-            if outcome.is_some() {
-                // Nothing of the tool is left, and the next one may have the supervisor.
+            // Nothing of the tool is left, and the next one may have the supervisor.
+            if matches!(outcome, Some(Outcome::NotStarted(..) | Outcome::Ended { left: 0, .. })) {
                 *place.idle.lock().unwrap_or_else(PoisonError::into_inner) = supervised.supervisor.take();
             }
             outcome
@@ -112,18 +115,18 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     };
     // All that had the outputs is gone then, so they have come to their end.
     drop(supervised);
-    let (end, strays) = match outcome {
+    let (end, strays, left) = match outcome {
         Some(Outcome::NotStarted(Some(number), _)) => return Err(io::Error::from_raw_os_error(number)),
         Some(Outcome::NotStarted(None, why)) => return Err(io::Error::other(why)),
-        Some(Outcome::Ended { status, strays }) if is_in_time => {
-            (End::Exited(ExitStatus::from_raw(status)), strays)
+        Some(Outcome::Ended { status, strays, left }) if is_in_time => {
+            (End::Exited(ExitStatus::from_raw(status)), strays, left)
         }
-        Some(Outcome::Ended { strays, .. }) => (End::TimedOut, strays),
+        Some(Outcome::Ended { strays, left, .. }) => (End::TimedOut, strays, left),
         // Its supervisor was ended, by the tool or since it did not answer: what the tool left is not known.
-        None => (End::Unknown, 0),
+        None => (End::Unknown, 0, 0),
     };
     let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);
-    Ok(Ended { end, stdout, is_cut, stderr, strays })
+    Ok(Ended { end, stdout, is_cut, stderr, strays, left })
 }
 
 #[cfg(not(unix))]

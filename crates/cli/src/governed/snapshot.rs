@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use runstate::governed::{Change, Rollback, RunView};
 
-use super::folder::{self, Digests, Kind, Listing};
+use super::folder::{self, Digests, Kind, Listing, Work};
 use crate::failure::Failure;
 
 /// The most changes that are told of one call, of which the state of the run has each.
@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     kept: PathBuf,
-    work: PathBuf,
+    work: Work,
     ignore: Vec<PathBuf>,
     seen: Arc<Mutex<Seen>>,
 }
@@ -37,7 +37,7 @@ struct Seen {
 }
 
 impl Snapshot {
-    pub(super) fn new(kept: PathBuf, work: PathBuf, ignore: Vec<PathBuf>) -> Self {
+    pub(super) fn new(kept: PathBuf, work: Work, ignore: Vec<PathBuf>) -> Self {
         Snapshot { kept, work, ignore, seen: Arc::default() }
     }
 
@@ -53,7 +53,7 @@ impl Snapshot {
         if beside.exists() {
             fs::remove_dir_all(&beside).map_err(|error| Failure::io("remove", &beside, &error))?;
         }
-        folder::copy(&self.work, &beside, &self.worked(&mut Digests::new())?)?;
+        folder::copy(&self.work.path, &beside, &self.worked(&mut Digests::new())?)?;
         fs::rename(&beside, &self.kept).map_err(|error| Failure::io("rename", &beside, &error))
     }
 
@@ -112,7 +112,8 @@ impl Snapshot {
     }
 
     fn worked(&self, digests: &mut Digests) -> Result<Listing, Failure> {
-        folder::list(&self.work, &self.ignore, digests)
+        self.work.check().map_err(|error| Failure::io("use", &self.work.path, &error))?;
+        folder::list(&self.work.path, &self.ignore, digests)
     }
 
     /// Brings the folder back, touching what differs alone. Doing it again does nothing.
@@ -139,7 +140,7 @@ impl Snapshot {
         // From the innermost out: what was not there, or was something else. So no link is left to write through, and no file that has
         // another name elsewhere is written to.
         for (name, about) in is.iter().rev().filter(|(name, _)| differs(name)) {
-            let path = self.work.join(name);
+            let path = self.work.path.join(name);
             match about.kind {
                 // It may hold names that are ignored, and then it stays.
                 Kind::Folder if self.ignore.iter().any(|ignored| ignored.starts_with(Path::new(name))) => {}
@@ -152,12 +153,12 @@ impl Snapshot {
             }
         }
         for (name, about) in was.iter().filter(|(name, _)| differs(name)) {
-            let (kept, work) = (self.kept.join(name), self.work.join(name));
+            let (kept, work) = (self.kept.join(name), self.work.path.join(name));
             note("restore", &work, folder::put(&kept, &work, about.kind));
         }
         // Last, from the innermost out: nothing can be restored in a folder that may not be written.
         for (name, about) in was.iter().rev() {
-            let path = self.work.join(name);
+            let path = self.work.path.join(name);
             note("set the owner and the mode of", &path, folder::own(&path, about));
         }
         if errors.is_empty() {
@@ -182,7 +183,7 @@ impl Snapshot {
                 is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700)
             {
                 // Of another user it stays as it is, and each change in it fails and is told.
-                drop(folder::open(&self.work.join(name)));
+                drop(folder::open(&self.work.path.join(name)));
             }
             before = Some(is);
         }

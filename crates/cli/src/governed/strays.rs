@@ -5,8 +5,6 @@
 //! not found then.
 
 use std::ffi::OsString;
-#[cfg(unix)]
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A variable in the environment of each process of a run: the folder of the run.
@@ -14,13 +12,16 @@ pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
 
 /// Its value: the folder by device, inode and path. Another folder of that path, in another mount namespace, is of another run.
 pub(super) fn marker(run: &Path) -> OsString {
-    #[cfg(unix)]
-    let id = std::fs::metadata(run).map(|found| (found.dev(), found.ino())).unwrap_or_default();
-    #[cfg(not(unix))]
-    let id = (0, 0);
-    let mut marker = OsString::from(format!("{}:{}:", id.0, id.1));
+    let mut marker = OsString::from(super::folder::id(run).unwrap_or_default() + ":");
     marker.push(run);
     marker
+}
+
+/// The processes that were found: how many were ended, and how many go on since they could not be.
+#[derive(Debug, Default)]
+pub(super) struct Swept {
+    pub(super) ended: usize,
+    pub(super) left: usize,
 }
 
 #[cfg(target_os = "linux")]
@@ -32,10 +33,11 @@ mod linux {
     use std::thread;
     use std::time::Duration;
 
+    use super::Swept;
     use rustix::io::Errno;
     use rustix::process::{
-        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, set_child_subreaper, waitid,
-        waitpid,
+        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, set_child_subreaper, wait,
+        waitid,
     };
 
     /// How often processes are looked for: each that is ended may leave its own children.
@@ -50,41 +52,50 @@ mod linux {
         set_child_subreaper(Some(getpid())).ok();
     }
 
-    /// Ends the children of this process and all that these leave. Says how many there were.
-    pub(in super::super) fn end_children() -> usize {
-        let own = getpid().as_raw_nonzero().get();
-        let (mut counted, mut ended) = (BTreeSet::new(), 0);
+    /// Ends the processes that `found` names until there are none, and counts them.
+    fn end(found: impl Fn() -> Option<Vec<Pid>>) -> Swept {
+        let (mut ended, mut left) = (BTreeSet::new(), Vec::new());
         for _ in 0..ROUNDS {
-            let any = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            if matches!(waitid(WaitId::All, any), Err(Errno::CHILD)) {
+            let Some(these) = found() else {
+                left.clear();
                 break;
-            }
-            for child in processes().filter(|pid| parent(*pid) == Some(own)) {
-                // One that ended by itself was not left running.
-                let lives = !has_ended(child);
-                kill_process(child, Signal::KILL).ok();
-                let is_gone = matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(Some(_)));
-                counted.extend(lives.then_some(child.as_raw_nonzero()));
-                ended += usize::from(is_gone && counted.remove(&child.as_raw_nonzero()));
-            }
+            };
+            left = these;
+            let killed =
+                left.iter().filter(|pid| !has_ended(**pid) && kill_process(**pid, Signal::KILL).is_ok());
+            ended.extend(killed.map(|pid| pid.as_raw_nonzero()));
             thread::sleep(PAUSE);
         }
-        ended
+        left.retain(|pid| !has_ended(*pid));
+        ended.retain(|pid| left.iter().all(|other| other.as_raw_nonzero() != *pid));
+        Swept { ended: ended.len(), left: left.len() }
+    }
+
+    /// Ends the children of this process and all that these leave.
+    pub(in super::super) fn end_children() -> Swept {
+        let own = getpid().as_raw_nonzero().get();
+        end(|| {
+            // One that ended leaves its children before its parent can reap it.
+            while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+            match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT) {
+                Err(Errno::CHILD) => None,
+                _ => Some(processes().filter(|pid| parent(*pid) == Some(own)).collect()),
+            }
+        })
     }
 
     /// Ends the processes that have the folder of a run in their environment, once the supervisor of a command that is no more has ended all
-    /// that it knows of. The idle supervisor of a command that lives is let be. Says how many processes there were.
-    pub(in super::super) fn end_of(run: &Path) -> usize {
+    /// that it knows of. The idle supervisor of a command that lives is let be.
+    pub(in super::super) fn end_of(run: &Path) -> Swept {
         // The governor that makes a run has no folder yet.
         if run.as_os_str().is_empty() {
-            return 0;
+            return Swept::default();
         }
         let entry = [super::MARKER.as_bytes(), b"=", super::marker(run).as_bytes()].concat();
         let is_of_run = |pid: &Pid| {
             let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()));
             environ.is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|one| *one == *entry))
         };
-        let mut ended = BTreeSet::new();
         let own = getpid();
         let of_run = || processes().filter(|pid| *pid != own && is_of_run(pid));
         for _ in 0..RESPITE {
@@ -93,17 +104,8 @@ mod linux {
             }
             thread::sleep(PAUSE);
         }
-        for _ in 0..ROUNDS {
-            let found: Vec<Pid> = of_run().filter(|pid| supervisor(*pid) != Some(Lives::OfCommand)).collect();
-            let killed = found.into_iter().filter(|pid| kill_process(*pid, Signal::KILL).is_ok());
-            let killed: Vec<_> = killed.map(|pid| pid.as_raw_nonzero()).collect();
-            if killed.is_empty() {
-                break;
-            }
-            ended.extend(killed);
-            thread::sleep(PAUSE);
-        }
-        ended.len()
+        let strays = || of_run().filter(|pid| supervisor(*pid) != Some(Lives::OfCommand)).collect();
+        end(|| Some(strays()).filter(|found: &Vec<Pid>| !found.is_empty()))
     }
 
     /// A supervisor, and whether the command that started it lives.
@@ -153,16 +155,16 @@ pub(super) use linux::{adopt, end_children, end_of};
 /// A system without `/proc` and subreapers: a process that leaves its group is not found.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use std::path::Path;
+    use super::{Path, Swept};
 
     pub(in super::super) fn adopt() {}
 
-    pub(in super::super) fn end_children() -> usize {
-        0
+    pub(in super::super) fn end_children() -> Swept {
+        Swept::default()
     }
 
-    pub(in super::super) fn end_of(_: &Path) -> usize {
-        0
+    pub(in super::super) fn end_of(_: &Path) -> Swept {
+        Swept::default()
     }
 }
 #[cfg(not(target_os = "linux"))]

@@ -37,8 +37,10 @@ pub(super) enum Outcome {
     Ended {
         /// As the operating system has it: an exit code or a signal.
         status: i32,
-        /// How many processes it had left running. They were ended.
+        /// How many processes it had left running that were ended.
         strays: usize,
+        /// How many of them could not be ended.
+        left: usize,
     },
 }
 
@@ -71,6 +73,7 @@ mod unix {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::sync::mpsc;
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+    use std::time::Duration;
 
     use rustix::net::{
         RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -79,9 +82,14 @@ mod unix {
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
     use super::{
-        Child, Command, ExitCode, Order, OsStr, Outcome, Stdio, WORD, Write, io, receive, send, thread,
+        Child, Command, ExitCode, Order, OsStr, Outcome, Read, Stdio, WORD, Write, io, receive, send, thread,
     };
-    use crate::governed::strays;
+    use crate::governed::strays::{self, Swept};
+
+    /// The first word of a supervisor: it is one, and what it starts is its to end.
+    const HELLO: &[u8; 8] = b"runstate";
+    /// The time that it has for its first word.
+    const PATIENCE: Duration = Duration::from_secs(10);
 
     /// The command's end of a supervisor.
     #[derive(Debug)]
@@ -102,11 +110,22 @@ mod unix {
             command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
             // A tool that has the key could write the files of its own run.
             command.env(strays::MARKER, strays::marker(run)).env_remove(crate::keys::VARIABLE);
-            Ok(Supervisor { process: command.spawn()?, socket })
+            let supervisor = Supervisor { process: command.spawn()?, socket };
+            supervisor.socket.set_read_timeout(Some(PATIENCE))?;
+            let mut said = [0; HELLO.len()];
+            if (&supervisor.socket).read_exact(&mut said).is_err() || said != *HELLO {
+                let program = std::env::current_exe()?;
+                return Err(io::Error::other(format!(
+                    "the supervisor of the tools does not answer: it is started as {}, which is to be the program `runstate` itself and no loader",
+                    program.display()
+                )));
+            }
+            supervisor.socket.set_read_timeout(None)?;
+            Ok(supervisor)
         }
     }
 
-    /// An idle one ends when its socket is closed, and is waited for: a command leaves no child behind.
+    /// An idle one ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not is killed.
     impl Drop for Supervisor {
         fn drop(&mut self) {
             drop(self.socket.shutdown(std::net::Shutdown::Both));
@@ -114,8 +133,9 @@ mod unix {
                 if !matches!(self.process.try_wait(), Ok(None)) {
                     return;
                 }
-                thread::sleep(std::time::Duration::from_millis(1));
+                thread::sleep(Duration::from_millis(1));
             }
+            drop(self.process.kill().and_then(|()| self.process.wait()));
         }
     }
 
@@ -183,6 +203,7 @@ mod unix {
         let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         socket.peer_addr()?;
         strays::adopt();
+        (&socket).write_all(HELLO)?;
         let current = Arc::new(Mutex::new(Current::default()));
         let orders = orders(socket.try_clone()?, Arc::clone(&current));
         for (order, outputs) in orders {
@@ -198,7 +219,8 @@ mod unix {
                     kill_process_group(leader, Signal::KILL).ok();
                     current.leader = None;
                     let status = tool.wait()?.into_raw();
-                    Outcome::Ended { status, strays: strays::end_children() }
+                    let Swept { ended, left } = strays::end_children();
+                    Outcome::Ended { status, strays: ended, left }
                 }
             };
             // The command may be gone.
