@@ -93,6 +93,58 @@ fn a_run_that_is_killed_again_and_again_ends_in_order() {
     assert!(killed >= 10, "{killed} kills");
 }
 
+/// Killed while it begins, from its first write on: a folder without a state is no run and holds nothing, and each state ends by a command.
+#[test]
+fn a_run_that_is_killed_while_it_begins_ends_by_a_command() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], &format!("in_place: true\n{REVIEW}"));
+    let runs = || -> Vec<String> {
+        let entries = fs::read_dir(session.path(STATE_DIR)).into_iter().flatten().flatten();
+        entries
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .filter(|name| name.starts_with("RUN-"))
+            .collect()
+    };
+    let (mut seen, mut without_state, mut begun) = (0, 0, 0);
+    for attempt in 0..150_u64 {
+        let args = ["governed", "run", "plan.yaml", "--state-dir", STATE_DIR];
+        let mut command = session.command(&args);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Each second life is measured from the folder of the run on.
+        let before = runs().len();
+        while attempt % 2 == 1 && runs().len() == before && child.try_wait().unwrap().is_none() {}
+        std::thread::sleep(Duration::from_micros(if attempt % 2 == 1 {
+            40 * attempt
+        } else {
+            300 * attempt
+        }));
+        drop(child.kill());
+        child.wait().unwrap();
+        for run in runs() {
+            let file = |name: &str| session.path(&format!("{STATE_DIR}/{run}/{name}")).exists();
+            if file("FINAL_REPORT.md") {
+                continue;
+            }
+            seen += 1;
+            if file("RUN_STATE.json") {
+                begun += 1;
+                assert!(file("plan.yaml"), "a state has a plan");
+                let done = governed(&session, &["recover", &run, "--json"]);
+                let status = json(&done)["status"].as_str().unwrap_or_default().to_owned();
+                assert!(["COMPLETE", "HALTED_UNSAFE"].contains(&&*status), "{attempt}: {}", done.shown());
+                assert_in_order(&session, &run);
+            } else {
+                without_state += 1;
+                fs::remove_dir_all(session.path(&format!("{STATE_DIR}/{run}"))).unwrap();
+            }
+        }
+    }
+    println!("{seen} cut short: {without_state} without a state, {begun} begun");
+    assert!(without_state > 0 && begun > 0, "{without_state} without a state, {begun} begun");
+    // What was left behind holds no folder.
+    assert_eq!(governed(&session, &["run", "plan.yaml"]).code, Some(0));
+}
+
 /// Killed again and again while it rolls back: it goes on where it was, and the folder is as it was before the run.
 #[test]
 fn a_rollback_that_is_killed_again_and_again_is_finished() {

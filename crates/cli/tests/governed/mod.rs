@@ -1,5 +1,6 @@
 //! Governed runs with real commands, several processes, and kills.
 
+mod adversaries;
 mod checks;
 mod keyed;
 mod kills;

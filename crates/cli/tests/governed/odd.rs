@@ -1,6 +1,7 @@
 //! Files that are missing, or are no files.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id};
@@ -44,20 +45,26 @@ fn what_is_no_file_stops_no_run() {
     }
 }
 
+/// A run that waits, with reports that were moved out of its state, and the file of those.
+fn waiting_with_reports(session: &Session) -> (String, PathBuf) {
+    let names: Vec<String> = (0..110).map(|number| format!("t{number}")).collect();
+    let mut tools: Vec<_> = names.iter().map(|name| (name.as_str(), "true")).collect();
+    tools.push(("deploy", "true"));
+    plan(session, &tools, REVIEW);
+    let gates = format!("gates: {{auto: [{}]}}", names.join(", "));
+    let text = session.read("plan.yaml").replace("gates: {auto: []}", &gates);
+    session.write("plan.yaml", text);
+    let run = run_id(&json(&governed(session, &["run", "plan.yaml", "--json"])));
+    let reports = session.path(&format!("{STATE_DIR}/{run}/RUN_REPORTS.jsonl"));
+    (run, reports)
+}
+
 /// So it is with the reports that were moved out of the state: they are lost, and the run ends.
 #[test]
 fn reports_that_are_no_file_stop_no_run() {
     for program in ["mkdir", "mkfifo"] {
         let session = Session::new();
-        let names: Vec<String> = (0..110).map(|number| format!("t{number}")).collect();
-        let mut tools: Vec<_> = names.iter().map(|name| (name.as_str(), "true")).collect();
-        tools.push(("deploy", "true"));
-        plan(&session, &tools, REVIEW);
-        let gates = format!("gates: {{auto: [{}]}}", names.join(", "));
-        let text = session.read("plan.yaml").replace("gates: {auto: []}", &gates);
-        session.write("plan.yaml", text);
-        let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
-        let reports = session.path(&format!("{STATE_DIR}/{run}/RUN_REPORTS.jsonl"));
+        let (run, reports) = waiting_with_reports(&session);
         fs::remove_file(&reports).unwrap();
         assert!(Command::new(program).arg(&reports).status().unwrap().success());
         let approved = governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]);
@@ -65,6 +72,29 @@ fn reports_that_are_no_file_stop_no_run() {
         let done = governed(&session, &["recover", &run, "--json"]);
         assert_eq!(json(&done)["status"], "COMPLETE", "{program}: {}", done.shown());
     }
+}
+
+/// Reports that are fewer than the state says are set aside, by a message of their own.
+#[test]
+fn reports_that_are_cut_are_set_aside() {
+    let session = Session::new();
+    let (run, reports) = waiting_with_reports(&session);
+    let text = fs::read(&reports).unwrap();
+    fs::write(&reports, &text[..text.len() / 2]).unwrap();
+    let approved = governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.shown());
+    let told = "RUN_REPORTS.jsonl is not the file that the run wrote: it is kept as ";
+    assert!(approved.stderr.contains(told), "{}", approved.shown());
+    assert!(
+        approved.stderr.contains("the reports of tools in it are lost to the run"),
+        "{}",
+        approved.shown()
+    );
+    assert_eq!(fs::read(reports.with_extension("jsonl.damaged-1")).unwrap(), text[..text.len() / 2]);
+    let done = governed(&session, &["recover", &run, "--json"]);
+    assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains(&format!("has {} bytes of {}: ", text.len() / 2, text.len())), "{report}");
 }
 
 /// A command that finds no lock does not get the run.

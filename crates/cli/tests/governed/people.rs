@@ -141,7 +141,12 @@ fn a_plan_that_a_person_must_approve_of_waits() {
     let (run, waits) = (run_id(&json(&waiting)), json(&waiting)["waits"].clone());
     let action = waits["request"]["action"].as_str().unwrap();
     assert!(action.starts_with("execute the plan build; build would run sh -c true in "), "{action}");
-    assert!(action.ends_with("work (High risk)"), "{action}");
+    for shown in
+        ["work (High risk); then verify: run test -f index.html in ", "; then audit by quality: run true in "]
+    {
+        assert!(action.contains(shown), "{action}");
+    }
+    assert_eq!(json(&governed(&session, &["approvals", "--json"]))[0]["action"], action);
     assert_eq!(records("PENDING"), 1);
     let seen = governed(&session, &["status", &run]);
     let id = waits["approval"].as_str().unwrap();

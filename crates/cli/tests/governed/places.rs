@@ -251,16 +251,98 @@ fn a_folder_has_one_run_whatever_the_state_folder() {
         session.run(&["governed", "reject", &format!("{id}-A1"), "--by", "ada", "--state-dir", "one"]);
     assert_eq!(rejected.code, Some(0), "{}", rejected.shown());
     assert_eq!(run("inner.yaml", "two").code, Some(3), "the first is over");
-    // A run that is not there any more has no folder.
-    fs::remove_dir_all(session.path("two")).unwrap();
+    // A run that was taken out of its state folder has no folder.
+    for entry in fs::read_dir(session.path("two")).unwrap().flatten() {
+        fs::remove_dir_all(entry.path()).unwrap();
+    }
     assert_eq!(run("outer.yaml", "one").code, Some(3));
 }
 
-/// More names than there once could be, made by a tool that fails: they go.
+/// A state folder that is away keeps the folders of its runs, and the message says how they are given up.
+#[test]
+fn a_state_folder_that_is_away_keeps_its_folders() {
+    let session = Session::new();
+    let text = format!(
+        "project: SITE\nfolder: site\nin_place: true\ntools:\n  - {{name: deploy, run: ['true']}}\n{PASSES}"
+    );
+    session.write("site/index.html", "old").write("plan.yaml", text);
+    let run = |dir: &str| session.run(&["governed", "run", "plan.yaml", "--json", "--state-dir", dir]);
+    assert_eq!(run("one").code, Some(3));
+    fs::rename(session.path("one"), session.path("elsewhere")).unwrap();
+    let away = run("two");
+    assert_eq!(away.code, Some(2), "{}", away.shown());
+    assert!(away.stderr.contains("its state folder [tmp]/one is away: No such file"), "{}", away.shown());
+    // As a place that nothing is mounted on.
+    fs::create_dir(session.path("one")).unwrap();
+    let away = run("two");
+    assert!(away.stderr.contains("another folder is in its place"), "{}", away.shown());
+    let note = away.stderr.split("remove [tmp]/").nth(1).unwrap().split_whitespace().next().unwrap();
+    fs::remove_dir(session.path("one")).unwrap();
+    fs::rename(session.path("elsewhere"), session.path("one")).unwrap();
+    let held = run("two");
+    assert!(held.stderr.contains("is not over; its state folder is [tmp]/one"), "{}", held.shown());
+    fs::remove_dir_all(session.path("one")).unwrap();
+    assert_eq!(run("two").code, Some(2), "it may come back");
+    fs::remove_file(session.path(note)).unwrap();
+    assert_eq!(run("two").code, Some(3), "its note was removed");
+}
+
+/// A process that was stopped while it began a run holds no other up for ever.
+#[test]
+fn the_lock_of_the_notes_is_waited_for_and_named() {
+    let session = Session::new();
+    in_place(&session, "true", PASSES);
+    session.write("home/runstate/held/lock", "4321\n");
+    let lock = fs::File::open(session.path("home/runstate/held/lock")).unwrap();
+    lock.lock().unwrap();
+    let said = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(
+        said.stderr.contains("process 4321 has had [tmp]/home/runstate/held/lock for 10 s"),
+        "{}",
+        said.shown()
+    );
+    lock.unlock().unwrap();
+    assert_eq!(governed(&session, &["run", "plan.yaml"]).code, Some(0));
+}
+
+/// A folder that took the place of the run's folder is not the run's to roll back.
+#[test]
+fn a_rollback_leaves_another_folder_alone() {
+    let session = Session::new();
+    in_place(&session, "true", PASSES);
+    session.write("site/index.html", "old");
+    let text = session.read("plan.yaml").replace("folder: .", "folder: site").replace("auto", "required");
+    session.write("plan.yaml", text);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    fs::rename(session.path("site"), session.path("away")).unwrap();
+    session.write("site/mine.txt", "precious");
+    let rejected = governed(&session, &["reject", &format!("{run}-A1"), "--by", "ada"]);
+    assert!(rejected.stdout.contains("is HALTED_UNSAFE"), "{}", rejected.shown());
+    let state = session.read(&format!("runs/{run}/RUN_STATE.json"));
+    assert!(state.contains("is another folder than the one that the run began with"), "{state}");
+    assert_eq!(super::files(&session, "site"), [("mine.txt".to_owned(), "precious".to_owned())]);
+}
+
+#[test]
+fn a_copy_that_a_tool_replaced_is_left_alone() {
+    for exit in [0, 1] {
+        let session = Session::new();
+        let swap = format!("cd ..; mv work aside; mkdir work; echo precious > work/mine.txt; exit {exit}");
+        plan(&session, &[("build", &swap)], REVIEW);
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
+        let why = json(&said)["why"].to_string();
+        assert!(why.contains("is another folder than the one that the run began with"), "{why}");
+        assert_eq!(session.read(&format!("runs/{}/work/mine.txt", run_id(&json(&said)))), "precious\n");
+    }
+}
+
+/// Many names, made by a tool that fails: they go.
 #[test]
 fn many_files_are_rolled_back() {
     let session = Session::new();
-    plan(&session, &[("build", "mkdir made; cd made; seq 21000 | xargs touch; exit 1")], REVIEW);
+    plan(&session, &[("build", "mkdir made; cd made; seq 50000 | xargs touch; exit 1")], REVIEW);
     let said = governed(&session, &["run", "plan.yaml", "--json"]);
     assert_eq!(json(&said)["status"], "ROLLED_BACK", "{}", said.shown());
     let run = run_id(&json(&said));

@@ -8,7 +8,7 @@ use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id, un
 use crate::session::Session;
 
 /// Is a process with that id alive and no zombie?
-fn lives(pid: &str) -> bool {
+pub(super) fn lives(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, behind)| !behind.trim_start().starts_with('Z'))
 }
