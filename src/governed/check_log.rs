@@ -9,7 +9,6 @@ use super::lines::{Ends, LineReader, MOST_LINE};
 use super::log_line::{self, From, Told};
 use super::when::When;
 use crate::governed_run::GovernedRunStatus;
-use crate::kernel::Status;
 
 /// A transition that a log tells of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -321,10 +320,7 @@ fn late(last: &Last, at: Option<When>, seq: Option<u64>, wrong: &mut Vec<String>
 fn other_event(from: Option<GovernedRunStatus>, to: GovernedRunStatus, event: &str) -> Option<String> {
     let expected = match from {
         None => "create",
-        Some(from) => {
-            let graph = GovernedRunStatus::graph();
-            graph.edges.iter().find(|edge| edge.from == from.name() && edge.to == to.name())?.event
-        }
+        Some(from) => super::faults::event(from, to)?,
     };
     let shown: String = event.chars().take(60).collect();
     (event != expected).then(|| format!("its event is {shown:?}, that of the transition is {expected}"))

@@ -105,9 +105,6 @@ pub(super) const VERSION: u32 = 1;
 
 impl<S: DeserializeOwned> Document<S> {
     /// Reads the file.
-    ///
-    /// # Errors
-    /// The first fault, with line and column.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         // A newer version's field would fail in some detail; better to name the version.
         #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::chain::Chain;
 use super::document::Document;
-use super::drive::asked_about_plan;
+use super::drive::asked;
 use super::error::GovernedError;
 use super::folders::Folders;
 use super::open::{Found, Observers, OpenRun, Place, SettingAside};
@@ -131,49 +131,9 @@ impl Governor {
     /// The files are the authority: a transition is told before it is written, and one that could not be written is told again
     /// when it is taken again.
     ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use runstate::clock::TokioClock;
-    /// # use runstate::files::RealDisk;
-    /// # use runstate::governed::*;
-    /// # use runstate::governed_run::{Opinion, RunId};
-    /// # struct Nothing;
-    /// # #[async_trait::async_trait]
-    /// # impl Planner for Nothing {
-    /// #     async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
-    /// #         Ok(ProposedPlan::default())
-    /// #     }
-    /// # }
-    /// # #[async_trait::async_trait]
-    /// # impl Verifier for Nothing {
-    /// #     async fn verify(&self, _: &RunView<'_>) -> Result<Vec<String>, PartError> {
-    /// #         Ok(vec!["nothing was done".to_owned()])
-    /// #     }
-    /// # }
-    /// # #[async_trait::async_trait]
-    /// # impl Auditor for Nothing {
-    /// #     fn name(&self) -> &str {
-    /// #         "quality"
-    /// #     }
-    /// #     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
-    /// #         Ok((Opinion::Pass, "nothing to object to".to_owned()))
-    /// #     }
-    /// # }
-    /// # #[async_trait::async_trait]
-    /// # impl Rollback for Nothing {
-    /// #     async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
-    /// #         Ok(())
-    /// #     }
-    /// # }
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
-    /// # runtime.block_on(async {
-    /// # let folder = std::env::temp_dir().join(format!("runstate-observed-{}", std::process::id()));
-    /// # let parts = Parts {
-    /// #     planner: Box::new(Nothing), plan_approval: Box::new(AutoApproved), tools: vec![],
-    /// #     verifier: Box::new(Nothing), auditors: vec![Box::new(Nothing)], rollback: Box::new(Nothing),
-    /// # };
-    /// # let clock = Arc::new(TokioClock::starting_at(1_769_860_800_000));
-    /// # let governor = Governor::new(Arc::new(RealDisk), Folders::new(&folder), clock, parts, Rules::default())?;
+    /// ```no_run
+    /// # use runstate::governed::{Governor, GovernedError};
+    /// # async fn example(governor: Governor) -> Result<(), GovernedError> {
     /// use runstate::trace::{Recorder, Rulebook, Verdict, check};
     /// use runstate::{governed_run::AnyGovernedRun, kernel::Persist};
     ///
@@ -189,10 +149,8 @@ impl Governor {
     /// // A transition that was not taken is found out.
     /// trace.remove(2);
     /// assert_eq!(check(&trace, &book).verdict, Verdict::Violates);
-    /// # std::fs::remove_dir_all(&folder).map_err(|error| panic!("{error}")).ok();
-    /// # Ok::<(), GovernedError>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(())
+    /// # }
     /// ```
     #[must_use]
     pub fn observed(self, observers: impl Fn(&RunId, &str) -> Observer + Send + Sync + 'static) -> Self {
@@ -214,69 +172,24 @@ impl Governor {
     ///   mistake in the configuration, and the ledger is moved aside first. For a run that there is such a ledger is set aside
     ///   ([`setting_aside`](Self::setting_aside)), and lines without a tag tell of nothing.
     ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use runstate::clock::TokioClock;
-    /// # use runstate::files::RealDisk;
-    /// # use runstate::governed::*;
-    /// # use runstate::governed_run::{Opinion, RunId};
-    /// # struct Nothing;
-    /// # #[async_trait::async_trait]
-    /// # impl Planner for Nothing {
-    /// #     async fn plan(&self, _: &RunId, _: Option<&str>) -> Result<ProposedPlan, PartError> {
-    /// #         Ok(ProposedPlan::default())
-    /// #     }
-    /// # }
-    /// # #[async_trait::async_trait]
-    /// # impl Verifier for Nothing {
-    /// #     async fn verify(&self, _: &RunView<'_>) -> Result<Vec<String>, PartError> {
-    /// #         Ok(vec!["nothing was done".to_owned()])
-    /// #     }
-    /// # }
-    /// # #[async_trait::async_trait]
-    /// # impl Auditor for Nothing {
-    /// #     fn name(&self) -> &str {
-    /// #         "quality"
-    /// #     }
-    /// #     async fn audit(&self, _: &RunView<'_>) -> Result<(Opinion, String), PartError> {
-    /// #         Ok((Opinion::Pass, "nothing to object to".to_owned()))
-    /// #     }
-    /// # }
-    /// # #[async_trait::async_trait]
-    /// # impl Rollback for Nothing {
-    /// #     async fn roll_back(&self, _: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
-    /// #         Ok(())
-    /// #     }
-    /// # }
-    /// # fn parts() -> Parts {
-    /// #     Parts {
-    /// #         planner: Box::new(Nothing), plan_approval: Box::new(AutoApproved), tools: vec![],
-    /// #         verifier: Box::new(Nothing), auditors: vec![Box::new(Nothing)], rollback: Box::new(Nothing),
-    /// #     }
-    /// # }
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
-    /// # runtime.block_on(async {
-    /// # let folder = std::env::temp_dir().join(format!("runstate-governor-keyed-{}", std::process::id()));
-    /// # let folders = Folders::new(&folder);
-    /// # let governor = || {
-    /// #     let clock = Arc::new(TokioClock::starting_at(1_769_860_800_000));
-    /// #     Governor::new(Arc::new(RealDisk), Folders::new(&folder), clock, parts(), Rules::default())
-    /// # };
-    /// let keyed = governor()?.keyed(format!("k1 {}", "ab".repeat(32)).parse()?);
+    /// ```no_run
+    /// # use runstate::governed::{Folders, GovernedError, Governor};
+    /// # async fn example(
+    /// #     folders: Folders, governor: impl Fn(&Folders) -> Result<Governor, GovernedError>,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let keyed = governor(&folders)?.keyed(format!("k1 {}", "ab".repeat(32)).parse()?);
     /// let run = keyed.start("HELLO").await?.run;
     ///
     /// // A governor without the key is refused, and so is a state that was edited.
-    /// let refused = governor()?.status(&run).unwrap_err().to_string();
+    /// let refused = governor(&folders)?.status(&run).unwrap_err().to_string();
     /// assert!(refused.contains("it is stored under the key \"k1\""), "{refused}");
     /// let path = folders.state(&run);
     /// let edited = std::fs::read_to_string(&path)?.replace("nothing was done", "all was done");
     /// std::fs::write(&path, edited)?;
     /// let refused = keyed.status(&run).unwrap_err().to_string();
     /// assert!(refused.contains("its tag does not fit"), "{refused}");
-    /// # std::fs::remove_dir_all(&folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(())
+    /// # }
     /// ```
     #[must_use]
     pub fn keyed(self, keys: Keyring) -> Self {
@@ -441,11 +354,7 @@ impl Governor {
         let Some(past) = self.expired(&open, &run) else {
             return Ok(InHand { open, run: Some(run), document, expired: None });
         };
-        let expired = match &run {
-            AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
-            AnyGovernedRun::Planning(run) => asked_about_plan(&open.notes).map(|id| (id, run.answer_by())),
-            _ => None,
-        };
+        let expired = asked(&run, &open.notes);
         let run = self.time_out(&mut open, run, past).await?;
         Ok(InHand { open, run: Some(run), document, expired })
     }

@@ -51,22 +51,14 @@ struct Written<'a> {
 impl Transition {
     /// Its line, without a line feed.
     pub(super) fn line(&self, run: &RunId, recovered: bool) -> String {
-        let graph = GovernedRunStatus::graph();
-        let event = match self.from {
-            None => "create",
-            Some(from) => {
-                let edge =
-                    graph.edges.iter().find(|edge| edge.from == from.name() && edge.to == self.to.name());
-                edge.map_or("", |edge| edge.event)
-            }
-        };
+        let event = self.from.map_or(Some("create"), |from| super::faults::event(from, self.to));
         let line = Written {
             seq: self.seq,
             at_ms: self.at.ms(),
             run: run.as_str(),
-            lifecycle: graph.name,
+            lifecycle: GovernedRunStatus::graph().name,
             instance: run.as_str(),
-            event,
+            event: event.unwrap_or_default(),
             from: self.from,
             to: self.to,
             at: self.at,

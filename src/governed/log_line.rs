@@ -90,9 +90,6 @@ const RUNS: [&str; 2] = ["run_id", "run"];
 const TIMES: [&str; 4] = ["at", "entered_at", "timestamp", "updated_at"];
 
 /// Reads a line; none where it tells of no state, for others may write lines of their own.
-///
-/// # Errors
-/// That it is no JSON object.
 pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
     if line.first() != Some(&b'{') {
         return Err("column 1: expected a JSON object".to_owned());

@@ -243,9 +243,14 @@ fn aside(path: &Path, number: u64) -> String {
     format!("{name}.damaged-{number}")
 }
 
-/// Is there no file of the name: nothing, or something else, which is set aside by the first line that is appended?
-fn is_none(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
+/// A file to be read; none where nothing has its name, or something else, which is set aside by the first line that is appended.
+fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>>> {
+    match Lines::open(disk, path, Open::Read) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
+            Ok(None)
+        }
+        lines => lines.map(Some),
+    }
 }
 
 /// The file of that name that was set aside last.
@@ -311,11 +316,8 @@ pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transit
 /// Fails where a new run is under other keys than the ledger: that is a mistake in the configuration. A ledger that is damaged is no
 /// such mistake, and is set aside by the first line that is appended.
 pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::Result<()> {
-    let followed = match Lines::open(disk, path, Open::Read) {
-        Err(error) if is_none(&error) => return Ok(()),
-        lines => lines?.followed(chain)?,
-    };
-    match followed {
+    let Some(mut ledger) = opened(disk, path)? else { return Ok(()) };
+    match ledger.followed(chain)? {
         Err(why @ LedgerFaultKind::Key(_)) => {
             let help = "move the ledger aside to begin a new one";
             Err(io::Error::new(io::ErrorKind::InvalidData, format!("its last line: {why}; {help}")))
@@ -329,9 +331,8 @@ pub(super) fn can_follow(disk: &dyn Disk, path: &Path, chain: Chain<'_>) -> io::
 pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option<Mark>> {
     let path = place.folders.ledger();
     let Some(before) = before else { return Ok(None) };
-    let mut lines = match Lines::open(place.disk, &path, Open::Read) {
-        Err(error) if is_none(&error) => return Ok((before.told == 0).then(Mark::default)),
-        lines => lines?,
+    let Some(mut lines) = opened(place.disk, &path)? else {
+        return Ok((before.told == 0).then(Mark::default));
     };
     if lines.has(before)? { lines.mark(before.told) } else { Ok(None) }
 }
@@ -339,10 +340,7 @@ pub(super) fn mark(place: Place<'_>, before: Option<&Mark>) -> io::Result<Option
 /// Is the ledger the one that the mark was made in, so that little of it is read?
 pub(super) fn is_known(place: Place<'_>, mark: Option<&Mark>) -> io::Result<bool> {
     let Some(mark) = mark else { return Ok(false) };
-    match Lines::open(place.disk, &place.folders.ledger(), Open::Read) {
-        Err(error) if is_none(&error) => Ok(true),
-        lines => lines?.has(mark),
-    }
+    opened(place.disk, &place.folders.ledger())?.map_or(Ok(true), |mut lines| lines.has(mark))
 }
 
 /// Appends the lines of a run that the ledger lacks, under a lock: several processes do. The last transition is `new`, or recovered like the

@@ -1,6 +1,6 @@
 //! Looking at runs, and taking those on whose time is over.
 
-use super::drive::{asked_about_plan, pending};
+use super::drive::{asked, pending};
 use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
 use super::outcome::{RunStatus, Swept, Waits};
@@ -25,15 +25,7 @@ impl Governor {
         let document = self.place().read(run, self.now())?;
         let read = typed::read(&document, &self.reviewers)
             .map_err(|fault| GovernedError::damaged(&self.folders.state(run), fault))?;
-        let asked = match &read.run {
-            Some(AnyGovernedRun::AwaitingApproval(run)) => {
-                Some((run.state().approval().clone(), run.answer_by()))
-            }
-            Some(AnyGovernedRun::Planning(run)) => {
-                asked_about_plan(&read.notes).map(|id| (id, run.answer_by()))
-            }
-            _ => None,
-        };
+        let asked = read.run.as_ref().and_then(|run| asked(run, &read.notes));
         Ok(asked.map(|(id, answer_by)| Waits::Approval(pending(&read.notes, id, answer_by))))
     }
 

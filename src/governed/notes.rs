@@ -17,35 +17,18 @@ pub(super) enum Standing {
     /// Nothing is under way.
     #[default]
     Idle,
-    /// A tool is being called: after a crash its effects are not known.
-    Calling {
-        /// The approval that the call uses up.
-        approval: Option<ApprovalId>,
-    },
+    /// A tool is being called, and uses the approval up: after a crash its effects are not known.
+    Calling { approval: Option<ApprovalId> },
     /// The last try of the current tool failed.
-    Failed {
-        /// Why.
-        error: String,
-    },
+    Failed { error: String },
     /// A person was asked.
-    Asked {
-        /// The approval.
-        approval: ApprovalId,
-        /// What the answer is for.
-        purpose: Purpose,
-    },
+    Asked { approval: ApprovalId, purpose: Purpose },
     /// A person said yes, and the approval is not used up.
-    Granted {
-        /// The approval.
-        approval: ApprovalId,
-        /// What it is for.
-        purpose: Purpose,
-    },
+    Granted { approval: ApprovalId, purpose: Purpose },
     /// Changes are being reverted: after a crash that is done again.
     RollingBack {
-        /// Why.
         why: String,
-        /// The person who rejected, where one did, and when.
+        /// The actor of a rejection, and its time.
         rejected: Option<(String, When)>,
     },
 }
@@ -176,17 +159,17 @@ pub(super) fn short_texts(texts: Vec<String>) -> Vec<String> {
 }
 
 impl ToolReport {
-    /// A report in the place of those that are lost.
-    pub(super) fn lost(why: String, at: When) -> Self {
+    /// The report of a call that begins.
+    pub(super) fn begun(tool: &str, place: usize, number: u32, began: u64) -> Self {
         ToolReport {
-            tool: "[unknown]".to_owned(),
-            place: 0,
-            number: 0,
-            began: at,
-            ended: Some(at),
+            tool: tool.to_owned(),
+            place,
+            number,
+            began: When::from_ms(began),
+            ended: None,
             status: None,
             evidence: Vec::new(),
-            error: Some(why),
+            error: None,
             risks: Vec::new(),
             changes: Vec::new(),
             approval: None,

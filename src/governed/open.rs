@@ -18,6 +18,7 @@ use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, Approva
 use crate::files::{Disk, DiskFile, Open, replace};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
 use crate::kernel::{Observer, Persist, State};
+
 use crate::snapshot::Snapshot;
 
 /// The observer of a machine of that run, by the machine's name.
@@ -88,6 +89,11 @@ pub(super) struct Found<'a> {
 
 type Result<T> = std::result::Result<T, GovernedError>;
 
+/// A governed run in one of its states, or in any.
+pub(super) trait Run: Persist<Record = RunRecord, Status = GovernedRunStatus> {}
+
+impl<M: Persist<Record = RunRecord, Status = GovernedRunStatus>> Run for M {}
+
 impl<'a> Place<'a> {
     /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
     pub(super) fn claim(self, mut id: RunId) -> Result<RunId> {
@@ -121,8 +127,7 @@ impl<'a> Place<'a> {
         let path = self.folders.lock(id);
         let lock = match self.disk.open(&path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let runs = self.folders.runs().to_path_buf();
-                return Err(GovernedError::NoSuchRun { run: id.clone(), runs });
+                return Err(self.no_such(id));
             }
             lock => lock.map_err(GovernedError::io(&path))?,
         };
@@ -134,13 +139,16 @@ impl<'a> Place<'a> {
         }
     }
 
+    fn no_such(self, id: &RunId) -> GovernedError {
+        GovernedError::NoSuchRun { run: id.clone(), runs: self.folders.runs().to_path_buf() }
+    }
+
     /// What RUN_STATE.json says; its lock need not be held, since it is replaced as a whole.
     pub(super) fn read(self, id: &RunId, now: u64) -> Result<Document> {
         let path = self.folders.state(id);
         let bytes = match self.disk.read(&path, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let runs = self.folders.runs().to_path_buf();
-                return Err(GovernedError::NoSuchRun { run: id.clone(), runs });
+                return Err(self.no_such(id));
             }
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 return Err(GovernedError::damaged(&path, error.to_string()));
@@ -253,18 +261,12 @@ impl OpenRun<'_> {
     }
 
     /// Writes what changed within a state: no transition (B14).
-    pub(super) fn progressed<M>(&mut self, run: &M) -> Result<()>
-    where
-        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
-    {
+    pub(super) fn progressed(&mut self, run: &impl Run) -> Result<()> {
         self.write(run).map(drop)
     }
 
     /// Writes a transition: the approval that moved, the state, the log, the ledger, in this order (B9).
-    pub(super) fn moved<M>(&mut self, run: &M) -> Result<()>
-    where
-        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
-    {
+    pub(super) fn moved(&mut self, run: &impl Run) -> Result<()> {
         let Place { disk, folders, .. } = self.place;
         // The line of this transition stands behind what the ledger has now: so what others write later is never read for it.
         let mark = logs::mark(self.place, self.notes.ledger.as_ref());
@@ -281,18 +283,12 @@ impl OpenRun<'_> {
         Ok(())
     }
 
-    fn document<M>(&self, run: &M) -> Result<Document<GovernedRunStatus, &Notes>>
-    where
-        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
-    {
+    fn document(&self, run: &impl Run) -> Result<Document<GovernedRunStatus, &Notes>> {
         typed::document(run, &self.notes, &self.foreign).map_err(|why| self.inconsistent(why))
     }
 
     /// Writes the records of approvals that changed, and the state. Returns all transitions that the state tells of.
-    fn write<M>(&mut self, run: &M) -> Result<Vec<Transition>>
-    where
-        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
-    {
+    fn write(&mut self, run: &impl Run) -> Result<Vec<Transition>> {
         let Place { disk, folders, .. } = self.place;
         let (reports, Notes { tools, tools_moved, .. }) = (folders.reports(&self.id), &mut self.notes);
         tools.make_room(disk, &reports, tools_moved).map_err(GovernedError::io(&reports))?;

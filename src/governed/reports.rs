@@ -129,7 +129,8 @@ impl Reports {
                 _ => "is not the file that was written".to_owned(),
             };
             let why = format!("{} {why}: {} reports are lost", path.display(), told.reports);
-            reports = vec![ToolReport::lost(why, at)];
+            let lost = ToolReport::begun("[unknown]", 0, 0, at.ms());
+            reports = vec![ToolReport { ended: Some(at), error: Some(why), ..lost }];
         }
         self.all.splice(..0, reports);
         Ok(is_whole)

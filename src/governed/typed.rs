@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, Entry, Extension, VERSION};
 use super::notes::{Notes, Purpose, Standing, restored};
+use super::open::Run;
 use super::when::When;
 use crate::approval::{AnyApproval, ApprovalId};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunRecord};
-use crate::kernel::Persist;
 
 /// What of a file is no run's: kept, and written again.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,8 +21,8 @@ pub(super) struct Foreign {
 ///
 /// # Errors
 /// The part of the run's state that has another form than the states of governed runs have.
-pub(super) fn document<'n, M: Persist<Record = RunRecord, Status = GovernedRunStatus>>(
-    run: &M,
+pub(super) fn document<'n>(
+    run: &impl Run,
     notes: &'n Notes,
     foreign: &Foreign,
 ) -> Result<Document<GovernedRunStatus, &'n Notes>, String> {
@@ -94,9 +94,6 @@ fn written<'n>(
 }
 
 /// Takes a field out; none where it is not there.
-///
-/// # Errors
-/// A field of another form.
 fn taken<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
     let value = fields.remove(name).map(serde_json::from_value).transpose();
     value.map_err(|error| format!("`{name}` of the state: {error}"))
@@ -112,9 +109,6 @@ pub(super) struct Read {
 
 /// The run of a sound file. What another tool's file does not say is filled in on the safe side: a tool under way is in
 /// doubt, and `reviewers` audit a run that has none.
-///
-/// # Errors
-/// Why there is no run like that.
 pub(super) fn read(document: &Document, reviewers: &Reviewers) -> Result<Read, String> {
     let further = document.further.clone();
     let entries = document.state_history.iter().map(|entry| entry.further.clone()).collect();

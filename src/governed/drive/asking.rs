@@ -10,7 +10,9 @@ use crate::governed::outcome::{PendingApproval, Waits};
 use crate::governed::output::Action;
 use crate::governed::parts::ProposedPlan;
 use crate::governed::when::When;
-use crate::governed_run::{AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning};
+use crate::governed_run::{
+    AnyGovernedRun, AwaitApproval, AwaitingApproval, Executing, GovernedRun, Planning,
+};
 
 /// The name that asks about a plan, in the record of the approval.
 const PLANNER: &str = "planner";
@@ -120,6 +122,15 @@ pub(in crate::governed) fn pending(notes: &Notes, id: ApprovalId, answer_by: u64
 pub(in crate::governed) fn question(open: &OpenRun<'_>, id: &ApprovalId) -> Option<Approval<AwaitingHuman>> {
     match open.approval(id) {
         Some(AnyApproval::AwaitingHuman(approval)) => Some(approval),
+        _ => None,
+    }
+}
+
+/// The approval that a run waits for, with its action or its plan, and until when.
+pub(in crate::governed) fn asked(run: &AnyGovernedRun, notes: &Notes) -> Option<(ApprovalId, u64)> {
+    match run {
+        AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
+        AnyGovernedRun::Planning(run) => asked_about_plan(notes).map(|id| (id, run.answer_by())),
         _ => None,
     }
 }

@@ -7,7 +7,6 @@ use crate::governed::guarded::{Ended, guarded};
 use crate::governed::notes::{Purpose, Standing, ToolReport, short};
 use crate::governed::output::{Action, ToolOutput, ToolStatus};
 use crate::governed::parts::{Call, GovernedTool};
-use crate::governed::when::When;
 use crate::governed_run::{Executing, GovernedRun, GovernedRunError};
 
 /// The most bytes of the changes of one call.
@@ -28,7 +27,11 @@ impl Governor {
             return Step::on(run);
         }
         if let Begin::Try = begin {
-            match self.begin_try(&mut run, at) {
+            let begun = match run.state().progress().current_tool() {
+                None => run.start_tool(at),
+                Some(_) => run.retry_tool(at).map(drop),
+            };
+            match begun {
                 Ok(()) => {}
                 Err(GovernedRunError::Expired { .. }) => return Step::on(run),
                 Err(error) => return Err(open.inconsistent(error.to_string())),
@@ -38,19 +41,9 @@ impl Governor {
         let request = approval.as_ref().map(|approval| approval.record().request().clone());
         let id = approval.as_ref().map(|approval| approval.record().id().clone());
         open.notes.standing = Standing::Calling { approval: id.clone() };
-        open.notes.tools.push(ToolReport {
-            tool: tool.name().to_owned(),
-            place: run.state().progress().completed().len(),
-            number,
-            began: When::from_ms(at),
-            ended: None,
-            status: None,
-            evidence: Vec::new(),
-            error: None,
-            risks: Vec::new(),
-            changes: Vec::new(),
-            approval: id,
-        });
+        let place = run.state().progress().completed().len();
+        let begun = ToolReport::begun(tool.name(), place, number, at);
+        open.notes.tools.push(ToolReport { approval: id, ..begun });
         open.progressed(&run)?;
 
         let deadline = run.deadline();

@@ -6,7 +6,9 @@ use crate::governed::guarded::sheltered;
 use crate::governed::notes::{Purpose, Standing};
 use crate::governed::output::Action;
 use crate::governed::parts::GovernedTool;
-use crate::governed_run::{Executing, GovernedRun, GovernedRunError, Halt, HaltReason, MOST_TRIES, Verify};
+use crate::governed_run::{Executing, GovernedRun, Halt, HaltReason, MOST_TRIES, Verify};
+
+const NO_TOOL: &str = "there is no such tool any more";
 
 /// How a call of a tool comes about.
 pub(super) enum Begin {
@@ -45,7 +47,7 @@ impl Governor {
         let Some(name) = run.state().progress().remaining().first().cloned() else {
             return went(open, run.verify(Verify::new(self.now())));
         };
-        let Some(tool) = self.tool(&name) else { return self.no_such_tool(open, run, &name) };
+        let Some(tool) = self.tool(&name) else { return self.crashed(open, run, &name, NO_TOOL.to_owned()) };
         if !self.rules.gates.requires(&name) {
             return self.call(open, run, tool, None, Begin::Try).await;
         }
@@ -78,7 +80,7 @@ impl Governor {
                 if let Some(approval) = approval {
                     self.use_up(open, approval, Outcome::Failed { error: error.to_owned() })?;
                 }
-                self.halt_executing(open, run, HaltReason::InDoubt { tool: name })
+                went(open, run.halt(Halt::new(HaltReason::InDoubt { tool: name }, self.now())))
             }
         }
     }
@@ -102,7 +104,7 @@ impl Governor {
             self.use_up(open, approval, Outcome::Succeeded)?;
             return self.complete(open, run);
         }
-        let Some(tool) = self.tool(&name) else { return self.no_such_tool(open, run, &name) };
+        let Some(tool) = self.tool(&name) else { return self.crashed(open, run, &name, NO_TOOL.to_owned()) };
         if purpose == Purpose::GoOn {
             return self.call(open, run, tool, Some(approval), Begin::GoOn).await;
         }
@@ -147,10 +149,6 @@ impl Governor {
         sheltered(|| tool.action(&view))
     }
 
-    fn no_such_tool(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>, name: &str) -> Result<Step> {
-        self.crashed(open, run, name, "there is no such tool any more".to_owned())
-    }
-
     /// A tool with effects that are not known (B7).
     pub(super) fn crashed(
         &self,
@@ -159,30 +157,7 @@ impl Governor {
         tool: &str,
         error: String,
     ) -> Result<Step> {
-        self.halt_executing(open, run, HaltReason::CriticalFailure { tool: tool.to_owned(), error })
-    }
-
-    pub(super) fn halt_executing(
-        &self,
-        open: &mut OpenRun<'_>,
-        run: GovernedRun<Executing>,
-        reason: HaltReason,
-    ) -> Result<Step> {
+        let reason = HaltReason::CriticalFailure { tool: tool.to_owned(), error };
         went(open, run.halt(Halt::new(reason, self.now())))
-    }
-
-    /// Begins a try of the first tool that remains.
-    ///
-    /// # Errors
-    /// What keeps it from being begun: the time is over, or all tries are spent.
-    pub(super) fn begin_try(
-        &self,
-        run: &mut GovernedRun<Executing>,
-        at: u64,
-    ) -> std::result::Result<(), GovernedRunError> {
-        match run.state().progress().current_tool() {
-            None => run.start_tool(at),
-            Some(_) => run.retry_tool(at).map(drop),
-        }
     }
 }

@@ -1,11 +1,10 @@
 //! A state that lasted its limit: the run goes where the timeout leads, and nowhere else (B3, B4).
 
 use super::asking::{asked_about_plan, question};
-use super::{Governor, OpenRun, Result, Step};
+use super::{Governor, OpenRun, Result, Run, Step};
 use crate::approval::{AnyApproval, ApprovalId, Outcome};
 use crate::governed::notes::Standing;
-use crate::governed_run::{AnyGovernedRun, Asks, GovernedRun, GovernedRunStatus, Halt, RunRecord};
-use crate::kernel::Persist;
+use crate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt};
 
 impl Governor {
     /// The time, if the run has expired by it. A rejection that came in time stands, however long its rollback takes.
@@ -25,8 +24,7 @@ impl Governor {
         let why = format!("{} lasted too long", run.status());
         match run {
             AnyGovernedRun::Init(run) => {
-                let run = run.halt(Halt::timed_out(at));
-                self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
+                self.halted(open, run.halt(Halt::timed_out(at)).map_err(|back| back.error.to_string()))
             }
             AnyGovernedRun::Planning(run) => {
                 let asked = asked_about_plan(&open.notes);
@@ -34,17 +32,13 @@ impl Governor {
             }
             AnyGovernedRun::Executing(run) => {
                 self.call_is_lost(open, "EXECUTING expired while it was called")?;
-                let run = run.halt(Halt::timed_out(at));
-                self.halted(open, run.map_err(|rejected| rejected.error.to_string()))
+                self.halted(open, run.halt(Halt::timed_out(at)).map_err(|back| back.error.to_string()))
             }
             AnyGovernedRun::AwaitingApproval(run) => {
                 let asked = run.state().approval().clone();
                 self.unanswered(open, run, Some(&asked), at)
             }
-            AnyGovernedRun::Verifying(run) => {
-                self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
-            }
-            AnyGovernedRun::Auditing(run) => {
+            run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_)) => {
                 self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
             }
             over @ (AnyGovernedRun::Completed(_)
@@ -90,7 +84,7 @@ impl Governor {
 
     fn halted<M>(&self, open: &mut OpenRun<'_>, run: std::result::Result<M, String>) -> Result<AnyGovernedRun>
     where
-        M: Persist<Record = RunRecord, Status = GovernedRunStatus> + Into<AnyGovernedRun>,
+        M: Run + Into<AnyGovernedRun>,
     {
         let run = run.map_err(|error| open.inconsistent(error))?;
         open.moved(&run)?;

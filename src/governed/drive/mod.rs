@@ -16,14 +16,12 @@ use std::io;
 use super::error::GovernedError;
 use super::governor::Governor;
 use super::notes::Standing;
-use super::open::OpenRun;
+use super::open::{OpenRun, Run};
 use super::outcome::Waits;
-use crate::governed_run::{
-    AnyGovernedRun, GovernedRun, GovernedRunError, GovernedRunStatus, Halt, HaltReason, Init, Plan, RunRecord,
-};
-use crate::kernel::{Persist, Rejected};
+use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Halt, HaltReason, Init, Plan};
+use crate::kernel::Rejected;
 
-pub(super) use asking::{asked_about_plan, pending, question};
+pub(super) use asking::{asked, asked_about_plan, pending, question};
 
 type Result<T> = std::result::Result<T, GovernedError>;
 
@@ -52,7 +50,7 @@ fn went<M, N, E>(
     taken: std::result::Result<M, Rejected<N, E, GovernedRunError>>,
 ) -> Result<Step>
 where
-    M: Persist<Record = RunRecord, Status = GovernedRunStatus> + Into<AnyGovernedRun>,
+    M: Run + Into<AnyGovernedRun>,
     N: Into<AnyGovernedRun>,
 {
     match taken {
@@ -131,8 +129,9 @@ impl Governor {
                 let tool = run.state().progress().remaining().first().cloned().unwrap_or_default();
                 self.crashed(open, run, &tool, why)
             }
-            Some(AnyGovernedRun::Verifying(run)) => self.roll_back_reviewed(open, run, &why).await,
-            Some(AnyGovernedRun::Auditing(run)) => self.roll_back_reviewed(open, run, &why).await,
+            Some(run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_))) => {
+                self.roll_back_reviewed(open, run, &why).await
+            }
             _ => Err(open.inconsistent(why)),
         }
     }

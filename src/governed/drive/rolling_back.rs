@@ -1,50 +1,24 @@
 //! Changes are reverted, before the transition that tells of it (B7).
 
-use super::{Governor, OpenRun, Result, Step, went};
+use super::{Governor, OpenRun, Result, Run, Step, went};
 use crate::governed::drive::asking::question;
 use crate::governed::guarded::{Ended, guarded};
 use crate::governed::notes::{Standing, short, short_texts};
 use crate::governed::when::When;
 use crate::governed_run::{
-    AnyGovernedRun, Auditing, AwaitingApproval, Executing, GovernedRun, GovernedRunStatus, HaltReason,
-    RollBack, Rollback, RolledBack, RunRecord, Verifying,
+    AnyGovernedRun, AwaitingApproval, Executing, GovernedRun, Halt, HaltReason, RollBack, Rollback,
 };
-use crate::kernel::Persist;
-
-/// A state in which the results are looked at. A rollback out of it has no deadline.
-pub(super) trait Reviewed: Sized {
-    fn tools(run: &GovernedRun<Self>) -> &[String];
-    fn roll_back(run: GovernedRun<Self>, event: RollBack) -> GovernedRun<RolledBack>;
-}
-
-macro_rules! reviewed {
-    ($($State:ident)+) => { $(
-        impl Reviewed for $State {
-            fn tools(run: &GovernedRun<Self>) -> &[String] {
-                run.state().tools_completed()
-            }
-
-            fn roll_back(run: GovernedRun<Self>, event: RollBack) -> GovernedRun<RolledBack> {
-                run.roll_back(event)
-            }
-        }
-    )+ };
-}
-reviewed! { Verifying Auditing }
 
 impl Governor {
     /// Reverts what the tools did. That it is under way is durable first, so that a crash has it done again.
-    pub(super) async fn revert<M>(
+    pub(super) async fn revert(
         &self,
         open: &mut OpenRun<'_>,
-        run: &M,
+        run: &impl Run,
         tools: (&[String], usize),
         why: &str,
         rejected: Option<(String, When)>,
-    ) -> Result<Rollback>
-    where
-        M: Persist<Record = RunRecord, Status = GovernedRunStatus>,
-    {
+    ) -> Result<Rollback> {
         let standing = Standing::RollingBack { why: short(why), rejected };
         if open.notes.standing != standing {
             open.notes.standing = standing;
@@ -87,24 +61,32 @@ impl Governor {
                 went(open, run.roll_back(RollBack::new(short(why), Rollback::Complete, self.now())))
             }
             Rollback::Incomplete { errors } => {
-                self.halt_executing(open, run, HaltReason::RollbackFailed { why: short(why), errors })
+                let reason = HaltReason::RollbackFailed { why: short(why), errors };
+                went(open, run.halt(Halt::new(reason, self.now())))
             }
         }
     }
 
-    /// Reverts a run that is verified or audited, all of whose tools are completed.
-    pub(super) async fn roll_back_reviewed<S: Reviewed>(
+    /// Reverts a run that is verified or audited, all of whose tools are completed. A rollback out of these states has no deadline.
+    pub(super) async fn roll_back_reviewed(
         &self,
         open: &mut OpenRun<'_>,
-        run: GovernedRun<S>,
+        run: impl Into<AnyGovernedRun>,
         why: &str,
-    ) -> Result<Step>
-    where
-        GovernedRun<S>: Persist<Record = RunRecord, Status = GovernedRunStatus>,
-    {
-        let tools = S::tools(&run).to_vec();
+    ) -> Result<Step> {
+        let run = run.into();
+        let tools = match &run {
+            AnyGovernedRun::Verifying(run) => run.state().tools_completed().to_vec(),
+            AnyGovernedRun::Auditing(run) => run.state().tools_completed().to_vec(),
+            run => return Err(open.inconsistent(format!("there are no results in {}", run.status()))),
+        };
         let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
-        let run = S::roll_back(run, RollBack::new(short(why), rollback, self.now()));
+        let event = RollBack::new(short(why), rollback, self.now());
+        let run = match run {
+            AnyGovernedRun::Verifying(run) => run.roll_back(event).into(),
+            AnyGovernedRun::Auditing(run) => run.roll_back(event).into(),
+            run => run,
+        };
         open.notes.standing = Standing::Idle;
         open.moved(&run)?;
         Step::on(run)

@@ -94,9 +94,6 @@ fn succeeded(ended: &Ended) -> bool {
 }
 
 /// What a program says that speaks for itself.
-///
-/// # Errors
-/// Standard output that is not the output of a tool.
 fn structured(ended: &Ended) -> Result<ToolOutput, String> {
     if ended.is_cut {
         return Err(format!("its output has more than {} bytes", process::KEPT_WHOLE));
@@ -106,9 +103,6 @@ fn structured(ended: &Ended) -> Result<ToolOutput, String> {
 }
 
 /// What an exit code means.
-///
-/// # Errors
-/// That it was ended by a signal, or its supervisor was: its effects are not known.
 fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     Ok(match failure(command, ended)? {
         None => ToolOutput::pass(evidence(command, ended)),
@@ -141,9 +135,6 @@ pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
 }
 
 /// Why a command failed; none when it did not.
-///
-/// # Errors
-/// That it was ended by a signal, or its supervisor was.
 pub(super) fn failure(command: &Command, ended: &Ended) -> Result<Option<String>, PartError> {
     let status = match ended.end {
         End::Exited(status) => status,

@@ -50,71 +50,71 @@ pub(super) type Digests = HashMap<OsString, (Stamp, String)>;
 /// The marks of a change of a file: device and inode, length, and the time of the last change.
 pub(super) type Stamp = (u64, u64, u64, i64);
 
-/// Lists a folder, without the names to ignore. A name that is gone by the time it is looked at is left out: a process may still take its
-/// temporary files away.
-///
-/// # Errors
-/// A name that cannot be looked at.
+/// Lists a folder, without the names to ignore.
 pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Result<Listing, Failure> {
-    let (mut listing, mut open) = (Listing::new(), vec![PathBuf::new()]);
-    let cannot = |path: &Path, error: &io::Error| Failure::io("read", path, error);
     check_own(root).map_err(|error| Failure::io("use", root, &error))?;
-    let own = fs::symlink_metadata(root).map_err(|error| cannot(root, &error))?;
-    listing.insert(OsString::new(), about(Kind::Folder, &own, None));
+    let own = fs::symlink_metadata(root).map_err(|error| Failure::io("read", root, &error))?;
+    let mut listing = Listing::from([(OsString::new(), about(Kind::Folder, &own, None))]);
+    // The rollback opens a folder that is closed.
+    walk(root, ignore, io::ErrorKind::PermissionDenied, |path, name, found, kind| {
+        let content = content(path, name.as_os_str(), kind, found, digests)?;
+        listing.insert(name.as_os_str().to_owned(), about(kind, found, content));
+        Ok(())
+    })?;
+    Ok(listing)
+}
+
+/// Fails for a folder that is too large to be kept, before it is read as a whole, and for one that cannot be.
+pub(super) fn check_size(root: &Path, ignore: &[PathBuf]) -> Result<(), Failure> {
+    let (mut names, mut bytes) = (0, 0_u64);
+    let walked = walk(root, ignore, io::ErrorKind::NotFound, |_, _, found, kind| {
+        names += 1;
+        bytes += if kind == Kind::File { found.len() } else { 0 };
+        if names > MOST_NAMES || bytes > MOST_BYTES {
+            Err(io::ErrorKind::FileTooLarge.into())
+        } else {
+            Ok(())
+        }
+    });
+    if names > MOST_NAMES || bytes > MOST_BYTES {
+        let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
+        return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
+    }
+    walked
+}
+
+/// Calls `each` with every name in a folder but those to ignore. A name that is gone by the time it is looked at is left out: a process may
+/// still take its temporary files away. A folder that cannot be opened for the reason `passed` is passed over.
+fn walk(
+    root: &Path,
+    ignore: &[PathBuf],
+    passed: io::ErrorKind,
+    mut each: impl FnMut(&Path, &Path, &Metadata, Kind) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let cannot = |path: &Path, error: io::Error| Failure::io("read", path, &error);
+    let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
         let path = root.join(&folder);
         let entries = match fs::read_dir(&path) {
-            // The rollback opens it first.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
-            entries => entries.map_err(|error| cannot(&path, &error))?,
+            Err(error) if error.kind() == passed => continue,
+            entries => entries.map_err(|error| cannot(&path, error))?,
         };
         for entry in entries {
-            let entry = entry.map_err(|error| cannot(&path, &error))?;
-            let name = folder.join(entry.file_name());
+            let entry = entry.map_err(|error| cannot(&path, error))?;
+            let (path, name) = (entry.path(), folder.join(entry.file_name()));
             if ignore.contains(&name) {
                 continue;
             }
             let found = entry.metadata().and_then(|found| {
-                let kind = kind(&entry.path(), &found);
-                Ok(about(kind, &found, content(&entry.path(), name.as_os_str(), kind, &found, digests)?))
+                let kind = kind(&path, &found);
+                each(&path, &name, &found, kind).map(|()| kind)
             });
             match found {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 found => {
-                    let found = found.map_err(|error| cannot(&entry.path(), &error))?;
-                    open.extend((found.kind == Kind::Folder).then(|| name.clone()));
-                    listing.insert(name.into_os_string(), found);
+                    let kind = found.map_err(|error| cannot(&path, error))?;
+                    open.extend((kind == Kind::Folder).then_some(name));
                 }
-            }
-        }
-    }
-    Ok(listing)
-}
-
-/// Fails for a folder that is too large to be kept, before it is read as a whole.
-///
-/// # Errors
-/// As it says.
-pub(super) fn check_size(root: &Path, ignore: &[PathBuf]) -> Result<(), Failure> {
-    let (mut names, mut bytes, mut open) = (0, 0_u64, vec![PathBuf::new()]);
-    while let Some(folder) = open.pop() {
-        let path = root.join(&folder);
-        for entry in fs::read_dir(&path).map_err(|error| Failure::io("read", &path, &error))?.flatten() {
-            let name = folder.join(entry.file_name());
-            let Ok(found) = entry.metadata() else { continue };
-            if ignore.contains(&name) {
-                continue;
-            }
-            names += 1;
-            match kind(&entry.path(), &found) {
-                Kind::Folder => open.push(name),
-                Kind::File => bytes += found.len(),
-                _ => {}
-            }
-            if names > MOST_NAMES || bytes > MOST_BYTES {
-                let why =
-                    format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
-                return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
             }
         }
     }
@@ -308,9 +308,6 @@ fn check_own(folder: &Path) -> io::Result<()> {
 }
 
 /// Refuses names that could not be put back, before anything is made.
-///
-/// # Errors
-/// Special files; with `in_place`, names of other users.
 pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Result<(), Failure> {
     let refused = |name: &OsString, why: &str| {
         Failure::new(format!("cannot keep {}: {why}", from.join(name).display()))
@@ -328,9 +325,6 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
 }
 
 /// Copies the listed names to `to`, which must not exist, with modes, and with owners as far as that is allowed.
-///
-/// # Errors
-/// Files that cannot be read or written; special files.
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
     for (name, about) in listing {
         let target = if name.is_empty() { to.to_path_buf() } else { to.join(name) };

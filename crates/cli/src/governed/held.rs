@@ -57,20 +57,17 @@ pub(super) struct Turn {
 
 impl Turn {
     /// Waits for the turn, with notes in the first of those folders that can be written.
-    ///
-    /// # Errors
-    /// Folders that cannot be made; a turn of another process that lasts.
     pub(super) fn take(places: &[PathBuf]) -> Result<Self, Failure> {
         let open = |notes: &PathBuf| -> io::Result<(PathBuf, File)> {
             fs::create_dir_all(notes)?;
             let lock = File::options().read(true).append(true).create(true).open(notes.join("lock"))?;
             Ok((notes.clone(), lock))
         };
-        let opened =
-            places.iter().map(|notes| open(notes).map_err(|error| Failure::io("lock", notes, &error)));
-        let (notes, mut lock) = opened
-            .reduce(Result::or)
-            .unwrap_or_else(|| Err(Failure::new("no folder for notes".to_owned())))?;
+        let mut opened = Err(Failure::new("there is no folder for notes on runs"));
+        for notes in places {
+            opened = opened.or_else(|_| open(notes).map_err(|error| Failure::io("lock", notes, &error)));
+        }
+        let (notes, mut lock) = opened?;
         let mut waited = Duration::ZERO;
         while let Err(why) = lock.try_lock() {
             if let TryLockError::Error(error) = why {
@@ -95,9 +92,6 @@ impl Turn {
     }
 
     /// Fails where another run that is not over works in this folder, in one around it or in one inside of it.
-    ///
-    /// # Errors
-    /// As it says; a folder that cannot be looked at.
     pub(super) fn check_free(&self, folder: &Path) -> Result<(), Failure> {
         let own = ids(folder)?;
         let path_of = fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, &error))?;
@@ -154,9 +148,6 @@ impl Turn {
     }
 
     /// Notes that a run has this folder. The note counts as long as the state says that the run is not over.
-    ///
-    /// # Errors
-    /// A note that cannot be written.
     pub(super) fn note(&self, run: &RunId, folder: &Path, runs: &Path) -> Result<(), Failure> {
         // Runs in two state folders may have one id.
         let free =

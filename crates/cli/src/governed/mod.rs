@@ -46,20 +46,17 @@ const WORK: &str = "work";
 /// The governed runs of a folder.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The keys that the files of the runs are under, if they are under some.
-    keys: Option<Keyring>,
+    pub(crate) keys: Option<Keyring>,
     key_file: Option<PathBuf>,
-    /// The options that name both, for a command that is shown.
-    options: String,
+    /// The options that name both, with a space before each, for a command that is shown.
+    pub(crate) options: String,
     progress: Arc<Progress>,
 }
 
 impl Runs {
     /// Those in that folder, or in the user's.
-    ///
-    /// # Errors
-    /// No folder was given and the user has none; keys that cannot be read.
     pub(crate) fn new(folder: Option<&Path>, key_file: Option<&Path>) -> Result<Self, Failure> {
         let option = |name: &str, path: Option<&Path>| {
             path.map_or_else(String::new, |path| format!(" {name} {}", quoted(&path.to_string_lossy())))
@@ -79,24 +76,9 @@ impl Runs {
         Runs { progress: Arc::new(progress), ..self }
     }
 
-    /// The folder.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Where their files are.
     pub(crate) fn folders(&self) -> Folders {
         Folders::new(&self.folder)
-    }
-
-    /// The keys.
-    pub(crate) fn keys(&self) -> Option<&Keyring> {
-        self.keys.as_ref()
-    }
-
-    /// The options that name these runs, with a space before each, for a command that is shown.
-    pub(crate) fn options(&self) -> &str {
-        &self.options
     }
 
     /// The folder of one of them.
@@ -105,9 +87,6 @@ impl Runs {
     }
 
     /// The run of the project of a plan, made and with its folder in place.
-    ///
-    /// # Errors
-    /// A folder that cannot be copied, an id that cannot be had.
     pub(crate) fn create(&self, file: &PlanFile) -> Result<RunId, Failure> {
         fs::create_dir_all(&self.folder)
             .map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
@@ -164,14 +143,11 @@ impl Runs {
         }
         plan.taken = Some(folder::id(&work).map_err(|error| Failure::io("look at", &work, &error))?);
         let path = place.join("plan.yaml");
-        let text = plan::tagged(&plan.text()?, run, self.keys());
+        let text = plan::tagged(&plan.text()?, run, self.keys.as_ref());
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
     }
 
     /// The folder of the runs as a name in the folder that tools work in, if it is there. A run ignores it.
-    ///
-    /// # Errors
-    /// The two are one folder.
     fn own_place(&self, source: &Path) -> Result<Option<PathBuf>, Failure> {
         let runs =
             fs::canonicalize(&self.folder).map_err(|error| Failure::io("find", &self.folder, &error))?;
@@ -194,9 +170,6 @@ impl Runs {
     }
 
     /// A governor for a run that there is.
-    ///
-    /// # Errors
-    /// No such run, or one whose plan is gone.
     pub(crate) fn governor(&self, run: &RunId) -> Result<Governor, Failure> {
         let place = self.folder_of(run);
         // The folder that tools work in does not depend on where the command was started.
@@ -219,7 +192,7 @@ impl Runs {
             return Err(Failure::new(format!("run {run} has no plan.yaml, so its tools are not known"))
                 .with_help("it is another program's, perhaps; `runstate check` reads its state"));
         }
-        let plan = plan::read_stored(&path, run, self.keys()).unwrap_or_else(|failure| {
+        let plan = plan::read_stored(&path, run, self.keys.as_ref()).unwrap_or_else(|failure| {
             // It can still expire, and be escalated. Nothing of it is executed: the run is bound to what the plan was.
             complain(&printable(&format!("{run}: {failure}")));
             plan::Plan::none(run)
@@ -228,9 +201,6 @@ impl Runs {
     }
 
     /// A governor that only looks at a run, without its plan.
-    ///
-    /// # Errors
-    /// No such run.
     pub(crate) fn reader(&self, run: &RunId) -> Result<Governor, Failure> {
         self.check_is_there(run)?;
         self.governor_of(plan::Plan::none(run), Path::new(""))
@@ -285,9 +255,6 @@ impl Runs {
 }
 
 /// The run that an approval is of: its id says so.
-///
-/// # Errors
-/// An id that is not one of this program's.
 pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {
     let run = approval.as_str().rsplit_once("-A").and_then(|(run, _)| run.parse().ok());
     run.ok_or_else(|| {

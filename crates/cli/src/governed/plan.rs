@@ -168,9 +168,6 @@ pub(crate) struct PlanFile {
 }
 
 /// Reads and checks a plan file.
-///
-/// # Errors
-/// A file that cannot be read, is no YAML or does not say a plan, with the place; a plan that could not be executed.
 pub(crate) fn read(path: &str) -> Result<PlanFile, Failure> {
     let source = input::read_text(path, LIMIT)?;
     let plan = checked(from_yaml(&source)?, &source)?;
@@ -184,9 +181,6 @@ fn checked(plan: Plan, source: &Text) -> Result<Plan, Failure> {
 }
 
 /// Reads the plan that is kept with a run.
-///
-/// # Errors
-/// As [`read`]; and a plan that a holder of the keys did not write.
 pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
     let source = input::read_text(&path.to_string_lossy(), STORED_LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
@@ -210,9 +204,6 @@ const TAG: &str = "# tag ";
 
 impl PlanFile {
     /// The folder that the plan names.
-    ///
-    /// # Errors
-    /// That there is none.
     pub(super) fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.base.join(&self.plan.folder);
         if folder.is_dir() {
@@ -233,9 +224,6 @@ pub(super) fn tagged(text: &str, run: &RunId, keys: Option<&Keyring>) -> String 
 
 impl Plan {
     /// The plan as it is kept with its run.
-    ///
-    /// # Errors
-    /// A folder whose name is no text; a plan above the limit for reading.
     pub(super) fn text(&self) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::new(format!("cannot write the plan: {error}")))?;
@@ -250,9 +238,6 @@ impl Plan {
     }
 
     /// The digest of all that it says: its run is bound to it.
-    ///
-    /// # Errors
-    /// As [`text`](Self::text).
     pub(super) fn digest(&self) -> Result<String, Failure> {
         // No run is bound to this.
         if self.plan_approval == Approval::Never {

@@ -67,9 +67,6 @@ pub(super) enum End {
 }
 
 /// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
-///
-/// # Errors
-/// That it cannot be started.
 #[cfg(unix)]
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     use std::os::unix::ffi::OsStrExt;

@@ -42,9 +42,6 @@ impl Snapshot {
     }
 
     /// Keeps the folder as it is now, unless it was kept before. It is there as a whole or not at all.
-    ///
-    /// # Errors
-    /// What cannot be read or written.
     pub(super) fn take(&self) -> Result<(), Failure> {
         if self.kept.exists() {
             return Ok(());
@@ -58,17 +55,11 @@ impl Snapshot {
     }
 
     /// The digest of all that is kept: names, kinds, modes, owners and contents.
-    ///
-    /// # Errors
-    /// A file or folder that cannot be read.
     pub(super) fn digest(&self) -> Result<String, Failure> {
         folder::list(&self.kept, &[], &mut Digests::new()).map(|kept| digest(&kept))
     }
 
     /// Looks at both folders before a tool is called.
-    ///
-    /// # Errors
-    /// A folder that cannot be read; a snapshot that is not the one that was taken.
     pub(super) fn look(&self, taken: Option<&str>) -> Result<(), Failure> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.check(&mut seen, taken)?;

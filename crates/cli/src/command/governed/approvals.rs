@@ -26,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (mut told, mut bad) = (Vec::new(), false);
-    for run in all(runs.folder())? {
+    for run in all(&runs.folder)? {
         let waits = runs.reader(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
         match waits {
             Ok(Some(Waits::Approval(pending))) => told.push((run, pending)),

@@ -80,7 +80,7 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
                 // What was driven is dropped by now, and with it the process group of the tool.
                 complain(&format!(
                     "ended by a signal, and the tool under way with it; `runstate governed recover {run}{}` goes on",
-                    runs.options()
+                    runs.options
                 ));
                 std::process::exit(code);
             }
@@ -209,7 +209,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
             if let Some(command) = approve(pending, runs) {
                 out.line("to answer it, from here or from another terminal, and to go on then:");
                 out.line(&format!("  {command}    (or reject, escalate)"));
-                out.line(&format!("  runstate governed recover {}{}", progressed.run, runs.options()));
+                out.line(&format!("  runstate governed recover {}{}", progressed.run, runs.options));
             }
         }
         Some(Waits::Plan { objection }) => {
@@ -231,7 +231,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
 pub(super) fn approve(pending: &PendingApproval, runs: &Runs) -> Option<String> {
     let digest = pending.digest()?;
     let digest = digest.get(..19).unwrap_or(&digest);
-    let options = runs.options();
+    let options = &runs.options;
     Some(format!("runstate governed approve {} --digest {digest} --by NAME{options}", pending.id))
 }
 

@@ -76,7 +76,7 @@ fn verified(
     runs: &Runs,
     out: &mut Output,
 ) -> Result<Option<LedgerReport>, Failure> {
-    match verify_ledger(from, runs.keys()) {
+    match verify_ledger(from, runs.keys.as_ref()) {
         Ok(report) => Ok(Some(report)),
         Err(fault) => match fault.why {
             LedgerFaultKind::Io(error) => Err(Failure::io("read", Path::new(path), &error)),

@@ -57,7 +57,7 @@ pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result
     let is_all = args.run.is_none();
     let shown = match &args.run {
         Some(run) => vec![run.clone()],
-        None => all(runs.folder())?,
+        None => all(&runs.folder)?,
     };
     let (mut told, mut bad) = (Vec::new(), false);
     for run in shown {
@@ -112,7 +112,7 @@ fn as_json(status: &RunStatus) -> Value {
 
 pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (runtime, mut bad) = (runtime()?, false);
-    for run in all(runs.folder())? {
+    for run in all(&runs.folder)? {
         // Each run is rolled back by its own plan.
         let went = runs.reader(&run).and_then(|reader| {
             let status = reader.status(&run).map_err(governed::refused)?;
