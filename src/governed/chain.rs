@@ -16,7 +16,7 @@ const DIGITS: usize = 64;
 const OWN: &str = ",\"hash\":\"";
 const PREVIOUS: &str = ",\"prev\":\"";
 
-/// What the first line of a chain follows.
+/// The digest that the first line of a chain follows.
 pub(super) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// How the lines of a ledger are held together.
@@ -117,7 +117,7 @@ fn admitted(linked: Option<(&str, &str)>, keys: Option<&Keyring>) -> Result<(), 
     Keyring::admits(keys, PLACE, body.as_bytes(), tag).map_err(LedgerFaultKind::Key)
 }
 
-/// What a sound ledger holds.
+/// The content of a sound ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerReport {

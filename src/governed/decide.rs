@@ -1,4 +1,4 @@
-//! What a person decides: about an action that a run waits with, or about its plan.
+//! Decisions about an action that a run waits with, or about its plan.
 
 use super::drive::{asked_about_plan, question};
 use super::error::GovernedError;
@@ -60,7 +60,7 @@ impl Governor {
         }
     }
 
-    /// A person says no. All that was done is rolled back, and the run is over (B5). A run whose plan is refused has done nothing: it
+    /// A person says no. All that was done is rolled back, and the run is over (B5). A run with a refused plan has done nothing: it
     /// stays in PLANNING, and makes another plan when it is [resumed](Self::resume).
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub(super) struct Document<S = GovernedRunStatus, N = Notes> {
     pub(super) approvals_granted: Vec<ApprovalId>,
     pub(super) created_at: When,
     pub(super) updated_at: When,
-    /// What the schema has no place for; absent in the files of other tools.
+    /// Data that the schema has no place for; absent in the files of other tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) runstate: Option<Extension<N>>,
     #[serde(flatten)]
@@ -90,7 +90,7 @@ impl fmt::Display for AnyName {
 #[serde(deny_unknown_fields)]
 pub(super) struct Extension<N = Notes> {
     pub(super) version: u32,
-    /// What the present state owns beside the fields of the schema.
+    /// Data of the present state beside the fields of the schema.
     pub(super) state: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<TimeLimits>,

@@ -51,7 +51,7 @@ pub enum GovernedError {
     NotAsked {
         /// The run.
         run: RunId,
-        /// What was to be decided.
+        /// The approval.
         approval: ApprovalId,
         /// What became of it; none when the run never asked for it.
         status: Option<ApprovalStatus>,
@@ -60,7 +60,7 @@ pub enum GovernedError {
     },
     /// The decision came too late: the run has gone where its timeout leads.
     Expired {
-        /// What was to be decided.
+        /// The approval.
         approval: ApprovalId,
         /// When the question expired, in milliseconds since the Unix epoch.
         deadline: u64,
@@ -69,7 +69,7 @@ pub enum GovernedError {
     },
     /// The decision counts for nothing, such as one without a name.
     Refused {
-        /// What was to be decided.
+        /// The approval.
         approval: ApprovalId,
         /// Why.
         why: String,
@@ -83,7 +83,7 @@ pub enum GovernedError {
         /// The name.
         tool: String,
     },
-    /// What the run has in memory does not belong together: a mistake of this library's, and nothing was written.
+    /// The data of the run in memory does not belong together: a mistake of this library's, and nothing was written.
     Inconsistent {
         /// The run.
         run: RunId,

@@ -124,7 +124,7 @@ impl Governor {
         Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, setting_aside, keys })
     }
 
-    /// The same, with someone told of each transition of its runs and of their approvals, as it is taken: `observers` gives an
+    /// Sets the observers of each transition of its runs and of their approvals, as it is taken: `observers` gives an
     /// observer for the machine of that run which traces call by that name, the run's id or the approval's. A
     /// [`Recorder`](crate::trace::Recorder) has them, so that a run is recorded while it is driven.
     ///

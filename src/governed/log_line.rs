@@ -10,7 +10,7 @@ use super::when::When;
 use crate::governed_run::{GovernedRunStatus, RunId};
 use crate::kernel::Status;
 
-/// What a line tells: that a run is in a state, and what else it says about that.
+/// The content of a line: that a run is in a state, and the rest about that.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) run: Option<String>,
@@ -42,7 +42,7 @@ impl Told {
     }
 }
 
-/// What a line says about the state before.
+/// The state before, as a line has it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum From {
     /// Nothing: the state that the lines before tell of.

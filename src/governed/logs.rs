@@ -20,7 +20,7 @@ use crate::governed_run::RunId;
 /// How much of a file is read at once.
 const PIECE: usize = 1 << 16;
 
-/// What was done to a file of lines.
+/// The repairs of a file of lines.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
     pub(super) appended: usize,

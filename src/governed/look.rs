@@ -1,4 +1,4 @@
-//! Looking at runs, and taking those on whose time is over.
+//! Readers of runs, and the expiry of those that are past their time.
 
 use super::drive::{asked, pending};
 use super::error::GovernedError;

@@ -15,7 +15,7 @@ use crate::approval::{ApprovalId, ApprovalStatus};
 use crate::governed_run::GovernedRunStatus;
 use crate::snapshot::Snapshot;
 
-/// What was done to bring the files of a run in line with its state; nothing for a run that was left in order.
+/// The repairs that brought the files of a run in line with its state; nothing for a run that was left in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repairs {

@@ -33,13 +33,13 @@ pub(super) enum Standing {
     },
 }
 
-/// What a person is asked for.
+/// The purpose of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
     /// To execute the plan, in PLANNING.
     Plan,
-    /// To begin a try of a tool whose gate needs it.
+    /// To begin a try of a tool behind a gate.
     Begin,
     /// To go on with what a tool asked for.
     GoOn,
@@ -47,7 +47,7 @@ pub(super) enum Purpose {
     Keep,
 }
 
-/// What one attempt of a tool gave.
+/// The result of one attempt of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolReport {
@@ -63,13 +63,13 @@ pub struct ToolReport {
     pub ended: Option<When>,
     /// How it ended; none as for `ended`, and for a tool that crashed or was stopped.
     pub status: Option<ToolStatus>,
-    /// What shows it.
+    /// Its evidence.
     pub evidence: Vec<String>,
-    /// What went wrong.
+    /// The error.
     pub error: Option<String>,
-    /// What it declared.
+    /// The risks that it declared.
     pub risks: Vec<DeclaredRisk>,
-    /// What it changed.
+    /// Its changes.
     pub changes: Vec<Change>,
     /// The approval that it used up.
     pub approval: Option<ApprovalId>,

@@ -115,10 +115,10 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Takes a new run in hand, whose id was claimed.
+    /// Takes a new run in hand. Its id is claimed.
     pub(super) fn begin(self, id: RunId) -> Result<OpenRun<'a>> {
         let lock = Some(self.lock(&id)?);
-        // No line of the ledger is of this run, whose id is new.
+        // The id is new: no line of the ledger is of this run.
         let notes = Notes { ledger: Some(Mark::default()), ..Notes::default() };
         Ok(OpenRun::new(self, id, notes, Foreign::default(), lock))
     }
@@ -226,7 +226,7 @@ impl<'a> OpenRun<'a> {
 }
 
 impl OpenRun<'_> {
-    /// What the parts may know of the run.
+    /// The view that the parts have of the run.
     pub(super) fn view<'v>(&'v self, planned: &'v [String], completed: usize) -> RunView<'v> {
         let baseline = self.notes.plan.as_ref().and_then(|plan| plan.baseline.as_deref());
         RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools, baseline }

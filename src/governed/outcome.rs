@@ -15,13 +15,13 @@ pub struct Progressed {
     pub run: RunId,
     /// The state that it is in.
     pub status: GovernedRunStatus,
-    /// What it waits for; none for a run that is over.
+    /// The question or plan that it waits for; none for a run that is over.
     pub waits: Option<Waits>,
     /// What had to be brought in line before it went on.
     pub repairs: Repairs,
 }
 
-/// What a run waits for.
+/// The answer or plan that a run waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waits {
@@ -29,7 +29,7 @@ pub enum Waits {
     Approval(PendingApproval),
     /// A plan that nothing speaks against. Resuming the run asks for one again.
     Plan {
-        /// What was said against the last.
+        /// The objection to the last.
         objection: Option<String>,
     },
 }
@@ -112,7 +112,7 @@ impl RunStatus {
     }
 }
 
-/// What a sweep found of one run.
+/// The result of a sweep for one run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Swept {

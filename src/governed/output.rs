@@ -1,4 +1,4 @@
-//! What a tool gives back, and what of it is no output at all.
+//! The output of a tool, and the rules that it keeps.
 
 use std::error::Error;
 use std::fmt;
@@ -42,7 +42,7 @@ impl DeclaredRisk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// What was done: `created`, `modified`, `removed`, or another word.
+    /// The kind of the change: `created`, `modified`, `removed`, or another word.
     pub kind: String,
     /// To what: the path of a file, most often.
     pub what: String,
@@ -55,7 +55,7 @@ impl Change {
     }
 }
 
-/// What a tool would do: all that a person must see to decide about it, and how risky it is.
+/// An action that a tool would take: all that a decider must see, and its risk.
 ///
 /// An approval is bound to it. Whatever makes a difference belongs into the text: arguments, targets, amounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl Action {
     }
 }
 
-/// What a tool gives back: structured, so that no text has to be searched for what it means.
+/// The output of a tool. It is structured, so that no text is searched for its meaning.
 ///
 /// ```
 /// use runstate::governed::ToolOutput;
@@ -99,10 +99,10 @@ pub struct ToolOutput {
     /// What may go wrong because of what was done.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
-    /// What was changed, whatever the status: at most 8 MiB of words. A call that names more halts its run.
+    /// The changes, whatever the status: at most 8 MiB of words. A call that names more halts its run.
     #[serde(default)]
     pub changes: Vec<Change>,
-    /// For [`ToolStatus::NeedsApproval`]: what it would do.
+    /// The action that it would take, for [`ToolStatus::NeedsApproval`].
     #[serde(default)]
     pub action: Option<Action>,
 }

@@ -1,4 +1,4 @@
-//! What a governed run is driven with: traits for the caller to implement.
+//! The parts of a governor: traits for the caller to implement.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::output::{Action, DeclaredRisk, ToolOutput};
 use crate::approval::Request;
 use crate::governed_run::{Opinion, RunId};
 
-/// What a part may know of the run.
+/// The view that a part has of the run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunView<'a> {
     /// The run.
@@ -32,7 +32,7 @@ pub struct RunView<'a> {
 pub struct ProposedPlan {
     /// The tools in the order in which they run.
     pub tools: Vec<String>,
-    /// What the planner sees coming. A critical risk halts the run.
+    /// The risks that the planner sees. A critical one halts the run.
     #[serde(default)]
     pub risks: Vec<DeclaredRisk>,
     /// A word for the state before the first tool that a rollback needs, as the digest of a snapshot. It is kept in the state of the run, where
@@ -65,7 +65,7 @@ pub trait Planner: Send + Sync {
     async fn plan(&self, run_id: &RunId, objection: Option<&str>) -> Result<ProposedPlan, PartError>;
 }
 
-/// What was said about a plan.
+/// An answer about a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanAnswer {
     /// It may be executed.
@@ -111,7 +111,7 @@ pub struct Call<'a> {
     pub run: RunView<'a>,
     /// Which try of the tool it is, from 1.
     pub number: u32,
-    /// What a person approved of for this call, if that was needed: the exact action.
+    /// The exact action that a decider approved for this call, if that was needed.
     pub granted: Option<&'a Request>,
 }
 
@@ -121,7 +121,7 @@ pub trait GovernedTool: Send + Sync {
     /// Its name in plans, gates and files.
     fn name(&self) -> &str;
 
-    /// What its next call would do. Shown to the person who decides, and compared again before the call: an approval of
+    /// The action of its next call. It is shown to the decider, and compared again before the call: an approval of
     /// something else does not count.
     fn action(&self, run: &RunView<'_>) -> Action;
 

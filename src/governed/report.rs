@@ -1,4 +1,4 @@
-//! FINAL_REPORT.md: what was planned, done, approved by whom, verified, audited, and how long each state took.
+//! FINAL_REPORT.md: the plan, the calls, the approvals, the verification, the audits, and the time of each state.
 
 use std::borrow::Borrow;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ fn write<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>, out: &mut 
     }
     planned(document, notes, out)?;
     let Some(notes) = notes else {
-        writeln!(out, "\nThe run is another tool's: what was done in it is not recorded.")?;
+        writeln!(out, "\nThe run is another tool's: its calls are not recorded.")?;
         return states(document, out);
     };
     done(&notes.tools, out)?;

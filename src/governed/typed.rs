@@ -99,7 +99,7 @@ fn taken<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Re
     value.map_err(|error| format!("`{name}` of the state: {error}"))
 }
 
-/// What a file says.
+/// The content of a file.
 pub(super) struct Read {
     /// The typed run; none for a run of another tool that is over, since nothing proves how it ended.
     pub(super) run: Option<AnyGovernedRun>,

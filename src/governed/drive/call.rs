@@ -123,7 +123,7 @@ impl Governor {
         }
         match (status, action) {
             (ToolStatus::Pass, _) => match risk {
-                // A person who approved of the action was shown its risk, and need not be asked about the same.
+                // The decider was shown the risk of the action, and need not be asked about the same.
                 Some(risk) if risk.needs_approval() && shown < Some(risk) => {
                     let action = Action::new(kept, risk);
                     self.ask(open, run, Purpose::Keep, tool.name(), action)
@@ -170,7 +170,7 @@ impl Governor {
     }
 }
 
-/// What a person is asked to keep: what was done, and what may come of it.
+/// The results that a decider is asked to keep, with their risks.
 fn kept_action(tool: &str, output: &ToolOutput) -> String {
     let risks = output.risks.iter().filter(|declared| declared.risk >= Risk::Medium);
     let risks: Vec<String> =

@@ -44,7 +44,7 @@ impl Step {
     }
 }
 
-/// Writes a transition that was taken; nothing is under way behind it. A run whose state had expired stays as it was.
+/// Writes a transition that was taken; nothing is under way behind it. A run in an expired state stays as it was.
 fn went<M, N, E>(
     open: &mut OpenRun<'_>,
     taken: std::result::Result<M, Rejected<N, E, GovernedRunError>>,
@@ -117,7 +117,7 @@ impl Governor {
         }
     }
 
-    /// Ends a run whose next state is too long to be written, from the state that was written last.
+    /// Ends a run from the state that was written last, since the next one is too long to be written.
     async fn is_full(&self, open: &mut OpenRun<'_>, error: &str) -> Result<Step> {
         let why = format!("RUN_STATE.json cannot be written: {error}");
         match open.read_again(&self.reviewers, self.now())? {

@@ -1,4 +1,4 @@
-//! VERIFYING and AUDITING: what was done is looked at, by the verifier and then by each reviewer. Both fail closed.
+//! VERIFYING and AUDITING: the verifier and then each reviewer look at the results. Both fail closed.
 
 use super::{Governor, OpenRun, Result, Step, went};
 use crate::governed::guarded::guarded;

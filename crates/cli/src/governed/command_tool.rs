@@ -93,7 +93,7 @@ fn succeeded(ended: &Ended) -> bool {
     matches!(ended.end, End::Exited(status) if status.success())
 }
 
-/// What a program says that speaks for itself.
+/// The structured output of a program.
 fn structured(ended: &Ended) -> Result<ToolOutput, String> {
     if ended.is_cut {
         return Err(format!("its output has more than {} bytes", process::KEPT_WHOLE));
@@ -102,7 +102,7 @@ fn structured(ended: &Ended) -> Result<ToolOutput, String> {
         .map_err(|error| format!("its output is not the JSON of a tool's output: {error}"))
 }
 
-/// What an exit code means.
+/// The output that an exit code stands for.
 fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     Ok(match failure(command, ended)? {
         None => ToolOutput::pass(evidence(command, ended)),
@@ -114,7 +114,7 @@ fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     })
 }
 
-/// What shows that a command ran.
+/// The evidence of a command.
 pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
     let code = match ended.end {
         End::Exited(status) => status.code(),
@@ -144,7 +144,7 @@ pub(super) fn failure(command: &Command, ended: &Ended) -> Result<Option<String>
         End::Unknown => {
             let run = shown(&command.run);
             return Err(PartError::new(format!(
-                "the supervisor of {run} was ended: what it did is not known"
+                "the supervisor of {run} was ended: its effects are not known"
             )));
         }
     };

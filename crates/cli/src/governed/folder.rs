@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 200_000;
 /// The most bytes of its files.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// What a name in a folder is.
+/// The kind of a name in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,

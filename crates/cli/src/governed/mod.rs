@@ -90,7 +90,7 @@ impl Runs {
     pub(crate) fn create(&self, file: &PlanFile) -> Result<RunId, Failure> {
         fs::create_dir_all(&self.folder)
             .map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
-        // Before there is a run, so that a plan whose folder cannot be used leaves nothing behind.
+        // Before there is a run, so that a folder that cannot be used leaves nothing behind.
         let source = file.folder()?;
         let source = fs::canonicalize(&source).map_err(|error| Failure::io("find", &source, &error))?;
         keys::keep_out_of(&source, self.key_file.as_deref())?;
@@ -263,7 +263,7 @@ pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {
     })
 }
 
-/// What the library refused, for a person.
+/// A refusal of the library, as a failure of the command.
 pub(crate) fn refused(error: runstate::governed::GovernedError) -> Failure {
     Failure::new(error.to_string())
 }

@@ -30,7 +30,7 @@ const LIMIT: u64 = 1 << 20;
 /// The same as it is kept with its run, where each field is written out.
 const STORED_LIMIT: u64 = 16 << 20;
 
-/// What a plan file says.
+/// The content of a plan file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
@@ -109,7 +109,7 @@ pub(super) struct ToolSpec {
     /// It changes nothing: after a crash it is run again.
     #[serde(default)]
     pub(super) read_only: bool,
-    /// The risk that a person is shown, where its gate asks one. A plan with a critical one is halted.
+    /// The risk that a decider is shown, where its gate asks. A plan with a critical one is halted.
     #[serde(default = "high")]
     pub(super) risk: Risk,
     #[serde(default)]
@@ -126,7 +126,7 @@ impl ToolSpec {
     }
 }
 
-/// What a tool's standard output is.
+/// The form of a tool's standard output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OutputForm {

@@ -119,7 +119,7 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
             (End::Exited(ExitStatus::from_raw(status)), strays, left)
         }
         Some(Outcome::Ended { strays, left, .. }) => (End::TimedOut, strays, left),
-        // Its supervisor was ended, by the tool or since it did not answer: what the tool left is not known.
+        // Its supervisor was ended, by the tool or since it did not answer: nothing tells of the processes that the tool left.
         None => (End::Unknown, 0, 0),
     };
     let ((stdout, is_cut), (stderr, _)) = (read(stdout).await, read(stderr).await);

@@ -59,11 +59,12 @@ impl Snapshot {
         folder::list(&self.kept, &[], &mut Digests::new()).map(|kept| digest(&kept))
     }
 
-    /// Looks at both folders before a tool is called.
+    /// Looks at both folders before the first tool is called.
     pub(super) fn look(&self, taken: Option<&str>) -> Result<(), Failure> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        self.check(&mut seen, taken)?;
+        // Between two tools of one process it is known from behind the first.
         if seen.last.is_none() {
+            self.check(&mut seen, taken)?;
             seen.last = Some(self.worked(&mut seen.work)?);
         }
         Ok(())

@@ -3,8 +3,8 @@
 //!
 //! It is this program with another first argument. Its standard input is a socket to the command: orders come in by it, with the outputs of
 //! the tool, and how the tool ended goes out. When the command closes it, or is killed, the tool is ended. Processes that lose their parent become
-//! its children, in whatever session or group they are (Linux), so that none is left behind its tool. A supervisor whose tool ended by itself is
-//! there for the next tool, since the start of a program takes longer than many tools do.
+//! its children, in whatever session or group they are (Linux), so that none is left behind its tool. A supervisor is there for the
+//! next tool once its own ended by itself, since the start of a program takes longer than many tools do.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! `runstate governed approvals`: the questions that wait for a person.
+//! `runstate governed approvals`: the questions that wait for an answer.
 
 use runstate::governed::Waits;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::governed::{self, Runs};
 use crate::output::{Output, complain, printable};
 
-/// List the questions that wait for a person
+/// List the questions that wait for an answer
 ///
 /// Each question with the exact action, its digest and the time by which it must be answered, in the order of the runs. Nothing is
 /// changed: a question past its time is listed until `sweep` halts its run.

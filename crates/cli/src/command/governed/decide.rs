@@ -1,4 +1,4 @@
-//! `runstate governed approve`, `reject`, `escalate`: a person's answer, from whichever process.
+//! `runstate governed approve`, `reject`, `escalate`: an answer, from whichever process.
 
 use runstate::approval::ApprovalId;
 use runstate::governed::{Governor, Waits};
@@ -23,7 +23,7 @@ Example:
 pub(super) struct Args {
     /// The approval's id
     approval: ApprovalId,
-    /// The name of the person who decides [default: the user's name]
+    /// The name of the approver [default: the user's name]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     /// Why

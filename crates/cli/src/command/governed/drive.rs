@@ -39,13 +39,13 @@ pub(super) struct RecoverArgs {
 
 #[derive(Debug, clap::Args)]
 struct How {
-    /// Ask at the terminal about what needs an approval
+    /// Ask at the terminal about each action that needs an approval
     #[arg(long, conflicts_with = "wait")]
     ask: bool,
     /// Wait for the decisions of other processes, instead of ending with exit code 3
     #[arg(long)]
     wait: bool,
-    /// Approve of the plan, where the file says that a person must, in the user's name
+    /// Approve the plan in the user's name, where the file asks for an approval
     #[arg(long)]
     approve_plan: bool,
     /// Say on standard error which command runs, and how it ended [default: where standard error is a terminal]
@@ -227,7 +227,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     out.line(&format!("  {}", shown.display()));
 }
 
-/// The command that approves, with as much of the digest of the question as a person types; none for a question without a record.
+/// The command that approves, with the first characters of the digest of the question; none for a question without a record.
 pub(super) fn approve(pending: &PendingApproval, runs: &Runs) -> Option<String> {
     let digest = pending.digest()?;
     let digest = digest.get(..19).unwrap_or(&digest);

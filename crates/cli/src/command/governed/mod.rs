@@ -19,7 +19,7 @@ use crate::output::Output;
 
 /// Run commands that are approved where risky, verified and audited
 ///
-/// A run's files are written after every transition, and survive a crash: `recover` goes on. A person approves from
+/// A run's files are written after every transition, and survive a crash: `recover` goes on. An approver answers from
 /// another terminal, or at this one. Every state has a time limit; `sweep` takes runs that are past it where their timeout
 /// leads.
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ Exit codes:
   0  the run is complete; the decision is taken; the ledger is sound
   1  the run was rolled back or halted; the ledger has a bad line
   2  an argument or a file that cannot be used
-  3  the run waits for a person")]
+  3  the run waits for an answer")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -84,7 +84,7 @@ fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
-/// Asks at the terminal: what was said with a yes, and none for anything else.
+/// Asks at the terminal. Returns the words behind a yes, and none for any other answer.
 ///
 /// # Errors
 /// A terminal that cannot be read.
