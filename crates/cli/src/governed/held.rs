@@ -56,8 +56,8 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the turn, with notes in the first of those folders that can be written.
-    pub(super) fn take(places: &[PathBuf]) -> Result<Self, Failure> {
+    /// Waits for the turn to begin a run of that state folder, with notes in the first of those places that can be written.
+    pub(super) fn take(places: &[PathBuf], runs: &Path) -> Result<Self, Failure> {
         let open = |notes: &PathBuf| -> io::Result<(PathBuf, File)> {
             fs::create_dir_all(notes)?;
             let lock = File::options().read(true).append(true).create(true).open(notes.join("lock"))?;
@@ -78,7 +78,7 @@ impl Turn {
                 let (s, lock) = (PATIENCE.as_secs(), notes.join("lock"));
                 return Err(Failure::new(format!(
                     "process {} has had {} for {s} s, to begin a run in place",
-                    holder.trim(),
+                    printable(holder.trim()),
                     lock.display()
                 ))
                 .with_help("end it, or try again"));
@@ -87,7 +87,8 @@ impl Turn {
             waited += PAUSE;
         }
         // For the message of a process that waits.
-        drop(lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())));
+        let holder = format!("{} of the state folder {}\n", std::process::id(), runs.display());
+        drop(lock.set_len(0).and_then(|()| lock.write_all(holder.as_bytes())));
         Ok(Turn { notes, _lock: lock })
     }
 

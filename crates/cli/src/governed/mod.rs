@@ -105,7 +105,7 @@ impl Runs {
         stored.ignore.extend(kept.map(|(name, _)| PathBuf::from(name)));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
         // Until the run has begun: of two that begin at once in one folder, the second sees the first.
-        let turn = stored.in_place.then(|| held::Turn::take(&self.held())).transpose()?;
+        let turn = stored.in_place.then(|| held::Turn::take(&self.held(), &self.folder)).transpose()?;
         if let Some(turn) = &turn {
             turn.check_free(&source)?;
         }

@@ -202,10 +202,10 @@ fn a_process_that_cannot_be_ended_is_told() {
     let session = Session::new();
     let [privileged, binary] = [session.path("privileged"), session.path("runstate")];
     let leave = format!(
-        "{} --reuid=0 --regid=0 --clear-groups setsid sleep 600 >/dev/null 2>&1 & echo $! > ../stray.pid; sleep 0.5",
+        "{} --reuid=0 --regid=0 --clear-groups setsid sleep 600 >/dev/null 2>&1 & echo $! > ../stray.pid; echo $PPID > ../first; sleep 0.5",
         privileged.display()
     );
-    plan(&session, &[("build", &leave), ("wait", "echo done > index.html")], REVIEW);
+    plan(&session, &[("build", &leave), ("wait", "echo $PPID > ../second")], REVIEW);
     fs::copy(env!("CARGO_BIN_EXE_runstate"), &binary).unwrap();
     let owner = format!("{OTHER}:{OTHER}");
     let owned = Command::new("chown").args(["-Rh", &owner]).arg(session.path(".")).status();
@@ -233,6 +233,8 @@ fn a_process_that_cannot_be_ended_is_told() {
     assert_eq!(json(&done)["status"], "COMPLETE", "{}", done.shown());
     let state = session.read(&format!("{STATE_DIR}/{run}/RUN_STATE.json"));
     assert!(state.contains("could not end 1 processes that it had left running"), "{state}");
+    let supervisor = |name: &str| session.read(&format!("{STATE_DIR}/{run}/{name}"));
+    assert_ne!(supervisor("first"), supervisor("second"));
 }
 
 /// A program that was started through a loader is the loader to the system: no tool is started, and the run says why.

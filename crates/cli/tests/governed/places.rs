@@ -292,13 +292,15 @@ fn a_state_folder_that_is_away_keeps_its_folders() {
 fn the_lock_of_the_notes_is_waited_for_and_named() {
     let session = Session::new();
     in_place(&session, "true", PASSES);
-    session.write("home/runstate/held/lock", "4321\n");
+    session.write("home/runstate/held/lock", "4321 of the state folder /srv/runs\n");
     let lock = fs::File::open(session.path("home/runstate/held/lock")).unwrap();
     lock.lock().unwrap();
     let said = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(
-        said.stderr.contains("process 4321 has had [tmp]/home/runstate/held/lock for 10 s"),
+        said.stderr.contains(
+            "process 4321 of the state folder /srv/runs has had [tmp]/home/runstate/held/lock for 10 s"
+        ),
         "{}",
         said.shown()
     );
