@@ -264,9 +264,6 @@ fn last_aside(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, String)>>
 }
 
 /// Gives a file a name under which it is kept.
-///
-/// # Errors
-/// Those of the disk; [`io::ErrorKind::NotFound`] where there is no such file.
 pub(super) fn move_aside(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
     let mut number = last_aside(disk, path)?.map_or(0, |(number, _)| number);
     let to = loop {

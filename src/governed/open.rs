@@ -45,10 +45,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes both.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] where another process has one of them.
+    /// Takes both. It would block where another process has one of them.
     pub(super) fn take(disk: &dyn Disk, mut file: Box<dyn DiskFile>, folder: &Path) -> io::Result<Self> {
         file.try_lock()?;
         // A file system that locks no folders has the file alone.

@@ -88,6 +88,10 @@ pub(super) struct Command {
 }
 
 impl Command {
+    fn of(run: &[String], folder: &Path, time_limit_seconds: u64) -> Self {
+        Command { run: run.to_vec(), folder: folder.to_path_buf(), time_limit_seconds }
+    }
+
     /// All of the command, with its folder.
     pub(super) fn in_words(&self, work: &Path) -> String {
         // Joined to nothing a path would end in a separator.
@@ -118,11 +122,7 @@ pub(super) struct ToolSpec {
 
 impl ToolSpec {
     pub(super) fn command(&self) -> Command {
-        Command {
-            run: self.run.clone(),
-            folder: self.folder.clone(),
-            time_limit_seconds: self.time_limit_seconds,
-        }
+        Command::of(&self.run, &self.folder, self.time_limit_seconds)
     }
 }
 
@@ -250,7 +250,6 @@ impl Plan {
 
     /// For a run that ended before it had a plan: it has no tools, and can only expire.
     pub(super) fn none(run: &RunId) -> Plan {
-        let nothing = || vec!["false".to_owned()];
         Plan {
             project: run.project().to_owned(),
             folder: PathBuf::new(),
@@ -265,7 +264,7 @@ impl Plan {
             verify: Vec::new(),
             audit: vec![AuditSpec {
                 reviewer: "none".to_owned(),
-                run: nothing(),
+                run: vec!["false".to_owned()],
                 folder: PathBuf::new(),
                 time_limit_seconds: 1,
             }],
@@ -382,11 +381,7 @@ impl Plan {
 
 impl AuditSpec {
     fn command(&self) -> Command {
-        Command {
-            run: self.run.clone(),
-            folder: self.folder.clone(),
-            time_limit_seconds: self.time_limit_seconds,
-        }
+        Command::of(&self.run, &self.folder, self.time_limit_seconds)
     }
 }
 
