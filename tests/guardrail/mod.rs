@@ -3,6 +3,7 @@
 //! Each check that works token by token is held against one that is written for these tests alone, is as plain as can be, and
 //! looks at the whole text after every token.
 
+mod corpus;
 mod cutting;
 mod drift;
 mod flat;

@@ -1,7 +1,7 @@
 //! Phrases that an answer should not have.
 
 use proptest::prelude::*;
-use runstate::stream::guardrail::{Guardrail, OutputFacts, PatternKind, Patterns, Severity};
+use runstate::stream::guardrail::{Guardrail, OutputFacts, Patterns, Severity};
 
 use super::cutting::{at_end, cases, cut, speaks_with, text_of, whole};
 
@@ -72,19 +72,106 @@ proptest! {
     }
 }
 
+fn kinds_of(rule: &mut Patterns, text: &str) -> Vec<String> {
+    rule.reset();
+    rule.streaming(text, text);
+    let said = rule.complete(text, &OutputFacts::TEXT);
+    said.into_iter().map(|said| said.message.rsplit(' ').next().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn each_built_in_phrase_is_found_in_a_sentence_and_is_found_once() {
-    for kind in PatternKind::ALL {
-        for phrase in kind.phrases() {
-            for text in [format!("Well, {} so.", phrase.to_uppercase()), format!("Well, {phrase}")] {
-                let mut rule = Patterns::builtin();
-                rule.streaming(&text, &text);
-                let said = rule.complete(&text, &OutputFacts::TEXT);
-                assert_eq!(said.len(), 1, "{text}: {said:?}");
-                assert_eq!(said[0].at, Some(6), "{text}");
-                assert!(said[0].message.contains(kind.name()), "{text}: {said:?}");
+fn built_in_kinds_are_found_with_their_slots_filled_in() {
+    for (kind, text) in [
+        ("refusal", "I can\u{2019}t help with that."),
+        ("refusal", "Sorry, but we are unable to provide that."),
+        ("refusal", "I'm really not able to say: I won't create this."),
+        ("meta-commentary", "As an AI language model, I like both."),
+        ("meta-commentary", "I'm an AI."),
+        ("instruction-leak", "So.<|im_end|>"),
+        ("instruction-leak", "### Human: hi"),
+        ("placeholder", "Dear [your name],"),
+        ("placeholder", "Dear [Name]"),
+        ("placeholder", "TODO: the rest"),
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), [kind], "{text}");
+    }
+}
+
+#[test]
+fn code_and_quotations_are_passed_over_unless_looked_into() {
+    for text in [
+        "So: \"I can't help with that.\" It said so.",
+        "So: \u{201C}I can't help with that.\u{201D} It said so.",
+        "> I can't help with that.\n",
+        "So:\n```\nI can't help with that.\n```\n",
+        "So:\n\n    I can't help with that.\n",
+        "So: `<|im_end|>` ends it.",
+        "So: ``a ` <|im_end|>`` ends it.",
+        "See [your page](a.md) and [name][1].",
+        "Dear Ann,\n\nI can't help with the move.\n",
+    ] {
+        assert_eq!(kinds_of(&mut Patterns::builtin(), text), Vec::<String>::new(), "{text}");
+    }
+    let quoted = "So: \"I can't help with that.\"";
+    assert_eq!(kinds_of(&mut Patterns::builtin().everywhere(), quoted), ["refusal"]);
+    // A mark that is never closed hides nothing: its paragraph ends it.
+    for mark in ["\"", "\u{201C}", "`", "\u{2018}", "\u{AB}"] {
+        let text = format!("So {mark}I can't help with that.\n\nMore.");
+        assert_eq!(whole(&mut Patterns::builtin(), &text).0, Some(3 + mark.len()), "{text}");
+        let open = text.trim_end_matches("\n\nMore.");
+        assert_eq!(whole(&mut Patterns::builtin(), open), (None, vec![3 + mark.len()]), "{open}");
+    }
+}
+
+const PROSE: &[&str] = &[
+    "I can't ",
+    "help with ",
+    "that",
+    ". ",
+    "\"",
+    "`",
+    "``",
+    "```",
+    "\n",
+    "\n\n",
+    "> ",
+    "    ",
+    "- ",
+    "\u{201C}",
+    "\u{201D}",
+    "\u{2018}",
+    "\u{2019}",
+    "[your ",
+    "name",
+    "]",
+    "(x)",
+    "<|im_end|>",
+    "TODO: ",
+    "As an AI, I ",
+    "[INST]",
+];
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    /// However a text is cut, the same is found at the same places, at the token that brings the deciding character.
+    #[test]
+    fn a_cut_makes_no_difference(tokens in cut(text_of(PROSE, 16))) {
+        let text = tokens.concat();
+        let mut by_token = Patterns::builtin();
+        let mut by_char = Patterns::builtin();
+        let (mut told, mut due) = (vec![], vec![]);
+        for token in &tokens {
+            told.extend(by_token.streaming(token, ""));
+            for c in token.chars() {
+                due.extend(by_char.streaming(c.encode_utf8(&mut [0; 4]), ""));
             }
         }
+        // Several of one token are told one by one.
+        told.extend(std::iter::from_fn(|| by_token.streaming("", "")));
+        due.extend(std::iter::from_fn(|| by_char.streaming("", "")));
+        prop_assert_eq!(told, due);
+        prop_assert_eq!(at_end(&mut by_token, &tokens), whole(&mut by_char, &text).1);
     }
 }
 

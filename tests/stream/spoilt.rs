@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use runstate::stream::guardrail::{Custom, OutputFacts, Patterns, Rules, Severity, Violation};
+use runstate::stream::guardrail::{Custom, OutputFacts, PatternKind, Patterns, Rules, Severity, Violation};
 use runstate::stream::{ErrorKind, EventKind, FinishReason, OnFinish, RetryPolicy};
 
 use super::flows::{every, no, on, policy, session};
@@ -14,12 +14,13 @@ use super::told::drive;
 /// The opening of a refusal was saved before the refusal was seen.
 #[tokio::test(start_paused = true)]
 async fn the_beginning_of_a_refusal_is_not_gone_on_from() {
-    let refusal = || vec![Step::Token("I'm sorry, but ".into()), Step::Token("I can't".into())];
+    let refusal = || vec![Step::Token("I'm sorry, but ".into()), Step::Token("I can't help.".into())];
     let good = || tokens("A good answer.");
     for fallback in [false, true] {
         let seen = Seen::default();
         let attempts = if fallback { vec![refusal()] } else { vec![refusal(), good()] };
-        let mut session = on(&seen, attempts).guardrail(Patterns::builtin()).continuation(every(1));
+        let strict = Patterns::builtin().severity(PatternKind::Refusal, Severity::Error);
+        let mut session = on(&seen, attempts).guardrail(strict).continuation(every(1));
         if fallback {
             let none = RetryPolicy { model_retries: 0, ..policy() };
             session = session.retry(none).fallback(scripted(&seen, vec![good()]));

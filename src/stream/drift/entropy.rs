@@ -1,125 +1,73 @@
 //! Text that turns into noise.
 
-use std::sync::LazyLock;
+/// The pairs of characters in one window.
+const WINDOW: usize = 160;
+/// Pairs before the first window that counts: two windows, so that a text's common pairs have come.
+const LEAST: u64 = 480;
+/// The share of new pairs at which it is sure. The last window of a text that goes on has about a fifth.
+const SURE: f64 = 0.8;
+/// The share of new pairs that the window before has at most.
+const KNOWN: f64 = 0.4;
+/// The share of white space that text before the window has at least: what has less is data.
+const SPACED: f64 = 0.155;
+/// Pairs are told apart by so many bits.
+const BITS: u32 = 14;
 
-/// How many bytes are looked at.
-const WINDOW: usize = 512;
-/// How many windows must have gone by before there is something to compare with.
-const BLOCKS: u32 = 3;
-/// Deviations are never taken to be smaller than this, in bits: prose varies by about as much.
-const LEAST_DEVIATION: f64 = 0.15;
-/// From so many deviations above the mean on it is suspect, and from so many on it is sure.
-const SUSPECT: f64 = 2.0;
-const SURE: f64 = 8.0;
-
-/// The entropy of the last bytes, against that of the windows before.
-///
-/// With `n` bytes in the window, of which `c` are of one value, it is `log2(n) - sum(c * log2(c)) / n` bits. The sum is kept, in
-/// whole numbers, so that it does not wear out.
+/// The share of pairs of characters in the last window that never came before.
 #[derive(Debug, Clone)]
 pub(super) struct Entropy {
-    /// The last bytes, in a ring.
-    last: [u8; WINDOW],
-    /// How many there were, and the place of the next.
-    bytes: usize,
-    next: usize,
-    counts: [u16; 256],
-    weights: &'static [u64; WINDOW + 1],
-    /// The sum of `c * log2(c)`, in units of 2^-20 bits.
-    sum: u64,
-    /// Bytes since the last block ended.
-    in_block: usize,
-    blocks: u32,
-    mean: f64,
-    squares: f64,
-    /// From so many bits above the mean on it is suspect, and so many bits further it is sure.
-    suspect: f64,
-    span: f64,
+    /// Pairs that came, one bit each.
+    seen: [u64; (1 << BITS) / 64],
+    /// Of the last two windows: was the pair new, and of the last window: was its character white space?
+    new: [bool; 2 * WINDOW],
+    space: [bool; WINDOW],
+    before: char,
+    pairs: u64,
+    /// New pairs in the last window and in the one before.
+    now: u32,
+    then: u32,
+    /// White space before the last window.
+    spaces: u64,
 }
 
 impl Entropy {
     pub(super) fn new() -> Self {
         Entropy {
-            last: [0; WINDOW],
-            bytes: 0,
-            next: 0,
-            weights: &WEIGHTS,
-            counts: [0; 256],
-            sum: 0,
-            in_block: 0,
-            blocks: 0,
-            mean: 0.0,
-            squares: 0.0,
-            suspect: 0.0,
-            span: 1.0,
+            seen: [0; (1 << BITS) / 64],
+            new: [false; 2 * WINDOW],
+            space: [false; WINDOW],
+            before: '\n',
+            pairs: 0,
+            now: 0,
+            then: 0,
+            spaces: 0,
         }
     }
 
-    /// One more byte. How sure it is that the text turned into noise.
-    pub(super) fn byte(&mut self, byte: u8) -> f64 {
-        let first = std::mem::replace(&mut self.last[self.next], byte);
-        self.next = (self.next + 1) % WINDOW;
-        if self.bytes < WINDOW {
-            self.bytes += 1;
-            self.count(byte, 1);
-            if self.bytes < WINDOW {
-                return 0.0;
-            }
-        } else if first != byte {
-            self.count(first, -1);
-            self.count(byte, 1);
-        }
-        self.in_block += 1;
-        let learns = self.in_block == WINDOW || self.blocks == 0;
-        if self.blocks < BLOCKS && !learns {
+    /// One more character. How sure it is that the text turned into noise.
+    #[inline]
+    pub(super) fn char(&mut self, c: char) -> f64 {
+        let before = std::mem::replace(&mut self.before, c);
+        let hash =
+            u32::from(before).wrapping_mul(0x9E37_79B1).wrapping_add(u32::from(c).wrapping_mul(0x85EB_CA6B));
+        let pair = hash >> (32 - BITS);
+        let (word, bit) = ((pair / 64) as usize, 1 << (pair % 64));
+        let new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
+        let place = (self.pairs % (2 * WINDOW as u64)) as usize;
+        let middle = (place + WINDOW) % (2 * WINDOW);
+        self.then = self.then + u32::from(self.new[middle]) - u32::from(self.new[place]);
+        self.now = self.now + u32::from(new) - u32::from(self.new[middle]);
+        self.new[place] = new;
+        let space = c == ' ' || (c == '\n' && before != '\n');
+        self.spaces += u64::from(std::mem::replace(&mut self.space[place % WINDOW], space));
+        self.pairs += 1;
+        let window = WINDOW as f64;
+        let text = (self.pairs.saturating_sub(WINDOW as u64)) as f64;
+        if self.pairs < LEAST || f64::from(self.then) > KNOWN * window || (self.spaces as f64) < SPACED * text
+        {
             return 0.0;
         }
-        let entropy = self.entropy();
-        let confidence = self.confidence(entropy);
-        if learns {
-            self.in_block = 0;
-            self.learn(entropy);
-        }
-        confidence
-    }
-
-    fn count(&mut self, byte: u8, change: i16) {
-        let weight = |count: u16| self.weights.get(usize::from(count)).copied().unwrap_or_default();
-        let count = &mut self.counts[usize::from(byte)];
-        let before = weight(*count);
-        *count = count.saturating_add_signed(change);
-        self.sum = self.sum - before + weight(*count);
-    }
-
-    fn entropy(&self) -> f64 {
-        WINDOW_BITS - self.sum as f64 / UNIT / WINDOW as f64
-    }
-
-    fn confidence(&self, entropy: f64) -> f64 {
-        if self.blocks < BLOCKS {
-            return 0.0;
-        }
-        ((entropy - self.mean - self.suspect) / self.span).clamp(0.0, 1.0)
-    }
-
-    /// Mean and squares of deviations, by Welford's recurrence.
-    fn learn(&mut self, entropy: f64) {
-        self.blocks += 1;
-        let before = entropy - self.mean;
-        self.mean += before / f64::from(self.blocks);
-        self.squares += before * (entropy - self.mean);
-        let deviation = (self.squares / f64::from(self.blocks)).sqrt().max(LEAST_DEVIATION);
-        self.suspect = SUSPECT * deviation;
-        self.span = (SURE - SUSPECT) * deviation;
+        (f64::from(self.now) / window / SURE).min(1.0)
     }
 }
-
-const UNIT: f64 = 1_048_576.0;
-/// `log2(WINDOW)`.
-const WINDOW_BITS: f64 = 9.0;
-const _: () = assert!(WINDOW == 1 << 9);
-
-/// For each count `count * log2(count)` in units of 2^-20 bits.
-static WEIGHTS: LazyLock<[u64; WINDOW + 1]> = LazyLock::new(|| {
-    std::array::from_fn(|count| (count as f64 * (count.max(1) as f64).log2() * UNIT).round() as u64)
-});

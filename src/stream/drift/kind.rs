@@ -14,9 +14,10 @@ pub enum DriftKind {
     /// The tone is another than at the beginning: of the last eight marks of it, so many more are formal, or casual, than of the
     /// first eight.
     ToneShift,
-    /// Lists, headings, tables or data end in plain lines: of the last ten lines, so many fewer are structured than of the first.
+    /// Lists, headings, tables or data end in eight loose lines of prose: this share of the first eight lines is structured.
     FormatCollapse,
-    /// The characters of the last 512 bytes are spread more evenly than before: the text turns into noise, or into another script.
+    /// Text turns into noise, or into another script: this share of the last 160 pairs of characters never came before; at four
+    /// fifths it is sure.
     EntropySpike,
     /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words it is sure.
     Hedging,

@@ -12,7 +12,7 @@ mod marks;
 mod repetition;
 mod tone;
 
-use crate::stream::guardrail::text::{Matcher, Words};
+use crate::stream::guardrail::text::{Context, Matcher, Words};
 
 use entropy::Entropy;
 use format::Format;
@@ -149,32 +149,35 @@ impl Checks {
         for c in delta.chars() {
             // A phrase is over with the character that ends its last word, and counts with that word.
             if let Some(marks) = marks {
-                matcher.char(marks, c, 0, |found| match (Mark::of(found), &mut *tone, &mut *hedging) {
-                    (Mark::Hedge, _, Some(hedging)) => {
-                        peaks.note(DriftKind::Hedging, hedging.hedge());
+                matcher.char(marks, c, 0, Context::default(), |found| {
+                    match (Mark::of(found), &mut *tone, &mut *hedging) {
+                        (Mark::Hedge, _, Some(hedging)) => {
+                            peaks.note(DriftKind::Hedging, hedging.hedge());
+                        }
+                        (Mark::Formal, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(true)),
+                        (Mark::Casual, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(false)),
+                        _ => {}
                     }
-                    (Mark::Formal, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(true)),
-                    (Mark::Casual, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(false)),
-                    _ => {}
                 });
             }
             if by_word {
                 words.char(c, 0, |word| {
                     if let Some(repetition) = repetition {
-                        peaks.note(DriftKind::Repetition, repetition.word(word));
+                        peaks.note(DriftKind::Repetition, repetition.word(word, c));
                     }
                     if let Some(hedging) = hedging {
                         peaks.note(DriftKind::Hedging, hedging.word());
                     }
                 });
             }
+            if let Some(repetition) = repetition {
+                repetition.char(c);
+            }
             if let Some(format) = format {
                 peaks.note(DriftKind::FormatCollapse, format.char(c));
             }
-        }
-        if let Some(entropy) = entropy {
-            for byte in delta.bytes() {
-                peaks.note(DriftKind::EntropySpike, entropy.byte(byte));
+            if let Some(entropy) = entropy {
+                peaks.note(DriftKind::EntropySpike, entropy.char(c));
             }
         }
     }

@@ -16,7 +16,14 @@ fn highest(confidences: impl Iterator<Item = f64>) -> f64 {
 }
 
 pub fn repetition(text: &str) -> f64 {
-    let words: Vec<String> = ended(text).into_iter().filter(Word::has_letter).map(|word| word.text).collect();
+    let in_word = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '\u{2019}');
+    let is_glued = |word: &Word| {
+        let before = text[..word.at].chars().rev().find(|c| !in_word(c));
+        let after = word.known.and_then(|known| text[known..].chars().next());
+        before.is_some_and(|c| "/\\=@".contains(c)) || after.is_some_and(|c| "/=".contains(c))
+    };
+    let words = ended(text).into_iter().filter(|word| word.has_letter() && !is_glued(word));
+    let words: Vec<String> = words.map(|word| word.text).collect();
     let groups: Vec<&[String]> = words.windows(3).collect();
     highest((60..=groups.len()).map(|end| {
         let window = &groups[end.saturating_sub(118)..end];
@@ -67,49 +74,55 @@ pub fn tone(text: &str) -> f64 {
 }
 
 pub fn format(text: &str) -> f64 {
-    static STRUCTURED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new("^\\s*([#|>`{}\\[\\]\"<]|[-*+•](\\s|-)|[0-9]+[.)])").unwrap());
-    let mut lines = vec![];
-    let (whole, rest) = text.rsplit_once('\n').unwrap_or(("", text));
-    for (line, over) in whole.split('\n').map(|line| (line, true)).chain([(rest, false)]) {
-        let chars: Vec<char> = line.chars().collect();
-        for (place, piece) in chars.chunks(400).enumerate() {
-            let piece: String = piece.iter().collect();
-            let counts = (place > 0 || !piece.trim().is_empty()) && (over || piece.chars().count() == 400);
-            if counts {
-                lines.push(place == 0 && STRUCTURED.is_match(&piece));
-            }
+    static STRUCTURED: LazyLock<Regex> = LazyLock::new(|| {
+        let values = "([,;|]\\S|\t).*([,;|]\\S|\t)";
+        let marks = "[#|>{}\\[\\]\"<]|[-*+•](\\s|-)|[0-9]+[.)]|[A-Za-z][.)]\\s|[A-Za-z][A-Za-z0-9]*:\\s";
+        Regex::new(&format!("^({marks}|.*{values})")).unwrap()
+    });
+    let prose =
+        |c: char| c.is_alphanumeric() || c.is_whitespace() || ",.'’\":;?!-()%&–—/“”‘€$£+*_".contains(c);
+    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+    let (mut lines, mut first, mut run, mut collapsed) = (0, 0, 0u32, false);
+    for line in whole.split('\n').filter(|line| !line.trim().is_empty()) {
+        let structured = STRUCTURED.is_match(line.trim_start());
+        lines += 1;
+        if lines <= 8 {
+            first += u32::from(structured);
+            continue;
         }
+        let inked = line.trim();
+        let loose = !structured
+            && inked.contains(char::is_whitespace)
+            && !inked.ends_with([';', ':', '('])
+            && inked.chars().all(prose)
+            && line.chars().count() <= 72;
+        run = if loose {
+            run + 1
+        } else if structured {
+            0
+        } else {
+            run.saturating_sub(3)
+        };
+        collapsed |= run >= 8;
     }
-    let share = |lines: &[bool]| lines.iter().filter(|structured| **structured).count() as f64 / 10.0;
-    highest((20..=lines.len()).map(|end| share(&lines[..10]) - share(&lines[end - 10..end])))
+    if collapsed { f64::from(first) / 8.0 } else { 0.0 }
 }
 
 pub fn entropy(text: &str) -> f64 {
-    let bytes = text.as_bytes();
-    let of_window = |end: usize| {
-        let mut counts = [0u32; 256];
-        bytes[end - 512..end].iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-        counts.iter().filter(|count| **count > 0).fold(0.0, |sum, count| {
-            let share = f64::from(*count) / 512.0;
-            sum - share * share.log2()
-        })
-    };
-    // Learned are the first full window and each 512th after it; compared is each with what was learned before.
-    let mut learned: Vec<f64> = vec![];
-    let mut peak = 0.0f64;
-    for end in 512..=bytes.len() {
-        let entropy = of_window(end);
-        if learned.len() >= 3 {
-            let count = learned.len() as f64;
-            let mean = learned.iter().sum::<f64>() / count;
-            let variance = learned.iter().map(|entropy| (entropy - mean).powi(2)).sum::<f64>() / count;
-            let deviation = variance.sqrt().max(0.15);
-            peak = peak.max(((entropy - mean) / deviation - 2.0) / 6.0);
-        }
-        if (end - 512).is_multiple_of(512) {
-            learned.push(entropy);
-        }
+    let mut before = '\n';
+    let mut seen = HashSet::new();
+    let mut read = vec![];
+    for c in text.chars() {
+        let hash = u32::from(before).wrapping_mul(0x9E37_79B1);
+        let pair = hash.wrapping_add(u32::from(c).wrapping_mul(0x85EB_CA6B)) >> 18;
+        read.push((seen.insert(pair), c == ' ' || (c == '\n' && before != '\n')));
+        before = c;
     }
-    peak.min(1.0)
+    let count = |pairs: &[(bool, bool)]| pairs.iter().filter(|(new, _)| *new).count() as f64 / 160.0;
+    highest((480..=read.len()).map(|end| {
+        let (text, window) = (&read[..end - 160], &read[end - 160..end]);
+        let spaces = text.iter().filter(|(_, space)| *space).count() as f64 / text.len() as f64;
+        let known = count(&read[end - 320..end - 160]) <= 0.4 && spaces >= 0.155;
+        if known { (count(window) / 0.8).min(1.0) } else { 0.0 }
+    }))
 }

@@ -46,6 +46,18 @@ fn phrases(category: &Category) -> Patterns {
     Patterns::new().named(name).category(name, severity(category.severity), &category.phrases)
 }
 
+/// The built-in kinds, which fail an attempt here.
+fn patterns(kinds: &[Phrases]) -> Patterns {
+    let kind = |kind: &Phrases| match kind {
+        Phrases::MetaCommentary => PatternKind::MetaCommentary,
+        Phrases::Refusal => PatternKind::Refusal,
+        Phrases::InstructionLeak => PatternKind::InstructionLeak,
+        Phrases::Placeholder => PatternKind::Placeholder,
+    };
+    let of = Patterns::of(kinds.iter().map(kind));
+    PatternKind::ALL.into_iter().fold(of, |rule, kind| rule.severity(kind, guardrail::Severity::Error))
+}
+
 fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
     Ok(match rule {
         Rule::ForbidRegex(expression) => Box::new(regex(expression)?),
@@ -55,12 +67,7 @@ fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
         Rule::Latex => Box::new(Latex::new()),
         Rule::ZeroOutput => Box::new(ZeroOutput::new()),
         Rule::Repetition => Box::new(Repetition::new()),
-        Rule::Patterns(kinds) => Box::new(Patterns::of(kinds.iter().map(|kind| match kind {
-            Phrases::MetaCommentary => PatternKind::MetaCommentary,
-            Phrases::Refusal => PatternKind::Refusal,
-            Phrases::InstructionLeak => PatternKind::InstructionLeak,
-            Phrases::Placeholder => PatternKind::Placeholder,
-        }))),
+        Rule::Patterns(kinds) => Box::new(patterns(kinds)),
         Rule::Phrases(category) => Box::new(phrases(category)),
         Rule::Forbid(forbidden) => Box::new(forbid(forbidden.clone())),
         Rule::Require(required) => Box::new(require(required.clone())),

@@ -2,10 +2,12 @@
 
 mod fold;
 mod phrases;
+mod scope;
 mod words;
 
 pub(in crate::stream) use fold::Fold;
 pub(in crate::stream) use phrases::{Found, Matcher, Phrases};
+pub(in crate::stream) use scope::{Context, Scope};
 pub(in crate::stream) use words::{Word, Words};
 
 /// Is it part of a word? A letter, a digit or an underscore.

@@ -1,11 +1,14 @@
 //! Many phrases, looked for at once.
 
+use std::str::Chars;
+
+use super::scope::Context;
 use super::{Fold, is_word, stands_alone};
 
-/// A set of phrases, each with a label: a tree of their characters.
+/// A set of phrases, each with a label: a graph of their characters.
 ///
-/// A phrase that begins with a word's character begins where a word does, so that few are ever under way at once, at most as many
-/// as the longest phrase has characters. That is why the tree needs no links for failure.
+/// A phrase that begins with a word's character begins where a word does, so that few are ever under way at once. That is why the
+/// graph needs no links for failure. The alternatives of a template share what follows them.
 #[derive(Debug, Clone)]
 pub(in crate::stream) struct Phrases {
     nodes: Vec<Node>,
@@ -16,10 +19,10 @@ pub(in crate::stream) struct Phrases {
 #[derive(Debug, Clone, Default)]
 struct Node {
     edges: Vec<(char, usize)>,
+    /// Nodes that are reached with this one, without a character: the rest of a template behind an alternative.
+    joined: Vec<usize>,
     /// The label of the phrase that ends here.
     label: Option<usize>,
-    /// How many characters lead here.
-    depth: u32,
 }
 
 impl Phrases {
@@ -27,24 +30,51 @@ impl Phrases {
         Phrases { nodes: vec![Node::default()], first: [0; 128] }
     }
 
+    pub(in crate::stream) fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
     /// Puts a phrase in, folded. A blank one is none. The first label of a phrase stays.
     pub(in crate::stream) fn add(&mut self, phrase: &str, label: usize) {
-        let mut node = 0;
-        for c in Fold::text(phrase).chars() {
-            node = match self.next(node, c) {
-                Some(next) => next,
-                None => self.grow(node, c),
-            };
-        }
-        if node > 0 {
-            self.nodes[node].label.get_or_insert(label);
+        let end = Fold::text(phrase).chars().fold(0, |node, c| self.step(node, c));
+        if end > 0 {
+            self.nodes[end].label.get_or_insert(label);
         }
     }
 
-    fn grow(&mut self, from: usize, c: char) -> usize {
+    /// Puts a template in, which is folded already: `(a|b)` is one of several, a backslash takes the next character as it is.
+    pub(in crate::stream) fn add_template(&mut self, template: &str, label: usize) {
+        let end = self.alternatives(0, &mut template.chars());
+        self.nodes[end].label.get_or_insert(label);
+    }
+
+    fn alternatives(&mut self, from: usize, rest: &mut Chars<'_>) -> usize {
+        let end = self.nodes.len();
+        self.nodes.push(Node::default());
+        let mut node = from;
+        loop {
+            node = match rest.next() {
+                Some('(') => self.alternatives(node, rest),
+                Some('\\') => rest.next().map_or(node, |c| self.step(node, c)),
+                Some('|') => {
+                    self.nodes[node].joined.push(end);
+                    from
+                }
+                None | Some(')') => {
+                    self.nodes[node].joined.push(end);
+                    return end;
+                }
+                Some(c) => self.step(node, c),
+            }
+        }
+    }
+
+    fn step(&mut self, from: usize, c: char) -> usize {
+        if let Some(next) = self.next(from, c) {
+            return next;
+        }
         let new = self.nodes.len();
-        let depth = self.nodes[from].depth + 1;
-        self.nodes.push(Node { depth, ..Node::default() });
+        self.nodes.push(Node::default());
         let edges = &mut self.nodes[from].edges;
         let place = edges.partition_point(|(other, _)| *other < c);
         edges.insert(place, (c, new));
@@ -65,6 +95,13 @@ impl Phrases {
             _ => edges.binary_search_by_key(&c, |(other, _)| *other).ok().map(|place| edges[place].1),
         }
     }
+
+    /// Each node that is reached with this one.
+    fn reach(&self, node: usize, reached: &mut impl FnMut(usize, &Node)) {
+        let of = &self.nodes[node];
+        reached(node, of);
+        of.joined.iter().for_each(|node| self.reach(*node, reached));
+    }
 }
 
 impl Default for Phrases {
@@ -77,12 +114,21 @@ impl Default for Phrases {
 #[derive(Debug, Clone, Default)]
 pub(in crate::stream) struct Matcher {
     fold: Fold,
-    /// Begun, the earliest first: the node and where in the text it began.
-    begun: Vec<(usize, usize)>,
+    /// Begun, the earliest first.
+    begun: Vec<Begun>,
+    /// Empty between characters; kept for its memory.
+    going: Vec<Begun>,
     /// Whole, if the word ends here.
     ended: Vec<Found>,
     /// Was the last character part of a word that goes on with another such?
     in_word: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    node: usize,
+    at: usize,
+    context: Context,
 }
 
 /// A phrase that stands in the text.
@@ -92,8 +138,8 @@ pub(in crate::stream) struct Found {
     pub(in crate::stream) label: usize,
     /// Where it begins, in bytes of the text.
     pub(in crate::stream) at: usize,
-    /// How many characters it has, folded.
-    pub(in crate::stream) chars: u32,
+    /// In what it begins.
+    pub(in crate::stream) context: Context,
 }
 
 impl Matcher {
@@ -105,6 +151,7 @@ impl Matcher {
         phrases: &Phrases,
         c: char,
         at: usize,
+        context: Context,
         mut found: impl FnMut(Found),
     ) {
         // Within a word with which no phrase began there is nothing to be found.
@@ -112,12 +159,19 @@ impl Matcher {
             return self.fold.plain();
         }
         let mut fold = self.fold;
-        fold.char(c, |folded| self.step(phrases, folded, at, &mut found));
+        fold.char(c, |folded| self.step(phrases, folded, at, context, &mut found));
         self.fold = fold;
     }
 
     #[inline]
-    fn step(&mut self, phrases: &Phrases, c: char, at: usize, found: &mut impl FnMut(Found)) {
+    fn step(
+        &mut self,
+        phrases: &Phrases,
+        c: char,
+        at: usize,
+        context: Context,
+        found: &mut impl FnMut(Found),
+    ) {
         let goes_on = is_word(c) && !stands_alone(c);
         if !self.ended.is_empty() {
             if !goes_on {
@@ -125,28 +179,36 @@ impl Matcher {
             }
             self.ended.clear();
         }
-        let begins = !(goes_on && self.in_word);
+        let begins = !(context.hidden || goes_on && self.in_word);
         self.in_word = goes_on;
-        let ended = &mut self.ended;
-        let mut reaches = |next: usize, begun: usize| {
-            let node = &phrases.nodes[next];
-            if let Some(label) = node.label {
-                let whole = Found { label, at: begun, chars: node.depth };
-                if goes_on { ended.push(whole) } else { found(whole) }
-            }
-            !node.edges.is_empty()
+        let Matcher { begun, going, ended, .. } = self;
+        let mut reaches = |next: usize, from: Begun| {
+            phrases.reach(next, &mut |node, of| {
+                if let Some(label) = of.label {
+                    let whole = Found { label, at: from.at, context: from.context };
+                    if goes_on { ended.push(whole) } else { found(whole) }
+                }
+                if !of.edges.is_empty() {
+                    going.push(Begun { node, ..from });
+                }
+            });
         };
-        self.begun.retain_mut(|(node, begun)| {
-            let Some(next) = phrases.next(*node, c) else { return false };
-            *node = next;
-            reaches(next, *begun)
-        });
-        if begins
-            && let Some(next) = phrases.next(0, c)
-            && reaches(next, at)
-        {
-            self.begun.push((next, at));
+        for from in begun.drain(..) {
+            if let Some(next) = phrases.next(from.node, c) {
+                reaches(next, from);
+            }
         }
+        if begins && let Some(next) = phrases.next(0, c) {
+            reaches(next, Begun { node: 0, at, context });
+        }
+        std::mem::swap(begun, going);
+    }
+
+    /// The quotation or the code of that number is over: what began in it is dropped, or is text as any other.
+    pub(in crate::stream) fn settle(&mut self, region: u32, text: bool) {
+        let settled = |context: &mut Context| context.settle(region, text);
+        self.begun.retain_mut(|begun| settled(&mut begun.context));
+        self.ended.retain_mut(|ended| settled(&mut ended.context));
     }
 
     /// The text ends here: a word that was not over is.

@@ -1,0 +1,316 @@
+//! Code, quotations, and where lines begin.
+
+use super::is_word;
+
+/// The longest quotation or code within a line, in characters. What is longer is text.
+const LONGEST: u32 = 1_000;
+/// The longest first line that greets, in characters.
+const GREETING: u32 = 60;
+
+/// In what a character stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::stream) struct Context {
+    /// In a quotation or in code that may not be closed, of that number; 0 for none.
+    region: u32,
+    /// In code or in a quotation for sure.
+    pub(in crate::stream) hidden: bool,
+    /// The first character of its line.
+    pub(in crate::stream) line: bool,
+    /// Behind a word and a space.
+    pub(in crate::stream) spoken: bool,
+    /// Behind a character that makes a bracket part of code or of a link.
+    pub(in crate::stream) glued: bool,
+    /// Behind a mark of emphasis.
+    pub(in crate::stream) starred: bool,
+    /// The text is a letter: its first line ends with a comma.
+    pub(in crate::stream) letter: bool,
+}
+
+impl Context {
+    /// Does it stand in what may turn out to be code or a quotation?
+    pub(in crate::stream) fn is_open(self) -> bool {
+        self.region > 0
+    }
+
+    /// Does it stand in that region?
+    pub(in crate::stream) fn is_in(self, region: u32) -> bool {
+        self.region == region
+    }
+
+    /// The same, in no code and in no quotation.
+    pub(in crate::stream) fn outside(self) -> Self {
+        Context { region: 0, hidden: false, ..self }
+    }
+
+    /// A region is over. Is what stands in this context text?
+    pub(in crate::stream) fn settle(&mut self, region: u32, text: bool) -> bool {
+        if self.region == region {
+            self.region = 0;
+            return text;
+        }
+        true
+    }
+}
+
+/// Reads Markdown as far as code and quotations need it.
+#[derive(Debug, Clone)]
+pub(in crate::stream) struct Scope {
+    line: Line,
+    /// How far the line is indented, and how many characters it has.
+    indent: u32,
+    chars: u32,
+    /// The fence that is open: its mark and length.
+    fence: Option<(char, u32)>,
+    /// Was the line before blank, or indented code? Does a list go on?
+    blank: bool,
+    code: bool,
+    list: bool,
+    open: Option<Open>,
+    region: u32,
+    /// Backticks that were just read.
+    ticks: u32,
+    /// The last character, and the last one that is not white space.
+    before: char,
+    ink: char,
+    /// Is the text a letter? Known after its first line.
+    letter: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    close: char,
+    /// How many backticks opened it; 0 for a quotation.
+    ticks: u32,
+    chars: u32,
+    /// An apostrophe that closes it unless the word goes on.
+    closing: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Begun,
+    /// Marks that may be a fence, and whether something else follows them.
+    Marks(char, u32, bool),
+    /// A bullet, or digits, that may begin an item.
+    Item(bool),
+    Text,
+    Hidden,
+}
+
+impl Scope {
+    pub(in crate::stream) fn new() -> Self {
+        Scope {
+            line: Line::Begun,
+            indent: 0,
+            chars: 0,
+            fence: None,
+            blank: true,
+            code: false,
+            list: false,
+            open: None,
+            region: 0,
+            ticks: 0,
+            before: '\n',
+            ink: '\n',
+            letter: None,
+        }
+    }
+
+    /// The text's next character, and in what it stands. Tells of each region that is over, and whether it is text.
+    #[inline]
+    pub(in crate::stream) fn char(&mut self, c: char, mut over: impl FnMut(u32, bool)) -> Context {
+        if c.is_ascii_lowercase()
+            && matches!(self.line, Line::Text | Line::Hidden)
+            && self.ticks == 0
+            && self.open.is_none()
+        {
+            let context = self.context(false, self.before, self.ink);
+            self.chars = self.chars.saturating_add(1);
+            (self.before, self.ink) = (c, c);
+            return context;
+        }
+        let begins = self.line == Line::Begun;
+        let (behind, ink) = (self.before, self.ink);
+        self.step(c, &mut over);
+        self.context(begins, behind, ink)
+    }
+
+    #[inline]
+    fn context(&self, line: bool, behind: char, ink: char) -> Context {
+        Context {
+            region: if self.open.is_some() { self.region } else { 0 },
+            hidden: self.line == Line::Hidden || self.fence.is_some() || matches!(self.line, Line::Marks(..)),
+            line,
+            spoken: behind == ' ' && is_word(ink),
+            glued: is_word(behind) || matches!(behind, ']' | ')' | '$' | '{' | '=' | '\\' | '/' | '!'),
+            starred: matches!(behind, '*' | '_'),
+            letter: self.letter == Some(true),
+        }
+    }
+
+    fn step(&mut self, c: char, over: &mut impl FnMut(u32, bool)) {
+        if let Some(open) = self.open.filter(|open| open.closing) {
+            if is_word(c) {
+                self.open = Some(Open { closing: false, ..open });
+            } else {
+                self.close(false, over);
+            }
+        }
+        if self.ticks > 0 && c != '`' {
+            self.end_ticks(over);
+        }
+        if c == '\n' {
+            self.end_line(over);
+            (self.line, self.indent, self.chars, self.before) = (Line::Begun, 0, 0, c);
+            return;
+        }
+        self.chars = self.chars.saturating_add(1);
+        self.read(c, over);
+        if self.fence.is_none() && matches!(self.line, Line::Text | Line::Item(_)) {
+            self.within(c, over);
+        }
+        self.before = c;
+        if !c.is_whitespace() {
+            self.ink = c;
+        }
+    }
+
+    /// What the line is.
+    fn read(&mut self, c: char, over: &mut impl FnMut(u32, bool)) {
+        self.line = match (self.line, c) {
+            (Line::Begun, ' ' | '\t' | '\r') => {
+                self.indent += if c == '\t' { 4 } else { 1 };
+                Line::Begun
+            }
+            (Line::Begun, '`' | '~') => Line::Marks(c, 1, false),
+            (Line::Begun, _) if self.fence.is_some() => Line::Hidden,
+            (Line::Begun, '>') => {
+                self.close(true, over);
+                self.code = false;
+                Line::Hidden
+            }
+            (Line::Begun, _) if self.indent >= 4 && (self.blank || self.code) && !self.list => {
+                self.close(true, over);
+                self.code = true;
+                Line::Hidden
+            }
+            (Line::Begun, '-' | '*' | '+' | '•') => Line::Item(true),
+            (Line::Begun | Line::Item(false), '0'..='9') => Line::Item(false),
+            (Line::Begun, _) => {
+                if c == '#' {
+                    self.close(true, over);
+                }
+                self.list &= self.indent > 0;
+                Line::Text
+            }
+            (Line::Item(false), '.' | ')') => Line::Item(true),
+            (Line::Item(bullet), _) => {
+                if bullet && c.is_whitespace() {
+                    self.close(true, over);
+                    self.list = true;
+                }
+                Line::Text
+            }
+            (Line::Marks(mark, length, false), _) if c == mark => Line::Marks(mark, length + 1, false),
+            (Line::Marks(mark, length, _), _) if length < 3 => {
+                if self.fence.is_some() {
+                    Line::Hidden
+                } else {
+                    if mark == '`' {
+                        self.ticks = length;
+                        self.end_ticks(over);
+                    }
+                    Line::Text
+                }
+            }
+            (Line::Marks(mark, length, rest), _) => {
+                if c == '`' && mark == '`' {
+                    Line::Hidden
+                } else {
+                    Line::Marks(mark, length, rest || !c.is_whitespace())
+                }
+            }
+            (line, _) => line,
+        };
+    }
+
+    /// Quotations and code within a line.
+    fn within(&mut self, c: char, over: &mut impl FnMut(u32, bool)) {
+        let Some(open) = &mut self.open else {
+            match c {
+                '`' => self.ticks += 1,
+                '"' | '“' | '«' | '‘' | '„' if !is_word(self.before) => self.begin(c, 0),
+                _ => {}
+            }
+            return;
+        };
+        open.chars += 1;
+        if open.ticks > 0 {
+            self.ticks += u32::from(c == '`');
+        } else if c == open.close {
+            match c {
+                '’' => open.closing = true,
+                '"' if self.before.is_whitespace() || matches!(self.before, '(' | '[') => {
+                    self.close(true, over);
+                    self.begin(c, 0);
+                }
+                _ => self.close(false, over),
+            }
+            return;
+        }
+        if open_is_long(self.open) {
+            self.close(true, over);
+        }
+    }
+
+    fn begin(&mut self, mark: char, ticks: u32) {
+        self.region += 1;
+        let close = match mark {
+            '“' => '”',
+            '«' => '»',
+            '‘' => '’',
+            '„' => '“',
+            mark => mark,
+        };
+        self.open = Some(Open { close, ticks, chars: 0, closing: false });
+    }
+
+    fn end_ticks(&mut self, over: &mut impl FnMut(u32, bool)) {
+        let ticks = std::mem::take(&mut self.ticks);
+        match self.open {
+            None => self.begin('`', ticks),
+            Some(open) if open.ticks == ticks => self.close(false, over),
+            Some(_) => {}
+        }
+    }
+
+    fn close(&mut self, text: bool, over: &mut impl FnMut(u32, bool)) {
+        if self.open.take().is_some() {
+            over(self.region, text);
+        }
+    }
+
+    fn end_line(&mut self, over: &mut impl FnMut(u32, bool)) {
+        match (self.line, self.fence) {
+            (Line::Marks(mark, length, false), Some((open, least))) if mark == open && length >= least => {
+                self.fence = None;
+            }
+            (Line::Marks(mark, length, _), None) if length >= 3 => {
+                self.close(true, over);
+                self.fence = Some((mark, length));
+            }
+            _ => {}
+        }
+        self.blank = self.line == Line::Begun;
+        if self.blank {
+            self.close(true, over);
+        } else if matches!(self.line, Line::Text | Line::Item(_)) {
+            self.code = false;
+            self.letter.get_or_insert(self.ink == ',' && self.chars <= GREETING);
+        }
+    }
+}
+
+fn open_is_long(open: Option<Open>) -> bool {
+    open.is_some_and(|open| open.chars > LONGEST)
+}
