@@ -60,7 +60,7 @@ impl OpenAiModel {
     /// use runstate::agent::Agent;
     /// use runstate::session_model::SessionModel;
     /// use runstate::stream::Session;
-    /// use runstate::stream::guardrail::Patterns;
+    /// use runstate::stream::guardrail::{PatternKind, Patterns, Severity};
     /// use runstate_openai::{OpenAi, OpenAiModel, usage};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,7 +69,7 @@ impl OpenAiModel {
     /// let model = SessionModel::new(move |request| {
     ///     Session::builder(format!("{}/{}", request.run, request.step), large.source(request))
     ///         .fallback(small.source(request))
-    ///         .guardrail(Patterns::builtin())
+    ///         .guardrail(Patterns::of([PatternKind::Refusal]).severity(PatternKind::Refusal, Severity::Error))
     ///         .require_complete()
     /// });
     /// let agent = Agent::builder(model.progress(usage)).build()?;

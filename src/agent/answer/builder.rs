@@ -132,7 +132,7 @@ impl TurnBuilder {
             let (arguments, unreadable) = read(call.arguments);
             CallRequest { id: call.id, tool: call.tool, arguments, unreadable, extra: call.extra }
         });
-        let turn = Turn { text: self.text, calls: calls.collect(), extra: self.extra, ..Turn::default() };
+        let turn = Turn { text: self.text, calls: calls.collect(), extra: self.extra };
         Ok(Answer { turn, usage: self.usage, finish })
     }
 }
