@@ -6,10 +6,10 @@ const WINDOW: usize = 160;
 const LEAST: u64 = 480;
 /// The share of new pairs at which it is sure. The last window of a text that goes on has about a fifth.
 const SURE: f64 = 0.8;
-/// The share of new pairs that the window before has at most.
-const KNOWN: f64 = 0.4;
-/// The share of white space that text before the window has at least: what has less is data.
-const SPACED: f64 = 0.155;
+/// The new pairs that the window before has at most: two fifths.
+const KNOWN: u32 = 64;
+/// The share of white space, in thousandths, that text before the window has at least: what has less is data.
+const SPACED: u64 = 155;
 /// Pairs are told apart by so many bits.
 const BITS: u32 = 14;
 
@@ -23,6 +23,7 @@ pub(super) struct Entropy {
     space: [bool; WINDOW],
     before: char,
     pairs: u64,
+    place: usize,
     /// New pairs in the last window and in the one before.
     now: u32,
     then: u32,
@@ -38,6 +39,7 @@ impl Entropy {
             space: [false; WINDOW],
             before: '\n',
             pairs: 0,
+            place: 0,
             now: 0,
             then: 0,
             spaces: 0,
@@ -54,20 +56,20 @@ impl Entropy {
         let (word, bit) = ((pair / 64) as usize, 1 << (pair % 64));
         let new = self.seen[word] & bit == 0;
         self.seen[word] |= bit;
-        let place = (self.pairs % (2 * WINDOW as u64)) as usize;
-        let middle = (place + WINDOW) % (2 * WINDOW);
+        let place = self.place;
+        let (middle, in_window) =
+            if place < WINDOW { (place + WINDOW, place) } else { (place - WINDOW, place - WINDOW) };
+        self.place = if place + 1 == 2 * WINDOW { 0 } else { place + 1 };
         self.then = self.then + u32::from(self.new[middle]) - u32::from(self.new[place]);
         self.now = self.now + u32::from(new) - u32::from(self.new[middle]);
         self.new[place] = new;
         let space = c == ' ' || (c == '\n' && before != '\n');
-        self.spaces += u64::from(std::mem::replace(&mut self.space[place % WINDOW], space));
+        self.spaces += u64::from(std::mem::replace(&mut self.space[in_window], space));
         self.pairs += 1;
-        let window = WINDOW as f64;
-        let text = (self.pairs.saturating_sub(WINDOW as u64)) as f64;
-        if self.pairs < LEAST || f64::from(self.then) > KNOWN * window || (self.spaces as f64) < SPACED * text
-        {
+        let text = self.pairs.saturating_sub(WINDOW as u64);
+        if self.now == 0 || self.pairs < LEAST || self.then > KNOWN || self.spaces * 1_000 < SPACED * text {
             return 0.0;
         }
-        (f64::from(self.now) / window / SURE).min(1.0)
+        (f64::from(self.now) / WINDOW as f64 / SURE).min(1.0)
     }
 }

@@ -90,6 +90,19 @@ impl Reading {
         }
     }
 
+    /// Passes over the letters that `text` begins with, where no built-in phrase can be; their number.
+    #[inline]
+    fn pass(&mut self, text: &str) -> usize {
+        if self.bracket.is_some() || !self.builtin.idles('a') {
+            return 0;
+        }
+        let letters = self.scope.pass(text);
+        if letters > 0 {
+            self.builtin.pass();
+        }
+        letters
+    }
+
     /// Looks for built-in phrases at the text's next character.
     #[inline]
     fn builtin(&mut self, phrases: &Phrases, c: char, at: usize, everywhere: bool) {
@@ -255,8 +268,14 @@ impl Guardrail for Patterns {
 
     fn streaming(&mut self, delta: &str, _: &str) -> Option<Violation> {
         let Patterns { own, builtin, reading, everywhere, .. } = self;
-        for (within, c) in delta.char_indices() {
-            let at = reading.seen + within;
+        let mut rest = delta;
+        loop {
+            if own.is_empty() {
+                rest = &rest[reading.pass(rest)..];
+            }
+            let Some(c) = rest.chars().next() else { break };
+            let at = reading.seen + (delta.len() - rest.len());
+            rest = &rest[c.len_utf8()..];
             if !own.is_empty() {
                 let found = &mut reading.found;
                 reading.own.char(own, c, at, Context::default(), |phrase| note(found, phrase));

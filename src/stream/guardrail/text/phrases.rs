@@ -154,13 +154,24 @@ impl Matcher {
         context: Context,
         mut found: impl FnMut(Found),
     ) {
-        // Within a word with which no phrase began there is nothing to be found.
-        if self.in_word && self.begun.is_empty() && self.ended.is_empty() && c.is_ascii_alphanumeric() {
-            return self.fold.plain();
+        if self.idles(c) {
+            return self.pass();
         }
         let mut fold = self.fold;
         fold.char(c, |folded| self.step(phrases, folded, at, context, &mut found));
         self.fold = fold;
+    }
+
+    /// Is this a character within a word with which no phrase began? There is nothing to be found then.
+    #[inline]
+    pub(in crate::stream) fn idles(&self, c: char) -> bool {
+        self.in_word && self.begun.is_empty() && self.ended.is_empty() && c.is_ascii_alphanumeric()
+    }
+
+    /// Passes over such a character.
+    #[inline]
+    pub(in crate::stream) fn pass(&mut self) {
+        self.fold.plain();
     }
 
     #[inline]

@@ -119,20 +119,32 @@ impl Scope {
     /// The text's next character, and in what it stands. Tells of each region that is over, and whether it is text.
     #[inline]
     pub(in crate::stream) fn char(&mut self, c: char, mut over: impl FnMut(u32, bool)) -> Context {
-        if c.is_ascii_lowercase()
-            && matches!(self.line, Line::Text | Line::Hidden)
-            && self.ticks == 0
-            && self.open.is_none()
-        {
-            let context = self.context(false, self.before, self.ink);
-            self.chars = self.chars.saturating_add(1);
-            (self.before, self.ink) = (c, c);
-            return context;
-        }
         let begins = self.line == Line::Begun;
         let (behind, ink) = (self.before, self.ink);
         self.step(c, &mut over);
         self.context(begins, behind, ink)
+    }
+
+    /// Passes over the letters that `text` begins with and that change nothing of what the text stands in; their number.
+    #[inline]
+    pub(in crate::stream) fn pass(&mut self, text: &str) -> usize {
+        if self.ticks > 0 || !matches!(self.line, Line::Text | Line::Hidden) {
+            return 0;
+        }
+        let left = match self.open {
+            None => usize::MAX,
+            Some(open) if open.closing || self.line == Line::Hidden => 0,
+            Some(open) => LONGEST.saturating_sub(open.chars) as usize,
+        };
+        let letters = text.bytes().take(left).take_while(u8::is_ascii_lowercase).count();
+        let Some(last) = text.as_bytes()[..letters].last() else { return 0 };
+        let passed = u32::try_from(letters).unwrap_or(u32::MAX);
+        if let Some(open) = &mut self.open {
+            open.chars += passed;
+        }
+        self.chars = self.chars.saturating_add(passed);
+        (self.before, self.ink) = (char::from(*last), char::from(*last));
+        letters
     }
 
     #[inline]
