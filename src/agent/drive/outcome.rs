@@ -85,6 +85,7 @@ pub struct Unfinished {
     pub(super) flow: RunFlow<CommitFinished>,
     pub(super) error: CommitError,
     pub(super) problems: Vec<String>,
+    pub(super) used: Usage,
 }
 
 impl Unfinished {
@@ -155,10 +156,10 @@ impl Unfinished {
         state: &mut RunState,
         io: Io<'_>,
     ) -> Result<Outcome, Box<Unfinished>> {
-        let Unfinished { flow, problems, .. } = self;
+        let Unfinished { flow, problems, used, .. } = self;
         let events = io.events;
         let mut drive = Drive::new(agent, state, io, events, false);
-        drive.problems = problems;
+        (drive.problems, drive.used) = (problems, used);
         let ended = drive.finish(flow).await;
         drive.settle_inbox();
         ended
@@ -168,20 +169,20 @@ impl Unfinished {
 impl Drive<'_, '_> {
     /// The last commit of an activation, behind which it is over.
     pub(super) async fn finish(&mut self, flow: RunFlow<CommitFinished>) -> Result<Outcome, Box<Unfinished>> {
-        let problems = std::mem::take(&mut self.problems);
+        let (problems, used) = (std::mem::take(&mut self.problems), std::mem::take(&mut self.used));
         let receipt = match self.write(flow.due()).await {
             Ok(receipt) => receipt,
-            Err(error) => return Err(Box::new(Unfinished { flow, error, problems })),
+            Err(error) => return Err(Box::new(Unfinished { flow, error, problems, used })),
         };
         let waiting = flow.calls().to_vec();
         let reason = match flow.committed(&receipt) {
             Ok((_, reason)) => reason,
             Err((flow, wrong)) => {
-                return Err(Box::new(Unfinished { flow, error: CommitError::new(wrong), problems }));
+                return Err(Box::new(Unfinished { flow, error: CommitError::new(wrong), problems, used }));
             }
         };
         self.state.interrupted = false;
-        self.tell_finished(&reason);
-        Ok(Outcome { reason, waiting, used: self.used, problems })
+        self.tell_finished(&reason, used);
+        Ok(Outcome { reason, waiting, used, problems })
     }
 }

@@ -144,9 +144,9 @@ impl Drive<'_, '_> {
         };
         met.map_err(|wrong| ActivationError::NotCommitted(CommitError::new(wrong)))?;
         self.state.interrupted = false;
-        self.tell_finished(&reason);
-        let problems = std::mem::take(&mut self.problems);
-        Ok(Outcome { reason, waiting: self.state.waiting(), used: self.used, problems })
+        let (problems, used) = (std::mem::take(&mut self.problems), std::mem::take(&mut self.used));
+        self.tell_finished(&reason, used);
+        Ok(Outcome { reason, waiting: self.state.waiting(), used, problems })
     }
 
     /// What belongs to one activation alone.
@@ -159,14 +159,14 @@ impl Drive<'_, '_> {
 
 impl Drive<'_, '_> {
     /// Tells the end of an activation.
-    pub(super) fn tell_finished(&mut self, reason: &TerminationReason) {
+    pub(super) fn tell_finished(&mut self, reason: &TerminationReason, used: Usage) {
         let waiting = self.interrupts();
         self.tell(|drive| EventKind::RunFinished {
             reason: drive.redactor.reason(reason),
             status: drive.state.run.get().status(),
             waiting,
             usage: drive.state.counters.usage(),
-            used: drive.used,
+            used,
         });
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Told<'s> {
     case: &'s Case,
     /// The tokens of the answers that came.
     used: u64,
-    /// Those before the activation.
+    /// The tokens that were told when the last activation ended.
     before: u64,
     /// The answer that is under way.
     asked: Option<&'s Answer>,
@@ -52,12 +52,12 @@ impl<'s> Told<'s> {
                 }
                 self.used += tokens;
             }
-            EventKind::RunStarted { .. } => self.before = self.used,
             EventKind::RunFinished { status, waiting, usage, used, reason } => {
                 let here = usage.total().checked_sub(self.before);
                 if now.cuts == 0 && here != Some(used.total()) {
                     book.wrong("told", format!("the activation used {here:?} tokens, and {used:?} are told"));
                 }
+                self.before = usage.total();
                 if *status == RunStatus::Waiting {
                     waits(waiting, now, book);
                 }
