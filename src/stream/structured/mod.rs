@@ -68,7 +68,8 @@ impl<T> Structured<T> {
 /// an object, and the other way round. Values on lines of their own are read as one list where `T` is a list.
 ///
 /// Refused is damage with more than one reading: a string or number that was cut, a key without a value or with two, a word or a
-/// calculation in place of a value, values side by side. The time is linear in the text's length, and nesting costs no stack.
+/// calculation in place of a value, values side by side, and the last of several values within a sentence or a list. The time is
+/// linear in the text's length, and nesting costs no stack.
 ///
 /// ```
 /// use runstate::stream::structured::{self, Repair, StructuredError};
@@ -171,8 +172,7 @@ impl Places<'_> {
     fn one<T>(&self, read: Structured<T>, until: &[&Found]) -> Result<Structured<T>, StructuredError> {
         let [.., before, last] = until else { return Ok(read) };
         let twin = before.gap(last, self.text).is_some();
-        let aside =
-            last.class == scan::Class::Prose && !read.others.is_empty() && last.is_in_sentence(self.text);
+        let aside = last.class == scan::Class::Prose && !read.others.is_empty() && last.is_aside(self.text);
         if !(twin || aside) {
             return Ok(read);
         }

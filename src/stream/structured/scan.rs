@@ -28,9 +28,12 @@ impl Found {
         text[self.begin..].starts_with('[')
     }
 
-    /// Do words follow on the same line?
-    pub(super) fn is_in_sentence(&self, text: &str) -> bool {
-        words_follow(text, self.end)
+    /// Is it a part of a sentence or of a list, and neither alone on its line nor behind a colon?
+    pub(super) fn is_aside(&self, text: &str) -> bool {
+        let before = line_before(&text[..self.begin]);
+        let listed = before.starts_with(['-', '*', '+', '•']) && !before.starts_with("**");
+        let told = before.is_empty() || before.ends_with([':', '：', '=', '>', '*']);
+        listed || !told || words_follow(text, self.end)
     }
 
     /// The text between two that stand side by side, with no words between them.

@@ -202,7 +202,7 @@ fn the_last_that_fits_is_taken() {
     for text in [
         "As shown in [1], put {x} in: {\"answer\": 42}",
         "[see below: {\"answer\": 42}",
-        "{\"question\": 6} is the question, {\"answer\": 42,}",
+        "{\"question\": 6} is the question. The answer: {\"answer\": 42,}",
         "{\"answer\": 42} of these: [\"a\", \"b\"]",
         "```json\n{\"question\": 6}\n```\nand\n```json\n{\"answer\": 42}\n```",
         "{\"answer\": 1}\n```\n{\"answer\": 42}\n```\nnot {\"answer\": 2}",
@@ -212,6 +212,13 @@ fn the_last_that_fits_is_taken() {
     // A draft that fits is no better than an answer that does not.
     let draft = "A draft: {\"answer\": 1}\nThe answer: {\"answer\": \"two\"}";
     assert!(matches!(read::<Answer>(draft), Err(StructuredError::Mismatch { .. })));
+    // Of values in sentences or in a list, the last is no more an answer than the first.
+    for several in [
+        "It is {\"answer\": 1}. The naive one was {\"answer\": 2}.",
+        "- one: {\"answer\": 1}\n- two: {\"answer\": 2}",
+    ] {
+        assert!(matches!(read::<Answer>(several), Err(StructuredError::Several { .. })), "{several}");
+    }
     let damaged = "A draft: {\"answer\": 1}\n```json\n{\"answer\": }\n```";
     let error = read::<Answer>(damaged).err().unwrap().to_string();
     assert_eq!(error, "the JSON in the output is damaged at byte 42: the value of a key is missing");
