@@ -293,9 +293,11 @@ fn begins_json(text: &str) -> bool {
     }
 }
 
-/// How many bytes there are to the bracket that closes the first one, outside of strings; all where there is none.
+/// How many bytes there are to the bracket that closes the first one, outside of strings; all where there is none. Text that begins
+/// with no bracket has lost it.
 fn balanced(text: &str) -> usize {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    let lost = usize::from(!text.starts_with(['{', '[']));
+    let (mut depth, mut in_string, mut escaped) = (lost, false, false);
     for (at, c) in text.char_indices() {
         match c {
             _ if escaped => escaped = false,

@@ -225,6 +225,13 @@ fn the_last_that_fits_is_taken() {
 }
 
 #[test]
+fn damaged_members_without_their_bracket_are_refused() {
+    for text in [r#""name": John}"#, r#""a": }"#, r#""a": {"b": x}, "c": }"#] {
+        assert!(matches!(read::<Value>(text), Err(StructuredError::Damaged { .. })), "{text}");
+    }
+}
+
+#[test]
 fn other_values_are_told_and_refused_where_one_is_asked_for() {
     let text = "<think>{\"a\": 9}</think>Not {\"a\": 0}, and not {\"a\":0} again:\n```json\n{\"a\": 1}\n```\n[\"x\"]";
     let value = read::<Value>(text).unwrap();
