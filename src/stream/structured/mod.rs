@@ -63,7 +63,7 @@ impl<T> Structured<T> {
 
 /// Reads a value from a text that is JSON, or holds JSON.
 ///
-/// The value is that of the last fence with the tag `json`, else of the last other fence with JSON, else the last JSON of the text.
+/// The value is that of the last fence with the tag `json`, else of the last fence without a tag, else the last JSON of the text.
 /// Thinking parts (`<think>`, `<thinking>`, `<thought>`, `<reasoning>`) are left out. A list that does not fit `T` is passed over for
 /// an object, and the other way round. Values on lines of their own are read as one list where `T` is a list.
 ///
@@ -157,6 +157,11 @@ impl Places<'_> {
             }
             let part = found.reading.as_ref().map_err(|refusal| StructuredError::damaged(*refusal))?;
             match fit(part.json.clone(), &part.repairs, self.others(&part.json)) {
+                Ok(read) if misfit.is_none() && self.fits_another::<T>(&best[..at], list) => {
+                    return Err(StructuredError::Several {
+                        readings: read.others.into_iter().chain([read.json]).collect(),
+                    });
+                }
                 Ok(read) => return self.one(read, &best[..=at]),
                 Err(error) if misfit.is_some() => return misfit.map_or(Err(error), |(_, first)| Err(first)),
                 Err(error) => misfit = Some((list, error)),
@@ -166,6 +171,13 @@ impl Places<'_> {
             Some(read) => Ok(read),
             None => Err(misfit.map_or_else(|| StructuredError::no_json(self.text), |(_, error)| error)),
         }
+    }
+
+    /// Is there a list before an object, or an object before a list, that is a `T` as well? `serde` reads a struct from a list.
+    fn fits_another<T: DeserializeOwned>(&self, before: &[&Found], list: bool) -> bool {
+        let other = before.iter().rev().find(|found| found.is_list(self.text) != list);
+        let part = other.and_then(|found| found.reading.as_ref().ok());
+        part.is_some_and(|part| serde_json::from_str::<T>(&part.json).is_ok())
     }
 
     /// The last of these is read. It is refused if another stands at its side, or if it is an aside to another.
@@ -191,7 +203,10 @@ impl Places<'_> {
             .collect::<Option<_>>()?;
         let json: Vec<_> = parts.iter().map(|part| part.json.as_str()).collect();
         let repairs = parts.iter().flat_map(|part| &part.repairs).copied().chain([Repair::Lines]).collect();
-        if many < 2 { None } else { fit(format!("[{}]", json.join(",")), &repairs, Vec::new()).ok() }
+        let first = *parts.first()?;
+        let all = self.found.iter().filter_map(|found| found.reading.as_ref().ok());
+        let others = all.take_while(|part| !std::ptr::eq(*part, first)).map(|part| part.json.clone());
+        if many < 2 { None } else { fit(format!("[{}]", json.join(",")), &repairs, others.collect()).ok() }
     }
 
     /// The values that are others than this one.

@@ -33,7 +33,7 @@ pub enum Repair {
     ControlCharacter,
     /// An escape that JSON does not have was mended.
     Escape,
-    /// A literal of another language, or one that was cut off, became its like: `True`, `None`, `(1, 2)`, `tru`.
+    /// A literal of another language, or one that was cut off, became its like: `True`, `None`, `tru`.
     Literal,
     /// A number was put in the form that JSON has for it.
     Number,

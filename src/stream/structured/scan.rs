@@ -39,7 +39,7 @@ impl Found {
     /// The text between two that stand side by side, with no words between them.
     pub(super) fn gap<'t>(&self, next: &Found, text: &'t str) -> Option<&'t str> {
         let gap = text.get(self.end..next.begin)?;
-        (self.fence == next.fence && without_tags(gap).all(|c| !c.is_alphabetic())).then_some(gap)
+        (self.fence == next.fence && without_tags(gap.chars()).all(|c| !c.is_alphabetic())).then_some(gap)
     }
 }
 
@@ -100,12 +100,21 @@ impl<'t> Scanner<'t> {
             }
             Some('<') => self.tag(rest),
             _ if rest.starts_with("{\\\"") => self.escaped(rest),
+            _ if self.fences.is_empty() && self.is_box(rest) => self.at += 3,
             _ if begins_json(rest) => {
                 let reading = reader::read(self.text, self.at, self.fences.last().map(|fence| fence.length));
                 self.place(reading);
             }
             _ => self.at += 1,
         }
+    }
+
+    /// Is this a box to tick, and no empty array? It is the mark of a point in a list, or has a word behind it.
+    fn is_box(&self, rest: &str) -> bool {
+        rest.strip_prefix("[ ]").is_some_and(|after| {
+            line_before(&self.text[..self.at]).ends_with(['-', '*', '+', '.', ')'])
+                || after.strip_prefix(' ').is_some_and(|after| after.starts_with(char::is_alphanumeric))
+        })
     }
 
     /// The text may begin behind a bracket that the caller has written for the model.
@@ -122,43 +131,62 @@ impl<'t> Scanner<'t> {
     /// Takes the JSON that begins here, and goes on behind it.
     fn place(&mut self, reading: Result<Part, Refusal>) {
         let begin = self.at;
-        let follows =
-            self.found.last().is_some_and(|last| !self.text[last.end..begin].contains(char::is_alphanumeric));
-        let stands_alone = follows || introduced(&self.text[..begin]);
-        let (reading, end) = match reading {
-            Ok(mut part) => {
-                let doubled = self.text[..begin].ends_with('{');
-                let rest = &self.text[part.end..];
-                let extra = rest.len() - rest.trim_start_matches(['}', ']']).len();
-                if doubled || extra > 0 {
-                    part.repairs.insert(Repair::ExtraBracket);
-                }
-                let end = part.end + extra;
-                // `a[0]`, `see [2, 3]`, `main() {}`, `[1] A source`.
-                let of_numbers = !part.json.contains(|c: char| c.is_alphabetic() || c == '"');
-                let heads_line = words_follow(self.text, end) && line_before(&self.text[..begin]).is_empty();
-                if of_numbers && (!stands_alone || heads_line) {
-                    self.at = end;
-                    return;
-                }
-                (Ok(part), end)
-            }
-            // Parts of damaged JSON are no answers.
-            Err(refusal) => {
-                let end = begin + balanced(&self.text[begin..]).max(refusal.at.saturating_sub(begin)).max(1);
-                if self.text[begin..].starts_with('[') && !stands_alone {
-                    self.at = end;
-                    return;
-                }
-                (Err(refusal), end)
-            }
+        let before = &self.text[..begin];
+        let beside = |last: &Found| !near(&self.text[last.end..begin]).any(char::is_alphanumeric);
+        let stands_alone = self.found.last().is_some_and(beside) || introduced(before);
+        let mut part = match reading {
+            Ok(part) => part,
+            Err(refusal) => return self.refused(refusal, stands_alone),
         };
+        let rest = &self.text[part.end..];
+        let extra = rest.len() - rest.trim_start_matches(['}', ']']).len();
+        if before.ends_with('{') || extra > 0 {
+            part.repairs.insert(Repair::ExtraBracket);
+        }
+        let end = part.end + extra;
+        if self.goes_on(begin, end) {
+            return self.refused(
+                Refusal { at: end, why: "it goes on behind the bracket that closes it" },
+                stands_alone,
+            );
+        }
+        // `a[0]`, `see [2, 3]`, `main() {}`, `[1] A source`.
+        let of_numbers = !part.json.contains(|c: char| c.is_alphabetic() || c == '"');
+        let heads_line = words_follow(self.text, end) && line_before(before).is_empty();
+        match of_numbers && (!stands_alone || heads_line) {
+            true => self.at = end,
+            false => self.push(end, Ok(part)),
+        }
+    }
+
+    /// Passes over damaged JSON: its parts are no answers.
+    fn refused(&mut self, refusal: Refusal, stands_alone: bool) {
+        let (begin, rest) = (self.at, self.rest());
+        let length = if refusal.why == reader::OPEN_COMMENT { rest.len() } else { balanced(rest) };
+        let end = begin + length.max(refusal.at.saturating_sub(begin)).max(1);
+        match rest.starts_with('[') && !stands_alone {
+            true => self.at = end,
+            false => self.push(end, Err(refusal)),
+        }
+    }
+
+    fn push(&mut self, end: usize, reading: Result<Part, Refusal>) {
         let (class, fence) = match self.fences.last() {
             Some(fence) => (fence.class, Some(fence.number)),
             None => (Class::Prose, None),
         };
-        self.found.push(Found { begin, end, class, fence, reading });
+        self.found.push(Found { begin: self.at, end, class, fence, reading });
         self.at = end;
+    }
+
+    /// Do members or items follow a value that is closed too early?
+    fn goes_on(&self, begin: usize, end: usize) -> bool {
+        let rest = &self.text[end..];
+        if rest.starts_with('"') {
+            return !self.text[..begin].ends_with('"');
+        }
+        let more = rest.trim_start().strip_prefix(',').unwrap_or_default();
+        near(more).find(|c| matches!(c, '{' | '[' | '}' | ']')).is_some_and(|c| matches!(c, '}' | ']'))
     }
 
     /// JSON as it stands in a string, without the string's quotes.
@@ -167,7 +195,8 @@ impl<'t> Scanner<'t> {
         let refusal = Refusal { at: self.at, why: "its quotes are escaped" };
         let plain = serde_json::from_str::<String>(&format!("\"{}\"", &rest[..length]));
         let reading = plain.map_err(|_| refusal).and_then(|plain| {
-            let mut part = reader::read(&plain, 0, None).map_err(|_| refusal)?;
+            let read = reader::read(&plain, 0, None).map_err(|_| refusal)?;
+            let mut part = Some(read).filter(|part| part.end == plain.len()).ok_or(refusal)?;
             part.repairs.insert(Repair::Escape);
             part.end = self.at + length;
             Ok(part)
@@ -179,7 +208,8 @@ impl<'t> Scanner<'t> {
         for (tag, last_close) in THINKING.iter().zip(self.last_close) {
             let Some(after) = rest.strip_prefix('<') else { break };
             let named = |after: &str| after.strip_prefix(tag).is_some_and(|after| after.starts_with('>'));
-            if after.strip_prefix('/').is_some_and(named) {
+            // A tag in code is told of, and ends nothing.
+            if after.strip_prefix('/').is_some_and(named) && !self.text[..self.at].ends_with('`') {
                 // All of the text before was thinking.
                 self.found.clear();
                 self.fences.clear();
@@ -213,13 +243,19 @@ impl<'t> Scanner<'t> {
         }
         let line = rest.trim_start_matches([' ', '\t']);
         let info = word(line);
-        let json = info.get(..4).is_some_and(|info| info.eq_ignore_ascii_case("json"));
+        let json = info.get(..4).is_some_and(|info| info.eq_ignore_ascii_case("json"))
+            && !line[info.len()..].starts_with(['-', '_']);
         self.at += length + (rest.len() - line.len()) + info.len();
         self.opened += 1;
         self.fences.push(Fence {
             mark,
             length,
-            class: if json { Class::JsonFence } else { Class::Fence },
+            // Code of another language holds a value as prose does.
+            class: match (json, info) {
+                (true, _) => Class::JsonFence,
+                (false, "") => Class::Fence,
+                (false, _) => Class::Prose,
+            },
             number: self.opened,
             content: self.at,
             before: self.found.len(),
@@ -234,9 +270,7 @@ impl<'t> Scanner<'t> {
 
     fn end(&mut self) {
         self.at = self.text.len();
-        while !self.fences.is_empty() {
-            self.end_fence();
-        }
+        self.end_fence();
         if self.found.is_empty() {
             self.lone(self.answer, Class::Prose, None);
         }
@@ -319,6 +353,10 @@ fn balanced(text: &str) -> usize {
 /// So many characters of a line are looked at, so that a long line with many brackets takes no more time.
 const NEAR: usize = 120;
 
+fn near(text: &str) -> impl Iterator<Item = char> {
+    text.chars().take(NEAR)
+}
+
 fn line_before(text: &str) -> &str {
     let near = text.char_indices().rev().take(NEAR).take_while(|(_, c)| *c != '\n').last();
     near.map_or("", |(at, _)| text[at..].trim())
@@ -334,13 +372,13 @@ fn introduced(before: &str) -> bool {
 }
 
 fn words_follow(text: &str, end: usize) -> bool {
-    without_tags(&text[end..]).take(NEAR).take_while(|c| *c != '\n').any(char::is_alphanumeric)
+    without_tags(near(&text[end..])).take_while(|c| *c != '\n').any(char::is_alphanumeric)
 }
 
 /// The characters outside of `<tags>`.
-fn without_tags(text: &str) -> impl Iterator<Item = char> {
+fn without_tags(text: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     let mut within = false;
-    text.chars().filter(move |c| {
+    text.filter(move |c| {
         let tag = within || *c == '<';
         within = tag && *c != '>';
         !tag

@@ -178,7 +178,7 @@ fn each_mistake_is_repaired_and_named() {
             r#"{"a":"\ud83d\ude00","b":"\u00e9"}"#,
             &[UnquotedKey],
         ),
-        ("[True, FALSE, None, (1, 2)]", "[true,false,null,[1,2]]", &[Literal]),
+        ("[True, FALSE, None]", "[true,false,null]", &[Literal]),
         ("[.5, +1, 2., -0]", "[0.5,1,2,-0]", &[Number]),
         ("{\"a\": 1, \"b", r#"{"a":1}"#, &[UnclosedBracket, Fragment]),
         ("{\"a\": tr", r#"{"a":true}"#, &[UnclosedBracket, Literal]),
@@ -222,6 +222,50 @@ fn the_last_that_fits_is_taken() {
     let damaged = "A draft: {\"answer\": 1}\n```json\n{\"answer\": }\n```";
     let error = read::<Answer>(damaged).err().unwrap().to_string();
     assert_eq!(error, "the JSON in the output is damaged at byte 42: the value of a key is missing");
+}
+
+#[test]
+fn a_part_of_a_damaged_value_is_no_answer() {
+    for text in [
+        r#"{"a": {"b": 1}}, "c": 2}"#,
+        "[1, 2], 3]",
+        r#"{"a"=1"#,
+        r#"{"payload":"{"city":"Rome"}","city":"Oslo"}"#,
+        r#"{"a":"x,"b":"y"}"#,
+        r#"["a","b,"c"]"#,
+        r#"["known as "foo", "bar""]"#,
+        "{\"issues\": [\n #12,\n #13\n]}",
+        r#"{"u": https://x.org/a;b=1}"#,
+        r#"{"u": https://x.org/Foo_(bar), "b": 1}"#,
+        r#"{"a": 10.5-3.25}"#,
+        r#"{"a": 100-20-5}"#,
+        r#"{"a": 1.234.567}"#,
+        r#"{"a": (1)}"#,
+        r#"{\"a\": [1, 2}, {\"b\": 3]}"#,
+    ] {
+        assert!(read::<Value>(text).is_err(), "{text}: {:?}", read::<Value>(text));
+    }
+}
+
+#[test]
+fn boxes_to_tick_citations_and_code_are_no_answers() {
+    #[derive(Debug, serde::Deserialize)]
+    struct Answer {
+        answer: u32,
+    }
+    for text in ["- [x] done\n- [ ] todo", "* [ ] a\n* [X] b", "Choose: [ ] yes [ ] no"] {
+        assert!(matches!(read::<Value>(text), Err(StructuredError::NoJson { .. })), "{text}");
+    }
+    // `serde` reads a struct from a list of its fields.
+    let cited = "The answer: {\"answer\": 42}\n\nSources: [1]";
+    assert!(matches!(read::<Answer>(cited), Err(StructuredError::Several { .. })));
+    let asked = "```bash\ncurl -d '{\"answer\": 1}' http://x\n```\nThe answer: {\"answer\": 42}";
+    assert_eq!(read::<Answer>(asked).unwrap().value.answer, 42);
+    let told = "The answer {\"answer\": 42} comes after `</think>`.";
+    assert_eq!(read::<Answer>(told).unwrap().value.answer, 42);
+    let items = read::<Vec<Answer>>("Example: {\"answer\": 0}. The items:\n{\"answer\": 1}\n{\"answer\": 2}")
+        .unwrap();
+    assert_eq!((items.value.len(), items.others.len()), (2, 1));
 }
 
 #[test]
@@ -277,9 +321,46 @@ fn hostile_text_takes_neither_stack_nor_much_time() {
     }
     // Each of these would take hours if a part of the text were read again for each character of another.
     let units = [
-        "{\"", "\"a\" ", "a\" ", "'", "' \"", "\\", "\\u", "/*", "//", "\n", "\n ", " ", ",", ":", "a", "a:",
-        "0", "-", ".", "```\n", "] ", "é", "tr", "{}", "[1]", "{ ", "[\"x[\"", "<think>", "</think>",
-        "```a ", "{'a':1} ", "{a:}", "\"\"\"", "{\\\"", ", ",
+        "{\"",
+        "\"a\" ",
+        "a\" ",
+        "'",
+        "' \"",
+        "\\",
+        "\\u",
+        "/*",
+        "//",
+        "\n",
+        "\n ",
+        " ",
+        ",",
+        ":",
+        "a",
+        "a:",
+        "0",
+        "-",
+        ".",
+        "```\n",
+        "] ",
+        "é",
+        "tr",
+        "{}",
+        "[1]",
+        "{ ",
+        "[\"x[\"",
+        "<think>",
+        "</think>",
+        "```a ",
+        "{'a':1} ",
+        "{a:}",
+        "\"\"\"",
+        "{\\\"",
+        ", ",
+        "{} <",
+        "{/*}",
+        "```a \"x ",
+        "{//",
+        "[1] ",
     ];
     for unit in units {
         for before in ["[", "{\"a\": ", "[\"", "{a", "", "x "] {

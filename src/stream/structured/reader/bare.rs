@@ -32,7 +32,7 @@ impl Reader<'_> {
         let value = match value {
             Some(value) => value,
             None if cut_off => return self.refuse("the end of a value is missing"),
-            None if is_text(word) => {
+            None if is_text(word) && !rest[word.len()..].starts_with([';', ')', '{', '[', '"']) => {
                 self.repairs.insert(Repair::UnquotedText);
                 string(word)
             }
@@ -75,12 +75,19 @@ impl Reader<'_> {
 const LITERALS: [(&str, &str); 5] =
     [("true", "true"), ("false", "false"), ("null", "null"), ("none", "null"), ("nil", "null")];
 
-/// A date, a time, a version or an address on the web: a word that is no number and no name.
+/// A date, a time, a version or an address on the web: a word that is no number, no calculation and no name.
 fn is_text(word: &str) -> bool {
-    let dotted = word.starts_with(|c: char| c.is_ascii_digit())
-        && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | '.' | '+' | 'T' | 'Z'))
-        && word.chars().filter(|c| matches!(c, '-' | ':' | '.')).count() > 1;
-    dotted || word.starts_with("http://") || word.starts_with("https://")
+    let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|c| c.is_ascii_digit());
+    let (day, time) = word.split_once('T').unwrap_or((word, ""));
+    let parts: Vec<_> = day.split('-').collect();
+    let is_date = matches!(parts[..], [year, month, day] if [digits(year, 4), digits(month, 2), digits(day, 2)] == [true; 3])
+        && time.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '.' | '+' | '-' | 'Z'));
+    let is_time = word.split(':').count() == 3 && word.split(':').all(|part| digits(part, 2));
+    // `1.234.567` may be a number.
+    let is_version = word.split('.').count() > 2
+        && word.split('.').all(|part| digits(part, 1))
+        && !word.split('.').skip(1).all(|part| part.len() == 3);
+    is_date || is_time || is_version || word.starts_with("http://") || word.starts_with("https://")
 }
 
 /// A text as a string of JSON.

@@ -101,7 +101,7 @@ impl<'t> Reader<'t> {
     fn step(&mut self) -> Step {
         let before = self.source;
         match self.source.skip_blank() {
-            None => return self.refuse("the end of a comment is missing"),
+            None => return self.refuse(OPEN_COMMENT),
             Some(true) => _ = self.repairs.insert(Repair::Comment),
             Some(false) => {}
         }
@@ -135,7 +135,7 @@ impl<'t> Reader<'t> {
                 Ok(())
             }
             ',' | '，' => self.refuse("an item may be missing beside the comma"),
-            '}' | ']' | ')' => {
+            '}' | ']' => {
                 self.source.next();
                 if comma {
                     self.repairs.insert(Repair::ExtraComma);
@@ -165,12 +165,9 @@ impl<'t> Reader<'t> {
     }
 
     fn value(&mut self, c: char, key: Option<String>) -> Step {
-        if matches!(c, '{' | '[') || (c == '(' && !self.open.is_empty()) {
+        if matches!(c, '{' | '[') {
             if self.open.len() == DEEPEST {
                 return self.refuse("it nests deeper than 127 levels");
-            }
-            if c == '(' {
-                self.repairs.insert(Repair::Literal);
             }
             self.source.next();
             self.before(key);
@@ -190,7 +187,7 @@ impl<'t> Reader<'t> {
     }
 
     fn begin(&mut self, c: char) {
-        self.json.push(if c == '{' { '{' } else { '[' });
+        self.json.push(c);
         self.open.push(Open::new(c));
         self.place = Place::Item { first: true, comma: false };
     }
@@ -260,4 +257,6 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// A comment without an end reaches to the end of the text.
+pub(super) const OPEN_COMMENT: &str = "the end of a comment is missing";
 const MISSING_VALUE: &str = "the value of a key is missing";

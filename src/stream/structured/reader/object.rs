@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::{MISSING_VALUE, Place, Reader, Step, source};
 use crate::stream::structured::Repair;
 
@@ -12,8 +14,8 @@ pub(super) struct Open {
     bracket: char,
     /// The key of the member that is being read, and where its value begins in the JSON.
     member: Option<(String, usize)>,
-    /// Where the values of the members are in the JSON.
-    members: HashMap<String, Range<usize>>,
+    /// Where the values of the members are in the JSON, and the values that were compared.
+    members: HashMap<String, (Range<usize>, Option<Value>)>,
 }
 
 impl Open {
@@ -26,7 +28,7 @@ impl Open {
     }
 
     pub(super) fn closes_with(&self, c: char) -> bool {
-        matches!((self.bracket, c), ('{', '}') | ('[', ']') | ('(', ')'))
+        matches!((self.bracket, c), ('{', '}') | ('[', ']'))
     }
 
     /// A member begins whose value is written from there on.
@@ -39,12 +41,16 @@ impl Open {
     /// The member is written. Does its key have another value already?
     pub(super) fn differs(&mut self, json: &str) -> bool {
         let Some((key, begin)) = self.member.take() else { return false };
-        let value = |of: &Range<usize>| serde_json::from_str::<serde_json::Value>(&json[of.clone()]).ok();
+        let value = |of: &Range<usize>| serde_json::from_str::<Value>(&json[of.clone()]).ok();
         let this = begin..json.len();
-        match self.members.get(&key) {
-            Some(first) => json[first.clone()] != json[this.clone()] && value(first) != value(&this),
+        match self.members.get_mut(&key) {
+            Some((first, _)) if json[first.clone()] == json[this.clone()] => false,
+            Some((first, known)) => {
+                let known = known.get_or_insert_with(|| value(first).unwrap_or_default());
+                value(&this).as_ref() != Some(&*known)
+            }
             None => {
-                self.members.insert(key, this);
+                self.members.insert(key, (this, None));
                 false
             }
         }
@@ -53,11 +59,14 @@ impl Open {
 
 impl Reader<'_> {
     pub(super) fn key(&mut self, c: char) -> Step {
-        let quoted = source::closing(c).is_some();
+        let (before, quoted) = (self.source, source::closing(c).is_some());
         let key = if quoted { self.quoted(c, true)? } else { self.bare_key()? };
         match key {
             Some(key) => self.place = Place::Colon { key, quoted },
-            // Half a key says nothing.
+            // Half a key says nothing, and what is more than a key may have been a member.
+            None if before.rest().contains([':', '}', '\n']) => {
+                return self.refuse("the end of a string is missing");
+            }
             None => {
                 self.repairs.insert(Repair::Fragment);
                 self.cut_off()?;
@@ -71,10 +80,12 @@ impl Reader<'_> {
             ':' => _ = self.source.next(),
             '=' | '：' => {
                 self.source.next();
-                let _ = c == '=' && self.source.eat('>');
+                if c == '=' {
+                    self.source.eat('>');
+                }
                 self.repairs.insert(Repair::MissingColon);
             }
-            ',' | '}' | ']' | ')' => return self.refuse(MISSING_VALUE),
+            ',' | '}' | ']' => return self.refuse(MISSING_VALUE),
             _ if quoted && (c.is_ascii_digit() || matches!(c, '-' | '{' | '[')) => {
                 self.repairs.insert(Repair::MissingColon);
             }

@@ -22,7 +22,7 @@ impl Reader<'_> {
         }
         let close = closing(open).unwrap_or_default();
         let mut string = String::from('"');
-        let mut escapes = Escapes::default();
+        let (mut escapes, mut inner) = (Escapes::default(), 0_u32);
         loop {
             let rest = self.source.rest();
             let plain = rest.find(|c: char| c == '\\' || c == '"' || c < ' ' || close.contains(&c));
@@ -38,7 +38,11 @@ impl Reader<'_> {
                     if self.ends_string(key) {
                         break;
                     }
+                    if c == '"' && !key && self.source.rest().starts_with(':') {
+                        return self.refuse("a quote may end a string before it");
+                    }
                     self.repairs.insert(Repair::InnerQuote);
+                    inner += u32::from(c == '"');
                     push_escaped(&mut string, c);
                 }
                 Some('"') => push_escaped(&mut string, '"'),
@@ -50,6 +54,9 @@ impl Reader<'_> {
                     push_escaped(&mut string, control);
                 }
             }
+        }
+        if open == '"' && inner % 2 == 1 {
+            return self.refuse("of two quotes within a string one is missing");
         }
         if escapes.known && escapes.unknown {
             return self.refuse("an escape may be a part of a path");
@@ -83,8 +90,9 @@ impl Reader<'_> {
         let next = rest.trim_start();
         let blank = &rest[..rest.len() - next.len()];
         match next.chars().next() {
-            None | Some(',' | '，' | '}' | ']' | ')' | ';') => true,
-            Some(':' | '：') => key,
+            None | Some(',' | '，' | '}' | ']' | ';') => true,
+            Some(':' | '：' | '=') if key => true,
+            Some(':' | '：') => false,
             Some(_) if blank.contains('\n') => true,
             Some(_) if ["```", "~~~", "//", "/*"].iter().any(|mark| next.starts_with(mark)) => true,
             Some('#') => !blank.is_empty(),

@@ -67,7 +67,9 @@ impl<'t> Source<'t> {
             self.at += rest.len() - text.len();
             let comment = if let Some(comment) = text.strip_prefix("/*") {
                 comment.find("*/")? + 4
-            } else if text.starts_with("//") || text.starts_with('#') {
+            } else if text.starts_with("//")
+                || text.strip_prefix('#').is_some_and(|text| text.starts_with([' ', '\n']))
+            {
                 text.find('\n').unwrap_or(text.len())
             } else {
                 return Some(commented);
