@@ -33,6 +33,11 @@ pub struct Turn {
 /// extra.add(Extra::from_iter([("signature", json!("KMg==")), ("blocks", json!([2]))]));
 /// assert_eq!(extra.fields()["signature"], "EjQKMg==");
 /// assert_eq!(extra.fields()["blocks"], json!([1, 2]));
+/// // An object grows field by field, and is not doubled where it comes again.
+/// for piece in [json!({"key": "AbC="}), json!({"key": "AbC="}), json!({"model": 2})] {
+///     extra.add(Extra::from_iter([("google", piece)]));
+/// }
+/// assert_eq!(extra.fields()["google"], json!({"key": "AbC=", "model": 2}));
 /// assert!(extra.fields().get("other").is_none());
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -50,20 +55,29 @@ impl Extra {
         self.0.is_empty()
     }
 
-    /// Adds the next piece: texts and lists grow, and another value takes the place of the one before.
+    /// Adds the next piece: texts and lists grow, and another value takes the place of the one before. An object gets the fields of the next
+    /// one in the same way; a field of it that comes again as it is stays.
     pub fn add(&mut self, more: Extra) {
-        for (field, value) in more.0 {
-            match (self.0.get_mut(&field), value) {
-                (Some(Value::String(known)), Value::String(more)) => known.push_str(&more),
-                (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
-                (_, value) => _ = self.0.insert(field, value),
-            }
-        }
+        add(&mut self.0, more.0, false);
     }
 
     /// Keeps the fields that `keep` says.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &Value) -> bool) {
         self.0.retain(|field, value| keep(field, value));
+    }
+}
+
+fn add(known: &mut Map<String, Value>, more: Map<String, Value>, within: bool) {
+    for (field, value) in more {
+        match (known.get_mut(&field), value) {
+            // The objects of a call come whole, and some servers send them with each of its pieces.
+            (Some(known), value) if within && *known == value => {}
+            (Some(Value::String(known)), Value::String(more)) => known.push_str(&more),
+            (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
+            // The depth is that of text which was read, which is bounded.
+            (Some(Value::Object(known)), Value::Object(more)) => add(known, more, true),
+            (_, value) => _ = known.insert(field, value),
+        }
     }
 }
 

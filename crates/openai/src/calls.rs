@@ -8,8 +8,8 @@ use crate::chunk::{CallDelta, Function};
 
 /// More calls than this in one answer are none that are meant.
 const MOST_CALLS: usize = 256;
-/// More than this of all arguments together is not kept.
-const MOST_BYTES: usize = 8 << 20;
+/// More than this of all arguments together is not kept, nor of the fields that are given on as they come.
+pub(crate) const MOST_BYTES: usize = 8 << 20;
 
 /// The calls of one answer, in the order in which they began.
 #[derive(Debug, Default)]

@@ -77,8 +77,8 @@ impl Delta {
 impl Delta {
     /// The thinking of the model.
     pub(crate) fn thought(&self) -> Option<&str> {
-        let thought = self.more.get("reasoning_content").or_else(|| self.more.get("reasoning"))?;
-        thought.as_str().filter(|text| !text.is_empty())
+        let thoughts = ["reasoning_content", "reasoning"].map(|field| self.more.get(field)?.as_str());
+        thoughts.into_iter().flatten().find(|text| !text.is_empty())
     }
 }
 

@@ -16,7 +16,7 @@ use hyper::body::Incoming;
 use runstate::stream::{ErrorKind, SourceError, StreamEvent};
 use serde::de::IgnoredAny;
 use sse_stream::{Sse, SseByteStream};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use crate::chunk::Chunk;
 use crate::reader::Reader;
@@ -25,10 +25,15 @@ use crate::reader::Reader;
 const MOST_OF_AN_EVENT: usize = 8 << 20;
 /// So long the server may say more about an answer that has ended: how many tokens it was, that it is done.
 const GRACE: Duration = Duration::from_secs(2);
+/// So long a server may send signs of life and no piece of the answer. A proxy sends them for a model that is gone, too.
+const MOST_SILENCE: Duration = Duration::from_secs(10 * 60);
 
 type Events = Pin<Box<dyn Stream<Item = Result<Sse, sse_stream::Error>> + Send>>;
 
 /// An answer as a stream of events; the last is [`StreamEvent::Complete`] or an error.
+///
+/// After the first piece of the answer, comments, empty events and pieces of a long event are told as [`StreamEvent::Alive`], for ten minutes
+/// without another piece. The limit of time for the first output counts on.
 ///
 /// Dropped, it closes its connection.
 pub struct ChatStream {
@@ -38,6 +43,8 @@ pub struct ChatStream {
     grace: Option<Pin<Box<Sleep>>>,
     /// How many of the unread bytes were told to be a sign of life.
     alive: usize,
+    /// When a piece of the answer came last.
+    heard: Option<Instant>,
 }
 
 /// What is known of the bytes, where they are read.
@@ -71,6 +78,7 @@ impl ChatStream {
             reader: Reader::keeping(kept),
             grace: None,
             alive: 0,
+            heard: None,
         }
     }
 
@@ -83,7 +91,7 @@ impl ChatStream {
         let mut reader = Reader::keeping(kept);
         reader.chunk(chunk);
         reader.end_of_body(None);
-        Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None, alive: 0 })
+        Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None, alive: 0, heard: None })
     }
 
     fn read(&mut self, event: Option<Result<Sse, sse_stream::Error>>) {
@@ -114,6 +122,9 @@ impl Stream for ChatStream {
         let mut came = false;
         loop {
             if let Some(event) = self.reader.ready.pop_front() {
+                if !matches!(event, Ok(StreamEvent::Progress(_))) {
+                    self.heard = Some(Instant::now());
+                }
                 return Poll::Ready(Some(event));
             }
             if self.reader.over {
@@ -129,8 +140,9 @@ impl Stream for ChatStream {
             if !self.reader.has_finished() {
                 // A comment, an event without data, a piece of a long event: the server works.
                 let unread = self.body.unread.load(Ordering::Relaxed);
-                if came || unread > self.alive {
-                    self.alive = unread;
+                let beats = came || unread > self.alive;
+                self.alive = unread;
+                if beats && self.heard.is_some_and(|heard| heard.elapsed() < MOST_SILENCE) {
                     return Poll::Ready(Some(Ok(StreamEvent::Alive)));
                 }
                 return Poll::Pending;

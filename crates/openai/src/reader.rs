@@ -6,7 +6,7 @@ use runstate::stream::{ErrorKind, FinishReason, SourceError, StreamEvent};
 use runstate::turn::Extra;
 use serde_json::{Map, Value, json};
 
-use crate::calls::Calls;
+use crate::calls::{Calls, MOST_BYTES};
 use crate::chunk::{Choice, Chunk};
 use crate::failure::ErrorObject;
 
@@ -19,6 +19,7 @@ pub(crate) struct Reader {
     calls: Calls,
     /// The fields of messages and calls that are given on as they come.
     kept: Vec<String>,
+    kept_bytes: usize,
     refusal: String,
     finished: bool,
     pub(crate) ready: VecDeque<Event>,
@@ -31,9 +32,19 @@ impl Reader {
         Reader { kept: kept.to_vec(), ..Reader::default() }
     }
 
-    fn extra(&self, more: &mut Map<String, Value>) -> Extra {
+    /// The kept fields. Servers write an empty one with each piece.
+    fn extra(&mut self, more: &mut Map<String, Value>) -> Result<Extra, SourceError> {
         let kept = self.kept.iter().filter_map(|field| more.remove_entry(field));
-        kept.filter(|(_, value)| !value.is_null()).collect()
+        let extra: Extra = kept.filter(|(_, value)| !is_empty(value)).collect();
+        let bytes = extra.fields().iter().map(|(field, value)| field.len() + value.to_string().len());
+        self.kept_bytes += bytes.sum::<usize>();
+        if self.kept_bytes > MOST_BYTES {
+            let fields = self.kept.join(", ");
+            let message =
+                format!("the kept fields of an answer ({fields}) are longer than {MOST_BYTES} bytes");
+            return Err(SourceError::new(ErrorKind::Model, message));
+        }
+        Ok(extra)
     }
 
     /// The answer has ended; only what is said about it may still come.
@@ -90,7 +101,7 @@ impl Reader {
         if let Some(thought) = delta.thought() {
             self.ready.push_back(Ok(StreamEvent::Reasoning(thought.to_owned())));
         }
-        let extra = self.extra(&mut delta.more);
+        let extra = self.extra(&mut delta.more)?;
         if !extra.is_empty() {
             self.ready.push_back(Ok(StreamEvent::Extra(extra)));
         }
@@ -104,7 +115,7 @@ impl Reader {
             self.ready.push_back(Ok(StreamEvent::Alive));
         }
         for mut piece in delta.tool_calls {
-            let extra = self.extra(&mut piece.more);
+            let extra = self.extra(&mut piece.more)?;
             self.calls.add(piece, extra)?;
         }
         if let Some(function) = delta.function_call {
@@ -158,6 +169,16 @@ impl Reader {
             self.ready.push_back(Err(error));
             self.over = true;
         }
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
     }
 }
 

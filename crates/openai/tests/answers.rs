@@ -47,7 +47,7 @@ async fn what_servers_leave_out_is_not_missed() {
 #[tokio::test]
 async fn what_is_said_about_an_answer_is_progress() {
     let usage = "data: {\"choices\":[],\"usage\":{\"total_tokens\":3}}\n\n";
-    let thought = chunk("{\"delta\":{\"reasoning_content\":\"hm\"}}");
+    let thought = chunk("{\"delta\":{\"reasoning_content\":null,\"reasoning\":\"hm\"}}");
     let script =
         vec![events_head(), send(thought + &text("a") + &finish("length") + usage + "data: [DONE]\n\n")];
     let (events, failure) = of(script).await;

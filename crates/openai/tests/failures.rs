@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use runstate::stream::{ErrorKind, StreamEvent};
-use runstate_openai::OpenAi;
+use runstate_openai::{Chat, OpenAi};
 
-use crate::server::{Act, ask, chunk, events_head, finish, of, send, text, tokens};
+use crate::server::{Act, Server, ask, chunk, events_head, finish, of, send, text, tokens};
 
 fn refusal(status: &str, headers: &str, body: &str) -> Vec<Act> {
     let length = body.len();
@@ -220,11 +221,43 @@ async fn a_heartbeat_is_a_sign_of_life() {
         let rest = if beat_is_a_piece(&beat) { send(rest) } else { send(text("well")) };
         let pause = || Act::Pause(Duration::from_millis(20));
         let (events, failure) =
-            of(vec![events_head(), pause(), beat, pause(), rest, send(finish("stop"))]).await;
+            of(vec![events_head(), send(text("all ")), pause(), beat, pause(), rest, send(finish("stop"))])
+                .await;
         assert!(failure.is_none(), "{failure:?}");
-        assert_eq!(events.first(), Some(&StreamEvent::Alive), "{events:?}");
-        assert!(events.contains(&StreamEvent::token("well")), "{events:?}");
+        let said = [StreamEvent::token("all "), StreamEvent::Alive, StreamEvent::token("well")];
+        assert!(events.starts_with(&said), "{events:?}");
     }
+}
+
+/// The limit for the first output is the user's, whatever a proxy sends in the meantime.
+#[tokio::test]
+async fn a_heartbeat_before_the_answer_is_no_output() {
+    let script = vec![events_head(), send(": waiting\n\n"), Act::Pause(Duration::from_millis(20))];
+    let (events, _) = of([script, vec![send(text("a") + &finish("stop"))]].concat()).await;
+    assert_eq!(events.first(), Some(&StreamEvent::token("a")), "{events:?}");
+}
+
+#[tokio::test]
+async fn heartbeats_alone_do_not_hold_a_stream_forever() {
+    let minutes = |count: u64| Act::Pause(Duration::from_secs(60 * count));
+    let beat = || send(": waiting\n\n");
+    let server = Server::start(vec![vec![
+        events_head(),
+        send(text("a")),
+        minutes(9),
+        beat(),
+        minutes(2),
+        beat(),
+        minutes(9),
+        send(text("b")),
+    ]])
+    .await;
+    let mut stream = server.client().stream(&Chat::new("m").user("hello")).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().unwrap(), StreamEvent::token("a"));
+    tokio::time::pause();
+    assert_eq!(stream.next().await.unwrap().unwrap(), StreamEvent::Alive);
+    let next = stream.next().await.unwrap().unwrap();
+    assert_eq!(next, StreamEvent::token("b"), "eleven minutes without a piece of the answer");
 }
 
 fn beat_is_a_piece(beat: &Act) -> bool {

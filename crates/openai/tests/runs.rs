@@ -6,12 +6,12 @@ use runstate::agent::answer::Usage;
 use runstate::agent::{Agent, Input, Io, RunState, run_loop};
 use runstate::session_model::SessionModel;
 use runstate::stream::guardrail::{Patterns, Severity};
-use runstate::stream::{Backoff, Continuation, RetryPolicy, Session, Timeouts};
+use runstate::stream::{Backoff, Continuation, RetryPolicy, Session, StreamEvent, Timeouts};
 use runstate::termination::TerminationReason;
-use runstate_openai::{OpenAiModel, usage};
+use runstate_openai::{Chat, OpenAiModel, usage};
 use serde_json::{Value, json};
 
-use crate::server::{Act, Server, events_head, finish, send, text};
+use crate::server::{Act, Server, answer_to, events_head, finish, send, text};
 
 #[tokio::test]
 async fn a_cut_answer_is_asked_for_again_and_the_run_does_not_notice() {
@@ -144,6 +144,41 @@ async fn the_providers_own_data_comes_back_with_the_next_request() {
     let Some(runstate::agent::Message::Assistant(turn)) = restored.history().get(1) else { panic!() };
     assert_eq!(turn.extra.fields()["reasoning_details"][1]["data"], "EjQK");
     assert_eq!(turn.calls[0].extra.fields()["extra_content"]["google"]["thought_signature"], "AbC=");
+}
+
+#[tokio::test]
+async fn kept_fields_are_neither_empty_nor_doubled_nor_endless() {
+    let piece = |arguments: &str| {
+        let call = format!(
+            r#"{{"index":0,"id":"c","function":{{"name":"read","arguments":"{arguments}"}},"extra_content":{{"google":{{"thought_signature":"AbC="}}}}}}"#
+        );
+        send(crate::server::chunk(&format!(
+            r#"{{"delta":{{"reasoning_details":[],"tool_calls":[{call}]}}}}"#
+        )))
+    };
+    let script = vec![events_head(), piece("{"), piece("}"), send(finish("tool_calls"))];
+    let chat = || Chat::new("m").user("go").keep("reasoning_details").keep("extra_content");
+    let server = Server::start(vec![script]).await;
+    let (events, failure) = answer_to(&server.client(), chat()).await;
+    assert!(failure.is_none(), "{failure:?}");
+    assert!(!events.iter().any(|event| matches!(event, StreamEvent::Extra(_))), "{events:?}");
+    let call = events.iter().find_map(|event| match event {
+        StreamEvent::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    assert_eq!(
+        call.unwrap().extra.fields()["extra_content"],
+        json!({"google": {"thought_signature": "AbC="}})
+    );
+
+    let block = format!(r#"{{"delta":{{"reasoning_details":["{}"]}}}}"#, "x".repeat(1 << 20));
+    let script = [vec![events_head()], vec![send(crate::server::chunk(&block)); 9]].concat();
+    let server = Server::start(vec![script]).await;
+    let (_, failure) = answer_to(&server.client(), chat()).await;
+    assert_eq!(
+        failure.unwrap().message(),
+        "the kept fields of an answer (reasoning_details, extra_content) are longer than 8388608 bytes"
+    );
 }
 
 #[tokio::test]

@@ -126,8 +126,12 @@ async fn act(mut stream: TcpStream, script: Vec<Act>) {
 
 /// What came of one request: the events, and the failure that ended them.
 pub async fn ask(client: &OpenAi) -> (Vec<StreamEvent>, Option<SourceError>) {
+    answer_to(client, Chat::new("m").user("hello")).await
+}
+
+pub async fn answer_to(client: &OpenAi, chat: Chat) -> (Vec<StreamEvent>, Option<SourceError>) {
     let mut events = vec![];
-    let mut stream = match client.stream(&Chat::new("m").user("hello")).await {
+    let mut stream = match client.stream(&chat).await {
         Ok(stream) => stream,
         Err(error) => return (events, Some(error)),
     };
