@@ -13,7 +13,8 @@ pub enum OnFinish {
     /// The attempt failed. An answer that came to the limit on its length is not tried again on the same stream, which would cut it
     /// again; one that a filter stopped is, from its beginning.
     Fail,
-    /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget.
+    /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget. A session without a
+    /// [`Continuation`](super::Continuation) begins anew.
     Continue,
 }
 

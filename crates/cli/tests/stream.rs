@@ -64,7 +64,7 @@ streams:
         r#"
 streams:
   - attempts:
-      - script: [{tokens: ["one ", "two "]}, cut, {token: unplayed}]
+      - script: [{tokens: ["one ", "two "]}, cut]
       - script: [{token: " "}, complete]
       - script: [{repeat: {token: "x", times: 3}}, complete]
 require_complete: true
@@ -85,7 +85,7 @@ streams:
 retry: {on: [{kind: fatal, to: fallback}]}
 timeouts: {initial_ms: 10, inter_ms: 10}
 consumer: {delay_ms: 1000}
-guardrails: [json_strict, latex, repetition, zero_output, {patterns: [refusal, placeholder]}, {panic_at: never}]
+guardrails: [json_strict, latex, repetition, zero_output, {patterns: {kinds: [refusal, placeholder], severity: error}}, {panic_at: never}]
 drift: {kinds: [repetition, hedging], confidence: 0.9, every: 5}
 guardrails_every: 3
 zero_output_fails: false
@@ -151,6 +151,13 @@ fn a_scenario_that_says_none_is_refused_with_its_place() {
         "name: x\nstreams: [{attempts: [{}]}]\naccept: {schema: {type: strin}}\n",
         "name: x\nstreams: [{attempts: [{}]}]\npanicking_hooks: [on_start]\n",
         "name: x\nstreams: [{attempts: [{}]}]\nsurprise: 1\n",
+        "name: x\nstreams: [{attempts: [{script: [{token: a}, {finish: ' '}]}]}]\n",
+        "name: x\nstreams: [{attempts: [{script: [complete, {token: a}]}]}]\n",
+        "name: x\nstreams: [{attempts: [{}]}]\nfinishes: {lenght: accept}\n",
+        "name: x\nstreams: [{attempts: [{}]}]\nfinishes: {length: continue}\n",
+        "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [{patterns: {kinds: []}}]\n",
+        "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [markdown, {phrases: {phrases: [a, '']}}]\n",
+        "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [{require: {text: ''}}]\n",
     ] {
         let said = session.write("bad.yaml", scenario).run(&["stream", "bad.yaml"]);
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{scenario}");

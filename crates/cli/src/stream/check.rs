@@ -1,6 +1,9 @@
 //! What a stream scenario must be beyond its shape.
 
-use super::scenario::{Attempt, Scenario, Step};
+use runstate::turn::FinishReason;
+
+use super::scenario::{Attempt, Finish, Rule, Scenario, Step};
+use super::source::finish;
 use super::told::{EVENT_TYPES, is_event_type};
 
 /// The longest time in a scenario: about a year. Timers do not count much further.
@@ -39,7 +42,52 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     {
         return Err(format!("drift.confidence: expected a number from 0 to 1, got {confidence}"));
     }
+    rules(scenario)?;
+    finishes(scenario)?;
     abort(scenario)
+}
+
+/// A rule that looks for nothing is a typing mistake, and would never be broken.
+fn rules(scenario: &Scenario) -> Result<(), String> {
+    for (at, rule) in scenario.guardrails.iter().enumerate() {
+        let empty = match rule {
+            Rule::Patterns(patterns) => patterns.kinds.is_empty().then_some("patterns.kinds"),
+            Rule::Phrases(category) => {
+                let is_empty = category.phrases.is_empty()
+                    || category.phrases.iter().any(|phrase| phrase.trim().is_empty());
+                is_empty.then_some("phrases.phrases")
+            }
+            Rule::Forbid(rule) => rule.text.is_empty().then_some("forbid.text"),
+            Rule::ForbidRegex(rule) => rule.regex.is_empty().then_some("forbid_regex.regex"),
+            Rule::Require(rule) => rule.text.is_empty().then_some("require.text"),
+            _ => None,
+        };
+        if let Some(field) = empty {
+            return Err(format!("guardrails[{at}].{field}: expected something to look for, got nothing"));
+        }
+    }
+    Ok(())
+}
+
+/// A reason that no model gives is a typing mistake.
+fn finishes(scenario: &Scenario) -> Result<(), String> {
+    let steps =
+        || scenario.streams.iter().flat_map(|stream| &stream.attempts).flat_map(|attempt| &attempt.script);
+    for (reason, then) in &scenario.finishes {
+        let is_given = || steps().any(|step| matches!(step, Step::Finish(given) if given == reason));
+        if matches!(finish(reason), FinishReason::Other(_)) && !is_given() {
+            return Err(format!(
+                "finishes: there is no reason {reason:?}: expected stop, length, tool_calls, content_filter, or a word that a step \
+                 `finish` gives"
+            ));
+        }
+        if matches!(then, Finish::Continue) && scenario.continuation.is_none() {
+            return Err(format!(
+                "finishes.{reason}: `continue` goes on from a checkpoint: expected the field `continuation`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn attempt(attempt: &Attempt) -> Result<(), String> {
@@ -56,6 +104,19 @@ fn attempt(attempt: &Attempt) -> Result<(), String> {
             Step::Repeat(repeated) if repeated.times > MOST => {
                 let times = repeated.times;
                 return Err(here(format!("repeat.times: expected a number up to {MOST}, got {times}")));
+            }
+            Step::Finish(reason) if reason.trim().is_empty() => {
+                return Err(here(
+                    "finish: expected the reason for which the model stopped, got nothing".to_owned(),
+                ));
+            }
+            Step::Throw(_) | Step::Error(_) | Step::Panic(_) | Step::Silence | Step::Complete | Step::Cut
+                if at + 1 < attempt.script.len() =>
+            {
+                return Err(format!(
+                    "script[{}]: the stream has ended with the step before: expected no further step",
+                    at + 1
+                ));
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use runstate::stream::guardrail::{
     ZeroOutput,
 };
 
-use super::scenario::{self, Category, Expression, Forbidden, Phrases, Rule, Scenario, When};
+use super::scenario::{self, BuiltIn, Category, Expression, Forbidden, Phrases, Rule, Scenario, When};
 
 /// The rules, in order.
 ///
@@ -46,16 +46,15 @@ fn phrases(category: &Category) -> Patterns {
     Patterns::new().named(name).category(name, severity(category.severity), &category.phrases)
 }
 
-/// The built-in kinds, which fail an attempt here.
-fn patterns(kinds: &[Phrases]) -> Patterns {
+fn patterns(rule: &BuiltIn) -> Patterns {
     let kind = |kind: &Phrases| match kind {
         Phrases::MetaCommentary => PatternKind::MetaCommentary,
         Phrases::Refusal => PatternKind::Refusal,
         Phrases::InstructionLeak => PatternKind::InstructionLeak,
         Phrases::Placeholder => PatternKind::Placeholder,
     };
-    let of = Patterns::of(kinds.iter().map(kind));
-    PatternKind::ALL.into_iter().fold(of, |rule, kind| rule.severity(kind, guardrail::Severity::Error))
+    let of = Patterns::of(rule.kinds.iter().map(kind));
+    PatternKind::ALL.into_iter().fold(of, |of, kind| of.severity(kind, severity(rule.severity)))
 }
 
 fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
@@ -67,7 +66,7 @@ fn made(rule: &Rule) -> Result<Box<dyn Guardrail>, guardrail::ForbiddenError> {
         Rule::Latex => Box::new(Latex::new()),
         Rule::ZeroOutput => Box::new(ZeroOutput::new()),
         Rule::Repetition => Box::new(Repetition::new()),
-        Rule::Patterns(kinds) => Box::new(patterns(kinds)),
+        Rule::Patterns(rule) => Box::new(patterns(rule)),
         Rule::Phrases(category) => Box::new(phrases(category)),
         Rule::Forbid(forbidden) => Box::new(forbid(forbidden.clone())),
         Rule::Require(required) => Box::new(require(required.clone())),

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub(super) use retry::{Curve, Jitter, Retry, Way};
-pub(super) use rules::{Category, Drift, Expression, Forbidden, Phrases, Rule, Severity, When};
+pub(super) use rules::{BuiltIn, Category, Drift, Expression, Forbidden, Phrases, Rule, Severity, When};
 pub(super) use source::{Attempt, Failing, Source, Step};
 
 /// A session with scripted streams: what they give and when, how the session is set up, and what is done to it from outside.

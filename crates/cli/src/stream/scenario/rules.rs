@@ -23,7 +23,7 @@ pub(crate) enum Rule {
     /// The text does not go round in circles.
     Repetition,
     /// Phrases that come with the crate.
-    Patterns(Vec<Phrases>),
+    Patterns(BuiltIn),
     /// Phrases of one's own, found as those that come with the crate are: whatever their case, white space and quotes.
     Phrases(Category),
     /// A text that must not occur.
@@ -34,6 +34,21 @@ pub(crate) enum Rule {
     Require(Forbidden),
     /// A rule that panics when it first sees this text.
     PanicAt(String),
+}
+
+/// Kinds of phrases that come with the crate.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BuiltIn {
+    /// The kinds.
+    pub(crate) kinds: Vec<Phrases>,
+    /// How bad they are; `warning` without, since the phrases are guesses about prose.
+    #[serde(default = "warning")]
+    pub(crate) severity: Severity,
+}
+
+fn warning() -> Severity {
+    Severity::Warning
 }
 
 /// A kind of phrases.

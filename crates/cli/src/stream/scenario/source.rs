@@ -77,7 +77,7 @@ pub(crate) enum Step {
     Silence,
     /// The stream says that it is whole.
     Complete,
-    /// The stream ends here, without saying so; the steps after it are not played.
+    /// The stream ends here, without saying so.
     Cut,
 }
 
