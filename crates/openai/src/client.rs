@@ -37,7 +37,7 @@ pub struct OpenAi {
 pub enum ConfigError {
     /// The address is none that can be asked.
     Address {
-        /// What was given.
+        /// The address without its query and a user's name, which may hold a key.
         got: String,
         /// What is wrong with it.
         problem: String,
@@ -93,7 +93,7 @@ impl OpenAi {
     /// # Errors
     /// When `base` is no `http` or `https` address. Without the feature `tls` an `https` one is refused too.
     pub fn new(base: &str) -> Result<Self, ConfigError> {
-        let wrong = |problem: String| ConfigError::Address { got: base.to_owned(), problem };
+        let wrong = |problem: String| ConfigError::Address { got: without_secrets(base), problem };
         let (path, query) = base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
         let mut endpoint = format!("{}/chat/completions", path.trim_end_matches('/'));
         endpoint.extend(query.filter(|query| !query.is_empty()).into_iter().flat_map(|query| ["?", query]));
@@ -198,15 +198,15 @@ impl OpenAi {
         })?;
         let response =
             self.http.request(request).await.map_err(|error| match connect::untrusted(&error) {
-                None => SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.endpoint))
+                None => SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.shown()))
                     .caused_by(error),
                 Some(why) => {
-                    SourceError::new(ErrorKind::Fatal, untrusted(&self.endpoint, &why)).caused_by(error)
+                    SourceError::new(ErrorKind::Fatal, untrusted(&self.shown(), &why)).caused_by(error)
                 }
             })?;
         if let Some(encoding) = encoding(&response) {
             let why =
-                format!("{} answers in the encoding {encoding:?}, which was not asked for", self.endpoint);
+                format!("{} answers in the encoding {encoding:?}, which was not asked for", self.shown());
             return Err(SourceError::new(ErrorKind::Fatal, why));
         }
         if !response.status().is_success() {
@@ -223,9 +223,22 @@ impl OpenAi {
         })?;
         ChatStream::of_whole(&body, chat.kept())
     }
+
+    /// The address without its query and without a user's name: these may hold a key.
+    fn shown(&self) -> String {
+        without_secrets(&self.endpoint.to_string())
+    }
 }
 
-fn untrusted(endpoint: &Uri, why: &str) -> String {
+fn without_secrets(address: &str) -> String {
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{}{host}{path}", if scheme.is_empty() { "" } else { "://" })
+}
+
+fn untrusted(endpoint: &str, why: &str) -> String {
     format!(
         "the certificate of {endpoint} is not trusted: {why}; if the server is meant, give what it is signed by to \
          `OpenAi::trusting`"
@@ -251,6 +264,6 @@ async fn read_whole(body: Incoming) -> Result<Bytes, Box<dyn Error + Send + Sync
 
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi").field("endpoint", &self.endpoint).finish_non_exhaustive()
+        f.debug_struct("OpenAi").field("endpoint", &self.shown()).finish_non_exhaustive()
     }
 }

@@ -65,6 +65,24 @@ async fn a_stream_that_is_dropped_closes_its_connection() {
     server.requests().await;
 }
 
+/// Some servers take a key in the address.
+#[tokio::test]
+async fn no_failure_tells_a_key_of_the_address() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    drop(listener);
+    let client = OpenAi::new(&format!("http://ada:pa55@{at}/v1?key=s3cret")).unwrap();
+    let refused = OpenAi::new("ftp://ada:pa55@host/v1?key=s3cret").unwrap_err();
+    let Err(failure) = client.stream(&Chat::new("m")).await else { panic!("nothing listens there") };
+    assert!(
+        failure.message().contains(&format!("http://{at}/v1/chat/completions cannot be asked")),
+        "{failure}"
+    );
+    for said in [format!("{client:?} {failure} {failure:?}"), format!("{refused} {refused:?}")] {
+        assert!(!said.contains("s3cret") && !said.contains("pa55"), "{said}");
+    }
+}
+
 #[test]
 fn an_address_or_a_key_that_is_none_is_refused() {
     for address in ["", "localhost:8080", "ftp://a/v1", "/v1", "http://", "http://a b/"] {
