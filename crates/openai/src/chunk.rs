@@ -63,13 +63,15 @@ pub(crate) struct Function {
 }
 
 impl Delta {
-    pub(crate) fn text(&self) -> String {
+    /// The text, or a content that is none.
+    pub(crate) fn text(&self) -> Result<String, &Value> {
         match &self.content {
-            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.clone()),
             Some(Value::Array(parts)) => {
-                parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+                Ok(parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect())
             }
-            _ => String::new(),
+            Some(other) => Err(other),
         }
     }
 }

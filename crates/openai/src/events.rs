@@ -90,7 +90,8 @@ impl ChatStream {
         })?;
         let mut reader = Reader::keeping(kept);
         reader.chunk(chunk);
-        reader.end_of_body(None);
+        let missing = "the answer is not whole: it has no finish_reason";
+        reader.end_of_body(Some(SourceError::new(ErrorKind::Network, missing)));
         Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None, alive: 0, heard: None })
     }
 

@@ -8,8 +8,8 @@ use runstate::stream::{ErrorKind, SourceError};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// More of a reason in plain text is not told.
-const MOST_OF_A_REASON: usize = 300;
+/// More characters of a reason are not told.
+const MOST_OF_A_REASON: usize = 1_000;
 
 /// The `error` of a body or of an event. Servers agree on little of it.
 #[derive(Debug, Default, Deserialize)]
@@ -68,6 +68,15 @@ impl ErrorObject {
         }
     }
 
+    /// The reason, of bounded length and without characters that a terminal acts on.
+    fn reason(&self) -> Option<String> {
+        let message = self.message.as_deref()?.trim();
+        let cut = message.chars().nth(MOST_OF_A_REASON).map(|_| '…');
+        let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
+        let reason: String = message.chars().take(MOST_OF_A_REASON).map(shown).chain(cut).collect();
+        (!reason.is_empty()).then_some(reason)
+    }
+
     fn status(&self) -> Option<StatusCode> {
         let code = || self.code.as_ref().and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         self.status.or_else(code).and_then(|status| StatusCode::from_u16(status).ok())
@@ -100,7 +109,7 @@ impl ErrorObject {
     /// The failure of an attempt; `otherwise` where neither a word nor a status says its kind.
     pub(crate) fn into_source_error(self, otherwise: ErrorKind) -> SourceError {
         let kind = self.kind().or_else(|| self.status().map(kind_of_status)).unwrap_or(otherwise);
-        let message = self.message.unwrap_or_else(|| "no reason given".to_owned());
+        let message = self.reason().unwrap_or_else(|| "no reason given".to_owned());
         SourceError::new(kind, format!("the server reports: {message}"))
     }
 }
@@ -109,8 +118,9 @@ impl ErrorObject {
 pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> SourceError {
     let body: Value = runstate::json::from_slice(body).unwrap_or_else(|_| {
         // A proxy answers in plain text, or with a page.
-        let text: String = String::from_utf8_lossy(body).trim().chars().take(MOST_OF_A_REASON).collect();
-        if text.is_empty() || text.starts_with('<') { Value::Null } else { Value::String(text) }
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('<') { Value::Null } else { Value::from(text) }
     });
     let error = ErrorObject::of_body(&body);
     // The words of an error are finer than its status, except that success never follows from them.
@@ -118,7 +128,7 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         (Some(kind @ (ErrorKind::Fatal | ErrorKind::RateLimit | ErrorKind::Model)), _) => kind,
         (_, by_status) => by_status,
     };
-    let message = match error.message {
+    let message = match error.reason() {
         Some(message) => format!("the server answers {status}: {message}"),
         None => format!("the server answers {status}"),
     };

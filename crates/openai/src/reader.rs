@@ -105,7 +105,12 @@ impl Reader {
         if !extra.is_empty() {
             self.ready.push_back(Ok(StreamEvent::Extra(extra)));
         }
-        let text = delta.text();
+        let text = delta.text().map_err(|other| {
+            let begins: String = other.to_string().chars().take(60).collect();
+            let message =
+                format!("the content of the answer is neither a text nor a list of parts: {begins}");
+            SourceError::new(ErrorKind::Model, message)
+        })?;
         if !text.is_empty() {
             self.ready.push_back(Ok(StreamEvent::Token(text)));
         }

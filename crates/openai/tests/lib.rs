@@ -6,6 +6,7 @@ mod aimock;
 mod answers;
 mod failures;
 mod hostile;
+mod kinds;
 mod requests;
 mod runs;
 mod server;
