@@ -146,9 +146,16 @@ impl Checks {
         let Checks { words, matcher, repetition, tone, format, entropy, hedging } = self;
         let marks = (tone.is_some() || hedging.is_some()).then(|| &*MARKS);
         let by_word = repetition.is_some() || hedging.is_some();
-        for c in delta.chars() {
+        let mut quiet = 0;
+        for (at, c) in delta.char_indices() {
+            if let Some(marks) = marks.filter(|_| at >= quiet) {
+                let rest = &delta[at..];
+                let passed = &rest[..matcher.quiet(marks, rest)];
+                matcher.pass(passed);
+                quiet = at + passed.len();
+            }
             // A phrase is over with the character that ends its last word, and counts with that word.
-            if let Some(marks) = marks {
+            if let Some(marks) = marks.filter(|_| at >= quiet) {
                 matcher.char(marks, c, 0, Context::default(), |found| {
                     match (Mark::of(found), &mut *tone, &mut *hedging) {
                         (Mark::Hedge, _, Some(hedging)) => {

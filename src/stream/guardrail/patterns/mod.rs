@@ -90,17 +90,20 @@ impl Reading {
         }
     }
 
-    /// Passes over the letters that `text` begins with, where no built-in phrase can be; their number.
+    /// Passes over the letters and spaces that `text` begins with and where no phrase begins; their number.
     #[inline]
-    fn pass(&mut self, text: &str) -> usize {
-        if self.bracket.is_some() || !self.builtin.idles('a') {
+    fn pass(&mut self, own: &Phrases, builtin: &Phrases, text: &str) -> usize {
+        if self.bracket.is_some() {
             return 0;
         }
-        let letters = self.scope.pass(text);
-        if letters > 0 {
-            self.builtin.pass();
+        let mut quiet = &text[..text.floor_char_boundary(self.scope.quiet())];
+        for (matcher, phrases) in [(&self.own, own), (&self.builtin, builtin)] {
+            quiet = &quiet[..matcher.quiet(phrases, quiet)];
         }
-        letters
+        self.scope.pass(quiet);
+        self.own.pass(quiet);
+        self.builtin.pass(quiet);
+        quiet.len()
     }
 
     /// Looks for built-in phrases at the text's next character.
@@ -270,9 +273,7 @@ impl Guardrail for Patterns {
         let Patterns { own, builtin, reading, everywhere, .. } = self;
         let mut rest = delta;
         loop {
-            if own.is_empty() {
-                rest = &rest[reading.pass(rest)..];
-            }
+            rest = &rest[reading.pass(own, builtin, rest)..];
             let Some(c) = rest.chars().next() else { break };
             let at = reading.seen + (delta.len() - rest.len());
             rest = &rest[c.len_utf8()..];

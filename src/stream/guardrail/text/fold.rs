@@ -42,10 +42,10 @@ impl Fold {
         }
     }
 
-    /// The next character is a letter or a digit of ASCII, and what it folds to is known.
+    /// Letters and digits of ASCII and spaces were read elsewhere, at last a space or not.
     #[inline]
-    pub(in crate::stream) fn plain(&mut self) {
-        self.spaced = false;
+    pub(in crate::stream) fn pass(&mut self, spaced: bool) {
+        self.spaced = spaced;
     }
 
     /// A whole text, without white space at its ends.

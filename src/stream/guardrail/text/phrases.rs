@@ -1,6 +1,7 @@
 //! Many phrases, looked for at once.
 
 use std::str::Chars;
+use std::sync::OnceLock;
 
 use super::scope::Context;
 use super::{Fold, is_word, stands_alone};
@@ -14,6 +15,7 @@ pub(in crate::stream) struct Phrases {
     nodes: Vec<Node>,
     /// The first step for characters of ASCII; 0 is none, for no edge leads to the root.
     first: [usize; 128],
+    beginnings: OnceLock<Box<Beginnings>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -27,7 +29,7 @@ struct Node {
 
 impl Phrases {
     pub(in crate::stream) fn new() -> Self {
-        Phrases { nodes: vec![Node::default()], first: [0; 128] }
+        Phrases { nodes: vec![Node::default()], first: [0; 128], beginnings: OnceLock::new() }
     }
 
     pub(in crate::stream) fn is_empty(&self) -> bool {
@@ -70,6 +72,7 @@ impl Phrases {
     }
 
     fn step(&mut self, from: usize, c: char) -> usize {
+        self.beginnings = OnceLock::new();
         if let Some(next) = self.next(from, c) {
             return next;
         }
@@ -96,11 +99,71 @@ impl Phrases {
         }
     }
 
+    /// Notes with what the phrases from a node on begin.
+    fn begin(&self, node: usize, said: [usize; 3], length: usize, all: &mut Beginnings) {
+        self.reach(node, &mut |_, of| {
+            if length == 3 || length > 0 && of.label.is_some() {
+                all.add(&said[..length]);
+            }
+            let letters =
+                of.edges.iter().filter_map(|(c, next)| Some((digit(u8::try_from(*c).ok()?)?, *next)));
+            for (digit, next) in letters.filter(|_| length < 3) {
+                let mut said = said;
+                said[length] = digit;
+                self.begin(next, said, length + 1, all);
+            }
+        });
+    }
+
     /// Each node that is reached with this one.
     fn reach(&self, node: usize, reached: &mut impl FnMut(usize, &Node)) {
         let of = &self.nodes[node];
         reached(node, of);
         of.joined.iter().for_each(|node| self.reach(*node, reached));
+    }
+}
+
+/// With which three letters or spaces a phrase begins, one bit for each. Most words of a text begin none, and are passed over at once.
+#[derive(Debug, Clone)]
+struct Beginnings([u64; (27 * 27 * 27_usize).div_ceil(64)]);
+
+impl Beginnings {
+    fn of(phrases: &Phrases) -> Box<Self> {
+        let mut all = Box::new(Beginnings([0; _]));
+        phrases.begin(0, [0; 3], 0, &mut all);
+        all
+    }
+
+    /// Whatever follows these.
+    fn add(&mut self, digits: &[usize]) {
+        let each = 27_usize.pow(3 - digits.len() as u32);
+        let first = digits.iter().fold(0, |number, digit| number * 27 + digit) * each;
+        (first..first + each).for_each(|bit| self.0[bit / 64] |= 1 << (bit % 64));
+    }
+
+    /// True where the text has another character.
+    #[inline]
+    fn may_have(&self, text: &[u8]) -> bool {
+        let &[first, second, third, ..] = text else { return true };
+        match (digit(first), digit(second), digit(third)) {
+            // White space is one space for a phrase, however much it is.
+            (Some(_), Some(0), Some(0)) => true,
+            (Some(first), Some(second), Some(third)) => {
+                let bit = (first * 27 + second) * 27 + third;
+                self.0[bit / 64] & (1 << (bit % 64)) != 0
+            }
+            _ => true,
+        }
+    }
+}
+
+/// A letter or a space, as a digit of a number to the base 27.
+#[inline]
+fn digit(c: u8) -> Option<usize> {
+    match c {
+        b' ' => Some(0),
+        b'a'..=b'z' => Some(usize::from(c - b'a') + 1),
+        _ => None,
     }
 }
 
@@ -154,24 +217,38 @@ impl Matcher {
         context: Context,
         mut found: impl FnMut(Found),
     ) {
-        if self.idles(c) {
-            return self.pass();
-        }
         let mut fold = self.fold;
         fold.char(c, |folded| self.step(phrases, folded, at, context, &mut found));
         self.fold = fold;
     }
 
-    /// Is this a character within a word with which no phrase began? There is nothing to be found then.
+    /// How many lower-case letters and spaces the text begins with before a phrase may begin; none while one is under way.
     #[inline]
-    pub(in crate::stream) fn idles(&self, c: char) -> bool {
-        self.in_word && self.begun.is_empty() && self.ended.is_empty() && c.is_ascii_alphanumeric()
+    pub(in crate::stream) fn quiet(&self, phrases: &Phrases, text: &str) -> usize {
+        if !self.begun.is_empty() || !self.ended.is_empty() {
+            return 0;
+        }
+        let beginnings = phrases.beginnings.get_or_init(|| Beginnings::of(phrases));
+        let text = text.as_bytes();
+        let (mut at, mut in_word) = (0, self.in_word);
+        while let Some(c) = text.get(at) {
+            match c {
+                b'a'..=b'z' if in_word || !beginnings.may_have(&text[at..]) => in_word = true,
+                b' ' if phrases.first[usize::from(b' ')] == 0 => in_word = false,
+                _ => break,
+            }
+            at += 1;
+        }
+        at
     }
 
-    /// Passes over such a character.
+    /// Passes over such a part of the text.
     #[inline]
-    pub(in crate::stream) fn pass(&mut self) {
-        self.fold.plain();
+    pub(in crate::stream) fn pass(&mut self, text: &str) {
+        if let Some(last) = text.as_bytes().last() {
+            self.in_word = *last != b' ';
+            self.fold.pass(!self.in_word);
+        }
     }
 
     #[inline]

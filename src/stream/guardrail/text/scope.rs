@@ -125,26 +125,31 @@ impl Scope {
         self.context(begins, behind, ink)
     }
 
-    /// Passes over the letters that `text` begins with and that change nothing of what the text stands in; their number.
+    /// How many lower-case letters and spaces change nothing of what the text stands in.
     #[inline]
-    pub(in crate::stream) fn pass(&mut self, text: &str) -> usize {
+    pub(in crate::stream) fn quiet(&self) -> usize {
         if self.ticks > 0 || !matches!(self.line, Line::Text | Line::Hidden) {
             return 0;
         }
-        let left = match self.open {
+        match self.open {
             None => usize::MAX,
             Some(open) if open.closing || self.line == Line::Hidden => 0,
             Some(open) => LONGEST.saturating_sub(open.chars) as usize,
-        };
-        let letters = text.bytes().take(left).take_while(u8::is_ascii_lowercase).count();
-        let Some(last) = text.as_bytes()[..letters].last() else { return 0 };
-        let passed = u32::try_from(letters).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Passes over so many of them.
+    #[inline]
+    pub(in crate::stream) fn pass(&mut self, text: &str) {
+        let (Some(last), Ok(passed)) = (text.bytes().last(), u32::try_from(text.len())) else { return };
         if let Some(open) = &mut self.open {
             open.chars += passed;
         }
         self.chars = self.chars.saturating_add(passed);
-        (self.before, self.ink) = (char::from(*last), char::from(*last));
-        letters
+        self.before = char::from(last);
+        if let Some(ink) = text.bytes().rfind(|c| *c != b' ') {
+            self.ink = char::from(ink);
+        }
     }
 
     #[inline]

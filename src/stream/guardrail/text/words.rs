@@ -34,7 +34,7 @@ impl Words {
             && self.chars + 1 < LONGEST
             && let Some(word) = &mut self.word
         {
-            self.fold.plain();
+            self.fold.pass(false);
             word.hash = mix(word.hash, c);
             word.letters = true;
             self.chars += 1;
