@@ -49,6 +49,7 @@ fn may_be_reserved(text: &[u8]) -> bool {
 }
 
 /// Checks whether the value nests deeper than `than` levels. It is looked at no deeper than that.
+#[cfg(feature = "snapshot")]
 pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
     match value {
         Value::Array(items) => than == 0 || items.iter().any(|item| nests_deeper(item, than - 1)),
@@ -58,6 +59,7 @@ pub(crate) fn nests_deeper(value: &Value, than: usize) -> bool {
 }
 
 /// The message of `serde_json`, less the place that it appends and the whole of a text that it quotes.
+#[cfg(feature = "snapshot")]
 pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     shortened(match text.rfind(" at line ") {
@@ -67,6 +69,7 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
 }
 
 /// The message of a reader, without the whole of a text that it quotes.
+#[cfg(feature = "snapshot")]
 pub(crate) fn shortened(mut message: String) -> String {
     const MOST: usize = 200;
     if let Some((end, _)) = message.char_indices().nth(MOST) {
@@ -77,6 +80,7 @@ pub(crate) fn shortened(mut message: String) -> String {
 }
 
 /// The bytes as hexadecimal digits, two of each.
+#[cfg(feature = "snapshot")]
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |digit| char::from_digit(u32::from(digit), 16).unwrap_or('?');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()

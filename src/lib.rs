@@ -45,7 +45,7 @@ pub mod diagram;
 pub mod files;
 #[cfg(feature = "governed")]
 pub mod governed;
-#[cfg(feature = "snapshot")]
+#[cfg(any(feature = "snapshot", feature = "trace"))]
 pub mod json;
 pub mod kernel;
 #[cfg(feature = "lifecycles")]

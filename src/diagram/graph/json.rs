@@ -130,7 +130,7 @@ impl StateGraph {
     /// [`JsonError`] names the place: no JSON, a missing field, a value of another type, a state that is named twice
     /// or not at all.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
-        let value: Value = serde_json::from_str(text).map_err(|error| {
+        let value: Value = crate::json::from_str(text).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             JsonError::new(place, "JSON", error.to_string())
         })?;

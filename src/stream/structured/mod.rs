@@ -134,7 +134,7 @@ fn fit<T: DeserializeOwned>(
     others: Vec<String>,
 ) -> Result<Structured<T>, StructuredError> {
     let repairs = repairs.iter().copied().collect();
-    match serde_json::from_str(&json) {
+    match crate::json::from_str(&json) {
         Ok(value) => Ok(Structured { value, json, repairs, others }),
         Err(error) => Err(StructuredError::Mismatch { error, json, repairs }),
     }

@@ -73,7 +73,7 @@ impl Json {
     fn at_end(&self, text: &str) -> Result<(), Fault> {
         match &self.check {
             Check::Balance(balance) => balance.end(),
-            Check::Strict(_) => match serde_json::from_str::<serde_json::Value>(text) {
+            Check::Strict(_) => match crate::json::from_str::<serde_json::Value>(text) {
                 Ok(_) => Ok(()),
                 Err(error) => Err((format!("the output is not JSON: {error}"), text.len())),
             },
