@@ -21,7 +21,7 @@ pub struct Outcome {
     pub reason: TerminationReason,
     /// The calls that wait, as they are named in traces.
     pub waiting: Vec<String>,
-    /// Tokens that its last activation used; [`RunState::usage`](crate::agent::RunState::usage) has those of all.
+    /// Tokens that its last activation used, none where no activation ran; [`RunState::usage`](crate::agent::RunState::usage) has those of all.
     pub used: Usage,
     /// What went wrong where it could not change the end any more: errors of plugins in `RunEnd`.
     pub problems: Vec<String>,
