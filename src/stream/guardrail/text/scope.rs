@@ -4,8 +4,9 @@ use super::is_word;
 
 /// The longest quotation or code within a line, in characters. What is longer is text.
 const LONGEST: u32 = 1_000;
-/// The longest first line that greets, in characters.
+/// The longest line that greets, in characters, and how many lines a letter has up to it: addresses and a date stand above.
 const GREETING: u32 = 60;
+const HEAD: u32 = 6;
 
 /// In what a character stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(in crate::stream) struct Context {
     pub(in crate::stream) glued: bool,
     /// Behind a mark of emphasis.
     pub(in crate::stream) starred: bool,
-    /// The text is a letter: its first line ends with a comma.
+    /// The text is a letter: one of its first lines, all of them short, ends with a comma.
     pub(in crate::stream) letter: bool,
 }
 
@@ -72,8 +73,9 @@ pub(in crate::stream) struct Scope {
     /// The last character, and the last one that is not white space.
     before: char,
     ink: char,
-    /// Is the text a letter? Known after its first line.
+    /// Is the text a letter? Known after its first lines.
     letter: Option<bool>,
+    lines: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -113,6 +115,7 @@ impl Scope {
             before: '\n',
             ink: '\n',
             letter: None,
+            lines: 0,
         }
     }
 
@@ -323,7 +326,11 @@ impl Scope {
             self.close(true, over);
         } else if matches!(self.line, Line::Text | Line::Item(_)) {
             self.code = false;
-            self.letter.get_or_insert(self.ink == ',' && self.chars <= GREETING);
+            self.lines = self.lines.saturating_add(1);
+            if self.letter.is_none() {
+                let (greets, short) = (self.ink == ',', self.chars <= GREETING);
+                self.letter = (greets || !short || self.lines == HEAD).then_some(greets && short);
+            }
         }
     }
 }
