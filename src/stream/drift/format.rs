@@ -1,7 +1,8 @@
 //! Structure that is lost.
 
-/// How many lines are compared with how many. Blank lines and code do not count.
+/// How many lines are compared with how many loose ones. Blank lines and code do not count.
 const LINES: u32 = 8;
+const LOOSE: u32 = 7;
 /// A loose line has at most so many characters: wrapped prose has more.
 const LONGEST: u32 = 72;
 
@@ -11,8 +12,7 @@ const LONGEST: u32 = 72;
 pub(super) struct Format {
     line: Line,
     chars: u32,
-    /// Does the line have a space between words, and a character that prose has not?
-    spaced: bool,
+    /// Does the line have a character that prose has not?
     odd: bool,
     last: char,
     before: char,
@@ -57,7 +57,7 @@ impl Line {
             (Line::Blank, _) if c.is_ascii_alphabetic() => Line::Letter,
             (Line::Letter, '.' | ')') | (Line::Letter | Line::Word, ':') => Line::Lettered,
             (Line::Letter | Line::Word, _) if c.is_ascii_alphanumeric() => Line::Word,
-            (Line::Mark, '-') | (Line::Number, '.' | ')') => Line::Structured,
+            (Line::Mark, '-' | '*') | (Line::Number, '.' | ')') => Line::Structured,
             (Line::Mark | Line::Lettered, _) if c.is_whitespace() => Line::Structured,
             (Line::Structured | Line::Fence, _) => self,
             _ => Line::Plain,
@@ -71,20 +71,20 @@ impl Format {
     pub(super) fn char(&mut self, c: char) -> f64 {
         if c == '\n' {
             let confidence = self.end_line();
-            *self = Format {
-                line: Line::Blank,
-                chars: 0,
-                spaced: false,
-                odd: false,
-                values: 0,
-                marks: 0,
-                before: c,
-                ..*self
-            };
+            *self =
+                Format { line: Line::Blank, chars: 0, odd: false, values: 0, marks: 0, before: c, ..*self };
             return confidence;
         }
+        // Most characters are such, and change nothing of what the line is.
+        if c.is_ascii_lowercase()
+            && matches!(self.line, Line::Word | Line::Plain | Line::Structured)
+            && !matches!(self.before, ',' | ';' | '|')
+        {
+            self.chars = self.chars.saturating_add(1);
+            (self.before, self.last) = (c, c);
+            return 0.0;
+        }
         self.marks += u32::from(matches!(self.line, Line::Blank | Line::Fence) && matches!(c, '`' | '~'));
-        let inked = self.line != Line::Blank;
         self.line = self.line.and(c);
         self.chars = self.chars.saturating_add(1);
         let before = std::mem::replace(&mut self.before, c);
@@ -92,7 +92,6 @@ impl Format {
             self.values += u32::from(c == '\t');
             return 0.0;
         }
-        self.spaced |= inked && before.is_whitespace();
         if matches!(before, ',' | ';' | '|') {
             self.values += 1;
         }
@@ -117,13 +116,13 @@ impl Format {
             return 0.0;
         }
         let plain = matches!(self.line, Line::Plain | Line::Letter | Line::Word) && !structured && !self.odd;
-        let loose = plain && self.spaced && self.chars <= LONGEST && !matches!(self.last, ';' | ':' | '(');
+        let loose = plain && self.chars <= LONGEST && !matches!(self.last, ';' | ':' | '(');
         self.loose = match loose {
             true => self.loose + 1,
             false if structured => 0,
             false => self.loose.saturating_sub(3),
         };
-        if self.loose < LINES {
+        if self.loose < LOOSE {
             return 0.0;
         }
         f64::from(self.first) / f64::from(LINES)

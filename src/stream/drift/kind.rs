@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub enum DriftKind {
     /// The same words come again and again: of the last 120 words, this share stands in groups of three that came before.
     Repetition,
-    /// The tone is another than at the beginning: of the last eight marks of it, so many more are formal, or casual, than of the
-    /// first eight.
+    /// The tone is another than at the beginning: of the last ten signs of it, so many more are formal, or casual, than of the first ten.
+    /// Both sides have signs that neutral text does without. A shift of 8.5 signs is sure.
     ToneShift,
-    /// Lists, headings, tables or data end in eight loose lines of prose: this share of the first eight lines is structured.
+    /// Lists, headings, tables or data end in seven loose lines of prose: this share of the first eight lines is structured.
     FormatCollapse,
-    /// Text turns into noise, or into another script: this share of the last 160 pairs of characters never came before; at four
-    /// fifths it is sure.
+    /// Text turns into noise, or into another script: this share of the last 160 pairs of characters never came before; at 86 of a
+    /// hundred it is sure.
     EntropySpike,
     /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words it is sure.
     Hedging,

@@ -8,13 +8,24 @@ use crate::stream::guardrail::text::{Found, Phrases};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Hedge,
-    Formal,
-    Casual,
+    Tone(Sign),
+}
+
+/// A sign of tone: formal or casual, and strong if neutral text does without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sign {
+    pub(super) formal: bool,
+    pub(super) strong: bool,
 }
 
 impl Mark {
-    const ALL: [(Mark, &'static [&'static str]); 3] =
-        [(Mark::Hedge, HEDGES), (Mark::Formal, FORMAL), (Mark::Casual, CASUAL)];
+    const ALL: [(Mark, &'static [&'static str]); 5] = [
+        (Mark::Hedge, HEDGES),
+        (Mark::Tone(Sign { formal: true, strong: true }), FORMAL),
+        (Mark::Tone(Sign { formal: true, strong: false }), SOBER),
+        (Mark::Tone(Sign { formal: false, strong: true }), CASUAL),
+        (Mark::Tone(Sign { formal: false, strong: false }), CLOSE),
+    ];
 
     pub(super) fn of(found: Found) -> Mark {
         Mark::ALL.get(found.label).map_or(Mark::Hedge, |(mark, _)| *mark)
@@ -24,7 +35,7 @@ impl Mark {
 pub(super) static MARKS: LazyLock<Phrases> = LazyLock::new(|| {
     let mut phrases = Phrases::new();
     for (label, (_, list)) in Mark::ALL.iter().enumerate() {
-        list.iter().for_each(|phrase| phrases.add(phrase, label));
+        list.iter().for_each(|template| phrases.add_template(template, label));
     }
     phrases
 });
@@ -62,56 +73,44 @@ const HEDGES: &[&str] = &[
     "to some extent",
 ];
 
+/// Of contracts, papers and offices.
 const FORMAL: &[&str] = &[
-    "accordingly",
-    "albeit",
-    "consequently",
-    "furthermore",
-    "hence",
-    "hereby",
-    "herein",
-    "in accordance with",
-    "it follows that",
-    "moreover",
-    "nevertheless",
-    "nonetheless",
-    "notwithstanding",
-    "pursuant to",
-    "shall",
-    "thereby",
-    "therefore",
-    "thus",
-    "whereas",
-    "whereby",
-    "with respect to",
+    "(accordingly|additionally|aforementioned|aforesaid|albeit|at your disposal|be advised|behalf of|by virtue of)",
+    "(claimant|commence|commenced|comprises|consequently|constitutes|counsel|deemed|defendant|duly|enclosed|endeavour)",
+    "(foregoing|forthwith|furthermore|hence|henceforth|hereafter|hereby|herein|hereinafter|hereto|heretofore|herewith)",
+    "in (accordance with|conjunction with|lieu of|respect of|the event (of|that))",
+    "(inasmuch as|insofar as|it follows that|it is evident|kindly|likewise|moreover|nevertheless|nonetheless)",
+    "(notwithstanding|owing to|plaintiff|please find|prior to|provided that|pursuant to|respectfully|shall|should (any|you))",
+    "(subsequent|subsequently|the (authors|applicant|committee|latter|parties|present|undersigned)|thereafter|thereby)",
+    "(therefore|therein|thereof|thereto|thereupon|therewith|thus|undersigned|upon|whereas|whereby|wherein|whereof)",
+    "(whereupon|whilst|whom|with (reference|regard|respect) to|we (are writing|regret)|yours (faithfully|sincerely))",
 ];
 
+/// Of sober prose.
+const SOBER: &[&str] = &[
+    "(been|by the|cannot|of the|must|which|such as|in order to|regarding|may be|as well as)",
+    "(are|could|did|do|does|had|has|have|is|may|should|was|were|will|would) not",
+];
+
+/// Of talk and chat.
 const CASUAL: &[&str] = &[
-    "!!",
-    ":)",
-    ":-)",
-    "awesome",
-    "btw",
-    "dude",
-    "gonna",
-    "gotta",
-    "guys",
-    "haha",
-    "hey",
-    "kinda",
-    "lol",
-    "nah",
-    "no worries",
-    "nope",
-    "omg",
-    "sorta",
-    "super cool",
-    "tbh",
-    "totally",
-    "wanna",
-    "wow",
-    "ya",
-    "yay",
-    "yeah",
-    "yep",
+    "(!!|??|?!|:\\)|:-\\)|:d|:p|;\\)|xd)",
+    "(ain't|anyways|awesome|aww|bam|bestie|besties|bloody|bloke|bonkers|boom|bro|bruh|btw|bummer|buddy|c'mon|cheers|chill|chuck)",
+    "(come on|coz|crap|crazy|cuz|damn|dang|darn|dope|duh|dude|dumb|dunno|fella|fellas|folks|freaking|geez|gimme|gonna|gosh)",
+    "(gotcha|gotta|gross|guess what|guys|haha|hahaha|heck|hey|hi|hiya|hmm|honestly|hooray|huh|idk|imho|imo|innit|insane|jeez)",
+    "(just saying|kiddo|kidding|kinda|lads|lame|legit|lemme|lit|literally|lmao|lol|lotta|lovely|low-key|lowkey|mate|meh|mum)",
+    "(my bad|nah|neat|ngl|no (clue|idea|way|worries)|nope|nuts|obviously|oh|ok|okay|omg|oops|ouch|outta|pal|pics|pls|plz)",
+    "(real quick|reckon|rofl|rubbish|screwed|seriously|silly|smash|so much fun|so yeah|sooo|sorta|stoked|stuff|stupid|sucks)",
+    "(super|sus|sweet|tbh|thingy|thx|tons of|totally|trust me|tryna|u|ugh|uh|um|ur|vibe|vibes|wanna|weird|whatever|who cares)",
+    "(whoa|whoops|wicked|woo|woohoo|wow|wtf|y'all|ya|yay|yeah|yep|yikes|yo|you know|yuck|yum|yummy|yup)",
+];
+
+/// Of speech to one person.
+const CLOSE: &[&str] = &[
+    "(are|could|did|do|does|had|has|have|is|should|was|were|wo|would)n't",
+    "can't",
+    "i('d|'ll|'m|'ve|)",
+    "(he|here|it|let|she|that|there|what|who)'s",
+    "(they|we|you)'(d|ll|re|ve)",
+    "(my|we|our|us|me|really|just|so|got|get|gets|getting|big|thing|things|guy|lot|bit|sure|well|now|right|fun|nice|cool)",
 ];

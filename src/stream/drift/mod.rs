@@ -12,7 +12,7 @@ mod marks;
 mod repetition;
 mod tone;
 
-use crate::stream::guardrail::text::{Context, Matcher, Words};
+use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};
 
 use entropy::Entropy;
 use format::Format;
@@ -51,6 +51,8 @@ pub struct DriftDetector {
 #[derive(Debug, Clone, Default)]
 struct Checks {
     words: Words,
+    /// The last character before the word that is being read.
+    edge: char,
     matcher: Matcher,
     repetition: Option<Repetition>,
     tone: Option<Tone>,
@@ -67,7 +69,9 @@ impl Peaks {
     #[inline]
     fn note(&mut self, kind: DriftKind, confidence: f64) {
         let peak = &mut self.0[kind as usize];
-        *peak = peak.max(confidence);
+        if confidence > *peak {
+            *peak = confidence;
+        }
     }
 }
 
@@ -143,9 +147,9 @@ impl Checks {
     }
 
     fn read(&mut self, delta: &str, peaks: &mut Peaks) {
-        let Checks { words, matcher, repetition, tone, format, entropy, hedging } = self;
+        let Checks { words, edge, matcher, repetition, tone, format, entropy, hedging } = self;
         let marks = (tone.is_some() || hedging.is_some()).then(|| &*MARKS);
-        let by_word = repetition.is_some() || hedging.is_some();
+        let by_word = repetition.is_some() || tone.is_some() || hedging.is_some();
         let mut quiet = 0;
         for (at, c) in delta.char_indices() {
             if let Some(marks) = marks.filter(|_| at >= quiet) {
@@ -154,6 +158,7 @@ impl Checks {
                 matcher.pass(passed);
                 quiet = at + passed.len();
             }
+            let mut signed = false;
             // A phrase is over with the character that ends its last word, and counts with that word.
             if let Some(marks) = marks.filter(|_| at >= quiet) {
                 matcher.char(marks, c, 0, Context::default(), |found| {
@@ -161,24 +166,33 @@ impl Checks {
                         (Mark::Hedge, _, Some(hedging)) => {
                             peaks.note(DriftKind::Hedging, hedging.hedge());
                         }
-                        (Mark::Formal, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(true)),
-                        (Mark::Casual, Some(tone), _) => peaks.note(DriftKind::ToneShift, tone.mark(false)),
+                        (Mark::Tone(sign), Some(tone), _) => {
+                            signed = true;
+                            peaks.note(DriftKind::ToneShift, tone.sign(sign));
+                        }
                         _ => {}
                     }
                 });
             }
             if by_word {
                 words.char(c, 0, |word| {
-                    if let Some(repetition) = repetition {
-                        peaks.note(DriftKind::Repetition, repetition.word(word, c));
+                    // Parts of paths, commands of LaTeX, and names of arguments are no prose.
+                    let glued = matches!(*edge, '/' | '\\' | '=' | '@') || matches!(c, '/' | '=');
+                    if let Some(tone) =
+                        tone.as_mut().filter(|_| !glued && !signed && *edge != '.' && c != '(')
+                    {
+                        peaks.note(DriftKind::ToneShift, tone.word(word));
+                    }
+                    if let Some(repetition) = repetition.as_mut().filter(|_| !glued) {
+                        peaks.note(DriftKind::Repetition, repetition.word(word));
                     }
                     if let Some(hedging) = hedging {
                         peaks.note(DriftKind::Hedging, hedging.word());
                     }
                 });
-            }
-            if let Some(repetition) = repetition {
-                repetition.char(c);
+                if !is_word(c) && c != '\'' {
+                    *edge = c;
+                }
             }
             if let Some(format) = format {
                 peaks.note(DriftKind::FormatCollapse, format.char(c));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::stream::guardrail::text::{Word, is_word};
+use crate::stream::guardrail::text::Word;
 
 /// How many groups of three words are looked at: those of 120 words.
 const WINDOW: usize = 118;
@@ -11,11 +11,8 @@ const WINDOW: usize = 118;
 const LEAST: usize = 60;
 
 /// The share of groups of three words that are in the window more than once. Words without a letter do not count: numbers repeat.
-/// Parts of paths, commands of LaTeX and names of arguments do not either.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repetition {
-    /// The character before the word that is being read.
-    edge: char,
     /// The last two words.
     before: [Option<u64>; 2],
     groups: VecDeque<u64>,
@@ -23,18 +20,9 @@ pub(super) struct Repetition {
 }
 
 impl Repetition {
-    /// One more character, after the word that it ends.
-    #[inline]
-    pub(super) fn char(&mut self, c: char) {
-        if !is_word(c) && c != '\'' {
-            self.edge = c;
-        }
-    }
-
-    /// One more word, and the character that ends it. How sure it is that the text repeats itself.
-    pub(super) fn word(&mut self, word: Word, end: char) -> f64 {
-        let glued = matches!(self.edge, '/' | '\\' | '=' | '@') || matches!(end, '/' | '=');
-        if !word.letters || glued {
+    /// One more word. How sure it is that the text repeats itself.
+    pub(super) fn word(&mut self, word: Word) -> f64 {
+        if !word.letters {
             return 0.0;
         }
         let [first, second] = self.before;

@@ -42,7 +42,7 @@ fn segment() -> impl Strategy<Value = String> {
         some_of(STRUCTURED, 0..25),
         some_of(PLAIN, 0..25),
         // Noise, with nothing in it that could be a mark of tone.
-        "[#-&*-9;-@BCDFGKLMQ-SVWXZ^_{-~]{0,700}",
+        "[#-&*-9;->@BCDFGKLMQ-SVWXZ^_{-~]{0,700}",
         prop::sample::select(vec!["x", "word "]).prop_map(|unit| unit.repeat(400)),
     ]
 }
@@ -167,9 +167,9 @@ fn each_kind_is_told_of_a_text_that_shows_it_and_of_no_other() {
 
 #[test]
 fn the_windows_are_as_long_as_they_say() {
-    // Eight marks against eight.
+    // Ten signs against ten.
     let mut detector = DriftDetector::of([DriftKind::ToneShift]);
-    assert_eq!(detector.token(&("thus ".repeat(8) + &"yeah ".repeat(7))), None);
+    assert_eq!(detector.token(&("thus ".repeat(10) + &"yeah ".repeat(9))), None);
     assert_eq!(detector.token("yeah").map(|drift| drift.confidence), None, "the word is not over");
     assert_eq!(detector.token(" ").map(|drift| drift.confidence), Some(1.0));
     // Seven hedges in a hundred words, the first of them the hundredth before the last.
@@ -182,12 +182,12 @@ fn the_windows_are_as_long_as_they_say() {
     let few =
         |words: usize| DriftDetector::of([DriftKind::Hedging]).token(&"perhaps ".repeat(words)).is_some();
     assert_eq!((few(59), few(60)), (false, true));
-    // Eight lines against eight.
+    // Eight lines against seven.
     let lines = |plain: usize| {
         let text = "- item\n".repeat(8) + &"two words\n".repeat(plain);
         DriftDetector::of([DriftKind::FormatCollapse]).token(&text).is_some()
     };
-    assert_eq!((lines(7), lines(8)), (false, true));
+    assert_eq!((lines(6), lines(7)), (false, true));
     // Sixty groups of three words, which are sixty-two words and what ends the last.
     let circle =
         |words: usize| DriftDetector::of([DriftKind::Repetition]).token(&"so ".repeat(words)).is_some();

@@ -61,22 +61,57 @@ pub fn hedging(text: &str) -> f64 {
     }))
 }
 
-pub fn tone(text: &str) -> f64 {
+/// Formal or casual, and strong or not.
+fn signs(text: &str) -> Vec<(bool, bool)> {
     static MARKS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(thus|therefore|with\s+respect\s+to|yeah|gonna|wow)\b[\s\S]").unwrap()
+        let strong = r"thus|therefore|with\s+respect\s+to|yeah|gonna|wow";
+        Regex::new(&format!(r"(?i)\b({strong}|i|it's|don't)\b[\s\S]")).unwrap()
     });
-    let formal: Vec<bool> = marks(text, &MARKS)
-        .iter()
-        .map(|(_, mark)| !["yeah", "gonna", "wow"].contains(&mark.as_str()))
+    let text = text.replace('\u{2019}', "'");
+    let mut signs: Vec<(usize, (bool, bool))> = marks(&text, &MARKS)
+        .into_iter()
+        .map(|(end, mark)| {
+            let formal = mark.starts_with('t') || mark.starts_with("with");
+            (end, (formal, formal || ["yeah", "gonna", "wow"].contains(&mark.as_str())))
+        })
         .collect();
-    let share = |marks: &[bool]| marks.iter().filter(|formal| **formal).count() as f64 / 8.0;
-    highest((16..=formal.len()).map(|end| (share(&formal[..8]) - share(&formal[end - 8..end])).abs()))
+    let glued = |word: &Word| {
+        let before = text[..word.at].chars().rev().find(|c| !c.is_alphanumeric() && !matches!(c, '_' | '\''));
+        let after = word.known.and_then(|known| text[known..].chars().next());
+        before.is_some_and(|c| "/\\=@.".contains(c)) || after.is_some_and(|c| "/=(".contains(c))
+    };
+    for word in ended(&text) {
+        let (Some(known), letters) = (word.known, word.text.chars().all(char::is_alphabetic)) else {
+            continue;
+        };
+        let marked = signs.iter().any(|(end, _)| *end == known);
+        if letters && word.text.chars().count() >= 8 && !marked && !glued(&word) {
+            signs.push((known, (true, false)));
+        }
+    }
+    signs.sort_by_key(|(end, _)| *end);
+    signs.into_iter().map(|(_, sign)| sign).collect()
+}
+
+pub fn tone(text: &str) -> f64 {
+    let signs = signs(text);
+    let strong = |window: &[(bool, bool)], of| window.iter().filter(|sign| **sign == (of, true)).count();
+    highest((20..=signs.len()).map(|end| {
+        let (first, last) = (&signs[..10], &signs[end - 10..end]);
+        let formal = |window: &[(bool, bool)]| window.iter().filter(|(formal, _)| *formal).count();
+        let (formal_side, casual_side) =
+            if formal(first) > formal(last) { (first, last) } else { (last, first) };
+        if strong(casual_side, false) < 3 || strong(formal_side, true) < 2 {
+            return 0.0;
+        }
+        ((formal(formal_side) - formal(casual_side)) as f64 / 8.5).min(1.0)
+    }))
 }
 
 pub fn format(text: &str) -> f64 {
     static STRUCTURED: LazyLock<Regex> = LazyLock::new(|| {
         let values = "([,;|]\\S|\t).*([,;|]\\S|\t)";
-        let marks = "[#|>{}\\[\\]\"<]|[-*+•](\\s|-)|[0-9]+[.)]|[A-Za-z][.)]\\s|[A-Za-z][A-Za-z0-9]*:\\s";
+        let marks = "[#|>{}\\[\\]\"<]|[-*+•](\\s|-|\\*)|[0-9]+[.)]|[A-Za-z][.)]\\s|[A-Za-z][A-Za-z0-9]*:\\s";
         Regex::new(&format!("^({marks}|.*{values})")).unwrap()
     });
     let prose =
@@ -92,7 +127,6 @@ pub fn format(text: &str) -> f64 {
         }
         let inked = line.trim();
         let loose = !structured
-            && inked.contains(char::is_whitespace)
             && !inked.ends_with([';', ':', '('])
             && inked.chars().all(prose)
             && line.chars().count() <= 72;
@@ -103,7 +137,7 @@ pub fn format(text: &str) -> f64 {
         } else {
             run.saturating_sub(3)
         };
-        collapsed |= run >= 8;
+        collapsed |= run >= 7;
     }
     if collapsed { f64::from(first) / 8.0 } else { 0.0 }
 }
@@ -123,6 +157,6 @@ pub fn entropy(text: &str) -> f64 {
         let (text, window) = (&read[..end - 160], &read[end - 160..end]);
         let spaces = text.iter().filter(|(_, space)| *space).count() as f64 / text.len() as f64;
         let known = count(&read[end - 320..end - 160]) <= 0.4 && spaces >= 0.155;
-        if known { (count(window) / 0.8).min(1.0) } else { 0.0 }
+        if known { (count(window) / 0.86).min(1.0) } else { 0.0 }
     }))
 }

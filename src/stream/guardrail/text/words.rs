@@ -12,6 +12,10 @@ pub(in crate::stream) struct Word {
     pub(in crate::stream) hash: u64,
     /// Has it a letter?
     pub(in crate::stream) letters: bool,
+    /// Is all of it letters?
+    pub(in crate::stream) plain: bool,
+    /// Its characters, as they are compared.
+    pub(in crate::stream) chars: u32,
     /// Where it begins, in bytes of the text.
     pub(in crate::stream) at: usize,
 }
@@ -49,11 +53,14 @@ impl Words {
     fn step(&mut self, c: char, at: usize, ended: &mut impl FnMut(Word)) {
         if stands_alone(c) && c.is_alphanumeric() {
             self.end(ended);
-            ended(Word { hash: mix(SEED, c), letters: c.is_alphabetic(), at });
+            let letters = c.is_alphabetic();
+            ended(Word { hash: mix(SEED, c), letters, plain: letters, chars: 1, at });
         } else if is_word(c) || (c == '\'' && self.word.is_some()) {
-            let word = self.word.get_or_insert(Word { hash: SEED, letters: false, at });
+            let begun = Word { hash: SEED, letters: false, plain: true, chars: 0, at };
+            let word = self.word.get_or_insert(begun);
             word.hash = mix(word.hash, c);
             word.letters |= c.is_alphabetic();
+            word.plain &= c.is_alphabetic();
             self.chars += 1;
             if self.chars == LONGEST {
                 self.end(ended);
@@ -65,9 +72,9 @@ impl Words {
 
     #[inline]
     fn end(&mut self, ended: &mut impl FnMut(Word)) {
-        self.chars = 0;
+        let chars = std::mem::take(&mut self.chars);
         if let Some(word) = self.word.take() {
-            ended(word);
+            ended(Word { chars, ..word });
         }
     }
 
