@@ -94,14 +94,14 @@ const SOBER: &[&str] = &[
 
 /// Of talk and chat.
 const CASUAL: &[&str] = &[
-    "(!!|??|?!|:\\)|:-\\)|:d|:p|;\\)|xd)",
+    "(?!|:\\)|:-\\)|:d|:p|;\\)|xd)",
     "(ain't|anyways|awesome|aww|bam|bestie|besties|bloody|bloke|bonkers|boom|bro|bruh|btw|bummer|buddy|c'mon|cheers|chill|chuck)",
     "(come on|coz|crap|crazy|cuz|damn|dang|darn|dope|duh|dude|dumb|dunno|fella|fellas|folks|freaking|geez|gimme|gonna|gosh)",
     "(gotcha|gotta|gross|guess what|guys|haha|hahaha|heck|hey|hi|hiya|hmm|honestly|hooray|huh|idk|imho|imo|innit|insane|jeez)",
-    "(just saying|kiddo|kidding|kinda|lads|lame|legit|lemme|lit|literally|lmao|lol|lotta|lovely|low-key|lowkey|mate|meh|mum)",
+    "(just saying|kiddo|kidding|kinda|lads|lame|legit|lemme|literally|lmao|lol|lotta|lovely|low-key|lowkey|mate|meh|mum)",
     "(my bad|nah|neat|ngl|no (clue|idea|way|worries)|nope|nuts|obviously|oh|ok|okay|omg|oops|ouch|outta|pal|pics|pls|plz)",
     "(real quick|reckon|rofl|rubbish|screwed|seriously|silly|smash|so much fun|so yeah|sooo|sorta|stoked|stuff|stupid|sucks)",
-    "(super|sus|sweet|tbh|thingy|thx|tons of|totally|trust me|tryna|u|ugh|uh|um|ur|vibe|vibes|wanna|weird|whatever|who cares)",
+    "(sus|sweet|tbh|thingy|thx|tons of|totally|trust me|tryna|ugh|uh|vibe|vibes|wanna|weird|whatever|who cares)",
     "(whoa|whoops|wicked|woo|woohoo|wow|wtf|y'all|ya|yay|yeah|yep|yikes|yo|you know|yuck|yum|yummy|yup)",
 ];
 
@@ -109,7 +109,7 @@ const CASUAL: &[&str] = &[
 const CLOSE: &[&str] = &[
     "(are|could|did|do|does|had|has|have|is|should|was|were|wo|would)n't",
     "can't",
-    "i('d|'ll|'m|'ve|)",
+    "i'(d|ll|m|ve)",
     "(he|here|it|let|she|that|there|what|who)'s",
     "(they|we|you)'(d|ll|re|ve)",
     "(my|we|our|us|me|really|just|so|got|get|gets|getting|big|thing|things|guy|lot|bit|sure|well|now|right|fun|nice|cool)",

@@ -65,7 +65,7 @@ pub fn hedging(text: &str) -> f64 {
 fn signs(text: &str) -> Vec<(bool, bool)> {
     static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         let strong = r"thus|therefore|with\s+respect\s+to|yeah|gonna|wow";
-        Regex::new(&format!(r"(?i)\b({strong}|i|it's|don't)\b[\s\S]")).unwrap()
+        Regex::new(&format!(r"(?i)\b({strong}|it's|don't)\b[\s\S]")).unwrap()
     });
     let text = text.replace('\u{2019}', "'");
     let mut signs: Vec<(usize, (bool, bool))> = marks(&text, &MARKS)
