@@ -133,7 +133,8 @@ impl Reading {
             if closed && !matches!(c, '(' | '[' | ':') {
                 keep(open, found, held);
             }
-            let goes_on = !closed && c != '\n' && chars < BRACKET;
+            // A bracket within it makes it code or a link.
+            let goes_on = !closed && !matches!(c, '\n' | '[') && chars < BRACKET;
             *bracket = goes_on.then_some((held, chars + 1, c == ']'));
         }
         builtin.char(phrases, c, at, context, |phrase| match Place::of_label(phrase.label) {
