@@ -1,6 +1,7 @@
 //! What a worker drives scenario runs with.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use crate::spec::Spec;
 #[derive(Debug)]
 pub(crate) struct ScenarioHost {
     clock: UnixClock,
+    state_dir: Option<PathBuf>,
     left: Mutex<Left>,
 }
 
@@ -28,9 +30,9 @@ struct Left {
 }
 
 impl ScenarioHost {
-    /// With that clock.
-    pub(crate) fn new(clock: UnixClock) -> Self {
-        ScenarioHost { clock, left: Mutex::default() }
+    /// With that clock, and that folder of all runs.
+    pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>) -> Self {
+        ScenarioHost { clock, state_dir, left: Mutex::default() }
     }
 
     /// Is there anything that could not be driven, or not be read?
@@ -46,7 +48,7 @@ impl ScenarioHost {
     fn job(&self, run: &Loaded) -> Result<Job, Failure> {
         let spec = Spec::of(run)?;
         let scenario = spec.scenario()?;
-        let tools = spec.tools(&scenario)?;
+        let tools = spec.tools(&scenario, self.state_dir.as_deref(), &run.info.id)?;
         let agent = runstate_scenario::agent(&scenario, &tools, self.clock)
             .map_err(|error| Failure::new(error.to_string()))?;
         Ok(Job::new(agent, scenario.message)

@@ -1,6 +1,6 @@
 //! What a run is created with: all that whoever drives it has to know.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use runstate::agent::Tool;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::runs::{Owner, Token, mark_of, owner};
+use crate::runs::{self, Token};
 use crate::tools::Tools;
 
 /// What a run is created with. It stands in the store as JSON, for as long as the run does: fields are added, never changed.
@@ -21,9 +21,8 @@ pub(crate) enum Spec {
     Scenario {
         /// Its text, as it was when the run was created: whatever becomes of the file, the run goes on.
         scenario: String,
-        /// The folder that its tools work in, on the machine where the run was created.
-        folder: PathBuf,
-        /// What says that a folder in that place is this run's. A run that was created before there were tokens has none.
+        /// What says that the folder in the place of this run is its own. The place itself is no part of a run: a writer of
+        /// the store must not choose the folder that tools work in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<Token>,
     },
@@ -62,56 +61,27 @@ impl Spec {
         })
     }
 
-    /// The folder that its tools work in.
-    pub(crate) fn folder(&self) -> &Path {
-        let Spec::Scenario { folder, .. } = self;
-        folder
-    }
-
-    /// What says that the folder is this run's.
+    /// What the folder of the run has in common with it. A run without one works in no folder.
     pub(crate) fn token(&self) -> Option<&Token> {
         let Spec::Scenario { token, .. } = self;
         token.as_ref()
     }
 
-    /// The tools on its folder. A run without them can be driven on any machine.
+    /// The tools on the folder of the run of that id. A run without file tools can be driven on any machine.
     ///
     /// # Errors
     /// A run that has file tools and whose folder is not here, also where another run's is in its place.
-    pub(crate) fn tools(&self, scenario: &Scenario) -> Result<Vec<Arc<dyn Tool>>, Failure> {
-        match self.opened(scenario) {
-            Ok(tools) => Ok(tools.each()),
-            Err(_) if !has_files(scenario) => Ok(Vec::new()),
-            Err(failure) => Err(failure),
+    pub(crate) fn tools(
+        &self,
+        scenario: &Scenario,
+        state_dir: Option<&Path>,
+        run: &str,
+    ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        if !has_files(scenario) {
+            return Ok(Vec::new());
         }
-    }
-
-    fn opened(&self, scenario: &Scenario) -> Result<Tools, Failure> {
-        let folder = self.folder();
-        let tools = Tools::open(folder, scenario.limits.max_file_bytes).map_err(|error| {
-            Failure::io("open the run's folder", folder, &error)
-                .with_help("drive the run on the machine where it was created, or put the folder back")
-        })?;
-        self.refuse_others()?;
-        Ok(tools)
-    }
-
-    /// Refuses a folder that is not this run's.
-    fn refuse_others(&self) -> Result<(), Failure> {
-        let (folder, mark) = (self.folder(), mark_of(self.folder()));
-        let owner = owner(folder, self.token()).map_err(|error| Failure::io("read", &mark, &error))?;
-        let (folder, mark) = (folder.display(), mark.display());
-        match owner {
-            Owner::This => Ok(()),
-            Owner::Another => Err(Failure::new(format!(
-                "the folder {folder} is that of another run of this name: {mark} has another token than the run"
-            ))
-            .with_help("drive the run on the machine where it was created")),
-            Owner::Unknown => Err(Failure::new(format!(
-                "it is not known whose the folder {folder} is: expected its token in {mark}, got no such file"
-            ))
-            .with_help("drive the run on the machine where it was created, or put that file back with the folder")),
-        }
+        let folder = runs::open(&runs::state_dir(state_dir)?, run, self.token())?;
+        Ok(Tools::in_folder(folder, scenario.limits.max_file_bytes).each())
     }
 }
 

@@ -28,9 +28,15 @@ fn restored(format: &Path, kind: Kind) -> Option<Place> {
     let session = &place.session;
     for run in RUNS {
         session.write(&format!("runs/{run}/work/a.txt"), "one");
+        session.write(&format!("runs/{run}/owner"), TOKEN);
     }
-    let state_dir = session.path("runs");
-    let here = |text: String| text.replace("STATE_DIR", state_dir.to_str().unwrap());
+    // What that version stored as the place of a folder is not read any more; the token of a folder is.
+    let here = |text: String| {
+        RUNS.iter().fold(text, |text, run| {
+            let folder = format!("\"STATE_DIR/{run}/work\"");
+            text.replace(&folder, &format!("{folder},\"token\":\"{TOKEN}\""))
+        })
+    };
     let dump = |name: &str| here(fs::read_to_string(format.join(name)).unwrap());
     match kind {
         Kind::Sqlite => stores::open(session, RUNS_DB).execute_batch(&dump("runs.sql")).unwrap(),
@@ -41,6 +47,8 @@ fn restored(format: &Path, kind: Kind) -> Option<Place> {
     Some(place)
 }
 
+/// What each of these runs has in common with its folder.
+const TOKEN: &str = "00112233445566778899aabbccddeeff";
 const RUNS_DB: &str = "runs/runs.db";
 
 fn put_files(format: &Path, session: &Session, here: impl Fn(String) -> String) {

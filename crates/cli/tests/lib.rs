@@ -42,4 +42,5 @@ mod stream;
 mod suite;
 mod table;
 mod traces;
+mod untrusted;
 mod worker;

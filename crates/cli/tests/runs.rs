@@ -146,7 +146,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
         session.run(&["run", scenario, "--state-dir", "runs"]);
     }
     let store = stores::open(&session, "runs/runs.db");
-    // One is old, one names a folder that is no run's.
+    // Two are old; one of them names a folder that is no run's, and has no token.
     session.write("precious.txt", "kept");
     let elsewhere = session.path("").display().to_string();
     store
@@ -155,7 +155,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
         )
         .unwrap();
     store
-        .execute("UPDATE specs SET json = json_set(json, '$.folder', ?1) WHERE run = 'done-3'", [&elsewhere])
+        .execute("UPDATE specs SET json = json_remove(json_set(json, '$.folder', ?1), '$.token') WHERE run = 'done-3'", [&elsewhere])
         .unwrap();
     let there = |run: &str| session.path(&format!("runs/{run}/work")).exists();
     let dry = session.run(&["prune", "--older-than", "7d", "--dry-run", "--state-dir", "runs"]);
@@ -164,7 +164,7 @@ fn finished_runs_are_removed_by_age_with_their_folders() {
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(said.stdout.ends_with("2 runs removed\n"), "{}", said.shown());
     assert!(said.stderr.starts_with("warning: the folder of done-3 is left: "), "{}", said.shown());
-    assert_eq!((there("done-1"), there("done-2"), there("waits-1")), (false, true, true));
+    assert_eq!(["done-1", "done-2", "done-3", "waits-1"].map(there), [false, true, true, true]);
     assert_eq!(session.read("precious.txt"), "kept");
     assert_eq!(stores::number(&store, "SELECT count(*) FROM runs"), 2);
     assert_eq!(stores::number(&store, "SELECT count(*) FROM trace WHERE run = 'done-1'"), 0);

@@ -249,8 +249,7 @@ mod tests {
 
     #[test]
     fn a_decision_that_is_taken_meanwhile_is_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let opened = Between::opened(folder.path());
+        let opened = Between::opened();
         let said = Said {
             opened: &opened,
             question: "p",

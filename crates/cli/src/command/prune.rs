@@ -12,7 +12,7 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
-use crate::runs::{self, Folder};
+use crate::runs::{Folder, Note, work_of};
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, tell_damaged};
 
@@ -36,7 +36,8 @@ pub(crate) struct Args {
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
-    /// One JSON object: runs, which were removed, or would be; left, and why; dry_run; and damaged: what cannot be read
+    /// One JSON object: runs, which were removed, or would be; left, and why; folders that were left before; dry_run; and damaged:
+    /// what cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -58,6 +59,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut query = RunQuery::status(RunStatus::Done, PAGE);
     query.changed_before_ms = Some(pruning.now_ms.saturating_sub(age_ms));
     let (mut removed, mut left) = (Vec::new(), Vec::new());
+    let folders = if args.dry_run { Vec::new() } else { pruning.settle()? };
+    let mut is_good = folders.iter().all(|(_, folder)| *folder != Folder::Left);
+    if !args.json {
+        for (run, _) in folders.iter().filter(|(_, folder)| *folder == Folder::Removed) {
+            out.line(&printable(&format!("removed the folder of {run}, which was left before")));
+        }
+    }
     loop {
         let page = opened.ask(opened.store.runs(&query))?;
         let is_last = page.len() < PAGE;
@@ -67,6 +75,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         for run in &page {
             match pruning.remove(run)? {
                 Became::Removed(folder) => {
+                    is_good &= folder != Some(Folder::Left);
                     if !args.json {
                         let word = if args.dry_run { "would remove" } else { "removed" };
                         let ended = away(pruning.now_ms, run.changed_at_ms);
@@ -86,15 +95,20 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         }
     }
     let damaged = tell_damaged(&opened)?;
+    let exit = if is_good { Exit::Good } else { Exit::BadInput };
     if args.json {
         let damaged = damaged_to_json(&damaged);
-        out.json(&json!({"runs": removed, "left": left, "dry_run": args.dry_run, "damaged": damaged}));
-        return Ok(Exit::Good);
+        let folders: Vec<Value> =
+            folders.iter().map(|(run, folder)| json!({"run": run, "folder": in_a_word(*folder)})).collect();
+        out.json(&json!({
+            "runs": removed, "left": left, "folders": folders, "dry_run": args.dry_run, "damaged": damaged,
+        }));
+        return Ok(exit);
     }
     let runs = if removed.len() == 1 { "run" } else { "runs" };
     let word = if args.dry_run { "would be removed" } else { "removed" };
     out.line(&format!("{} {runs} {word}", removed.len()));
-    Ok(Exit::Good)
+    Ok(exit)
 }
 
 /// What one call of the command has in common for all runs.
@@ -119,7 +133,7 @@ impl Pruning<'_> {
     /// Removes a run and its folder. Who looks at the run now keeps it.
     fn remove(&self, run: &RunInfo) -> Result<Became, Failure> {
         let Pruning { opened, state_dir, now_ms, is_dry } = *self;
-        // A run says itself where its folder is; one that another program made has none of ours.
+        // A run of another program has no folder of ours.
         let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
             // Its list says that it is over; a list is not what the run is.
             Ok(loaded)
@@ -137,30 +151,70 @@ impl Pruning<'_> {
         if is_dry {
             return Ok(Became::Removed(None));
         }
-        match beside(opened.handle(), opened.store.remove(&run.id, now_ms)) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Became::Nothing),
+        // First, so that the folder is found again should this process end in between.
+        let note = spec.as_ref().and_then(Spec::token);
+        let note = note.map(|token| Note::write(state_dir, &run.id, token)).transpose()?;
+        let became = match beside(opened.handle(), opened.store.remove(&run.id, now_ms)) {
+            Ok(true) => {
+                let place = work_of(state_dir, &run.id);
+                if note.is_none() && spec.is_some() && place.exists() {
+                    let why =
+                        format!("the run has no token, so it is not known whose {} is", place.display());
+                    tell_left(&run.id, &why);
+                    return Ok(Became::Removed(Some(Folder::Others)));
+                }
+                return Ok(Became::Removed(note.as_ref().map(settle)));
+            }
+            Ok(false) => Became::Nothing,
             Err(StoreError::Held { holder, until_ms, .. }) => {
                 let over = away(now_ms, until_ms);
-                return Ok(Became::Left(format!(
-                    "it is in the hands of {holder}, whose lease is over {over}"
-                )));
+                Became::Left(format!("it is in the hands of {holder}, whose lease is over {over}"))
             }
-            Err(error) => return left(error).map_err(|error| opened.of_change(&error)),
-        }
-        let folder = spec.map(|spec| {
-            let (folder, why) = match runs::remove(state_dir, &run.id, spec.folder(), spec.token()) {
-                Ok(folder) => (folder, why_left(folder, &spec, state_dir)),
-                // The run is gone: nobody comes for it again.
-                Err(failure) => (Folder::Left, Some(format!("{}; remove it yourself", failure.message()))),
-            };
-            if let Some(why) = why {
-                complain(&printable(&format!("warning: the folder of {} is left: {why}", run.id)));
+            // It may be gone: the note stays.
+            Err(error @ StoreError::Unavailable(_)) => {
+                return left(error).map_err(|error| opened.of_change(&error));
             }
-            folder
-        });
-        Ok(Became::Removed(folder))
+            Err(error) => left(error).map_err(|error| opened.of_change(&error))?,
+        };
+        note.iter().for_each(Note::forget);
+        Ok(became)
     }
+
+    /// Removes the folders that earlier commands have left, of runs that this store has no more.
+    fn settle(&self) -> Result<Vec<(String, Folder)>, Failure> {
+        let opened = self.opened;
+        let mut settled = Vec::new();
+        for note in Note::all(self.state_dir) {
+            if !opened.ask(opened.store.is_given(note.run()))? {
+                continue;
+            }
+            match beside(opened.handle(), opened.store.load(note.run())) {
+                Err(StoreError::NoRun { .. }) => settled.push((note.run().to_owned(), settle(&note))),
+                Ok(_) => note.forget(),
+                // The run may be there.
+                Err(_) => {}
+            }
+        }
+        Ok(settled)
+    }
+}
+
+/// Removes a folder.
+fn settle(note: &Note) -> Folder {
+    let (folder, why) = match note.settle() {
+        Ok(folder) => (folder, why_left(folder, note)),
+        Err(failure) => {
+            (Folder::Left, Some(format!("{}; the next `runstate prune` tries again", failure.message())))
+        }
+    };
+    if let Some(why) = why {
+        tell_left(note.run(), &why);
+    }
+    folder
+}
+
+fn tell_left(run: &str, why: &str) {
+    complain(&printable(&format!("warning: the folder of {run} is left: {why}")));
 }
 
 /// What is the matter with one run alone keeps no other.
@@ -169,26 +223,27 @@ fn left(error: StoreError) -> Result<Became, StoreError> {
 }
 
 /// Why a folder is left, if it is.
-fn why_left(folder: Folder, spec: &Spec, state_dir: &Path) -> Option<String> {
-    let (place, state_dir) = (spec.folder().display(), state_dir.display());
+fn why_left(folder: Folder, note: &Note) -> Option<String> {
     match folder {
-        Folder::Removed | Folder::Absent => None,
-        Folder::Left => Some(format!("{place} is not that of a run below {state_dir}")),
+        Folder::Removed | Folder::Absent | Folder::Left => None,
         Folder::Others => Some(format!(
-            "{place} is that of another run of this name, or has lost its mark: {} does not have this run's token; remove it \
-             yourself if no run needs it",
-            runs::mark_of(spec.folder()).display()
+            "{} is that of another run of this name, or has lost its mark: the file `owner` beside it does not have this run's \
+             token; remove it yourself if no run needs it",
+            note.work().display()
         )),
     }
 }
 
 fn to_json(run: &RunInfo, folder: Option<Folder>) -> Value {
-    let folder = folder.map(|folder| match folder {
+    json!({"run": run.id, "changed_at_ms": run.changed_at_ms, "folder": folder.map(in_a_word)})
+}
+
+fn in_a_word(folder: Folder) -> &'static str {
+    match folder {
         Folder::Removed => "removed",
         Folder::Absent => "absent",
-        Folder::Left | Folder::Others => "left",
-    });
-    json!({"run": run.id, "changed_at_ms": run.changed_at_ms, "folder": folder})
+        Folder::Others | Folder::Left => "left",
+    }
 }
 
 #[cfg(test)]

@@ -127,8 +127,8 @@ impl Summary {
             line("answer", cut(&exact(answer)));
         }
         line("store", opened.url());
-        if let Ok(spec) = Spec::of(&self.loaded) {
-            line("folder", spec.folder().display().to_string());
+        if Spec::of(&self.loaded).is_ok() {
+            line("folder", opened.work_of(self.id()).display().to_string());
         }
     }
 
@@ -152,7 +152,7 @@ impl Summary {
         run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();
-        run["folder"] = json!(Spec::of(&self.loaded).ok().map(|spec| spec.folder().to_owned()));
+        run["folder"] = json!(Spec::of(&self.loaded).ok().map(|_| opened.work_of(self.id())));
         run
     }
 }
@@ -216,8 +216,7 @@ mod tests {
 
     #[test]
     fn a_decision_that_is_taken_meanwhile_is_shown_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let opened = Between::opened(folder.path());
+        let opened = Between::opened();
         let summary = Summary::of(&opened, "pay-1").unwrap().unwrap();
         let shown: Vec<_> =
             summary.decisions().map(|(one, is_taken)| (&*one.decision_id, is_taken)).collect();

@@ -1,5 +1,6 @@
 //! `runstate worker`
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Make)?;
     let clock = unix_clock();
-    let host = ScenarioHost::new(clock);
+    let host = ScenarioHost::new(clock, opened.state_dir().map(Path::to_owned));
     let drain = CancellationToken::new();
     opened.handle().spawn(hear_signals(drain.clone()));
     let worker = Worker::new(Arc::clone(&opened.store), machine::holder())

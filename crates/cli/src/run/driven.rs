@@ -1,6 +1,6 @@
 //! A run that this process drives.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use runstate::agent::{CancellationToken, RunState};
@@ -77,8 +77,8 @@ impl Driven {
     }
 
     /// The folder that its tools work in.
-    pub(super) fn folder(&self) -> &Path {
-        self.spec.folder()
+    pub(super) fn folder(&self) -> PathBuf {
+        self.opened.work_of(self.id())
     }
 
     /// Drives the run until it is over, or waits for an answer that there is not.
@@ -96,7 +96,7 @@ impl Driven {
             0 => clock.now_ms(),
             _ => behind_ms(opened, loaded, 0)?,
         };
-        setting.tools = match spec.tools(scenario) {
+        setting.tools = match spec.tools(scenario, opened.state_dir(), id) {
             // What it works on may be gone for good, and is not needed to end it.
             Err(_) if opened.ask(opened.store.mail(id))?.cancel.is_some() => Vec::new(),
             tools => tools?,

@@ -1,6 +1,6 @@
 //! Files that are there as a whole or not at all, after a crash too.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,6 +14,11 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_os_string();
     name.push(".new");
     let beside = path.with_file_name(name);
+    // One that a crash has left, or a link that was put there: it is not followed.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let written = write_synced(&beside, content).and_then(|()| fs::rename(&beside, path));
     if let Err(error) = written {
         drop(fs::remove_file(&beside));
@@ -41,14 +46,15 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes a folder that no other user of the machine looks into.
 #[cfg(unix)]
-fn make_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().mode(0o700).create(folder)
 }
 
 #[cfg(not(unix))]
-fn make_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir(folder)
 }
 
@@ -78,9 +84,21 @@ fn sync_file(path: &Path) -> io::Result<()> {
 }
 
 fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = private(File::options().write(true).create_new(true)).open(path)?;
     file.write_all(content)?;
     file.sync_all()
+}
+
+/// For its user alone, if it is made.
+#[cfg(unix)]
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
 }
 
 /// A name is durable once the folder that has it is.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use super::durable::private;
 use crate::failure::Failure;
 
 /// How long one is waited for. Who has it writes and syncs a file meanwhile.
@@ -19,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Those of the operating system, and a lock that another process has for so long.
 pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, Failure> {
     let failed = |error| Failure::io("lock", path, &error);
-    let file = File::options().append(true).create(true).open(path).map_err(failed)?;
+    let file = private(File::options().append(true).create(true)).open(path).map_err(failed)?;
     let mut left = patience;
     loop {
         match file.try_lock() {

@@ -6,6 +6,7 @@
 //!   <run id>/work/      the copy of the scenario's folder
 //!   <run id>/owner      what says that it is that very run's
 //!   numbers/<name>      the highest number that a run of that name has had
+//!   removed/<run id>    a folder that is to be removed, and was not yet
 //! ```
 
 mod copy;
@@ -13,18 +14,22 @@ mod durable;
 mod home;
 mod lock;
 mod numbers;
+mod open;
 mod owner;
+mod remove;
 
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use numbers::Numbers;
 
 pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
-pub(crate) use owner::{Owner, Token, mark_of, owner};
+pub(crate) use open::{open, work_of};
+pub(crate) use owner::Token;
+pub(crate) use remove::{Folder, Note};
 
 /// The id of the run of that name and number.
 pub(crate) fn id(name: &str, number: u64) -> String {
@@ -58,7 +63,7 @@ impl RunFolder {
         loop {
             let id = id(name, numbers.next(least)?);
             let path = state_dir.join(&id);
-            match fs::create_dir(&path) {
+            match durable::make_folder(&path) {
                 Ok(()) => return Ok(RunFolder { id, path, token, is_kept: false }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Failure::io("make the folder", &path, &error)),
@@ -83,7 +88,7 @@ impl RunFolder {
 
     /// The folder its tools work in.
     pub(crate) fn work(&self) -> PathBuf {
-        self.path.join("work")
+        self.path.join(open::WORK)
     }
 
     /// What the run is to say, so that the folder is known to be its own.
@@ -99,9 +104,12 @@ impl RunFolder {
         let work = self.work();
         match template {
             Some(template) => copy::folder(template, &work)?,
-            None => fs::create_dir(&work).map_err(|error| Failure::io("make the folder", &work, &error))?,
+            None => {
+                durable::make_folder(&work).map_err(|error| Failure::io("make the folder", &work, &error))?
+            }
         }
-        self.token.mark(&work).map_err(|error| Failure::io("write", &mark_of(&work), &error))?;
+        let mark = owner::mark_of(&self.path);
+        self.token.write(&mark).map_err(|error| Failure::io("write", &mark, &error))?;
         // A store that says that a run is there has nothing in it but where its folder is.
         durable::sync_below(&self.path)
             .and_then(|()| durable::sync_folder_of(&self.path))
@@ -118,53 +126,9 @@ impl Drop for RunFolder {
     fn drop(&mut self) {
         if !self.is_kept {
             // Why it was not made is worth more than what is left behind.
-            drop(fs::remove_dir_all(&self.path));
+            drop(remove::tree(&self.path));
         }
     }
-}
-
-/// What became of the folder of a run that was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Folder {
-    /// It is gone with the run.
-    Removed,
-    /// It was not there.
-    Absent,
-    /// It is none that a command with this folder of all runs has made: nothing was done to it, if it is there.
-    Left,
-    /// It is not known to be this run's, and may well be another's with the same place: nothing was done to it.
-    Others,
-}
-
-/// Takes away the folder of a run that was removed, if it is one that a command with this folder of all runs has made, for this
-/// very run.
-///
-/// # Errors
-/// Those of the operating system.
-pub(crate) fn remove(
-    state_dir: &Path,
-    id: &str,
-    work: &Path,
-    token: Option<&Token>,
-) -> Result<Folder, Failure> {
-    // A store that others write to must not be able to name just any folder.
-    let Ok(state_dir) = state_dir.canonicalize() else { return Ok(Folder::Left) };
-    let path = state_dir.join(id);
-    let mut names = Path::new(id).components();
-    let is_a_name = matches!((names.next(), names.next()), (Some(Component::Normal(_)), None));
-    if !is_a_name || work != path.join("work") {
-        return Ok(Folder::Left);
-    }
-    if !work.is_dir() {
-        return Ok(Folder::Absent);
-    }
-    // Where machines share a store, the same place is that of another run on each of them.
-    match owner(work, token).map_err(|error| Failure::io("read", &mark_of(work), &error))? {
-        Owner::This => {}
-        Owner::Another | Owner::Unknown => return Ok(Folder::Others),
-    }
-    fs::remove_dir_all(&path).map_err(|error| Failure::io("remove the folder", &path, &error))?;
-    Ok(Folder::Removed)
 }
 
 /// Refuses what is no folder, before anything is made.
@@ -175,11 +139,27 @@ pub(crate) fn check_template(template: Option<&Path>) -> Result<(), Failure> {
     template.map_or(Ok(()), copy::check)
 }
 
+/// A folder that goes when this value does, however deep it has become.
+#[derive(Debug)]
+pub(crate) struct Throwaway(tempfile::TempDir);
+
+impl Throwaway {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Throwaway {
+    fn drop(&mut self) {
+        drop(remove::tree(self.0.path()));
+    }
+}
+
 /// A copy of a scenario's folder that goes when this value does.
 ///
 /// # Errors
 /// Whatever keeps it from being made.
-pub(crate) fn throwaway(template: Option<&Path>) -> Result<tempfile::TempDir, Failure> {
+pub(crate) fn throwaway(template: Option<&Path>) -> Result<Throwaway, Failure> {
     let refuse = |error| Failure::io("make a folder in", &std::env::temp_dir(), &error);
     let folder = tempfile::tempdir().map_err(refuse)?;
     if let Some(template) = template {
@@ -187,5 +167,5 @@ pub(crate) fn throwaway(template: Option<&Path>) -> Result<tempfile::TempDir, Fa
         fs::remove_dir(folder.path()).map_err(refuse)?;
         copy::folder(template, folder.path())?;
     }
-    Ok(folder)
+    Ok(Throwaway(folder))
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::durable::replace;
+use super::durable::{make_folders, replace};
 use super::lock::{PATIENCE, lock};
 use crate::failure::Failure;
 
@@ -33,7 +33,7 @@ impl Numbers {
     /// Those of the operating system, a file that holds something else, and another process that does not go on.
     pub(super) fn of(state_dir: &Path, name: &str) -> Result<Self, Failure> {
         let folder = state_dir.join(FOLDER);
-        fs::create_dir_all(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
+        make_folders(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
         let locked = lock(&folder.join(LOCK), PATIENCE)?;
         let path = folder.join(name);
         let kept = match fs::read_to_string(&path) {

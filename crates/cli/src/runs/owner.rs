@@ -1,20 +1,28 @@
-//! Whose the folder of a run is.
+//! The token that a run has in common with its folder.
 //!
-//! An id and a path may be the same on machines that share a store. So a run has a token in common with its folder that no other
-//! has: it stands in the store, and in a file beside the folder that tools work in, where they cannot reach it.
+//! An id and a path may be the same on machines that share a store. So a run has a token that no other run has: it stands in the
+//! store, and in a file beside the folder that tools work in, where they cannot reach it.
 
-use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
 
+use super::durable::replace;
 use crate::failure::Failure;
 
 /// What a run and its folder have in common, and no other run with its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Token(String);
+
+/// The file that has the token of a folder.
+const MARK: &str = "owner";
+
+/// More bytes than a mark has.
+const MOST_BYTES: u64 = 64;
 
 impl Token {
     /// One that nothing has.
@@ -29,68 +37,77 @@ impl Token {
         Ok(Token(format!("{:032x}", u128::from_be_bytes(drawn))))
     }
 
-    /// Marks the folder in which that one is: the run's.
-    pub(super) fn mark(&self, work: &Path) -> io::Result<()> {
-        fs::write(mark_of(work), format!("{}\n", self.0))
+    /// The token that stands in a file.
+    pub(super) fn in_text(text: &str) -> Self {
+        Token(text.trim().to_owned())
+    }
+
+    /// Writes it into the file at that place.
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+        replace(path, format!("{}\n", self.0).as_bytes())
     }
 }
 
-/// Whose a folder is, as a run sees it.
+/// What a run sees in the mark of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// It is the run's.
+    /// Its own token.
     This,
-    /// It is another run's.
+    /// Another token.
     Another,
-    /// It has lost its mark.
+    /// No mark.
     Unknown,
 }
 
-/// Whose the folder is that tools work in, for a run with that token. Where they were made before there were tokens neither of
-/// them has one, and the place alone says it.
+/// Holds the mark in the folder of a run against the token of the run.
 ///
 /// # Errors
-/// A mark that cannot be read.
-pub(crate) fn owner(work: &Path, token: Option<&Token>) -> io::Result<Owner> {
-    let mark = match fs::read(mark_of(work)) {
-        Ok(mark) => Some(mark),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+/// A mark that cannot be read, such as a link.
+pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
+    let file = match folder.open_with(MARK, OpenOptions::new().read(true).follow(FollowSymlinks::No)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Owner::Unknown),
         Err(error) => return Err(error),
     };
-    Ok(match (token, mark) {
-        (None, None) => Owner::This,
-        (Some(token), Some(mark)) if mark.trim_ascii() == token.0.as_bytes() => Owner::This,
-        (_, Some(_)) => Owner::Another,
-        (Some(_), None) => Owner::Unknown,
-    })
+    let mut mark = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut mark)?;
+    Ok(if mark.trim_ascii() == token.0.as_bytes() { Owner::This } else { Owner::Another })
 }
 
 /// The file that says whose the folder is.
-pub(crate) fn mark_of(work: &Path) -> PathBuf {
-    work.with_file_name("owner")
+pub(crate) fn mark_of(folder: &Path) -> PathBuf {
+    folder.join(MARK)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use cap_std::ambient_authority;
+
     use super::*;
 
     #[test]
     fn a_folder_is_that_of_the_run_with_its_token() {
-        let folder = tempfile::tempdir().unwrap();
-        let work = folder.path().join("work");
+        let place = tempfile::tempdir().unwrap();
+        let folder = Dir::open_ambient_dir(place.path(), ambient_authority()).unwrap();
+        let mark = mark_of(place.path());
         let (one, other) = (Token::fresh().unwrap(), Token::fresh().unwrap());
-        let seen = |token| owner(&work, token).unwrap();
-        // As it was made before there were tokens.
-        assert_eq!((seen(None), seen(Some(&one))), (Owner::This, Owner::Unknown));
-        one.mark(&work).unwrap();
-        assert_eq!(
-            (seen(None), seen(Some(&one)), seen(Some(&other))),
-            (Owner::Another, Owner::This, Owner::Another)
-        );
-        fs::write(mark_of(&work), [0xff, 0]).unwrap();
-        assert_eq!(seen(Some(&one)), Owner::Another);
-        fs::remove_file(mark_of(&work)).unwrap();
-        fs::create_dir(mark_of(&work)).unwrap();
-        assert!(owner(&work, Some(&one)).is_err());
+        let seen = |token| owner(&folder, token).unwrap();
+        assert_eq!(seen(&one), Owner::Unknown);
+        one.write(&mark).unwrap();
+        assert_eq!((seen(&one), seen(&other)), (Owner::This, Owner::Another));
+        fs::write(&mark, [0xff, 0]).unwrap();
+        assert_eq!(seen(&one), Owner::Another);
+        fs::remove_file(&mark).unwrap();
+        fs::create_dir(&mark).unwrap();
+        assert!(owner(&folder, &one).is_err());
+        #[cfg(unix)]
+        {
+            fs::remove_dir(&mark).unwrap();
+            one.write(&place.path().join("elsewhere")).unwrap();
+            std::os::unix::fs::symlink("elsewhere", &mark).unwrap();
+            assert!(owner(&folder, &one).is_err(), "a link is not followed");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -13,6 +14,7 @@ use super::again::Again;
 use super::open::open;
 use super::url::StoreUrl;
 use crate::failure::Failure;
+use crate::runs;
 
 /// A store that is open, and a runtime of its own.
 ///
@@ -22,6 +24,8 @@ use crate::failure::Failure;
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn RunStore>,
     url: StoreUrl,
+    /// The folder of all runs, if the user has one.
+    state_dir: Option<PathBuf>,
     /// What else a person says on the command line so that this store is meant.
     again: Again,
     runtime: Runtime,
@@ -30,7 +34,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    pub(super) fn open(url: StoreUrl, keys: Option<Keyring>, again: Again) -> Result<Self, Failure> {
+    pub(super) fn open(
+        url: StoreUrl,
+        state_dir: Option<PathBuf>,
+        keys: Option<Keyring>,
+        again: Again,
+    ) -> Result<Self, Failure> {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
         let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &again, &error))?;
@@ -38,7 +47,7 @@ impl Opened {
             Some(keys) => Arc::new(Keyed::new(store, keys)),
             None => store,
         };
-        Ok(Opened { store, url, again, runtime, told: Mutex::default() })
+        Ok(Opened { store, url, state_dir, again, runtime, told: Mutex::default() })
     }
 
     /// That store, for tests.
@@ -48,6 +57,7 @@ impl Opened {
         Opened {
             store,
             url: StoreUrl::Sqlite("memory".into()),
+            state_dir: None,
             again: Again::default(),
             runtime,
             told: Mutex::default(),
@@ -57,6 +67,16 @@ impl Opened {
     /// Where it is, without a password.
     pub(crate) fn url(&self) -> String {
         self.url.to_string()
+    }
+
+    /// The folder of all runs, where the user has one or it was given.
+    pub(crate) fn state_dir(&self) -> Option<&Path> {
+        self.state_dir.as_deref()
+    }
+
+    /// The folder that the tools of a run work in.
+    pub(crate) fn work_of(&self, run: &str) -> PathBuf {
+        runs::work_of(self.state_dir.as_deref().unwrap_or(Path::new("")), run)
     }
 
     /// What else is to be said on the command line so that this store is meant: for hints.

@@ -1,6 +1,5 @@
 //! A store in memory for tests, of whose run a worker takes the decision between two reads.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,12 +32,12 @@ pub(crate) struct Between {
 }
 
 impl Between {
-    /// Opened, with a folder for the run.
-    pub(crate) fn opened(folder: &Path) -> Opened {
+    /// Opened.
+    pub(crate) fn opened() -> Opened {
         let store = Arc::new(MemoryStore::default());
         let opened =
             Opened::over(Arc::new(Between { store: Arc::clone(&store), reads: AtomicUsize::new(0) }));
-        let spec = Spec::Scenario { scenario: SCENARIO.to_owned(), folder: folder.to_owned(), token: None };
+        let spec = Spec::Scenario { scenario: SCENARIO.to_owned(), token: None };
         opened.handle().block_on(async {
             store.create(&NewRun::new("pay-1", spec.to_json().unwrap(), 1)).await.unwrap();
             work(&store).await;
@@ -58,7 +57,7 @@ impl Between {
 /// Drives what can go on.
 async fn work(store: &Arc<MemoryStore>) {
     let worker = Worker::new(Arc::clone(store) as Arc<dyn RunStore>, "a worker").clock(unix_clock());
-    worker.run_ready_until(&ScenarioHost::new(unix_clock()), CancellationToken::new()).await.unwrap();
+    worker.run_ready_until(&ScenarioHost::new(unix_clock(), None), CancellationToken::new()).await.unwrap();
 }
 
 #[async_trait]

@@ -75,7 +75,7 @@ impl StoreArgs {
         let keys = keys::read(self.key_file.as_deref())?;
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?, keys, self.to_repeat()),
+            _ => Opened::open(self.url()?, self.state_dir().ok(), keys, self.to_repeat()),
         }
     }
 

@@ -35,7 +35,11 @@ pub(super) struct Listing {
 
 impl Folder {
     pub(super) fn open(folder: &Path, max_bytes: u64) -> io::Result<Folder> {
-        Ok(Folder { dir: Dir::open_ambient_dir(folder, ambient_authority())?, max_bytes })
+        Ok(Folder::of(Dir::open_ambient_dir(folder, ambient_authority())?, max_bytes))
+    }
+
+    pub(super) fn of(dir: Dir, max_bytes: u64) -> Folder {
+        Folder { dir, max_bytes }
     }
 
     /// What a folder holds, by name.

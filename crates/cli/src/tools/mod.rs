@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use cap_std::fs::Dir;
 use runstate::agent::{Tool, ToolContext, ToolSpec, async_trait};
 use runstate::tool_result::ToolResult;
 use serde::Deserialize;
@@ -72,6 +73,11 @@ impl Tools {
     /// A folder that cannot be opened.
     pub(crate) fn open(folder: &Path, max_bytes: u64) -> io::Result<Tools> {
         Ok(Tools { folder: Folder::open(folder, max_bytes)? })
+    }
+
+    /// The tools on an open folder.
+    pub(crate) fn in_folder(folder: Dir, max_bytes: u64) -> Tools {
+        Tools { folder: Folder::of(folder, max_bytes) }
     }
 
     /// Each tool on its own.

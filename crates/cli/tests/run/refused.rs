@@ -48,7 +48,7 @@ fn a_damaged_run_is_refused_and_left_alone() {
         ("a message is gone", "DELETE FROM messages WHERE seq = 2"),
         ("of another program", "UPDATE specs SET json = '{\"kind\": \"batch\"}'"),
         ("no scenario", "UPDATE specs SET json = json_set(json, '$.scenario', 'name: 7')"),
-        ("no folder", "UPDATE specs SET json = json_set(json, '$.folder', '/nowhere/work')"),
+        ("no token", "UPDATE specs SET json = json_remove(json, '$.token')"),
         ("a newer version", "UPDATE runs SET snapshot = replace(snapshot, '\"version\":1', '\"version\":9')"),
         ("deep nesting", "UPDATE runs SET core = replace(hex(zeroblob(50000)), '00', '{\"a\":')"),
         ("a trace of something else", "UPDATE trace SET json = '{}'"),

@@ -1,0 +1,77 @@
+//! The folder of a stored run: derived from the folder of all runs and the run's id, and opened without following a link.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use cap_fs_ext::DirExt;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::owner::{Owner, Token, mark_of, owner};
+use crate::failure::Failure;
+
+/// The name of the folder that tools work in, in the folder of their run.
+pub(super) const WORK: &str = "work";
+
+const ELSEWHERE: &str =
+    "drive the run on the machine where it was created, with the --state-dir that it was created with";
+
+/// The folder that the tools of a run work in. No store names it.
+pub(crate) fn work_of(state_dir: &Path, run: &str) -> PathBuf {
+    let place = state_dir.canonicalize().or_else(|_| std::path::absolute(state_dir));
+    place.unwrap_or_else(|_| state_dir.to_owned()).join(run).join(WORK)
+}
+
+/// Opens the folder that the tools of a run work in.
+///
+/// # Errors
+/// An id that is no name of a folder; a run without a token; a folder that is not there, that is a link, or that has another
+/// token.
+pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result<Dir, Failure> {
+    let work = work_of(state_dir, run);
+    let shown = work.display();
+    if !is_a_name(run) {
+        return Err(Failure::new(format!("the id {run:?} is not the name of a folder")).with_help(ELSEWHERE));
+    }
+    let Some(token) = token else {
+        return Err(Failure::new(format!(
+            "it is not known whose the folder {shown} is: expected a token with the run, got none"
+        ))
+        .with_help("its store was changed, or an older version created it; cancel it with `runstate cancel`, and run it anew"));
+    };
+    let refused = |error: io::Error| {
+        Failure::io("open the run's folder", &work, &error)
+            .with_help(format!("{ELSEWHERE}, or put the folder back"))
+    };
+    let all = Dir::open_ambient_dir(state_dir, ambient_authority()).map_err(refused)?;
+    let folder = below(&all, run).map_err(refused)?;
+    let opened = below(&folder, WORK).map_err(refused)?;
+    let mark = mark_of(work.parent().unwrap_or(&work));
+    match owner(&folder, token).map_err(|error| Failure::io("read", &mark, &error))? {
+        Owner::This => Ok(opened),
+        Owner::Another => Err(Failure::new(format!(
+            "the folder {shown} is that of another run of this name: {} has another token than the run",
+            mark.display()
+        ))
+        .with_help(ELSEWHERE)),
+        Owner::Unknown => Err(Failure::new(format!(
+            "it is not known whose the folder {shown} is: expected its token in {}, got no such file",
+            mark.display()
+        ))
+        .with_help(format!("{ELSEWHERE}, or put that file back with the folder"))),
+    }
+}
+
+/// Opens a folder in another one. A link is not followed.
+pub(super) fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
+    folder.open_dir_nofollow(name).map_err(|error| match folder.symlink_metadata(name) {
+        Ok(about) if about.is_symlink() => io::Error::other("it is a link, and links are not followed"),
+        _ => error,
+    })
+}
+
+/// Is it the name of a folder, and no path?
+pub(super) fn is_a_name(run: &str) -> bool {
+    let mut parts = Path::new(run).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == run)
+}
