@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jsonschema::Validator;
 use serde_json::Value;
+
+use crate::Checked;
+use crate::budget::MOST_BYTES;
 
 /// How many compiled schemas are kept. A tool has one, and a ticket may bring one of its own each time.
 const MOST: usize = 256;
 
-type Compiled = Result<Arc<Validator>, String>;
+type Compiled = Result<Arc<Checked>, String>;
 
 /// Compiled schemas by their text. It is emptied when it is full: those in use come back at the cost of compiling them once.
 #[derive(Default)]
@@ -18,12 +20,20 @@ pub(super) struct Cache(Mutex<HashMap<String, Compiled>>);
 
 impl Cache {
     /// The compiled schema. The lock is not held while a schema compiles.
-    pub(super) fn get(&self, schema: &Value, compile: fn(&Value) -> Result<Validator, String>) -> Compiled {
+    pub(super) fn get(
+        &self,
+        schema: &Value,
+        compile: fn(&Value, usize) -> Result<Checked, String>,
+    ) -> Compiled {
         let text = schema.to_string();
         if let Some(known) = self.lock().get(&text) {
             return known.clone();
         }
-        let compiled = compile(schema).map(Arc::new);
+        let compiled = compile(schema, text.len()).map(Arc::new);
+        // One that is too long is not kept.
+        if text.len() > MOST_BYTES {
+            return compiled;
+        }
         let mut kept = self.lock();
         if kept.len() >= MOST {
             kept.clear();

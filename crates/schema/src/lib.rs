@@ -13,14 +13,17 @@
 //! assert_eq!(error, r#"/path: 7 is not of type "string""#);
 //! ```
 
+mod budget;
 mod cache;
 
 use std::fmt::Write;
 
-use jsonschema::{ValidationError, Validator};
+pub use budget::{MOST_BYTES, MOST_DEPTH, MOST_STEPS};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use runstate::agent::SchemaCheck;
 use serde_json::Value;
 
+use budget::Measured;
 use cache::Cache;
 
 /// The most mistakes that are told of one value.
@@ -32,6 +35,9 @@ const LONGEST: usize = 300;
 ///
 /// Each schema is compiled once, and the last few hundred are kept. A schema that refers to another document is refused: nothing
 /// is read from the network or from files.
+///
+/// A schema has limits, and so has a check: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_STEPS`]. What exceeds one is refused before the work
+/// is begun. A pattern is matched in linear time; one with look-around or a back-reference may go back 10,000 times.
 #[derive(Debug, Default)]
 pub struct JsonSchemas {
     compiled: Cache,
@@ -54,7 +60,13 @@ impl JsonSchemas {
 
 impl SchemaCheck for JsonSchemas {
     fn check(&self, schema: &Value, value: &Value) -> Result<(), String> {
-        let validator = self.compiled.get(schema, compile)?;
+        let Checked { validator, measured } = &*self.compiled.get(schema, compile)?;
+        measured
+            .walk(value)
+            .map_err(|excess| format!("the schema cannot be used for this value: {excess}"))?;
+        if validator.is_valid(value) {
+            return Ok(());
+        }
         let mut mistakes = validator.iter_errors(value);
         let mut told = String::new();
         for mistake in mistakes.by_ref().take(MOST_MISTAKES) {
@@ -69,9 +81,26 @@ impl SchemaCheck for JsonSchemas {
     }
 }
 
-fn compile(schema: &Value) -> Result<Validator, String> {
-    let compiled = jsonschema::options().offline().build(schema);
-    compiled.map_err(|error| format!("the schema cannot be used: {}", tell(&error)))
+/// A schema that was compiled, and the measure of its checks.
+#[derive(Debug)]
+struct Checked {
+    validator: Validator,
+    measured: Measured,
+}
+
+/// How often a pattern may go back, which only one with look-around or a back-reference does.
+const MOST_BACKTRACKS: usize = 10_000;
+/// The most bytes of a compiled pattern.
+const MOST_PATTERN_BYTES: usize = 1 << 18;
+
+fn compile(schema: &Value, bytes: usize) -> Result<Checked, String> {
+    let measured =
+        Measured::of(schema, bytes).map_err(|excess| format!("the schema cannot be used: {excess}"))?;
+    let patterns =
+        PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(MOST_PATTERN_BYTES);
+    let compiled = jsonschema::options().offline().with_pattern_options(patterns).build(schema);
+    let validator = compiled.map_err(|error| format!("the schema cannot be used: {}", tell(&error)))?;
+    Ok(Checked { validator, measured })
 }
 
 /// A mistake and its place in the value.
