@@ -50,7 +50,7 @@ pub use lapse::{lapse, lapse_due, lapse_run};
 pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
-pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, Timer};
+pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
 pub use worker::{Ended, Host, HostError, Job, Worker};
 pub use wrapper::Wrapper;
 

@@ -43,6 +43,9 @@ impl RunQuery {
     }
 }
 
+/// The claims of a run that may be lost in a row before workers set it aside.
+pub const SET_ASIDE_AFTER: u32 = 2;
+
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -69,6 +72,8 @@ pub struct RunInfo {
     pub problem: Option<String>,
     /// Somebody wants it cancelled, and says why.
     pub cancel: Option<String>,
+    /// Claims in a row that ended with neither a commit nor a release: their processes ended, or lost the store, with the run in hand.
+    pub lost: u32,
     /// When it was created.
     pub created_at_ms: u64,
     /// When it was created or last committed.
@@ -105,9 +110,15 @@ impl RunInfo {
             not_before_ms: None,
             problem: None,
             cancel: None,
+            lost: 0,
             created_at_ms: at_ms,
             changed_at_ms: at_ms,
         }
+    }
+
+    /// Is it set aside by workers with the default of [`Worker::set_aside_after`](super::Worker::set_aside_after)?
+    pub fn is_set_aside(&self) -> bool {
+        self.lost >= SET_ASIDE_AFTER && self.status != RunStatus::Done
     }
 
     /// May it be claimed without its name? `has_mail` says whether a decision is there that was not taken.

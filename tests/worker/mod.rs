@@ -7,6 +7,7 @@ mod failures;
 mod faulty;
 mod leases;
 mod parks;
+mod poison;
 mod sharing;
 mod stalls;
 mod world;

@@ -60,3 +60,41 @@ fn a_run_whose_folder_is_elsewhere_waits_for_its_machine_only_if_it_needs_it() {
     let problem = stores::text(&store, "SELECT problem FROM runs WHERE id = 'files-1'").unwrap();
     assert!(problem.contains("cannot open the run's folder "), "{problem}");
 }
+
+/// As it is behind two workers that ended with the run in hand.
+#[test]
+fn a_run_that_ended_its_workers_is_set_aside_until_it_is_given_back() {
+    let session = Session::new();
+    detached(&session, SLOW);
+    detached(&session, "name: fine\nmessage: go\nmodel:\n  - text: done\n");
+    let worker = || session.run(&["worker", "--once", "--state-dir", "runs"]);
+    {
+        let store = stores::open(&session, RUNS);
+        let lost =
+            "UPDATE runs SET fence = 2, lost = 1, holder = 'gone', held_until_ms = 1 WHERE id = 'slow-1'";
+        store.execute_batch(lost).unwrap();
+    }
+    assert_eq!(worker().code, Some(1));
+    let said = session.run(&["runs", "--state-dir", "runs"]);
+    assert!(
+        said.stdout.contains("problem: it is set aside: 2 processes in a row have ended")
+            && !said.stdout.contains("tried again"),
+        "{}",
+        said.shown()
+    );
+    let reason = |run: &str| {
+        let store = stores::open(&session, RUNS);
+        stores::text(&store, &format!("SELECT reason FROM runs WHERE id = '{run}'"))
+    };
+    assert_eq!((reason("slow-1"), reason("fine-1").as_deref()), (None, Some("natural_end")));
+    let said = session.run(&["resume", "slow-1", "--detach", "--state-dir", "runs"]);
+    assert!(
+        said.code == Some(0) && said.stdout.starts_with("slow-1 waits for a worker\n"),
+        "{}",
+        said.shown()
+    );
+    assert_eq!(worker().code, Some(0));
+    assert_eq!(reason("slow-1").as_deref(), Some("natural_end"));
+    let over = session.run(&["resume", "slow-1", "--detach", "--state-dir", "runs"]);
+    assert_eq!(over.code, Some(2), "{}", over.shown());
+}

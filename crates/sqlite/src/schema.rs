@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("fences.sql"),
     include_str!("passes.sql"),
     include_str!("removed.sql"),
+    include_str!("lost.sql"),
 ];
 
 /// Makes the tables of an empty file, and those of an older version into today's.

@@ -67,8 +67,7 @@ impl RunStore for FileStore {
             if let Err(error) = run.settle() {
                 error.of_one_run()?;
             }
-            run.state.give_back();
-            (run.state.not_before_ms, run.state.problem) = (release.not_before_ms, release.problem);
+            run.state.give_back(release);
             run.save()?;
             Ok(true)
         });

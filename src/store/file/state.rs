@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
-use super::super::lease::{Claim, Lease};
+use super::super::lease::{Claim, Lease, Release};
 use super::super::query::{Holder, RunInfo};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, Place};
@@ -40,6 +40,9 @@ pub(super) struct State {
     pub(super) not_before_ms: Option<u64>,
     pub(super) problem: Option<String>,
     pub(super) cancel: Option<String>,
+    /// Claims in a row that ended with neither a commit nor a release.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub(super) lost: u32,
     /// Decisions that were accepted and not taken, in the order in which they came.
     pub(super) posted: Vec<Decision>,
     /// Calls that are not settled.
@@ -110,6 +113,7 @@ impl State {
             not_before_ms: new.not_before_ms,
             problem: None,
             cancel: None,
+            lost: 0,
             posted: Vec::new(),
             open_calls: BTreeMap::new(),
             run_values: BTreeMap::new(),
@@ -182,6 +186,7 @@ impl State {
         info.not_before_ms = self.not_before_ms;
         info.problem.clone_from(&self.problem);
         info.cancel.clone_from(&self.cancel);
+        info.lost = self.lost;
         info.changed_at_ms = self.changed_at_ms;
         info
     }
@@ -222,6 +227,12 @@ impl State {
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
+        self.lost = match &self.holder {
+            // It was given back.
+            None => self.lost,
+            Some(_) if self.committed_under == self.fence => 0,
+            Some(_) => self.lost.saturating_add(1),
+        };
         self.fence += 1;
         self.holder = Some(HolderEntry { name: claim.holder.clone(), until_ms: claim.until_ms });
         Lease::new(self.id.clone(), self.fence)
@@ -233,8 +244,12 @@ impl State {
         }
     }
 
-    pub(super) fn give_back(&mut self) {
+    pub(super) fn give_back(&mut self, release: Release) {
         self.holder = None;
+        if release.problem.is_none() {
+            self.lost = 0;
+        }
+        (self.not_before_ms, self.problem) = (release.not_before_ms, release.problem);
     }
 
     /// The calls that wait and that nobody decided.
@@ -251,6 +266,10 @@ impl State {
             }
         }
     }
+}
+
+fn is_none(lost: &u32) -> bool {
+    *lost == 0
 }
 
 /// What is in a file, or nothing where there is none.

@@ -70,6 +70,12 @@ impl Kept {
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
+        self.info.lost = match &self.info.holder {
+            // It was given back.
+            None => self.info.lost,
+            Some(_) if self.committed_under == self.fence => 0,
+            Some(_) => self.info.lost.saturating_add(1),
+        };
         self.fence += 1;
         self.info.holder = Some(Holder { name: claim.holder.clone(), until_ms: claim.until_ms });
         Lease::new(self.info.id.clone(), self.fence)

@@ -138,6 +138,9 @@ impl RunStore for MemoryStore {
                 kept.info.holder = None;
                 kept.info.not_before_ms = release.not_before_ms;
                 kept.info.problem.clone_from(&release.problem);
+                if release.problem.is_none() {
+                    kept.info.lost = 0;
+                }
             }
             Ok(is_mine)
         });

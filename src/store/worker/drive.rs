@@ -10,7 +10,7 @@ use super::super::keep::keep;
 use super::super::lease::{Lease, Release};
 use super::super::load::Loaded;
 use super::post::Postman;
-use super::{Ended, Held, Host, Job, Worker};
+use super::{Ended, Held, Host, HostError, Job, Worker};
 use crate::agent::event::EventSink;
 use crate::agent::{ActivationError, Agent, Input, Io, Outcome, RunState, StateError, inbox, run_loop};
 use crate::run::RunStatus;
@@ -47,7 +47,13 @@ impl Worker {
         if let Some(reason) = over(&loaded) {
             return Ok(Ended::Over(reason));
         }
-        let prepared = match host.prepare(&loaded).await {
+        let lost = loaded.info.lost;
+        let prepared = if lost >= self.set_aside_after {
+            Err(HostError::new(set_aside(lost)))
+        } else {
+            host.prepare(&loaded).await
+        };
+        let prepared = match prepared {
             // What it is driven with may be gone for good, and is not needed to end it.
             Err(_) if self.store.mail(&lease.run).await?.cancel.is_some() => Job::of_nothing(),
             prepared => prepared,
@@ -156,6 +162,13 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
         return None;
     }
     loaded.info.reason.as_ref()?.parse().ok()
+}
+
+fn set_aside(lost: u32) -> String {
+    format!(
+        "it is set aside: {lost} processes in a row have ended, or have lost the store, with this run in hand and nothing committed; \
+         nothing of it is driven until `runstate resume RUN --detach` gives it back; `runstate cancel RUN` ends it"
+    )
 }
 
 fn lost(error: StoreError) -> Ended {

@@ -17,6 +17,7 @@ use super::error::StoreError;
 use super::keep::Term;
 use super::lapse::lapse_run;
 use super::lease::{Claim, Lease};
+use super::query::SET_ASIDE_AFTER;
 use crate::clock::{Clock, unix_clock};
 
 pub use host::{Ended, Host, HostError, Job};
@@ -88,6 +89,7 @@ pub struct Worker {
     poll: Duration,
     put_off: Duration,
     at_once: usize,
+    set_aside_after: u32,
 }
 
 impl Worker {
@@ -101,6 +103,7 @@ impl Worker {
             poll: Duration::from_secs(1),
             put_off: Duration::from_secs(30),
             at_once: 16,
+            set_aside_after: SET_ASIDE_AFTER,
         }
     }
 
@@ -138,6 +141,18 @@ impl Worker {
     #[must_use]
     pub fn at_once(mut self, runs: usize) -> Self {
         self.at_once = runs.max(1);
+        self
+    }
+
+    /// Sets a run aside after this number of [lost claims](crate::store::RunInfo::lost) in a row. Default: 2.
+    ///
+    /// A run can end each process that drives it: by a panic in a destructor, an overflow of the stack, by taking all memory. It would
+    /// end one worker after another, and keep them from all other runs. A run that is set aside is put off again and again, and nothing
+    /// of it is driven, until it is given back without a problem ([`Release::clean`](crate::store::Release::clean)). A cancellation
+    /// ends it, without its agent.
+    #[must_use]
+    pub fn set_aside_after(mut self, claims: u32) -> Self {
+        self.set_aside_after = claims;
         self
     }
 

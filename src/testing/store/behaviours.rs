@@ -55,6 +55,7 @@ behaviours! {
         a_lease_that_is_over_and_that_nobody_took_is_renewed,
         a_lease_that_was_taken_is_not_renewed,
         a_run_is_given_back_with_its_problem,
+        claims_that_were_lost_are_counted,
         an_older_lease_gives_nothing_back,
         fences_grow_when_runs_were_given_back;
     commits:

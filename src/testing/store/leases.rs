@@ -1,6 +1,7 @@
 //! Leases that are kept, given back and lost.
 
 use super::Bench;
+use super::played::Played;
 use super::puts::{LONG, Must, claim, claim_any, create, load, refused, release};
 use super::world::NOW;
 use crate::store::{Claim, Holder, Lease, Release, StoreError};
@@ -50,6 +51,38 @@ pub(super) async fn a_run_is_given_back_with_its_problem(bench: &dyn Bench) {
     release(&*store, &lease).await;
     let info = load(&*store, "r1").await.info;
     assert_eq!((info.holder, info.not_before_ms, info.problem), (None, None, None), "given back clean");
+}
+
+pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let lost = async || load(&*store, "r1").await.info.lost;
+    // Each takes over from the one before it, which is gone.
+    let take = async |turn: u64, any: bool| {
+        let (now, until) = (NOW + turn * 10, NOW + turn * 10 + 10);
+        let wish = if any { Claim::any("w", now, until) } else { Claim::of("r1", "w", now, until) };
+        store.claim(&wish).await.must("claim").must("claim r1")
+    };
+    for (turn, expected) in [(1, 0), (2, 1), (3, 2)] {
+        take(turn, turn % 2 == 0).await;
+        assert_eq!(lost().await, expected, "claims that ended with nothing, at claim {turn}");
+    }
+    let lease = take(4, true).await;
+    assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
+    // One that put the run off has not shown that it can be driven.
+    store.release(&lease, &Release::put_off(NOW, "no key")).await.must("put off");
+    let lease = take(5, true).await;
+    assert_eq!(lost().await, 3, "behind one that put it off");
+    store.release(&lease, &Release::clean()).await.must("release");
+    assert_eq!(lost().await, 0, "given back clean");
+    take(6, true).await;
+    assert_eq!(lost().await, 0, "behind one that gave it back");
+    let lease = take(7, false).await;
+    assert_eq!(lost().await, 1, "behind one that ended with nothing");
+    let played = Played::new("r1", &[]).await;
+    store.commit(&lease, played.commits().next().must("a commit")).await.must("commit");
+    take(8, false).await;
+    assert_eq!(lost().await, 0, "behind one that committed");
 }
 
 pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use runstate::decision::DecisionAction;
+use serde_json::json;
 
 use super::decision::Said;
 use super::run::How;
@@ -19,11 +20,12 @@ use crate::store::{Missing, Opened, quoted};
 /// about any other a person is asked. A run that somebody else has in hand is waited for until that lease is over.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
+  runstate resume tidy-folder-1 --detach
   runstate resume tidy-folder-1 --approve tidy-folder-1/rm_draft/1 --deny tidy-folder-1/rm_notes/1
 
 Exit codes:
-  0  the run ended naturally
+  0  the run ended naturally; with --detach it is left to a worker
   1  the run ended in another way (error, stopped, blocked), or its trace violates a diagram; a decision was not accepted
   2  there is no such run, it is over, another process drives it, or it cannot be read
   3  the run waits for a decision")]
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// Deny this question first, likewise
     #[arg(long, value_name = "SUSPENSION")]
     deny: Vec<String>,
+    /// Drive nothing here: leave the run to a worker, also one that was put off or set aside since it ended its workers
+    #[arg(long, conflicts_with_all = ["ask", "real_time"])]
+    detach: bool,
     #[command(flatten)]
     how: How,
 }
@@ -43,6 +48,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     args.check_questions()?;
     let opened = args.how.place.open(Missing::Refuse)?;
+    if args.detach {
+        return args.leave(&opened, out);
+    }
     // First, so that nothing is decided for a run that this process does not drive.
     let driven = run::take(opened, &args.run, args.how.lease, args.how.real_time)?;
     let approve = args.approve.iter().map(|question| (question, DecisionAction::Resume));
@@ -59,6 +67,27 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 impl Args {
+    /// Gives the run back, so that a worker may take it.
+    fn leave(&self, opened: &Opened, out: &mut Output) -> Result<Exit, Failure> {
+        let held = run::give_back(opened, &self.run, self.how.lease)?;
+        for (questions, action) in
+            [(&self.approve, DecisionAction::Resume), (&self.deny, DecisionAction::Cancel)]
+        {
+            for question in questions {
+                self.decide(opened, question, action, &[])?;
+            }
+        }
+        drop(held);
+        let (run, again) = (&self.run, opened.again());
+        if self.how.json {
+            out.json(&json!({"run": run, "store": opened.url()}));
+        } else {
+            out.line(&printable(&format!("{run} waits for a worker")));
+            out.line(&format!("drive it with: runstate worker{again}{}", again.note()));
+        }
+        Ok(Exit::Good)
+    }
+
     /// Refuses a question that is decided twice here, before any decision is given.
     fn check_questions(&self) -> Result<(), Failure> {
         let mut seen = HashSet::new();

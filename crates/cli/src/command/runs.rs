@@ -176,7 +176,7 @@ pub(super) fn notes(run: &RunInfo, now_ms: u64) -> Vec<String> {
     let reason = run.reason.as_ref().filter(|_| run.status == RunStatus::Done);
     // What kept it from going on does no more once it is over.
     let is_over = run.status == RunStatus::Done;
-    let put_off = run.not_before_ms.filter(|at| *at > now_ms && run.problem.is_some());
+    let put_off = run.not_before_ms.filter(|at| *at > now_ms && run.problem.is_some() && !run.is_set_aside());
     let put_off = put_off.map(|at| format!(", tried again {}", away(now_ms, at))).unwrap_or_default();
     let problem =
         run.problem.as_ref().filter(|_| !is_over).map(|problem| format!("problem: {problem}{put_off}"));
@@ -203,6 +203,7 @@ pub(super) fn to_json(run: &RunInfo, waits: Waits, now_ms: u64) -> Value {
         "holder": holder,
         "not_before_ms": run.not_before_ms,
         "problem": run.problem,
+        "set_aside": run.is_set_aside(),
         "cancel": run.cancel,
         "created_at_ms": run.created_at_ms,
         "changed_at_ms": run.changed_at_ms,

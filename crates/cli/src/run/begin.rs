@@ -48,6 +48,15 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     Ok(Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened })
 }
 
+/// A run in hand that is not driven: it is free for workers when that goes, whatever kept it from going on before.
+///
+/// # Errors
+/// A run that there is not, that is over, or that another process drives.
+pub(crate) fn give_back(opened: &Opened, run: &str, lease: Duration) -> Result<impl Sized + use<>, Failure> {
+    going_on(opened, run)?;
+    Held::claim(opened, run, lease)
+}
+
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {
     let (show, again) = (quoted(run), opened.again());
     Failure::new(format!("{}: the run {run:?} cannot be brought back: {error}", opened.url()))

@@ -43,7 +43,7 @@ fn parts(
 }
 
 /// How many columns lists have of a run.
-const INFO: usize = 14;
+const INFO: usize = 15;
 
 /// What lists say of a run.
 pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
@@ -66,6 +66,7 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     info.problem = optional(10);
     info.cancel = optional(11);
     info.changed_at_ms = nat(row.get(13));
+    info.lost = small(14, "lost")?;
     Ok(info)
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Sql {
 /// The columns of a [`RunInfo`](runstate::store::RunInfo).
 const INFO: &str =
     "coalesce(r.long_id, r.id), r.title, r.status, r.reason, r.version, r.steps, r.waiting, r.holder,
-    r.held_until, r.not_before, r.problem, r.cancel, r.created_at, r.changed_at";
+    r.held_until, r.not_before, r.problem, r.cancel, r.created_at, r.changed_at, r.lost";
 
 impl Sql {
     pub(crate) fn of(schema: &str) -> Self {
@@ -58,7 +58,8 @@ impl Sql {
             ),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
             claim_any: with(
-                "UPDATE {schema}.runs SET fence = fence + 1, holder = $1, held_until = $3
+                "UPDATE {schema}.runs SET fence = fence + 1, holder = $1, held_until = $3,
+                    lost = CASE WHEN holder IS NULL THEN lost WHEN committed_under = fence THEN 0 ELSE lost + 1 END
                     WHERE no = (
                         SELECT no FROM {schema}.runs
                         WHERE (status = 'Running' OR (status = 'Waiting' AND (mail OR cancel IS NOT NULL)))
@@ -72,7 +73,8 @@ impl Sql {
             renew_run: call("renew_run", 3),
             release: with(
                 "UPDATE {schema}.runs
-                    SET holder = NULL, held_until = NULL, not_before = $3, problem = $4, queued_at = changed_at
+                    SET holder = NULL, held_until = NULL, not_before = $3, problem = $4, queued_at = changed_at,
+                        lost = CASE WHEN $4::text IS NULL THEN 0 ELSE lost END
                     WHERE id = $1 AND fence = $2 RETURNING no",
             ),
             commit_run: call("commit_run", 47),

@@ -9,7 +9,7 @@ use crate::error::Outcome;
 use crate::number::{column, limit, narrow, number};
 
 const COLUMNS: &str = "id, title, status, reason, version, steps, waiting, holder, held_until_ms, not_before_ms, \
-     problem, cancel, created_at_ms, changed_at_ms";
+     problem, cancel, created_at_ms, changed_at_ms, lost";
 
 fn info(row: &Row<'_>) -> rusqlite::Result<Result<RunInfo, StoreError>> {
     let created = number(row.get(12)?);
@@ -26,6 +26,7 @@ fn info(row: &Row<'_>) -> rusqlite::Result<Result<RunInfo, StoreError>> {
     info.problem = row.get(10)?;
     info.cancel = row.get(11)?;
     info.changed_at_ms = number(row.get(13)?);
+    info.lost = narrow(row.get(14)?);
     Ok(match status_from_name(&status) {
         Ok(status) => {
             info.status = status;

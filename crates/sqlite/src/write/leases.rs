@@ -28,7 +28,9 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim) -> Outcome<Option<Lease>> 
         },
     };
     let mut take = conn.prepare_cached(
-        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = fence + 1 WHERE id = ?1 RETURNING fence",
+        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = fence + 1, \
+             lost = CASE WHEN holder IS NULL THEN lost WHEN committed_under = fence THEN 0 ELSE lost + 1 END \
+         WHERE id = ?1 RETURNING fence",
     )?;
     let fence = take.query_row(params![run, claim.holder, column(claim.until_ms)], |row| row.get(0))?;
     Ok(Some(Lease::new(run, number(fence))))
@@ -84,7 +86,8 @@ fn fence(conn: &Connection, run: &str) -> Outcome<Option<i64>> {
 
 pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release) -> Outcome<()> {
     let mut give = conn.prepare_cached(
-        "UPDATE runs SET holder = NULL, held_until_ms = NULL, not_before_ms = ?3, problem = ?4 \
+        "UPDATE runs SET holder = NULL, held_until_ms = NULL, not_before_ms = ?3, problem = ?4, \
+             lost = iif(?4 IS NULL, 0, lost) \
          WHERE id = ?1 AND fence = ?2",
     )?;
     let not_before = release.not_before_ms.map(column);

@@ -51,6 +51,8 @@ pub async fn drive(driver: Driver, drain: CancellationToken) -> Result<(), Store
         .poll(Duration::from_millis(20))
         .put_off(Duration::from_millis(100))
         .at_once(8)
+        // Here it is the workers that are killed, again and again.
+        .set_aside_after(u32::MAX)
         .run(&host, drain)
         .await
 }

@@ -1,0 +1,89 @@
+//! Runs that end the process that drives them.
+
+use std::time::Duration;
+
+use runstate::agent::{CancellationToken, async_trait};
+use runstate::store::{Claim, Host, HostError, Job, Loaded, Release};
+use serde_json::json;
+
+use super::world::World;
+
+/// Never says what a run called `poison` is driven with: a worker that asks is stuck, and its end is that of a process that died.
+struct Deadly<'w>(&'w World);
+
+#[async_trait]
+impl Host for Deadly<'_> {
+    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+        if run.info.id == "poison" {
+            self.0.ledger().note("prepared");
+            std::future::pending::<()>().await;
+        }
+        self.0.host.prepare(run).await
+    }
+}
+
+/// Workers that end one after the other, each with the run in hand.
+async fn ended(world: &World, workers: usize) {
+    for worker in 0..workers {
+        let name = format!("worker-{worker}");
+        let (worker, host) = (world.worker(&name), Deadly(world));
+        let driven = worker.run(&host, CancellationToken::new());
+        tokio::time::timeout(Duration::from_secs(40), driven).await.unwrap_err();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_ended_two_workers_is_set_aside() {
+    let world = World::new();
+    world.create("poison", json!([])).await;
+    ended(&world, 3).await;
+    assert_eq!(world.ledger().count("prepared"), 2, "the third worker does not touch it");
+    let info = world.loaded("poison").await.info;
+    assert!(info.is_set_aside(), "{info:?}");
+    let problem = info.problem.unwrap();
+    assert!(problem.starts_with("it is set aside: 2 processes in a row have ended"), "{problem}");
+    // Others go on beside it.
+    world.create("fine", json!([])).await;
+    world.worker("w").run_ready(&Deadly(&world)).await.unwrap();
+    assert_eq!(world.status("fine").await, "Done natural_end");
+    assert_eq!(world.ledger().count("prepared"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_given_back_is_driven_again() {
+    let world = World::new();
+    world.create("poison", json!([])).await;
+    ended(&world, 3).await;
+    let lease =
+        world.store.claim(&Claim::of("poison", "ada", u64::MAX / 4, u64::MAX / 2)).await.unwrap().unwrap();
+    world.store.release(&lease, &Release::clean()).await.unwrap();
+    let info = world.loaded("poison").await.info;
+    assert_eq!((info.lost, info.problem, info.not_before_ms), (0, None, None));
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("poison").await, "Done natural_end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_set_aside_is_cancelled_without_being_driven() {
+    let world = World::new();
+    world.create("poison", json!([])).await;
+    ended(&world, 3).await;
+    world.store.cancel("poison", "it ends workers").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    world.worker("w").run_ready(&Deadly(&world)).await.unwrap();
+    assert_eq!(world.status("poison").await, "Done cancelled");
+    assert_eq!(world.ledger().count("prepared"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_can_be_told_to_go_on_for_longer() {
+    let world = World::new();
+    world.create("poison", json!([])).await;
+    ended(&world, 3).await;
+    let worker = world.worker("w").set_aside_after(3);
+    let host = Deadly(&world);
+    let driven = worker.run(&host, CancellationToken::new());
+    tokio::time::timeout(Duration::from_secs(100), driven).await.unwrap_err();
+    assert_eq!(world.ledger().count("prepared"), 3);
+}
