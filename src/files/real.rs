@@ -26,6 +26,12 @@ impl Disk for RealDisk {
             Open::New => options.write(true).create_new(true),
             Open::Append => options.read(true).append(true).create(true),
         };
+        private(&mut options);
+        // What is written from its beginning takes the place of a link, and does not go through it.
+        if how == Open::Write && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            fs::remove_file(path)?;
+            options.create_new(true);
+        }
         // Before it is opened: the opening of a pipe waits for its other end.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let why = format!("{} is no file", path.display());
@@ -47,6 +53,12 @@ impl Disk for RealDisk {
         fs::remove_file(path)
     }
 
+    #[cfg(unix)]
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.create_private_folder(path)
+    }
+
+    #[cfg(not(unix))]
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         fs::create_dir(path)
     }
@@ -87,6 +99,16 @@ impl Disk for RealDisk {
         Ok(Some(stamp).filter(|stamp| is_settled(stamp, now())))
     }
 }
+
+/// For its user alone, if it is made: whatever the umask is.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_: &mut OpenOptions) {}
 
 /// The time of the last change of anything about the file: unlike that of its content, nobody can set it.
 #[cfg(unix)]
@@ -161,6 +183,21 @@ impl DiskFile for RealFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_not_written_through() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = std::env::temp_dir().join(format!("runstate-links-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [mine, link] = ["mine", "link"].map(|name| folder.join(name));
+        fs::write(&mine, "mine").unwrap();
+        symlink(&mine, &link).unwrap();
+        RealDisk.open(&link, Open::Write).unwrap().write(b"new").unwrap();
+        assert_eq!((fs::read(&mine).unwrap(), fs::read(&link).unwrap()), (b"mine".to_vec(), b"new".to_vec()));
+        assert_eq!(fs::symlink_metadata(&link).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_file_in_the_place_of_another_has_another_stamp() {

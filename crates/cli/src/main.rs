@@ -59,9 +59,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// What is said of arguments, which are quoted in it: an address, which may have a password, is left out, and nothing in them can garble
+/// a terminal or begin a line.
+fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
+    let text = args.map(|arg| arg.to_string_lossy().into_owned()).fold(text, |text, arg| {
+        if arg.contains("://") || arg.contains("password") {
+            return text.replace(&arg, "…");
+        }
+        let shown = output::printable(&arg);
+        if shown == arg { text } else { text.replace(&arg, &shown) }
+    });
+    output::harmless(&text).into_owned()
+}
+
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.
 fn usage(refused: &clap::Error) -> ExitCode {
-    let text = refused.render().to_string();
+    let text = quotable(refused.render().to_string(), std::env::args_os());
     if refused.use_stderr() {
         output::complain(text.trim_end());
         return Exit::BadInput.into();

@@ -1,5 +1,6 @@
 //! Standard output and standard error.
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -27,15 +28,21 @@ impl Output {
         }
     }
 
-    /// Writes a line.
+    /// Writes a line, or several. What could garble a terminal is escaped.
     pub(crate) fn line(&mut self, line: &str) {
-        self.text(line);
+        self.text(&harmless(line));
         self.text("\n");
     }
 
     /// Writes a JSON value on lines of its own.
     pub(crate) fn json(&mut self, value: &serde_json::Value) {
-        self.line(&format!("{value:#}"));
+        self.text(&in_ascii_where_unseen(&format!("{value:#}\n")));
+    }
+
+    /// Writes a text of JSON as a line.
+    pub(crate) fn json_line(&mut self, json: &str) {
+        self.text(&in_ascii_where_unseen(json));
+        self.text("\n");
     }
 
     /// Passes on what is buffered.
@@ -63,12 +70,44 @@ pub(crate) fn columns() -> usize {
 
 /// A line on standard output, at once: for what goes on for long. A reader that went away is no error.
 pub(crate) fn say(line: &str) {
-    drop(writeln!(io::stdout(), "{line}"));
+    drop(writeln!(io::stdout(), "{}", harmless(line)));
 }
 
 /// A line for a person on standard error. Nothing is left to do if even that fails.
 pub(crate) fn complain(line: &str) {
-    drop(writeln!(io::stderr(), "{line}"));
+    drop(writeln!(io::stderr(), "{}", harmless(line)));
+}
+
+/// Lines in which no character but their ends moves or changes what a terminal shows.
+pub(crate) fn harmless(lines: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || is_unseen(c));
+    if !lines.contains(is_harmful) {
+        return Cow::Borrowed(lines);
+    }
+    let mut shown = String::with_capacity(lines.len());
+    for c in lines.chars() {
+        if is_harmful(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// JSON in which what cannot be seen is escaped as JSON has it: the same to a program, and harmless in a terminal.
+fn in_ascii_where_unseen(json: &str) -> Cow<'_, str> {
+    let is_unsafe = |c: char| c != '\n' && (c.is_control() || is_unseen(c));
+    if !json.contains(is_unsafe) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if !is_unsafe(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            shown.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// The text with what cannot be seen made visible, so that what a file or a model says can neither garble a terminal nor pass for
@@ -106,5 +145,14 @@ mod tests {
         assert_eq!(printable("grüße, 世界 🦀"), "grüße, 世界 🦀");
         assert_eq!(exact("a\tb\u{9b}31m\u{202e}x"), "a\\u{9}b\\u{9b}31m\\u{202e}x");
         assert_ne!(exact("a\u{80}"), exact("a\u{81}"));
+        assert_eq!(harmless("a\n\tb\u{1b}[2J\u{9b}"), "a\n\tb\\u{1b}[2J\\u{9b}");
+    }
+
+    #[test]
+    fn json_says_the_same_in_characters_that_are_seen() {
+        let value = serde_json::json!({"a\u{9b}": "b\u{202e}c\u{7f}\u{e0001}\n"});
+        let shown = in_ascii_where_unseen(&value.to_string()).into_owned();
+        assert_eq!(shown, "{\"a\\u009b\":\"b\\u202ec\\u007f\\udb40\\udc01\\n\"}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 }

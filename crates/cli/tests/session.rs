@@ -11,6 +11,21 @@ use tempfile::TempDir;
 /// The root of the repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// A secret that is in the environment of each command, and in addresses and keys of some tests. No command says it.
+pub(crate) const SECRET: &str = "S3CRET-0f9d27";
+/// The key of the tests that store runs under one.
+const KEY: &str = "abababababababababababababababababababababababababababababababab";
+
+/// No output has a character that moves or changes what a terminal shows, nor a secret.
+#[track_caller]
+fn assert_harmless(command: &str, output: &str) {
+    let is_raw = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || runstate::actor::is_unseen(c));
+    assert!(!output.contains(is_raw), "{command} says a raw control character: {output:?}");
+    for secret in [SECRET, KEY] {
+        assert!(!output.contains(secret), "{command} says a secret: {output}");
+    }
+}
+
 /// A folder of its own for one test, with a home of its own.
 pub(crate) struct Session {
     folder: TempDir,
@@ -47,6 +62,7 @@ impl Session {
             .env_remove("RUNSTATE_STORE")
             .env_remove("RUNSTATE_KEY")
             .env("USER", "tester")
+            .env("RUNSTATE_TEST_SECRET", SECRET)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -82,7 +98,11 @@ impl Session {
     }
 
     /// What a command with these arguments said.
+    #[track_caller]
     pub(crate) fn said(&self, args: &[&str], output: &Output) -> Said {
+        for said in [&output.stdout, &output.stderr] {
+            assert_harmless(&args.join(" "), std::str::from_utf8(said).unwrap());
+        }
         let text = |bytes: &[u8]| self.redacted(std::str::from_utf8(bytes).unwrap());
         Said {
             command: self.redacted(&format!("runstate {}", args.join(" "))),

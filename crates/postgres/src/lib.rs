@@ -24,7 +24,7 @@
 //! let refused = "postgres://db.example/runs?sslmode=verify-fully".parse::<PostgresOptions>().unwrap_err();
 //! assert_eq!(
 //!     refused.to_string(),
-//!     "sslmode is \"verify-fully\"; expected disable, prefer, require, verify-ca or verify-full",
+//!     "sslmode is unknown; expected disable, prefer, require, verify-ca or verify-full",
 //! );
 //! ```
 //!

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::config::{Host, TargetSessionAttrs};
 
 use crate::params;
 
@@ -53,10 +53,12 @@ impl FromStr for SslMode {
             "require" => SslMode::Require,
             "verify-ca" => SslMode::VerifyCa,
             "verify-full" => SslMode::VerifyFull,
-            other => {
-                return Err(OptionsError::new(format!(
-                    "sslmode is {other:?}; expected disable, prefer, require, verify-ca or verify-full"
-                )));
+            // It is not quoted: in a string that was put together wrongly it may be a password.
+            _ => {
+                return Err(OptionsError::new(
+                    "sslmode is unknown; expected disable, prefer, require, verify-ca or verify-full"
+                        .to_owned(),
+                ));
             }
         })
     }
@@ -66,12 +68,11 @@ impl FromStr for SslMode {
 #[derive(Debug)]
 pub struct OptionsError {
     what: String,
-    cause: Option<tokio_postgres::Error>,
 }
 
 impl OptionsError {
     fn new(what: String) -> Self {
-        OptionsError { what, cause: None }
+        OptionsError { what }
     }
 }
 
@@ -81,11 +82,7 @@ impl fmt::Display for OptionsError {
     }
 }
 
-impl Error for OptionsError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_ref().map(|cause| cause as _)
-    }
-}
+impl Error for OptionsError {}
 
 /// Longer than this, and the channel of its notifications would have no name.
 const SCHEMA: usize = 50;
@@ -98,10 +95,13 @@ impl PostgresOptions {
     pub fn new(string: &str) -> Result<Self, OptionsError> {
         let (left, [ssl, root]) = params::take(string, ["sslmode", "sslrootcert"])
             .map_err(|why| OptionsError::new(format!("the connection string cannot be read: {why}")))?;
-        let mut config: Config = left.parse().map_err(|cause: tokio_postgres::Error| {
-            let why = cause.source().map(|why| format!(": {why}")).unwrap_or_default();
-            let what = format!("the connection string cannot be read{why}; expected postgres://user@host/database or host=… user=…");
-            OptionsError { what, cause: Some(cause) }
+        // What the client says of it may quote it, with a password in it.
+        let mut config: Config = left.parse().map_err(|_| {
+            OptionsError::new(
+                "the connection string cannot be read, and is not shown, as it may have a password; expected \
+                 postgres://user@host/database or host=… user=…"
+                    .to_owned(),
+            )
         })?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(5));
@@ -181,6 +181,45 @@ impl PostgresOptions {
     pub fn root_certificates(mut self, file: impl Into<PathBuf>) -> Self {
         self.root = Some(file.into());
         self
+    }
+
+    /// Is there a password in the connection string?
+    pub fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
+    /// The address of the server, for people: user, hosts and database, and no password. A part with other characters than letters,
+    /// digits, `.`, `_`, `-` and `/` is left out, since a password that was not encoded may be in it.
+    ///
+    /// ```
+    /// use runstate_postgres::PostgresOptions;
+    ///
+    /// let options: PostgresOptions = "postgres://ada:secret@db:5433/runs".parse()?;
+    /// assert_eq!(options.address(), "postgres://ada@db:5433/runs");
+    /// # Ok::<(), runstate_postgres::OptionsError>(())
+    /// ```
+    pub fn address(&self) -> String {
+        let part = |text: &str| {
+            let is_plain = |char: char| char.is_ascii_alphanumeric() || "._-/".contains(char);
+            if text.chars().all(is_plain) { text.to_owned() } else { "…".to_owned() }
+        };
+        let hosts = self.config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => part(name),
+            #[cfg(unix)]
+            Host::Unix(path) => part(&path.to_string_lossy()),
+        });
+        let ports = self.config.get_ports();
+        let port = |at: usize| {
+            let port = ports.get(at).or(ports.first().filter(|_| ports.len() == 1));
+            port.filter(|port| **port != 5432)
+        };
+        let hosts = hosts.enumerate().map(|(at, host)| match port(at) {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        });
+        let user = self.config.get_user().map(|user| format!("{}@", part(user))).unwrap_or_default();
+        let database = self.config.get_dbname().map(|name| format!("/{}", part(name))).unwrap_or_default();
+        format!("postgres://{user}{}{database}", hosts.collect::<Vec<_>>().join(","))
     }
 
     /// The name of the schema, as SQL.

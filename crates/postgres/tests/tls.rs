@@ -106,10 +106,10 @@ fn options_that_cannot_work_are_told() {
     for (string, told) in [
         (
             "postgres://h/d?sslmode=all",
-            "sslmode is \"all\"; expected disable, prefer, require, verify-ca or verify-full",
+            "sslmode is unknown; expected disable, prefer, require, verify-ca or verify-full",
         ),
         ("mysql://h/d", "the connection string cannot be read"),
-        ("postgres://h/d?prot=1", "unknown option `prot`"),
+        ("postgres://h/d?prot=1", "the connection string cannot be read, and is not shown"),
         ("postgres://h/d?sslrootcert=%ff", "the value of sslrootcert is not UTF-8"),
     ] {
         let error = PostgresOptions::new(string).unwrap_err().to_string();

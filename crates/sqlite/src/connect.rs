@@ -40,11 +40,7 @@ pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
 #[cfg(unix)]
 fn make(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt;
-    // These SQLite does not take for paths.
-    let name = path.as_os_str().as_encoded_bytes();
-    if name != b":memory:" && !name.starts_with(b"file:") {
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
-    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
 }
 
 /// Is the log written back into the file when the connection is the last one to close it?
@@ -97,6 +93,10 @@ pub(crate) fn reader(path: &Path, options: &Options) -> Outcome<Connection> {
 }
 
 fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection> {
+    // A relative one may be `:memory:`, or begin with `file:`, which SQLite reads as a URI with options of its own.
+    let path = std::path::absolute(path).map_err(|error| {
+        StoreError::failed(format!("the path {} cannot be used: {error}", path.display()))
+    })?;
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(options.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);

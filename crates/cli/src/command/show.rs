@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             }
             out.json(&shown);
         }
-        Format::Jsonl => source.each(only, |_, event| out.line(&event.to_json()))?,
+        Format::Jsonl => source.each(only, |_, event| out.json_line(&event.to_json()))?,
     }
     Ok(Exit::Good)
 }

@@ -110,6 +110,9 @@ impl Summary {
                     ),
                 );
             }
+            if let Some(warning) = warning(call) {
+                line("", format!("warning: {}", cut(&exact(warning))));
+            }
         }
         for (decision, is_taken) in self.decisions() {
             let taken = match info.status {
@@ -141,6 +144,9 @@ impl Summary {
                 json!({"call": name, "tool": record.tool(), "arguments": record.arguments(), "status": call.status()});
             if let Some((what, said)) = came_of(call) {
                 shown[what] = said;
+            }
+            if let Some(warning) = warning(call) {
+                shown["warning"] = warning.into();
             }
             shown
         });
@@ -180,6 +186,11 @@ fn came_of(call: &AnyToolCall) -> Option<(&'static str, Value)> {
         | AnyToolCall::Suspended(_)
         | AnyToolCall::Resuming(_) => None,
     }
+}
+
+fn warning(call: &AnyToolCall) -> Option<&str> {
+    let AnyToolCall::Succeeded(call) = call else { return None };
+    call.warning()
 }
 
 /// The beginning of a long text, for a line.

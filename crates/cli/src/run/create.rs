@@ -29,11 +29,11 @@ const OURS_MS: u64 = 10_000;
 /// the run was created.
 pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
     let template = file.scenario.folder.as_ref().map(|folder| file.base.join(folder));
-    runs::check_template(template.as_deref())?;
+    let state_dir = place.state_dir()?;
+    runs::check_template(template.as_deref(), &state_dir)?;
     if let Some(template) = &template {
         keys::keep_out_of(template, place.key_file())?;
     }
-    let state_dir = place.state_dir()?;
     let mut folder = RunFolder::claim(&state_dir, &file.scenario.name, 1)?;
     let opened = place.open(Missing::Make)?;
     while !is_put(&opened, &mut folder, file, template.as_deref(), is_driven_here)? {

@@ -44,7 +44,7 @@ pub(crate) fn report(
     out.text(&format!("\n{}\n", timeline(driven)?));
     out.text(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
-    out.line(&format!("folder   {}", driven.folder().display()));
+    out.line(&printable(&format!("folder   {}", driven.folder().display())));
     let (id, place) = (quoted(id), place.to_repeat());
     let note = place.note();
     out.line(&format!("look at it again with: runstate show {id}{place}{note}"));

@@ -1,55 +1,98 @@
 //! A fresh copy of a scenario's folder.
+//!
+//! Each folder and file of it is opened below the open folder, and none through a link: one that is put in while the copy is made
+//! leads nowhere.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+
+use super::durable::{make_folder, private};
+use super::open::below;
 use crate::failure::Failure;
 
 /// The most files and folders that are copied.
-const MOST_ENTRIES: usize = 10_000;
+pub(super) const MOST_ENTRIES: usize = 10_000;
 /// The most bytes that are copied.
-const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 
-/// Refuses what is no folder.
+/// Opens a folder that is no link.
 ///
 /// # Errors
-/// A folder that there is not, and a file.
-pub(super) fn check(from: &Path) -> Result<(), Failure> {
-    let about =
-        fs::metadata(from).map_err(|error| Failure::io("read the scenario's folder", from, &error))?;
-    if !about.is_dir() {
+/// A folder that there is not, a link, and a file.
+fn open(from: &Path) -> Result<Dir, Failure> {
+    let failed = |error: io::Error| Failure::io("read the scenario's folder", from, &error);
+    let about = fs::symlink_metadata(from).map_err(failed)?;
+    if !about.is_dir() && !about.is_symlink() {
         return Err(Failure::new(format!("the scenario's folder {} is a file", from.display())));
     }
-    Ok(())
+    let Some(name) = from.file_name().and_then(|name| name.to_str()) else {
+        // It ends with `..`, or is the current folder: no link has such a name.
+        return Dir::open_ambient_dir(from, ambient_authority()).map_err(failed);
+    };
+    let parent = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = Dir::open_ambient_dir(parent, ambient_authority()).map_err(failed)?;
+    below(&parent, name).map_err(|error| {
+        failed(error).with_help("name the folder itself; a scenario of others may lead anywhere")
+    })
+}
+
+/// Refuses what is no folder, and one that the copy would be in.
+///
+/// # Errors
+/// A folder that there is not, a link, a file; a folder that has the folder of all runs in it.
+pub(super) fn check(from: &Path, state_dir: &Path) -> Result<(), Failure> {
+    open(from)?;
+    let (Ok(from), Some(state_dir)) = (from.canonicalize(), canonical(state_dir)) else { return Ok(()) };
+    if !state_dir.starts_with(&from) {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "the scenario's folder {} has the folder of all runs in it: {}",
+        from.display(),
+        state_dir.display()
+    ))
+    .with_help("name another one with --state-dir: a copy would have all runs in it"))
+}
+
+/// A path without links, though its end is not there yet.
+fn canonical(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|there| {
+        let rest = path.strip_prefix(there).ok()?;
+        Some(there.canonicalize().ok()?.join(rest))
+    })
 }
 
 /// Copies the files and folders of `from` to `to`, which must not exist yet.
 ///
 /// # Errors
-/// Whatever cannot be read or written; symlinks and special files, of which a copy could lead out of the folder; more
-/// than the limits of this module.
+/// Whatever cannot be read or written; links and special files, of which a copy could lead out of the folder; more than the limits
+/// of this module.
 pub(super) fn folder(from: &Path, to: &Path) -> Result<(), Failure> {
-    check(from)?;
+    let root = open(from)?;
     let (mut entries, mut bytes) = (0, 0);
-    let mut open: Vec<(PathBuf, PathBuf)> = vec![(from.to_path_buf(), to.to_path_buf())];
-    while let Some((from, to)) = open.pop() {
-        fs::create_dir(&to).map_err(|error| Failure::io("make the folder", &to, &error))?;
-        let listing = fs::read_dir(&from).map_err(|error| Failure::io("read", &from, &error))?;
+    let mut rest = vec![PathBuf::new()];
+    while let Some(inside) = rest.pop() {
+        let (source, target) = (from.join(&inside), to.join(&inside));
+        make_folder(&target).map_err(|error| Failure::io("make the folder", &target, &error))?;
+        let here = if inside.as_os_str().is_empty() { Path::new(".") } else { &inside };
+        let listing = root.read_dir(here).map_err(|error| Failure::io("read", &source, &error))?;
         for entry in listing {
-            let entry = entry.map_err(|error| Failure::io("read", &from, &error))?;
-            let (source, target) = (entry.path(), to.join(entry.file_name()));
+            let entry = entry.map_err(|error| Failure::io("read", &source, &error))?;
+            let inside = inside.join(entry.file_name());
+            let source = from.join(&inside);
             let about = entry.metadata().map_err(|error| Failure::io("read", &source, &error))?;
             entries += 1;
-            bytes += if about.is_file() { about.len() } else { 0 };
-            if entries > MOST_ENTRIES || bytes > MOST_BYTES {
-                return Err(Failure::new(format!(
-                    "the scenario's folder has more than {MOST_ENTRIES} entries or {MOST_BYTES} bytes"
-                )));
-            }
             if about.is_dir() {
-                open.push((source, target));
+                rest.push(inside);
             } else if about.is_file() {
-                fs::copy(&source, &target).map_err(|error| Failure::io("copy", &source, &error))?;
+                bytes += copy(&root, &inside, to, MOST_BYTES - bytes)
+                    .map_err(|error| Failure::io("copy", &source, &error))?;
             } else {
                 return Err(Failure::new(format!(
                     "cannot copy {}: it is a symlink or a special file",
@@ -57,7 +100,41 @@ pub(super) fn folder(from: &Path, to: &Path) -> Result<(), Failure> {
                 ))
                 .with_help("a scenario's folder has files and folders alone"));
             }
+            if entries > MOST_ENTRIES || bytes > MOST_BYTES {
+                return Err(Failure::new(format!(
+                    "the scenario's folder has more than {MOST_ENTRIES} entries or {MOST_BYTES} bytes"
+                )));
+            }
         }
     }
+    Ok(())
+}
+
+/// Copies a file, and one byte more than is left at most. Gives how many bytes were copied.
+fn copy(root: &Dir, inside: &Path, to: &Path, left: u64) -> io::Result<u64> {
+    let mut options = OpenOptions::new();
+    let file = root.open_with(inside, super::unblocked(options.read(true).follow(FollowSymlinks::No)))?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is no file any more"));
+    }
+    let target = to.join(inside);
+    let mut made = private(fs::File::options().write(true).create_new(true)).open(&target)?;
+    let copied = io::copy(&mut io::Read::take(file, left.saturating_add(1)), &mut made)?;
+    keep_executable(&about, &made)?;
+    Ok(copied)
+}
+
+/// A script stays one.
+#[cfg(unix)]
+fn keep_executable(was: &cap_std::fs::Metadata, made: &fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    use cap_std::fs::MetadataExt;
+    if was.mode() & 0o111 == 0 { Ok(()) } else { made.set_permissions(fs::Permissions::from_mode(0o700)) }
+}
+
+#[cfg(not(unix))]
+fn keep_executable(_: &cap_std::fs::Metadata, _: &fs::File) -> io::Result<()> {
     Ok(())
 }

@@ -22,6 +22,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cap_std::fs::OpenOptions;
+
 use crate::failure::Failure;
 use numbers::Numbers;
 
@@ -131,12 +133,12 @@ impl Drop for RunFolder {
     }
 }
 
-/// Refuses what is no folder, before anything is made.
+/// Refuses what is no folder, and one that the folder of all runs is in, before anything is made.
 ///
 /// # Errors
 /// As a copy of it would.
-pub(crate) fn check_template(template: Option<&Path>) -> Result<(), Failure> {
-    template.map_or(Ok(()), copy::check)
+pub(crate) fn check_template(template: Option<&Path>, state_dir: &Path) -> Result<(), Failure> {
+    template.map_or(Ok(()), |template| copy::check(template, state_dir))
 }
 
 /// A folder that goes when this value does, however deep it has become.
@@ -168,4 +170,16 @@ pub(crate) fn throwaway(template: Option<&Path>) -> Result<Throwaway, Failure> {
         copy::folder(template, folder.path())?;
     }
     Ok(Throwaway(folder))
+}
+
+/// A pipe that was put in for a file since it was looked at must not make anything wait.
+#[cfg(unix)]
+pub(crate) fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
+    use cap_std::fs::OpenOptionsExt;
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
+    options
 }

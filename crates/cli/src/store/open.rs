@@ -19,7 +19,7 @@ pub(super) async fn open(url: &StoreUrl) -> Result<Arc<dyn RunStore>, StoreError
             make_folder_of(path)?;
             Ok(Arc::new(SqliteStore::open(path)?))
         }
-        StoreUrl::Postgres(url) => postgres(url).await,
+        StoreUrl::Postgres(address) => postgres(address.url()).await,
         StoreUrl::File(folder) => Ok(Arc::new(FileStore::open(folder)?.telling(tell_repair))),
     }
 }

@@ -4,15 +4,69 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::output::printable;
+
 /// Where runs are durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoreUrl {
     /// A file of SQLite.
     Sqlite(PathBuf),
-    /// A database of a PostgreSQL server, as its clients say it.
-    Postgres(String),
+    /// A database of a PostgreSQL server.
+    Postgres(Address),
     /// A folder with a folder for each run.
     File(PathBuf),
+}
+
+/// The address of a database: as its clients read it, and as it is shown.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    url: String,
+    shown: String,
+}
+
+impl Address {
+    /// The address that a client of the database reads.
+    ///
+    /// # Errors
+    /// One that it cannot read. The text is no part of the message: a password may be anywhere in it.
+    fn read(url: &str) -> Result<Self, String> {
+        Ok(Address { url: url.to_owned(), shown: shown(url)? })
+    }
+
+    /// As a client reads it, with a password.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+/// Without a password, wherever it stands.
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn shown(url: &str) -> Result<String, String> {
+    let options: runstate_postgres::PostgresOptions = url.parse().map_err(|error| format!("{error}"))?;
+    let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
+    let is_harmless = |one: &str| one.is_empty() || HARMLESS.contains(&one.split('=').next().unwrap_or(one));
+    // What is encoded may be a password that the client does not take for one.
+    let address = url.split('?').next().unwrap_or(url);
+    let is_usual = address.chars().all(|c| c.is_ascii_alphanumeric() || "._-:/@".contains(c));
+    let is_plain =
+        is_usual && !options.has_password() && !url.contains('%') && parameters.split('&').all(is_harmless);
+    Ok(if is_plain { printable(url) } else { options.address() })
+}
+
+/// Parameters that tell nothing that is not to be seen.
+#[cfg(feature = "postgres")]
+const HARMLESS: [&str; 7] =
+    ["application_name", "connect_timeout", "host", "port", "sslmode", "sslrootcert", "user"];
+
+#[cfg(not(feature = "postgres"))]
+fn shown(_: &str) -> Result<String, String> {
+    Ok("postgres://…".to_owned())
 }
 
 /// What there is.
@@ -34,7 +88,7 @@ impl StoreUrl {
     /// Is there something in it that is not shown?
     pub(super) fn has_secret(&self) -> bool {
         match self {
-            StoreUrl::Postgres(url) => without_password(url) != *url,
+            StoreUrl::Postgres(address) => address.shown != address.url,
             StoreUrl::Sqlite(_) | StoreUrl::File(_) => false,
         }
     }
@@ -45,13 +99,17 @@ impl FromStr for StoreUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((scheme, rest)) = text.split_once(':') else {
-            return Err(format!("expected {FORMS}, got no `:` in it; a file is sqlite:{text}"));
+            return Err(format!("expected {FORMS}, got no `:` in it; a file is sqlite:PATH"));
         };
         let path = || {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             match path {
                 "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
                 // A shell does that where the word begins with it, and here it does not.
+                // Not quoted, as all that is not read: it may have a password.
+                path if path.contains("://") => {
+                    Err(format!("expected a path behind `{}:`, got the address of something else", scheme))
+                }
                 "~" => Err(HOME.to_owned()),
                 path if path.starts_with("~/") => Err(HOME.to_owned()),
                 path => Ok(PathBuf::from(path)),
@@ -60,9 +118,8 @@ impl FromStr for StoreUrl {
         match scheme {
             "sqlite" => Ok(StoreUrl::Sqlite(path()?)),
             "file" => Ok(StoreUrl::File(path()?)),
-            "postgres" | "postgresql" => Ok(StoreUrl::Postgres(text.to_owned())),
-            // What is behind it is not quoted: a misspelt one may have a password there.
-            _ if rest.starts_with("//") => Err(format!("expected {FORMS}, got the scheme {scheme:?}")),
+            "postgres" | "postgresql" => Ok(StoreUrl::Postgres(Address::read(text)?)),
+            // It is not quoted: a misspelt one may have a password anywhere.
             _ => Err(format!("expected {FORMS}, got another scheme")),
         }
     }
@@ -72,37 +129,11 @@ impl FromStr for StoreUrl {
 impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreUrl::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
-            StoreUrl::File(path) => write!(f, "file:{}", path.display()),
-            StoreUrl::Postgres(url) => f.write_str(&without_password(url)),
+            StoreUrl::Sqlite(path) => write!(f, "sqlite:{}", printable(&path.display().to_string())),
+            StoreUrl::File(path) => write!(f, "file:{}", printable(&path.display().to_string())),
+            StoreUrl::Postgres(address) => f.write_str(&address.shown),
         }
     }
-}
-
-/// A password is masked up to the last `@`: whoever forgot to encode one that is in it is not to find it in a log. The client
-/// takes all before the first `@` for user and password, slashes and question marks included.
-fn without_password(url: &str) -> String {
-    // Who forgot the slashes did not mean to tell it either.
-    let behind = url.find("://").map_or_else(|| url.find(':').map_or(0, |at| at + 1), |at| at + 3);
-    let (scheme, rest) = url.split_at(behind);
-    let user = rest.split_once('@').and_then(|(user, _)| user.split_once(':'));
-    let shown = match (user, rest.rsplit_once('@')) {
-        (Some((user, _)), Some((_, host))) => format!("{scheme}{user}:***@{host}"),
-        _ => url.to_owned(),
-    };
-    match shown.split_once('?') {
-        // A password may stand among the parameters, too, whatever somebody took its name to be.
-        Some((shown, parameters)) if !parameters.split('&').all(is_harmless) => shown.to_owned(),
-        _ => shown,
-    }
-}
-
-/// Parameters that tell nothing that somebody may not see.
-const HARMLESS: [&str; 7] =
-    ["application_name", "connect_timeout", "host", "port", "sslmode", "sslrootcert", "user"];
-
-fn is_harmless(parameter: &str) -> bool {
-    HARMLESS.contains(&parameter.split('=').next().unwrap_or(parameter))
 }
 
 /// What was given for a URL. Why it is none is said by the command: the parser of arguments would show it, and the password
@@ -148,31 +179,39 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "postgres")]
     #[test]
     fn a_password_is_not_said() {
-        let said = |url: &str| url.parse::<StoreUrl>().unwrap().to_string();
-        assert_eq!(said("postgres://ada:se@cret@db:5432/runs"), "postgres://ada:***@db:5432/runs");
-        assert_eq!(said("postgres://ada:se/cret@127.0.0.1:1/db"), "postgres://ada:***@127.0.0.1:1/db");
-        assert_eq!(
-            said("postgres://ada:a?b#c:d@db/runs?sslmode=disable"),
-            "postgres://ada:***@db/runs?sslmode=disable"
-        );
-        assert_eq!(said("postgres://ada:se?password=x@db/runs"), "postgres://ada:***@db/runs");
-        assert_eq!(said("postgres://ada@db/runs?password=a@b"), "postgres://ada@db/runs");
-        assert_eq!(said("postgres://db/runs?user=ada&password=secret"), "postgres://db/runs");
-        assert_eq!(said("postgres://db/runs?user=ada&p%61ssword=secret"), "postgres://db/runs");
-        assert_eq!(said("postgres:ada:secret@db/runs"), "postgres:ada:***@db/runs");
-        assert_eq!(said("postgres://db/runs?passphrase=secret"), "postgres://db/runs");
-        // The client takes these for passwords.
-        assert_eq!(said("postgres://ada:se/cret@db/runs"), "postgres://ada:***@db/runs");
-        assert_eq!(
-            said("postgres://ada:se?cret@db/runs?sslmode=disable"),
-            "postgres://ada:***@db/runs?sslmode=disable"
-        );
-        assert_eq!(said("postgres://ada:se:c@r/e?t@db/runs"), "postgres://ada:***@db/runs");
-        assert_eq!(
-            said("postgres://ada@db:5432/runs?application_name=a@b"),
-            "postgres://ada@db:5432/runs?application_name=a@b"
-        );
+        let said = |url: &str| url.parse::<StoreUrl>().map_or_else(|why| why, |url| format!("{url} {url:?}"));
+        for url in [
+            "postgres://ada:S3CRET@db:5432/runs",
+            "postgres://ada:S3CRET@db/runs?sslmode=disable",
+            "postgres://ada:x/S3CRET@127.0.0.1:1/db",
+            "postgres://ada:x@S3CRET@db/runs",
+            "postgres://ada:a?b#c:S3CRET@db/runs?sslmode=disable",
+            "postgres://ada%3AS3CRET@db/runs",
+            "postgres://ada:S3CRET",
+            "postgres://ada:S3CRET/runs",
+            "postgres:ada:S3CRET@db/runs",
+            "postgres://ada@db/runs?password=S3CRET",
+            "postgres://db/runs?user=ada&p%61ssword=S3CRET",
+            "postgres://db/runs?passphrase=S3CRET",
+            "postgres://db/runs?sslmode=S3CRET",
+            "postgres://db/runs?S3CRET",
+            "postgres://ada:S3CRET@db:port/runs",
+            "host=h password=S3CRET",
+            "postgres:host=h password=S3CRET",
+            "postgres://host=h password=S3CRET",
+            "sqlite:postgres://ada:S3CRET@db/runs",
+            "file:postgres://ada:S3CRET@db/runs",
+            "postgress://ada:S3CRET@db/runs",
+            "S3CRET://ada@db/runs",
+            "password=S3CRET:x",
+        ] {
+            assert!(!said(url).contains("S3CRET"), "{url}: {}", said(url));
+        }
+        let shown = |url: &str| url.parse::<StoreUrl>().unwrap().to_string();
+        assert_eq!(shown("postgres://ada:secret@db:5433/runs"), "postgres://ada@db:5433/runs");
+        assert_eq!(shown("postgres://ada@db/runs"), "postgres://ada@db/runs");
     }
 }

@@ -13,6 +13,7 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use serde_json::{Value, json};
 
 use super::path::below;
+use crate::runs::unblocked;
 
 /// The most entries that a listing has.
 const MOST_ENTRIES: usize = 1_000;
@@ -48,10 +49,7 @@ impl Folder {
         let mut names = Vec::new();
         for entry in self.dir.read_dir(below(path)?).map_err(refuse)? {
             let entry = entry.map_err(refuse)?;
-            let name = entry.file_name().into_string().map_err(|name| {
-                format!("cannot list {path:?}: the name {:?} in it is no UTF-8", name.to_string_lossy())
-            })?;
-            names.push((name, entry));
+            names.push((entry.file_name(), entry));
         }
         names.sort_by(|(a, _), (b, _)| a.cmp(b));
         let left_out = names.len().saturating_sub(MOST_ENTRIES);
@@ -60,10 +58,14 @@ impl Folder {
         for (name, entry) in names {
             // An entry's own metadata: that of a symlink, not of what it leads to.
             let about = entry.metadata().map_err(refuse)?;
-            entries.push(match kind(&about) {
-                "file" => json!({"name": name, "kind": "file", "bytes": about.len()}),
-                kind => json!({"name": name, "kind": kind}),
-            });
+            let mut entry = match kind(&about) {
+                "file" => json!({"name": name.to_string_lossy(), "kind": "file", "bytes": about.len()}),
+                kind => json!({"name": name.to_string_lossy(), "kind": kind}),
+            };
+            if name.to_str().is_none() {
+                entry["no_tool_can_name_it"] = "its name is no UTF-8".into();
+            }
+            entries.push(entry);
         }
         Ok(Listing { entries, left_out })
     }
@@ -165,18 +167,6 @@ fn kind(about: &Metadata) -> &'static str {
     } else {
         "special file"
     }
-}
-
-/// A pipe that was put in for a file since it was looked at must not make the run wait.
-#[cfg(unix)]
-fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
-    use cap_std::fs::OpenOptionsExt;
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-}
-
-#[cfg(not(unix))]
-fn unblocked(options: &mut OpenOptions) -> &OpenOptions {
-    options
 }
 
 fn refused(what: &str, path: &str, error: &io::Error) -> String {

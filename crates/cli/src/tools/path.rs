@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 /// The longest path that is looked at, in bytes.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 4095;
 
 /// A path below the folder, as a tool may name it: relative, without `..`.
 ///

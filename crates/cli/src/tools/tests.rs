@@ -211,3 +211,17 @@ fn wrong_arguments_and_unknown_tools_are_answers() {
     "#
     );
 }
+
+/// One name is no reason to show none. Nothing of it is lost in silence.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_no_text_is_listed_as_such() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    fs::write(world.path("").join(std::ffi::OsStr::from_bytes(b"a\xff")), "x").unwrap();
+    fs::write(world.path("b"), "x").unwrap();
+    let ToolResult::Success(listing) = world.call("list_files", &json!({})) else { panic!("no listing") };
+    assert_eq!(listing[0]["name"], "a\u{fffd}");
+    assert_eq!(listing[0]["no_tool_can_name_it"], "its name is no UTF-8");
+    assert_eq!(listing[1], json!({"name": "b", "kind": "file", "bytes": 1}));
+}

@@ -11,7 +11,7 @@ use serde_saphyr::budget::BudgetBreach;
 
 use crate::Scenario;
 use crate::check;
-use options::{DEEPEST, options};
+use options::{DEEPEST, MOST_ANCHORS, MOST_NODES, options};
 
 pub use refused::Refused;
 
@@ -73,10 +73,27 @@ fn message(error: &Error) -> String {
         Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
             format!("values nest deeper than {DEEPEST} levels")
         }
+        Error::Budget { breach, .. } => too_much(breach),
         other => {
             let text = other.to_string();
             let end = text.find(" at line ").unwrap_or(text.len());
             text[..end].to_owned()
         }
+    }
+}
+
+/// What there is too much of.
+fn too_much(breach: &BudgetBreach) -> String {
+    match breach {
+        BudgetBreach::Anchors { anchors } => {
+            format!("it has {anchors} anchors: expected at most {MOST_ANCHORS}")
+        }
+        BudgetBreach::Aliases { aliases } => {
+            format!("it has {aliases} aliases: expected at most {MOST_ANCHORS}")
+        }
+        BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
+            format!("it has more than {MOST_NODES} values: split it")
+        }
+        _ => "it has more than is read of such a file: split it, and write out what is an alias".to_owned(),
     }
 }

@@ -6,15 +6,20 @@ use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 /// How deep the values of a scenario may nest.
 pub(super) const DEEPEST: usize = 64;
 
+/// The most anchors, and the most aliases.
+pub(super) const MOST_ANCHORS: usize = 100;
+/// The most values.
+pub(super) const MOST_NODES: usize = 200_000;
+
 /// No surprises: booleans are `true` and `false`, keys are unique, nothing is merged, aliases are few and small.
 pub(super) fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: DEEPEST,
             max_documents: 1,
-            max_aliases: 100,
-            max_anchors: 100,
-            max_nodes: 200_000,
+            max_aliases: MOST_ANCHORS,
+            max_anchors: MOST_ANCHORS,
+            max_nodes: MOST_NODES,
             max_events: 400_000,
         },
         duplicate_keys: DuplicateKeyPolicy::Error,
