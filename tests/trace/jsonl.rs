@@ -127,6 +127,20 @@ fn ten_megabytes_in_one_line_are_read_or_refused_in_few_words() {
 }
 
 #[test]
+fn a_line_of_the_limit_is_read_and_a_longer_one_is_not() {
+    for (length, is_too_long) in [(LONGEST_LINE, false), (LONGEST_LINE + 1, true)] {
+        let mut line = vec![b'z'; length];
+        line.push(b'\n');
+        let error = JsonlReader::new(&line[..]).read().unwrap_err();
+        assert_eq!(
+            matches!(error.problem(), Problem::TooLong { .. }),
+            is_too_long,
+            "{length} bytes: {error}"
+        );
+    }
+}
+
+#[test]
 fn a_line_beyond_the_limit_is_refused_without_reading_it_whole() {
     // The line never ends; only its first 16 MiB are looked at.
     let endless = io::BufReader::new(io::repeat(b'z'));

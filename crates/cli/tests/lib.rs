@@ -15,6 +15,7 @@ mod held;
 mod help;
 mod keyed;
 mod lapses;
+mod limits;
 mod list;
 #[cfg(unix)]
 mod lossy;

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod faults;
+mod limits;
 mod play;
 mod replies;
 mod schema;

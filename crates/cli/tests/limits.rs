@@ -1,0 +1,117 @@
+//! Inputs of the command at their limits, and one above them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::session::Session;
+
+const SCENARIO: &str = "name: big\nmessage: go\nmodel:\n  - text: done\n";
+
+#[test]
+fn a_scenario_has_4_mib_and_no_more() {
+    let session = Session::new();
+    let of = |bytes: usize| format!("{SCENARIO}#{}", "x".repeat(bytes - SCENARIO.len() - 1));
+    session.write("most.yaml", of(4 << 20)).write("more.yaml", of((4 << 20) + 1));
+    assert_eq!(session.run(&["run", "most.yaml"]).code, Some(0));
+    let said = session.run(&["run", "more.yaml"]);
+    assert!(said.code == Some(2) && said.stderr.contains("more than the 4194304 bytes"), "{}", said.shown());
+}
+
+#[test]
+fn a_text_has_64_mib_and_no_more() {
+    let session = Session::new();
+    let diagram = "stateDiagram-v2\n[*] --> A\nA --> [*] : end\n%%";
+    let of = |bytes: usize| format!("{diagram}{}", "x".repeat(bytes - diagram.len()));
+    session.write("most.mmd", of(64 << 20)).write("more.mmd", of((64 << 20) + 1));
+    let said = session.run(&["diagram", "most.mmd"]);
+    assert!(!said.stderr.contains("67108864 bytes"), "{}", said.shown());
+    let said = session.run(&["diagram", "more.mmd"]);
+    assert!(said.code == Some(2) && said.stderr.contains("more than the 67108864 bytes"), "{}", said.shown());
+}
+
+#[test]
+fn a_plan_has_1_mib_and_no_more() {
+    let session = Session::new();
+    let plan = "project: BIG\nfolder: site\ntools:\n  - {name: build, run: [\"true\"], read_only: true}\n";
+    session.write("site/a.txt", "a");
+    let of = |bytes: usize| format!("{plan}#{}", "x".repeat(bytes - plan.len() - 1));
+    session.write("most.yaml", of(1 << 20)).write("more.yaml", of((1 << 20) + 1));
+    let run = |plan: &str| session.run(&["governed", "run", plan, "--state-dir", "runs"]);
+    let said = run("most.yaml");
+    assert!(!said.stderr.contains("1048576"), "{}", said.shown());
+    let said = run("more.yaml");
+    assert!(said.code == Some(2) && said.stderr.contains("more than the 1048576 bytes"), "{}", said.shown());
+}
+
+#[test]
+fn the_folder_of_a_scenario_has_10_000_entries_and_no_more() {
+    let session = Session::new();
+    session.write("s.yaml", SCENARIO.replace("message:", "folder: many\nmessage:"));
+    for number in 0..10_000 {
+        session.write(&format!("many/{number}"), "");
+    }
+    let run = ["run", "--detach", "s.yaml", "--state-dir", "runs"];
+    assert_eq!(session.run(&run).code, Some(0));
+    session.write("many/more", "");
+    let said = session.run(&run);
+    assert!(said.code == Some(2) && said.stderr.contains("more than 10000 entries"), "{}", said.shown());
+    assert!(!session.path("runs/big-2").exists(), "nothing is left behind");
+}
+
+#[test]
+fn the_folder_of_a_scenario_has_256_mib_and_no_more() {
+    let session = Session::new();
+    session.write("s.yaml", SCENARIO.replace("message:", "folder: big\nmessage:")).write("big/a", "");
+    let file = fs::File::options().write(true).open(session.path("big/a")).unwrap();
+    let run = ["run", "--detach", "s.yaml", "--state-dir", "runs"];
+    // It has no blocks, so that only its copy costs anything.
+    file.set_len(256 << 20).unwrap();
+    assert_eq!(session.run(&run).code, Some(0));
+    file.set_len((256 << 20) + 1).unwrap();
+    let said = session.run(&run);
+    assert!(said.code == Some(2) && said.stderr.contains("or 268435456 bytes"), "{}", said.shown());
+}
+
+/// What the tools of a run take: paths, listings, and files.
+#[test]
+fn file_tools_have_limits() {
+    let session = Session::new();
+    let path = |bytes: usize| "./".repeat(2_046) + &"a".repeat(bytes - 2 * 2_046);
+    let call = |id: &str, tool: &str, arguments: &str| {
+        format!("{{id: {id}, tool: {tool}, arguments: {{{arguments}}}}}")
+    };
+    let calls = [
+        call("path_most", "write_file", &format!("path: {}, content: x", path(4095))),
+        call("path_more", "write_file", &format!("path: {}, content: x", path(4096))),
+        call("file_most", "write_file", &format!("path: b, content: {}", "x".repeat(100))),
+        call("file_more", "write_file", &format!("path: c, content: {}", "x".repeat(101))),
+        call("list_most", "list_files", "path: most"),
+        call("list_more", "list_files", "path: more"),
+    ];
+    let scenario = format!(
+        "name: tools\nmessage: go\nfolder: many\nlimits: {{max_file_bytes: 100}}\nmodel:\n  - calls: [{}]\n  - text: done\n",
+        calls.join(", ")
+    );
+    session.write("s.yaml", scenario);
+    for number in 0..1_000 {
+        session.write(&format!("many/most/{number}"), "").write(&format!("many/more/{number}"), "");
+    }
+    session.write("many/more/one", "");
+    let said = session.run(&["run", "s.yaml"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    let json: Value =
+        serde_json::from_str(&session.run(&["show", "tools-1", "--format", "json"]).stdout).unwrap();
+    let calls = json["run"]["calls"].as_array().unwrap();
+    let of = |id: &str| calls.iter().find(|call| call["call"] == id).unwrap();
+    for good in ["path_most", "file_most", "list_most"] {
+        assert!(of(good)["error"].is_null() && of(good)["warning"].is_null(), "{}", of(good));
+    }
+    assert!(of("path_more")["error"].to_string().contains("expected at most 4095"), "{}", of("path_more"));
+    assert!(
+        of("file_more")["error"].to_string().contains("expected at most 100 bytes"),
+        "{}",
+        of("file_more")
+    );
+    assert_eq!(of("list_more")["warning"], "1 more entries are left out");
+}

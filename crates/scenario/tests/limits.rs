@@ -1,0 +1,59 @@
+//! Texts at the limits of what is read, and one above them.
+
+use runstate_scenario::{Scenario, from_yaml};
+use serde_json::Value;
+
+fn refused(text: &str) -> String {
+    from_yaml::<Value>(text).unwrap_err().to_string()
+}
+
+#[test]
+fn values_nest_64_levels_and_no_more() {
+    let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    from_yaml::<Value>(&nested(64)).unwrap();
+    assert!(refused(&nested(65)).contains("values nest deeper than 64 levels"), "{}", refused(&nested(65)));
+}
+
+#[test]
+fn a_text_has_100_anchors_and_no_more() {
+    let anchors = |count: usize| (0..count).map(|number| format!("- &a{number} x\n")).collect::<String>();
+    from_yaml::<Value>(&anchors(100)).unwrap();
+    assert!(
+        refused(&anchors(101)).contains("it has 101 anchors: expected at most 100"),
+        "{}",
+        refused(&anchors(101))
+    );
+}
+
+#[test]
+fn a_text_has_100_aliases_and_no_more() {
+    let aliases = |count: usize| format!("- &a x\n{}", "- *a\n".repeat(count));
+    from_yaml::<Value>(&aliases(100)).unwrap();
+    assert!(
+        refused(&aliases(101)).contains("it has 101 aliases: expected at most 100"),
+        "{}",
+        refused(&aliases(101))
+    );
+}
+
+#[test]
+fn a_text_has_200_000_values_and_no_more() {
+    // The list is a value too.
+    let values = |count: usize| "- 1\n".repeat(count - 1);
+    from_yaml::<Value>(&values(200_000)).unwrap();
+    let told = refused(&values(200_001));
+    assert!(told.contains("it has more than 200000 values: split it"), "{told}");
+}
+
+/// Each alias stands for ten of the one before it.
+#[test]
+fn aliases_of_aliases_are_refused() {
+    let mut text = "a: &a0 [x]\n".to_owned();
+    for level in 1..9 {
+        let previous = vec![format!("*a{}", level - 1); 10].join(", ");
+        text.push_str(&format!("b{level}: &a{level} [{previous}]\n"));
+    }
+    let told = refused(&text);
+    assert!(!told.contains('{'), "{told}");
+    Scenario::parse(&text).unwrap_err();
+}
