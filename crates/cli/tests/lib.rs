@@ -16,6 +16,8 @@ mod help;
 mod keyed;
 mod lapses;
 mod limits;
+#[cfg(unix)]
+mod links;
 mod list;
 #[cfg(unix)]
 mod lossy;

@@ -96,10 +96,10 @@ fn levels(value: &Value, depth: usize) -> Result<(), Excess> {
     }
 }
 
-/// Keywords whose schemas apply to the same value.
+/// Keywords with schemas for the same value.
 const IN_PLACE: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
-/// Keywords whose schemas apply to parts of the value.
+/// Keywords with schemas for parts of the value.
 const INSIDE: [&str; 10] = [
     "properties",
     "patternProperties",
@@ -112,7 +112,7 @@ const INSIDE: [&str; 10] = [
     "unevaluatedItems",
     "contains",
 ];
-/// Keywords whose schemas have names.
+/// Keywords with schemas by names.
 const BY_NAME: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 

@@ -1,5 +1,7 @@
 //! JSON values that no writer of this project writes, in the places of those that it does.
 
+#![allow(dead_code, reason = "not each target uses all of it")]
+
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use serde_json::{Value, json};
 

@@ -158,8 +158,10 @@ impl Pruning<'_> {
             Ok(true) => {
                 let place = work_of(state_dir, &run.id);
                 if note.is_none() && spec.is_some() && place.exists() {
-                    let why =
-                        format!("the run has no token, so it is not known whose {} is", place.display());
+                    let why = format!(
+                        "the run has no token, and the run of the folder {} is unknown",
+                        place.display()
+                    );
                     tell_left(&run.id, &why);
                     return Ok(Became::Removed(Some(Folder::Others)));
                 }

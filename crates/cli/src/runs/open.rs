@@ -35,7 +35,7 @@ pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result
     }
     let Some(token) = token else {
         return Err(Failure::new(format!(
-            "it is not known whose the folder {shown} is: expected a token with the run, got none"
+            "the run of the folder {shown} is unknown: expected a token with the run, got none"
         ))
         .with_help("its store was changed, or an older version created it; cancel it with `runstate cancel`, and run it anew"));
     };
@@ -55,7 +55,7 @@ pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result
         ))
         .with_help(ELSEWHERE)),
         Owner::Unknown => Err(Failure::new(format!(
-            "it is not known whose the folder {shown} is: expected its token in {}, got no such file",
+            "the run of the folder {shown} is unknown: expected its token in {}, got no such file",
             mark.display()
         ))
         .with_help(format!("{ELSEWHERE}, or put that file back with the folder"))),

@@ -74,7 +74,7 @@ pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
     Ok(if mark.trim_ascii() == token.0.as_bytes() { Owner::This } else { Owner::Another })
 }
 
-/// The file that says whose the folder is.
+/// The file with the token of a folder.
 pub(crate) fn mark_of(folder: &Path) -> PathBuf {
     folder.join(MARK)
 }
