@@ -94,6 +94,9 @@ impl OpenAi {
     /// When `base` is no `http` or `https` address. Without the feature `tls` an `https` one is refused too.
     pub fn new(base: &str) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError::Address { got: without_secrets(base), problem };
+        if base.contains('#') {
+            return Err(wrong("it has a fragment, which is not sent to a server".to_owned()));
+        }
         let (path, query) = base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
         let mut endpoint = format!("{}/chat/completions", path.trim_end_matches('/'));
         endpoint.extend(query.filter(|query| !query.is_empty()).into_iter().flat_map(|query| ["?", query]));
@@ -231,11 +234,17 @@ impl OpenAi {
 }
 
 fn without_secrets(address: &str) -> String {
-    let address = address.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}{}{host}{path}", if scheme.is_empty() { "" } else { "://" })
+    let (scheme, rest) =
+        address.split_once("://").map_or((None, address), |(scheme, rest)| (Some(scheme), rest));
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    // An `@` further on may end a password that has a stroke or a question mark in it.
+    let shown = if path.contains('@') {
+        "…".to_owned()
+    } else {
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        format!("{}{path}", host.rsplit('@').next().unwrap_or_default())
+    };
+    scheme.map_or_else(|| shown.clone(), |scheme| format!("{scheme}://{shown}"))
 }
 
 fn untrusted(endpoint: &str, why: &str) -> String {

@@ -56,7 +56,7 @@ impl ErrorObject {
                         let said: Vec<_> = said.collect();
                         ErrorObject { message: Some(said.join("; ")), ..ErrorObject::default() }
                     }
-                    (_, Some(detail), _) => Self::of(detail),
+                    (_, Some(detail), _) if !detail.is_null() => Self::of(detail),
                     (_, _, Some(errors @ Value::Array(_))) => Self::of_body(errors),
                     _ => Self::of(body),
                 }
@@ -68,13 +68,8 @@ impl ErrorObject {
         }
     }
 
-    /// The reason, of bounded length and without characters that a terminal acts on.
     fn reason(&self) -> Option<String> {
-        let message = self.message.as_deref()?.trim();
-        let cut = message.chars().nth(MOST_OF_A_REASON).map(|_| '…');
-        let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
-        let reason: String = message.chars().take(MOST_OF_A_REASON).map(shown).chain(cut).collect();
-        (!reason.is_empty()).then_some(reason)
+        self.message.as_deref().map(shown).filter(|reason| !reason.is_empty())
     }
 
     fn status(&self) -> Option<StatusCode> {
@@ -112,6 +107,14 @@ impl ErrorObject {
         let message = self.reason().unwrap_or_else(|| "no reason given".to_owned());
         SourceError::new(kind, format!("the server reports: {message}"))
     }
+}
+
+/// A server's reason, of bounded length and without characters that a terminal acts on.
+pub(crate) fn shown(reason: &str) -> String {
+    let reason = reason.trim();
+    let cut = reason.chars().nth(MOST_OF_A_REASON).map(|_| '…');
+    let shown = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
+    reason.chars().take(MOST_OF_A_REASON).map(shown).chain(cut).collect()
 }
 
 /// The failure that an answer with another status than success is.

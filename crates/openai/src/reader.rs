@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::calls::{Calls, MOST_BYTES};
 use crate::chunk::{Choice, Chunk};
-use crate::failure::ErrorObject;
+use crate::failure::{ErrorObject, shown};
 
 type Event = Result<StreamEvent, SourceError>;
 
@@ -114,7 +114,9 @@ impl Reader {
         if !text.is_empty() {
             self.ready.push_back(Ok(StreamEvent::Token(text)));
         }
-        self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
+        if self.refusal.len() < MOST_BYTES {
+            self.refusal.push_str(delta.refusal.as_deref().unwrap_or_default());
+        }
         // A call is told once it is whole, and may take minutes to be written.
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
             self.ready.push_back(Ok(StreamEvent::Alive));
@@ -135,7 +137,10 @@ impl Reader {
     /// The answer is whole, for the reason that the server gives, if it gives one.
     fn finish(&mut self, reason: Option<String>) -> Result<(), SourceError> {
         if !self.refusal.is_empty() {
-            return Err(SourceError::new(ErrorKind::Model, format!("the model refuses: {}", self.refusal)));
+            return Err(SourceError::new(
+                ErrorKind::Model,
+                format!("the model refuses: {}", shown(&self.refusal)),
+            ));
         }
         let calls = self.calls.finish(&self.answer)?;
         self.ready.extend(calls.into_iter().map(Ok));

@@ -69,6 +69,7 @@ async fn the_reason_of_a_refusal_is_told_wherever_it_stands() {
         ),
         (r#"{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}"#, "bad"),
         (r#"{"message":"no credits","error":null}"#, "no credits"),
+        (r#"{"message":"no credits","detail":null}"#, "no credits"),
         (r#"{"errors":[{"message":"unknown route"}]}"#, "unknown route"),
         ("upstream is gone", "upstream is gone"),
     ];

@@ -1,4 +1,4 @@
-//! Forty kinds of answer that servers, proxies and portals give, byte by byte, each with what becomes of it.
+//! Sixty kinds of answer that servers, proxies and portals give, byte by byte, each with what becomes of it.
 
 use std::fmt::Write;
 use std::path::Path;

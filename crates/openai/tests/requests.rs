@@ -78,14 +78,17 @@ async fn no_failure_tells_a_key_of_the_address() {
         failure.message().contains(&format!("http://{at}/v1/chat/completions cannot be asked")),
         "{failure}"
     );
-    for said in [format!("{client:?} {failure} {failure:?}"), format!("{refused} {refused:?}")] {
+    let odd = ["ftp://ada:pa55/x@host", "ftp://ada:pa55?x@host", "ftp://host?key=s3cret@x"]
+        .map(|address| OpenAi::new(address).unwrap_err().to_string());
+    for said in [format!("{client:?} {failure} {failure:?}"), format!("{refused} {refused:?}"), odd.concat()]
+    {
         assert!(!said.contains("s3cret") && !said.contains("pa55"), "{said}");
     }
 }
 
 #[test]
 fn an_address_or_a_key_that_is_none_is_refused() {
-    for address in ["", "localhost:8080", "ftp://a/v1", "/v1", "http://", "http://a b/"] {
+    for address in ["", "localhost:8080", "ftp://a/v1", "http://a/v1#x", "/v1", "http://", "http://a b/"] {
         assert!(matches!(OpenAi::new(address), Err(ConfigError::Address { .. })), "{address}");
     }
     let key = OpenAi::new("http://127.0.0.1/v1/").unwrap().with_key("sk-1\n").unwrap_err();
