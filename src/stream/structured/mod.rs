@@ -189,7 +189,11 @@ impl Places<'_> {
             return Ok(read);
         }
         let parts = until.iter().filter_map(|found| found.reading.as_ref().ok());
-        Err(StructuredError::Several { readings: parts.map(|part| part.json.clone()).collect() })
+        let readings: Vec<_> = parts.map(|part| part.json.clone()).collect();
+        match &before.reading {
+            Err(refusal) if readings.len() == 1 => Err(StructuredError::damaged(*refusal)),
+            _ => Err(StructuredError::Several { readings }),
+        }
     }
 
     /// The values of the lines at the end, as a list.

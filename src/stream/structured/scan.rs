@@ -145,10 +145,10 @@ impl<'t> Scanner<'t> {
         }
         let end = part.end + extra;
         if self.goes_on(begin, end) {
-            return self.refused(
-                Refusal { at: end, why: "it goes on behind the bracket that closes it" },
-                stands_alone,
-            );
+            // Its last members have brackets of their own, which are no answers.
+            let at = end + balanced(&self.text[end..]);
+            let refusal = Refusal { at, why: "it goes on behind the bracket that closes it" };
+            return self.refused(refusal, stands_alone);
         }
         // `a[0]`, `see [2, 3]`, `main() {}`, `[1] A source`.
         let of_numbers = !part.json.contains(|c: char| c.is_alphabetic() || c == '"');
@@ -185,8 +185,18 @@ impl<'t> Scanner<'t> {
         if rest.starts_with('"') {
             return !self.text[..begin].ends_with('"');
         }
-        let more = rest.trim_start().strip_prefix(',').unwrap_or_default();
-        near(more).find(|c| matches!(c, '{' | '[' | '}' | ']')).is_some_and(|c| matches!(c, '}' | ']'))
+        let rest = rest.trim_start();
+        let more = rest.strip_prefix(',');
+        let member = more.unwrap_or(rest).trim_start();
+        let key = member.strip_prefix('"').and_then(|key| {
+            let (end, _) = key.char_indices().take(NEAR).find(|(_, c)| *c == '"')?;
+            key[end + 1..].trim_start().strip_prefix(':')
+        });
+        if key.is_some() && (more.is_some() || closes_more(member)) {
+            return true;
+        }
+        let brackets = |c: &char| matches!(c, '{' | '[' | '}' | ']');
+        more.and_then(|more| near(more).find(brackets)).is_some_and(|c| matches!(c, '}' | ']'))
     }
 
     /// JSON as it stands in a string, without the string's quotes.
@@ -348,6 +358,12 @@ fn balanced(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// Does a member close a bracket that it does not open, as far as it is looked at?
+fn closes_more(member: &str) -> bool {
+    let end = member.char_indices().nth(16 * NEAR).map_or(member.len(), |(end, _)| end);
+    member[..balanced(&member[..end])].ends_with(['}', ']'])
 }
 
 /// So many characters of a line are looked at, so that a long line with many brackets takes no more time.

@@ -247,6 +247,34 @@ fn a_part_of_a_damaged_value_is_no_answer() {
     }
 }
 
+/// A stream that was cut, a bracket that closes too early, a list in another script.
+#[test]
+fn a_value_with_a_lost_part_is_refused() {
+    let long = "x".repeat(130);
+    for text in [
+        "{\"name\": \"Bo\"},\n\"address\": {\"city\": \"Oslo\"}}".to_owned(),
+        "{\"name\": \"Bo\"}\n\"address\": {\"city\": \"Oslo\"}}".to_owned(),
+        "{\"a\": 1}\n\"b\": 2}".to_owned(),
+        format!("{{\"a\": 1}}, \"b\": \"{long}\"}}"),
+        format!("```json\n{{\"a\": {{\"x\": 1}}}},\n\"text\": \"{long}\",\n\"n\": 3}}\n```"),
+        "{\"item\": \"tv\", \"price\": 1,299".to_owned(),
+        "[\"苹果\"、\"香蕉\"、\"梨\"]".to_owned(),
+        "{\"score\": .}".to_owned(),
+        "[1, ., 3]".to_owned(),
+        "{\"n\": +-1}".to_owned(),
+        "{\"".to_owned(),
+        "[{\"name".to_owned(),
+    ] {
+        assert!(read::<Value>(&text).is_err(), "{text}: {:?}", read::<Value>(&text));
+    }
+    let shape = read::<Value>("Shape: {\"name\": <string>}\n\n{\"name\":\"Bo\"}");
+    assert!(matches!(shape, Err(StructuredError::Damaged { .. })), "{shape:?}");
+    let quoted = read::<Value>("[\"Use \"[0]\" to index\"]").unwrap();
+    assert_eq!(quoted.value[0], "Use \"[0]\" to index");
+    let told = read::<Value>("{\"a\": 1}\n\n\"a\": the count.").unwrap();
+    assert_eq!(told.json, "{\"a\":1}");
+}
+
 #[test]
 fn boxes_to_tick_citations_and_code_are_no_answers() {
     #[derive(Debug, serde::Deserialize)]

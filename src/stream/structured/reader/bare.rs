@@ -60,6 +60,9 @@ impl Reader<'_> {
             Some(digits) => ("-", digits),
             None => ("", unsigned),
         };
+        if !digits.contains(|c: char| c.is_ascii_digit()) || word.starts_with("+-") {
+            return None;
+        }
         let zero = if digits.starts_with('.') { "0" } else { "" };
         let number = format!("{minus}{zero}{}", digits.strip_suffix('.').unwrap_or(digits));
         let sound = serde_json::from_str::<serde_json::Number>(&number).is_ok()

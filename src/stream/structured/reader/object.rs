@@ -67,6 +67,11 @@ impl Reader<'_> {
             None if before.rest().contains([':', '}', '\n']) => {
                 return self.refuse("the end of a string is missing");
             }
+            // `1,299` that is cut off has no key.
+            None if c.is_ascii_digit() => return self.refuse("a number may have a separator"),
+            None if !self.json.contains(|c| !matches!(c, '{' | '[')) => {
+                return self.refuse("the text is cut off in its first key");
+            }
             None => {
                 self.repairs.insert(Repair::Fragment);
                 self.cut_off()?;

@@ -38,7 +38,7 @@ impl Reader<'_> {
                     if self.ends_string(key) {
                         break;
                     }
-                    if c == '"' && !key && self.source.rest().starts_with(':') {
+                    if c == '"' && !key && self.source.rest().starts_with([':', '、']) {
                         return self.refuse("a quote may end a string before it");
                     }
                     self.repairs.insert(Repair::InnerQuote);
@@ -98,7 +98,7 @@ impl Reader<'_> {
             Some('#') => !blank.is_empty(),
             // Two strings with a comma missing between them, unless nothing is between them at all.
             Some(c) if closing(c).is_some() => !blank.is_empty(),
-            Some('{' | '[') => true,
+            Some('{' | '[') => key || !blank.is_empty(),
             // Two strings that are joined, and a key with its colon missing.
             Some(c) => {
                 !blank.is_empty() && (c == '+' || (key && (c.is_ascii_digit() || matches!(c, '=' | '-'))))
