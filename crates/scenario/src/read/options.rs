@@ -18,6 +18,8 @@ pub(super) fn options() -> Options {
             max_depth: DEEPEST,
             max_documents: 1,
             max_aliases: MOST_ANCHORS,
+            // So few aliases need no relation to the number of anchors.
+            enforce_alias_anchor_ratio: false,
             max_anchors: MOST_ANCHORS,
             max_nodes: MOST_NODES,
             max_events: 400_000,

@@ -10,7 +10,7 @@ use crate::write::{leases, mail};
 /// The steps of a statement, as SQLite tells them.
 fn plan(sql: &str) -> Vec<String> {
     let conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(MIGRATIONS[0]).unwrap();
+    MIGRATIONS.iter().for_each(|migration| conn.execute_batch(migration).unwrap());
     let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<_, _>>();
     steps.unwrap()
