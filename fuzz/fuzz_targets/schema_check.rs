@@ -59,7 +59,8 @@ fn instance(from: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
         0 => hostile::value(from)?,
         1 => {
             let inner = instance(from, depth - 1)?;
-            vec![inner; from.int_in_range(0..=20)?].into()
+            // Six levels of twenty would be 64 million values.
+            vec![inner; from.int_in_range(0..=if depth > 3 { 2 } else { 20 })?].into()
         }
         _ => {
             let mut fields = Map::new();
