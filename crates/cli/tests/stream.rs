@@ -158,6 +158,8 @@ fn a_scenario_that_says_none_is_refused_with_its_place() {
         "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [{patterns: {kinds: []}}]\n",
         "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [markdown, {phrases: {phrases: [a, '']}}]\n",
         "name: x\nstreams: [{attempts: [{}]}]\nguardrails: [{require: {text: ''}}]\n",
+        "name: x\nstreams: [{attempts: [{}]}]\ndrift: {kinds: []}\n",
+        "name: x\nstreams: [{attempts: [{script: [{repeat: {token: a, times: 0}}]}]}]\n",
     ] {
         let said = session.write("bad.yaml", scenario).run(&["stream", "bad.yaml"]);
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{scenario}");

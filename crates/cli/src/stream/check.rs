@@ -49,6 +49,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
 
 /// A rule that looks for nothing is a typing mistake, and would never be broken.
 fn rules(scenario: &Scenario) -> Result<(), String> {
+    if scenario.drift.as_ref().and_then(|drift| drift.kinds.as_ref()).is_some_and(Vec::is_empty) {
+        return Err("drift.kinds: expected something to look for, got nothing".to_owned());
+    }
     for (at, rule) in scenario.guardrails.iter().enumerate() {
         let empty = match rule {
             Rule::Patterns(patterns) => patterns.kinds.is_empty().then_some("patterns.kinds"),
@@ -60,6 +63,7 @@ fn rules(scenario: &Scenario) -> Result<(), String> {
             Rule::Forbid(rule) => rule.text.is_empty().then_some("forbid.text"),
             Rule::ForbidRegex(rule) => rule.regex.is_empty().then_some("forbid_regex.regex"),
             Rule::Require(rule) => rule.text.is_empty().then_some("require.text"),
+            Rule::PanicAt(text) => text.is_empty().then_some("panic_at"),
             _ => None,
         };
         if let Some(field) = empty {
@@ -101,14 +105,13 @@ fn attempt(attempt: &Attempt) -> Result<(), String> {
         let here = |fault: String| format!("script[{at}].{fault}");
         match step {
             Step::Wait(ms) => within("wait", *ms).map_err(here)?,
-            Step::Repeat(repeated) if repeated.times > MOST => {
+            Step::Repeat(repeated) if !(1..=MOST).contains(&repeated.times) => {
                 let times = repeated.times;
-                return Err(here(format!("repeat.times: expected a number up to {MOST}, got {times}")));
+                return Err(here(format!("repeat.times: expected a number from 1 to {MOST}, got {times}")));
             }
-            Step::Finish(reason) if reason.trim().is_empty() => {
-                return Err(here(
-                    "finish: expected the reason for which the model stopped, got nothing".to_owned(),
-                ));
+            Step::Finish(reason) if reason.is_empty() || reason.trim() != reason => {
+                let got = format!("finish: expected a word without white space around it, got {reason:?}");
+                return Err(here(got));
             }
             Step::Throw(_) | Step::Error(_) | Step::Panic(_) | Step::Silence | Step::Complete | Step::Cut
                 if at + 1 < attempt.script.len() =>
