@@ -4,11 +4,13 @@
 //! finds the JSON, repairs damage that leaves one reading, tells the repairs and the other values of the text, and refuses the rest:
 //! a wrong value costs more than another attempt.
 
+mod around;
 mod error;
 mod fit;
 mod reader;
 mod repair;
 mod scan;
+mod thinking;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,11 @@
 //! The places of a text that may hold the JSON that is meant.
 
 use super::Repair;
+use super::around::{
+    NEAR, balanced, begins_json, closes_more, introduced, line_before, near, without_tags, words_follow,
+};
 use super::reader::{self, Part, Refusal};
+use super::thinking::{Closings, Tag};
 
 /// A place that may hold it. The better class comes last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,11 +49,11 @@ impl Found {
 
 /// The places outside of thinking parts, in the order of the text. Its time is linear in the length of the text.
 pub(super) fn find(text: &str) -> Vec<Found> {
-    let last_close = THINKING.map(|tag| text.rfind(&format!("</{tag}>")));
+    let closings = Closings::of(text);
     let mut scanner =
-        Scanner { text, at: 0, answer: 0, last_close, fences: Vec::new(), opened: 0, found: Vec::new() };
+        Scanner { text, at: 0, answer: 0, closings, fences: Vec::new(), opened: 0, found: Vec::new() };
     scanner.members_without_bracket();
-    while let Some(next) = text[scanner.at..].find(['{', '[', '<', '`', '~']) {
+    while let Some(next) = text[scanner.at..].find(['{', '[', '<', '◁', '`', '~']) {
         scanner.at += next;
         scanner.mark();
     }
@@ -57,16 +61,12 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     scanner.found
 }
 
-/// The tags around a model's thinking.
-const THINKING: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
-
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
     /// Where the thinking ends.
     answer: usize,
-    /// Where each tag is closed for the last time.
-    last_close: [Option<usize>; THINKING.len()],
+    closings: Closings,
     fences: Vec<Fence>,
     opened: usize,
     found: Vec<Found>,
@@ -98,7 +98,8 @@ impl<'t> Scanner<'t> {
                     false => self.fence(mark, length),
                 }
             }
-            Some('<') => self.tag(rest),
+            Some('<' | '[' | '◁') if self.thinking(rest) => {}
+            Some(mark @ ('<' | '◁')) => self.at += mark.len_utf8(),
             _ if rest.starts_with("{\\\"") => self.escaped(rest),
             _ if self.fences.is_empty() && self.is_box(rest) => self.at += 3,
             _ if begins_json(rest) => {
@@ -144,7 +145,8 @@ impl<'t> Scanner<'t> {
             part.repairs.insert(Repair::ExtraBracket);
         }
         let end = part.end + extra;
-        if self.goes_on(begin, end) {
+        let of_member = extra > 0 && self.is_value_of_member(begin);
+        if of_member || self.goes_on(begin, end) {
             // Its last members have brackets of their own, which are no answers.
             let at = end + balanced(&self.text[end..]);
             let refusal = Refusal { at, why: "it goes on behind the bracket that closes it" };
@@ -162,7 +164,12 @@ impl<'t> Scanner<'t> {
     /// Passes over damaged JSON: its parts are no answers.
     fn refused(&mut self, refusal: Refusal, stands_alone: bool) {
         let (begin, rest) = (self.at, self.rest());
-        let length = if refusal.why == reader::OPEN_COMMENT { rest.len() } else { balanced(rest) };
+        let length = match refusal.why {
+            reader::OPEN_COMMENT => rest.len(),
+            // A quote in prose, where the lines below may have an answer.
+            reader::NEXT_LINE => 0,
+            _ => balanced(rest),
+        };
         let end = begin + length.max(refusal.at.saturating_sub(begin)).max(1);
         match rest.starts_with('[') && !stands_alone {
             true => self.at = end,
@@ -177,6 +184,13 @@ impl<'t> Scanner<'t> {
         };
         self.found.push(Found { begin: self.at, end, class, fence, reading });
         self.at = end;
+    }
+
+    /// Does a key in quotes and its colon stand before a value? With a bracket behind it that it does not open, it is a part of an object
+    /// whose beginning the caller has written.
+    fn is_value_of_member(&self, begin: usize) -> bool {
+        let before = line_before(&self.text[..begin]);
+        before.strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(['"', '\'']))
     }
 
     /// Do members or items follow a value that is closed too early?
@@ -214,32 +228,28 @@ impl<'t> Scanner<'t> {
         self.place(reading);
     }
 
-    fn tag(&mut self, rest: &str) {
-        for (tag, last_close) in THINKING.iter().zip(self.last_close) {
-            let Some(after) = rest.strip_prefix('<') else { break };
-            let named = |after: &str| after.strip_prefix(tag).is_some_and(|after| after.starts_with('>'));
+    /// Passes over a tag of the model's thinking, and over the thinking. False where none begins here.
+    fn thinking(&mut self, rest: &str) -> bool {
+        let Some(tag) = Tag::at(rest) else { return false };
+        let before = &self.text[..self.at];
+        if tag.closes {
             // A tag in code is told of, and ends nothing.
-            if after.strip_prefix('/').is_some_and(named) && !self.text[..self.at].ends_with('`') {
-                // All of the text before was thinking.
-                self.found.clear();
-                self.fences.clear();
-                self.at += tag.len() + 3;
-                self.answer = self.at;
-                return;
+            if before.ends_with('`') {
+                return false;
             }
-            if named(after) {
-                let close =
-                    last_close.filter(|close| *close > self.at).and_then(|_| rest.find(&format!("</{tag}>")));
-                match close {
-                    Some(close) => self.at += close + tag.len() + 3,
-                    None if line_before(&self.text[..self.at]).is_empty() => self.at = self.text.len(),
-                    None => break,
-                }
-                self.answer = self.at;
-                return;
-            }
+            // All of the text before was thinking.
+            self.found.clear();
+            self.fences.clear();
+            self.at += tag.length;
+        } else if let Some(end) = self.closings.end_of(tag, self.at) {
+            self.at = end;
+        } else if rest.starts_with('<') && line_before(before).is_empty() {
+            self.at = self.text.len();
+        } else {
+            return false;
         }
-        self.at += 1;
+        self.answer = self.at;
+        true
     }
 
     fn fence(&mut self, mark: char, length: usize) {
@@ -302,101 +312,4 @@ impl<'t> Scanner<'t> {
             self.found.push(Found { begin, end, class, fence, reading: Ok(part) });
         }
     }
-}
-
-/// Does JSON begin with this bracket, or prose?
-fn begins_json(text: &str) -> bool {
-    let object = text.starts_with('{');
-    let inner = text[1..].trim_start();
-    let Some(c) = inner.chars().next() else { return false };
-    if matches!(c, '"' | '\'' | '\u{201C}' | '\u{2018}')
-        || ["//", "/*", "# "].iter().any(|mark| inner.starts_with(mark))
-    {
-        return true;
-    }
-    let word = inner.len()
-        - inner.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-')).len();
-    let after = inner[word..].trim_start();
-    match object {
-        true => {
-            matches!(c, '}' | ',')
-                || (word > 0 && [":", "=", "：", "//", "/*"].iter().any(|mark| after.starts_with(mark)))
-        }
-        false => {
-            matches!(c, ']' | '{' | '[' | '(' | ',')
-                || inner.trim_start_matches(['-', '+', '.']).chars().next().is_none_or(|c| c.is_ascii_digit())
-                || ["true", "false", "null", "none"].iter().any(|literal| match after.is_empty() {
-                    true => word > 0 && literal.starts_with(&inner[..word].to_ascii_lowercase()),
-                    false => {
-                        let ends =
-                            inner[word..].starts_with('\n') || after.starts_with([',', ']', '}', '/', '#']);
-                        ends && inner[..word].eq_ignore_ascii_case(literal)
-                    }
-                })
-        }
-    }
-}
-
-/// How many bytes there are to the bracket that closes the first one, outside of strings; all where there is none. Text that begins
-/// with no bracket has lost it.
-fn balanced(text: &str) -> usize {
-    let lost = usize::from(!text.starts_with(['{', '[']));
-    let (mut depth, mut in_string, mut escaped) = (lost, false, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => in_string = !in_string,
-            '{' | '[' if !in_string => depth += 1,
-            '}' | ']' if !in_string => {
-                depth -= 1;
-                if depth == 0 {
-                    return at + 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Does a member close a bracket that it does not open, as far as it is looked at?
-fn closes_more(member: &str) -> bool {
-    let end = member.char_indices().nth(16 * NEAR).map_or(member.len(), |(end, _)| end);
-    member[..balanced(&member[..end])].ends_with(['}', ']'])
-}
-
-/// So many characters of a line are looked at, so that a long line with many brackets takes no more time.
-const NEAR: usize = 120;
-
-fn near(text: &str) -> impl Iterator<Item = char> {
-    text.chars().take(NEAR)
-}
-
-fn line_before(text: &str) -> &str {
-    let near = text.char_indices().rev().take(NEAR).take_while(|(_, c)| *c != '\n').last();
-    near.map_or("", |(at, _)| text[at..].trim())
-}
-
-/// Does the text before a value tell that one follows? A line that begins does.
-fn introduced(before: &str) -> bool {
-    let line = line_before(before);
-    let word = line.rsplit(' ').next().unwrap_or_default();
-    line.is_empty()
-        || line.ends_with([':', '=', '`', '>', '-', '*', '(', '{', '：'])
-        || matches!(word, "is" | "are" | "be")
-}
-
-fn words_follow(text: &str, end: usize) -> bool {
-    without_tags(near(&text[end..])).take_while(|c| *c != '\n').any(char::is_alphanumeric)
-}
-
-/// The characters outside of `<tags>`.
-fn without_tags(text: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
-    let mut within = false;
-    text.filter(move |c| {
-        let tag = within || *c == '<';
-        within = tag && *c != '>';
-        !tag
-    })
 }

@@ -276,6 +276,42 @@ fn a_value_with_a_lost_part_is_refused() {
 }
 
 #[test]
+fn thinking_is_known_by_any_of_its_tags() {
+    let tags = [
+        ("<THINK>", "</THINK>"),
+        ("<Think>", "</think>"),
+        ("<think time=\"3\">", "</think>"),
+        ("<scratchpad>", "</scratchpad>"),
+        ("<antThinking>", "</antThinking>"),
+        ("[THINK]", "[/THINK]"),
+        ("◁think▷", "◁/think▷"),
+    ];
+    for (open, close) in tags {
+        let text = format!("{open}\n```json\n{{\"a\":0}}\n```\n{close}\n\n{{\"a\":1}}");
+        assert_eq!(read::<Value>(&text).unwrap().json, "{\"a\":1}", "{text}");
+    }
+    // No tags, or tags of another thing.
+    for text in ["[thinker] {\"a\":1}", "<thinker>\n{\"a\":1}", "[think]\n{\"a\":1}", "a < b: {\"a\":1}"] {
+        assert_eq!(read::<Value>(text).unwrap().json, "{\"a\":1}", "{text}");
+    }
+    assert!(read::<Value>("<think x\n{\"a\":0}").is_ok(), "a tag ends in its line");
+}
+
+#[test]
+fn a_quote_in_prose_hides_no_answer() {
+    for text in [
+        "The object {\"a\" is cut.\n\n```json\n{\"a\":1}\n```",
+        "e.g. ['tis the season]\n```json\n{\"a\":1}\n```",
+        "Options: ['a' is best.\n\nAnswer: {\"a\":1}",
+    ] {
+        assert_eq!(read::<Value>(text).unwrap().json, "{\"a\":1}", "{text}");
+    }
+    for text in ["name\": \"Bo\", \"tags\": [\"x\", \"y\"]}", "'name': 'Bo', 'home': {'city': 'Oslo'}}"] {
+        assert!(read::<Value>(text).is_err(), "{text}: {:?}", read::<Value>(text));
+    }
+}
+
+#[test]
 fn boxes_to_tick_citations_and_code_are_no_answers() {
     #[derive(Debug, serde::Deserialize)]
     struct Answer {

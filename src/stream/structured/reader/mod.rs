@@ -259,4 +259,6 @@ impl<'t> Reader<'t> {
 
 /// A comment without an end reaches to the end of the text.
 pub(super) const OPEN_COMMENT: &str = "the end of a comment is missing";
+/// A key that goes on in the next line, or a string in single quotes that goes on in the next paragraph.
+pub(super) const NEXT_LINE: &str = "a string goes on where it should have ended";
 const MISSING_VALUE: &str = "the value of a key is missing";

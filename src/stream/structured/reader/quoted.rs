@@ -1,7 +1,7 @@
 //! Strings in quotes.
 
 use super::source::closing;
-use super::{Reader, Refusal, Repair, Step};
+use super::{NEXT_LINE, Reader, Refusal, Repair, Step};
 
 /// The escapes of letters in a string: `\n`, which JSON has, beside `\d`, which it does not have, may both be parts of a path.
 #[derive(Default)]
@@ -49,6 +49,11 @@ impl Reader<'_> {
                 Some(control) => {
                     if control == '\n' && self.fence.is_some_and(|marks| self.source.line_ends_fence(marks)) {
                         return self.refuse("the end of a string is missing");
+                    }
+                    // A key has one line, and a string in single quotes one paragraph: an apostrophe in prose begins none.
+                    let ends = || self.source.at_fence() || self.source.rest().starts_with('\n');
+                    if control == '\n' && (key || open == '\'' && ends()) {
+                        return self.refuse(NEXT_LINE);
                     }
                     self.repairs.insert(Repair::ControlCharacter);
                     push_escaped(&mut string, control);
