@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""Checks the corpus: counts, sizes, UTF-8, no text twice, and that the lists match the files. Prints the counts."""
-import collections, csv, hashlib, json, pathlib, sys
+"""Checks the three parts of the corpus: sizes, UTF-8, sums, no text twice, no package in two parts, and that the lists match the files.
+
+Of the fresh parts no more than a fifth of the runs of eight words of a text stand in another text. Prints the counts.
+"""
+import collections, csv, hashlib, pathlib, re, sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+# The parts in the order in which they were made, with their first ordinary and true text.
+PARTS = (("", 1, 1), ("second", 600, 200), ("third", 900, 300))
+REGISTRIES = r"(?<![\w-])(crates\.io|npmjs\.(org|com)|pypi\.org|pypi\.python\.org|pythonhosted\.org)"
 wrong = []
-seen = {}
-total = 0
+seen, others, packages = {}, {}, collections.defaultdict(set)
+plain = lambda name: re.sub(r"[-_.]+", "-", name.lower())
 
 
 def check(what, fine):
@@ -13,37 +19,42 @@ def check(what, fine):
         wrong.append(what)
 
 
-for folder, table, longest in (("ordinary", "manifest.csv", 6000), ("true", "true.csv", 6000)):
-    rows = list(csv.DictReader(open(HERE / table, encoding="utf-8")))
+def runs_of(text):
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[i : i + 8]) for i in range(len(words) - 7)}
+
+
+def read(part, folder, table, first):
+    rows = list(csv.DictReader(open(HERE / part / table, encoding="utf-8")))
     numbers = [row["number"] for row in rows]
-    check(f"{table}: numbers are not 001, 002, ...", numbers == [f"{n:03}" for n in range(1, len(rows) + 1)])
-    check(f"{folder}: files and {table} differ", sorted(p.name for p in (HERE / folder).iterdir()) == [n + ".txt" for n in numbers])
-    counts = collections.defaultdict(collections.Counter)
+    check(f"{part} {table}: numbers do not go on from {first}", numbers == [f"{n:03}" for n in range(first, first + len(rows))])
+    check(f"{part} {folder}: files and {table} differ", {p.name for p in (HERE / part / folder).iterdir()} == {n + ".txt" for n in numbers})
+    counts = collections.Counter()
     for row in rows:
-        name = f"{folder}/{row['number']}.txt"
-        data = (HERE / name).read_bytes()
-        total += len(data)
+        path = HERE / part / folder / f"{row['number']}.txt"
+        name, data = path.relative_to(HERE), path.read_bytes()
         check(f"{name}: the sha256 differs", hashlib.sha256(data).hexdigest() == row["sha256"])
         check(f"{name}: the same as {seen.get(row['sha256'])}", row["sha256"] not in seen)
         seen[row["sha256"]] = name
-        check(f"{name}: {len(data)} bytes", 0 < len(data) <= longest)
-        check(f"{name}: does not end at a line end", data.endswith(b"\n"))
-        check(f"{name}: half is {row['half']}", row["half"] in ("tune", "measure"))
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            check(f"{name}: is not UTF-8", False)
-            continue
-        if row["kind"] == "data/json":
-            try:
-                json.loads(text.removeprefix("\ufeff"))
-            except ValueError:
-                print(f"note: {name} is no plain JSON ({row['path']})")
-        counts[row["kind"].split("/")[0]][row["half"]] += 1
-    print(f"{folder}: {len(rows)} texts")
-    for kind, halves in sorted(counts.items()):
-        print(f"| {kind} | {halves['tune']} | {halves['measure']} | {sum(halves.values())} |")
-check(f"{total} bytes are more than 2 MB", total <= 2_000_000)
-print(f"{total} bytes")
+        check(f"{name}: {len(data)} bytes", 0 < len(data) <= 6000)
+        text = data.decode("utf-8")
+        check(f"{name}: does not end at a line end", text.endswith("\n"))
+        check(f"{name}: names a registry", not re.search(REGISTRIES, text))
+        if row.get("package", "own") != "own":
+            packages[part].add(plain(row["package"]))
+        runs = runs_of(text)
+        if part:
+            doubled = [other for other, theirs in others.items() if len(runs & theirs) > len(runs) / 5]
+            check(f"{name}: much of it stands in {doubled}", not doubled)
+        others[name] = runs
+        counts[row["kind"].split("/")[0]] += 1
+    print(f"{part or 'first'} {folder}: {len(rows)} ({', '.join(f'{kind} {count}' for kind, count in sorted(counts.items()))})")
+
+
+for part, ordinary, true in PARTS:
+    read(part, "ordinary", "manifest.csv", ordinary)
+    read(part, "true", "true.csv", true)
+    before = set().union(*(packages[other] for other, _, _ in PARTS if other != part))
+    check(f"{part}: packages of another part: {packages[part] & before}", not packages[part] & before)
 print("\n".join(wrong) or "all is well")
 sys.exit(bool(wrong))
