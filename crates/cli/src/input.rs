@@ -1,10 +1,11 @@
 //! Files and standard input, with limits.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runstate::diagram::{LineIndex, Span};
+use runstate::trace::closest;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
@@ -30,8 +31,33 @@ pub(crate) fn name_of(path: &str) -> String {
 /// A file that cannot be read, is a folder, is larger, or is no text; the latter with the place.
 pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
     let name = name_of(path);
-    let from = open(path).map_err(|error| Failure::io("read", Path::new(&name), &error))?;
+    let from = open(path).map_err(|error| unreadable(path, &error))?;
     whole(from, &name, limit)
+}
+
+/// The failure of a file that cannot be read, with the name that may be meant where there is no such file.
+pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
+    let name = name_of(path);
+    let failure = Failure::io("read", Path::new(&name), error);
+    match nearest(Path::new(path)).filter(|_| error.kind() == io::ErrorKind::NotFound) {
+        Some(near) => failure.with_help(format!("did you mean {near}?")),
+        None => failure,
+    }
+}
+
+/// A file of the same kind in the same folder, with a name that is near.
+fn nearest(path: &Path) -> Option<String> {
+    const MOST: usize = 1_000;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let files = fs::read_dir(folder).ok()?.take(MOST).flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let stems = files.filter(|file| file.extension() == path.extension());
+    let stems: Vec<String> = stems.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
+    let near = closest(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;
+    let name = match path.extension() {
+        Some(kind) => format!("{near}.{}", kind.to_str()?),
+        None => near.to_owned(),
+    };
+    Some(path.with_file_name(name).display().to_string())
 }
 
 /// Reads all that is left, as [`read_text`] does.

@@ -319,3 +319,17 @@ fn a_diagram_of_which_no_event_came_is_in_the_coverage() {
     let said = session.run(&[&both[..], &["--min-coverage", "66.6"]].concat());
     assert!(said.code == Some(0) && said.stdout.contains("order: 2 of 2"), "{}", said.shown());
 }
+
+#[test]
+fn the_file_that_is_meant_is_named() {
+    let session = shop();
+    session.write("a.stream.yaml", "");
+    for (typo, meant) in [("ordr.mmd", "order.mmd"), ("./a.steam.yaml", "./a.stream.yaml")] {
+        let said = session.run(&["diagram", typo]);
+        assert!(said.stderr.contains(&format!("did you mean {meant}?")), "{}", said.shown());
+    }
+    for other in ["absent.mmd", "nowhere/order.mmd", "order.md"] {
+        let said = session.run(&["diagram", other]);
+        assert!(!said.stderr.contains("did you mean"), "{}", said.shown());
+    }
+}

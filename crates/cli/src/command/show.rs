@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 
 use clap::ValueEnum;
 use runstate::store::StoreError;
@@ -160,9 +159,7 @@ impl Source {
 
     fn open(&self) -> Result<Box<dyn BufRead + '_>, Failure> {
         Ok(match self {
-            Source::File(path) => {
-                input::open(path).map_err(|error| Failure::io("read", Path::new(&self.name()), &error))?
-            }
+            Source::File(path) => input::open(path).map_err(|error| input::unreadable(path, &error))?,
             Source::Run(opened, summary) => Box::new(BufReader::new(StoredTrace::of(opened, summary.id()))),
         })
     }
