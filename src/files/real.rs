@@ -27,7 +27,7 @@ impl Disk for RealDisk {
             Open::Append => options.read(true).append(true).create(true),
         };
         private(&mut options);
-        // What is written from its beginning takes the place of a link, and does not go through it.
+        // A file that is written from its beginning takes the place of a link, and is not written through it.
         if how == Open::Write && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
             fs::remove_file(path)?;
             options.create_new(true);

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is said of arguments, which are quoted in it: an address, which may have a password, is left out, and nothing in them can garble
+/// A message about arguments, which are quoted in it: an address, which may have a password, is left out, and nothing in them can garble
 /// a terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
     let text = args.map(|arg| arg.to_string_lossy().into_owned()).fold(text, |text, arg| {

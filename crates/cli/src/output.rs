@@ -28,7 +28,7 @@ impl Output {
         }
     }
 
-    /// Writes a line, or several. What could garble a terminal is escaped.
+    /// Writes a line, or several. Characters that could garble a terminal are escaped.
     pub(crate) fn line(&mut self, line: &str) {
         self.text(&harmless(line));
         self.text("\n");
@@ -78,7 +78,7 @@ pub(crate) fn complain(line: &str) {
     drop(writeln!(io::stderr(), "{}", harmless(line)));
 }
 
-/// Lines in which no character but their ends moves or changes what a terminal shows.
+/// Lines in which no character but their ends moves or changes the text on a terminal.
 pub(crate) fn harmless(lines: &str) -> Cow<'_, str> {
     let is_harmful = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || is_unseen(c));
     if !lines.contains(is_harmful) {
@@ -91,7 +91,7 @@ pub(crate) fn harmless(lines: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON in which what cannot be seen is escaped as JSON has it: the same to a program, and harmless in a terminal.
+/// JSON in which characters that cannot be seen are escaped as JSON has it: the same to a program, and harmless in a terminal.
 fn in_ascii_where_unseen(json: &str) -> Cow<'_, str> {
     let is_unsafe = |c: char| c != '\n' && (c.is_control() || is_unseen(c));
     if !json.contains(is_unsafe) {

@@ -21,7 +21,7 @@ pub(crate) enum Spec {
     Scenario {
         /// Its text, as it was when the run was created: whatever becomes of the file, the run goes on.
         scenario: String,
-        /// What says that the folder in the place of this run is its own. The place itself is no part of a run: a writer of
+        /// The proof that the folder in the place of this run is its own. The place itself is no part of a run: a writer of
         /// the store must not choose the folder that tools work in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<Token>,
@@ -61,7 +61,7 @@ impl Spec {
         })
     }
 
-    /// What the folder of the run has in common with it. A run without one works in no folder.
+    /// The token that the folder of the run has in common with it. A run without one works in no folder.
     pub(crate) fn token(&self) -> Option<&Token> {
         let Spec::Scenario { token, .. } = self;
         token.as_ref()

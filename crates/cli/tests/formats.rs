@@ -30,7 +30,7 @@ fn restored(format: &Path, kind: Kind) -> Option<Place> {
         session.write(&format!("runs/{run}/work/a.txt"), "one");
         session.write(&format!("runs/{run}/owner"), TOKEN);
     }
-    // What that version stored as the place of a folder is not read any more; the token of a folder is.
+    // The place of a folder, which that version stored, is not read any more; the token of a folder is.
     let here = |text: String| {
         RUNS.iter().fold(text, |text, run| {
             let folder = format!("\"STATE_DIR/{run}/work\"");
@@ -47,7 +47,7 @@ fn restored(format: &Path, kind: Kind) -> Option<Place> {
     Some(place)
 }
 
-/// What each of these runs has in common with its folder.
+/// The token that each of these runs has in common with its folder.
 const TOKEN: &str = "00112233445566778899aabbccddeeff";
 const RUNS_DB: &str = "runs/runs.db";
 

@@ -73,7 +73,7 @@ fn the_folder_of_a_scenario_has_256_mib_and_no_more() {
     assert!(said.code == Some(2) && said.stderr.contains("or 268435456 bytes"), "{}", said.shown());
 }
 
-/// What the tools of a run take: paths, listings, and files.
+/// The tools of a run have limits on paths, listings and files.
 #[test]
 fn file_tools_have_limits() {
     let session = Session::new();

@@ -1,4 +1,4 @@
-//! Links, swaps of folders by another process, and modes of files: what another user of the machine can reach.
+//! Links, swaps of folders by another process, and modes of files: the reach of another user of the machine.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -53,7 +53,7 @@ fn what_is_stored_is_for_its_user_alone_in_a_folder_of_others() {
                 let about = fs::metadata(&path).unwrap();
                 let mode = about.permissions().mode() & 0o777;
                 let is_made = path != session.path("there/store");
-                // The tools of a run make files in a folder that nobody else can enter.
+                // The tools of a run make files in a folder that no other user can enter.
                 let is_work = path.components().any(|part| part.as_os_str() == "work") && about.is_file();
                 assert!(!is_made || is_work || mode & 0o077 == 0, "{}: {mode:o}", path.display());
                 if about.is_dir() {

@@ -16,7 +16,7 @@ pub(crate) const SECRET: &str = "S3CRET-0f9d27";
 /// The key of the tests that store runs under one.
 const KEY: &str = "abababababababababababababababababababababababababababababababab";
 
-/// No output has a character that moves or changes what a terminal shows, nor a secret.
+/// No output has a character that moves or changes the text on a terminal, nor a secret.
 #[track_caller]
 fn assert_harmless(command: &str, output: &str) {
     let is_raw = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || runstate::actor::is_unseen(c));

@@ -1,4 +1,4 @@
-//! What a writer of a store cannot make the command do.
+//! A writer of a store has no power over other folders, workers and terminals.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ model:
   - text: done
 ";
 
-/// A run that nobody has driven, beside the folder of a victim with what a run's own folder has.
+/// A run that was never driven, beside the folder of a victim with the same files as a run's own folder.
 pub(crate) struct Attacked {
     pub(crate) session: Session,
     pub(crate) store: &'static str,
@@ -96,7 +96,7 @@ fn a_store_does_not_choose_the_folder_of_file_tools() {
     }
 }
 
-/// A run whose folder has lost its mark is not one whose folder never had one.
+/// A folder that has lost its mark is not taken for a folder that never had one.
 #[test]
 fn a_run_and_a_folder_without_tokens_do_not_belong_together() {
     let attacked = Attacked::with("sqlite:runs.db", &[]);

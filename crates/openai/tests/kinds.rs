@@ -1,4 +1,4 @@
-//! Sixty kinds of answer that servers, proxies and portals give, byte by byte, each with what becomes of it.
+//! Sixty kinds of answer that servers, proxies and portals give, byte by byte, each with its outcome.
 
 use std::fmt::Write;
 use std::path::Path;

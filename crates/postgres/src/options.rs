@@ -95,7 +95,7 @@ impl PostgresOptions {
     pub fn new(string: &str) -> Result<Self, OptionsError> {
         let (left, [ssl, root]) = params::take(string, ["sslmode", "sslrootcert"])
             .map_err(|why| OptionsError::new(format!("the connection string cannot be read: {why}")))?;
-        // What the client says of it may quote it, with a password in it.
+        // The client's message may quote it, with a password in it.
         let mut config: Config = left.parse().map_err(|_| {
             OptionsError::new(
                 "the connection string cannot be read, and is not shown, as it may have a password; expected \

@@ -1,4 +1,4 @@
-//! Texts at the limits of what is read, and one above them.
+//! Texts at the limits of the reader, and one above them.
 
 use runstate_scenario::{Scenario, from_yaml};
 use serde_json::Value;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 pub const MOST_BYTES: usize = 64 << 10;
 /// The most levels of a schema, of references that follow one another, and of a check.
 pub const MOST_DEPTH: usize = 96;
-/// The most steps of a check: subschemas that are applied to values, and what a pattern, an `enum` or `uniqueItems` looks at.
+/// The most steps of a check: subschemas that are applied to values, and the characters and items that a pattern, an `enum` or `uniqueItems` looks at.
 pub const MOST_STEPS: usize = 200_000;
 
 /// More than a schema may ask for.
@@ -69,7 +69,7 @@ impl Measured {
         }
         levels(schema, 0)?;
         let measured = Measured { schema: schema.clone() };
-        // What is applied to one value, whatever it is.
+        // Subschemas that are applied to the value itself.
         measured.walk(&Value::Null)?;
         Walk::over(&measured.schema).chain(&measured.schema, 0)?;
         Ok(measured)
@@ -275,7 +275,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// What a reference may lead to: by a name, all that have it.
+    /// The subschemas that a reference may lead to: by a name, all that have it.
     fn targets(&mut self, reference: &'s Value) -> Result<Vec<&'s Value>, Excess> {
         let Some(text) = reference.as_str().filter(|text| !text.is_empty()) else { return Ok(Vec::new()) };
         self.at = text;

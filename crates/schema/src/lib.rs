@@ -36,7 +36,7 @@ const LONGEST: usize = 300;
 /// Each schema is compiled once, and the last few hundred are kept. A schema that refers to another document is refused: nothing
 /// is read from the network or from files.
 ///
-/// A schema has limits, and so has a check: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_STEPS`]. What exceeds one is refused before the work
+/// A schema has limits, and so has a check: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_STEPS`]. A schema or a check beyond one is refused before the work
 /// is begun. A pattern is matched in linear time; one with look-around or a back-reference may go back 10,000 times.
 #[derive(Debug, Default)]
 pub struct JsonSchemas {

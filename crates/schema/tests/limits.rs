@@ -107,7 +107,7 @@ fn a_schema_of_the_most_levels_is_taken_and_one_more_is_not() {
     accepts(&nested(MOST_DEPTH)).unwrap();
     let error = accepts(&nested(MOST_DEPTH + 1)).unwrap_err();
     assert!(error.contains("more than 96 levels at its own text"), "{error}");
-    // A reference is a level, and so is what it leads to.
+    // A reference is a level, and so is its subschema.
     let most = (MOST_DEPTH - 1) / 2;
     accepts(&chained(most)).unwrap();
     let error = accepts(&chained(most + 1)).unwrap_err();

@@ -75,7 +75,7 @@ impl Format {
                 Format { line: Line::Blank, chars: 0, odd: false, values: 0, marks: 0, before: c, ..*self };
             return confidence;
         }
-        // Most characters are such, and change nothing of what the line is.
+        // Most characters are such, and do not change the kind of the line.
         if c.is_ascii_lowercase()
             && matches!(self.line, Line::Word | Line::Plain | Line::Structured)
             && !matches!(self.before, ',' | ';' | '|')

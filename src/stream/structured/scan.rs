@@ -186,8 +186,8 @@ impl<'t> Scanner<'t> {
         self.at = end;
     }
 
-    /// Does a key in quotes and its colon stand before a value? With a bracket behind it that it does not open, it is a part of an object
-    /// whose beginning the caller has written.
+    /// Do a key in quotes and its colon stand before a value? With a bracket behind it that it does not open, it is a part of an object that
+    /// the caller has begun.
     fn is_value_of_member(&self, begin: usize) -> bool {
         let before = line_before(&self.text[..begin]);
         before.strip_suffix(':').is_some_and(|key| key.trim_end().ends_with(['"', '\'']))

@@ -41,7 +41,7 @@ fn open(from: &Path) -> Result<Dir, Failure> {
     })
 }
 
-/// Refuses what is no folder, and one that the copy would be in.
+/// Refuses a path that is no folder, and a folder that the copy would be in.
 ///
 /// # Errors
 /// A folder that there is not, a link, a file; a folder that has the folder of all runs in it.

@@ -133,7 +133,7 @@ impl Drop for RunFolder {
     }
 }
 
-/// Refuses what is no folder, and one that the folder of all runs is in, before anything is made.
+/// Refuses a path that is no folder, and a folder that the folder of all runs is in, before anything is made.
 ///
 /// # Errors
 /// As a copy of it would.

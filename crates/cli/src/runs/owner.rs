@@ -48,7 +48,7 @@ impl Token {
     }
 }
 
-/// What a run sees in the mark of a folder.
+/// The mark of a folder, as a run sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// Its own token.

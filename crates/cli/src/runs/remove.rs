@@ -1,7 +1,7 @@
 //! Removing the folders of runs.
 //!
-//! A folder that is about to be removed is noted in `removed/<run id>` first, with its token. The note goes with the folder: what
-//! a crash or a refusal of the system leaves behind, the next `runstate prune` finds by its note.
+//! A folder that is about to be removed is noted in `removed/<run id>` first, with its token. The note goes with the folder: a folder that
+//! is left by a crash or a refusal of the system is found by its note when `runstate prune` comes next.
 
 use std::fs;
 use std::io;
@@ -129,7 +129,7 @@ pub(super) fn tree(path: &Path) -> io::Result<()> {
     parent.remove_dir(name)
 }
 
-/// Empties a folder, but for what is kept in it.
+/// Empties a folder, but for the files that are kept in it.
 ///
 /// Each folder in a folder is moved up to `root` before it is emptied. So nothing is ever deeper than two levels, and three
 /// descriptors are open, however deep the folder was; `std::fs::remove_dir_all` has one open for each level.

@@ -51,7 +51,7 @@ fn shown(url: &str) -> Result<String, String> {
     let options: runstate_postgres::PostgresOptions = url.parse().map_err(|error| format!("{error}"))?;
     let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
     let is_harmless = |one: &str| one.is_empty() || HARMLESS.contains(&one.split('=').next().unwrap_or(one));
-    // What is encoded may be a password that the client does not take for one.
+    // An encoded part may be a password that the client does not take for one.
     let address = url.split('?').next().unwrap_or(url);
     let is_usual = address.chars().all(|c| c.is_ascii_alphanumeric() || "._-:/@".contains(c));
     let is_plain =

@@ -82,7 +82,7 @@ fn message(error: &Error) -> String {
     }
 }
 
-/// What there is too much of.
+/// The message for a text that exceeds a limit.
 fn too_much(breach: &BudgetBreach) -> String {
     match breach {
         BudgetBreach::Anchors { anchors } => {

@@ -99,7 +99,7 @@ impl Phrases {
         }
     }
 
-    /// Notes with what the phrases from a node on begin.
+    /// Notes the first three characters of the phrases from a node on.
     fn begin(&self, node: usize, said: [usize; 3], length: usize, all: &mut Beginnings) {
         self.reach(node, &mut |_, of| {
             if length == 3 || length > 0 && of.label.is_some() {

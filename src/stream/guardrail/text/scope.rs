@@ -128,7 +128,7 @@ impl Scope {
         self.context(begins, behind, ink)
     }
 
-    /// How many lower-case letters and spaces change nothing of what the text stands in.
+    /// How many lower-case letters and spaces may come without a change of scope.
     #[inline]
     pub(in crate::stream) fn quiet(&self) -> usize {
         if self.ticks > 0 || !matches!(self.line, Line::Text | Line::Hidden) {

@@ -63,7 +63,7 @@ impl Reader<'_> {
         let key = if quoted { self.quoted(c, true)? } else { self.bare_key()? };
         match key {
             Some(key) => self.place = Place::Colon { key, quoted },
-            // Half a key says nothing, and what is more than a key may have been a member.
+            // Half a key says nothing, and a longer rest may have been a member.
             None if before.rest().contains([':', '}', '\n']) => {
                 return self.refuse("the end of a string is missing");
             }
