@@ -2,6 +2,8 @@
 
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use super::chain::Chain;
 use super::document::{Document, MOST_BYTES, RESERVE};
@@ -37,6 +39,10 @@ pub(super) struct Place<'a> {
     pub(super) observers: &'a Observers,
     pub(super) setting_aside: &'a SettingAside,
 }
+
+/// How often the lock of a run that another process has is tried, and the pauses: a second in all.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The lock of a file, and of the folder that it is in: a process that removes the file does not get the other one.
 pub(super) struct Lock {
@@ -128,11 +134,19 @@ impl<'a> Place<'a> {
             }
             lock => lock.map_err(GovernedError::io(&path))?,
         };
-        match Lock::take(self.disk, lock, &self.folders.run(id)) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                Err(GovernedError::Busy { run: id.clone() })
+        // A process that a killed one was about to start has its lock for a moment.
+        let (mut lock, mut tries) = (lock, 1..TRIES);
+        loop {
+            match Lock::take(self.disk, lock, &self.folders.run(id)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && tries.next().is_some() => {
+                    thread::sleep(PAUSE);
+                    lock = self.disk.open(&path, Open::Append).map_err(GovernedError::io(&path))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Err(GovernedError::Busy { run: id.clone() });
+                }
+                lock => return lock.map_err(GovernedError::io(&path)),
             }
-            lock => lock.map_err(GovernedError::io(&path)),
         }
     }
 
