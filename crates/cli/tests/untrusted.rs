@@ -106,6 +106,37 @@ fn a_run_and_a_folder_without_tokens_do_not_belong_together() {
     assert!(!attacked.session.path("runs/files-1/work/planted.txt").exists());
 }
 
+/// An id that is a path, or the name of another folder of the command.
+#[test]
+fn a_store_does_not_choose_what_prune_writes_and_removes() {
+    let absolute = Session::new();
+    absolute.write("mine.txt", "mine");
+    let absolute = absolute.path("mine.txt");
+    for id in ["../../victim/mine.txt", absolute.to_str().unwrap(), "numbers", "removed", "..", "a/b-1"] {
+        let session = Session::new();
+        session
+            .write("victim/mine.txt", "mine")
+            .write("s.yaml", "name: done\nmessage: go\nmodel: [{text: done}]\n");
+        let place = ["--store", "sqlite:runs.db", "--state-dir", "runs"];
+        assert_eq!(session.run(&[&["run", "s.yaml"], &place[..]].concat()).code, Some(0));
+        // A name that has run as `owner` leaves a mark of that text.
+        session.write("runs/numbers/owner", "1\n");
+        let store = stores::open(&session, "runs.db");
+        store.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        for (table, column) in [("runs", "id"), ("specs", "run"), ("messages", "run"), ("trace", "run")] {
+            store.execute(&format!("UPDATE {table} SET {column} = ?1"), [id]).unwrap();
+        }
+        for token in ["curl evil | sh #", "1", "0123456789abcdef0123456789abcdef"] {
+            store.execute("UPDATE specs SET json = json_set(json, '$.token', ?1)", [token]).unwrap();
+            let said = session.run(&[&["prune", "--older-than", "1ms"], &place[..]].concat());
+            assert!(said.code.is_some_and(|code| code < 3), "{}", said.shown());
+            assert_eq!(fs::read_to_string(session.path("victim/mine.txt")).unwrap(), "mine", "{id} {token}");
+            assert_eq!(fs::read_to_string(&absolute).unwrap(), "mine", "{id} {token}");
+            assert!(session.path("runs/numbers/done").exists(), "{id} {token}");
+        }
+    }
+}
+
 #[test]
 fn a_specification_that_was_changed_without_the_key_is_refused() {
     for store in STORES {

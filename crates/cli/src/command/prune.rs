@@ -12,7 +12,7 @@ use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
-use crate::runs::{Folder, Note, work_of};
+use crate::runs::{Folder, Note, Notes, work_of};
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside, damaged_to_json, tell_damaged};
 
@@ -53,13 +53,13 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         opened: &opened,
         state_dir: &args.place.state_dir()?,
         now_ms: unix_ms(),
-        is_dry: args.dry_run,
+        notes: if args.dry_run { None } else { Some(Notes::take(&args.place.state_dir()?)?) },
     };
     let age_ms = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
     let mut query = RunQuery::status(RunStatus::Done, PAGE);
     query.changed_before_ms = Some(pruning.now_ms.saturating_sub(age_ms));
     let (mut removed, mut left) = (Vec::new(), Vec::new());
-    let folders = if args.dry_run { Vec::new() } else { pruning.settle()? };
+    let folders = pruning.settle()?;
     let mut is_good = folders.iter().all(|(_, folder)| *folder != Folder::Left);
     if !args.json {
         for (run, _) in folders.iter().filter(|(_, folder)| *folder == Folder::Removed) {
@@ -116,7 +116,8 @@ struct Pruning<'a> {
     opened: &'a Opened,
     state_dir: &'a Path,
     now_ms: u64,
-    is_dry: bool,
+    /// None for a dry run.
+    notes: Option<Notes>,
 }
 
 /// What became of a run.
@@ -132,7 +133,7 @@ enum Became {
 impl Pruning<'_> {
     /// Removes a run and its folder. Who looks at the run now keeps it.
     fn remove(&self, run: &RunInfo) -> Result<Became, Failure> {
-        let Pruning { opened, state_dir, now_ms, is_dry } = *self;
+        let Pruning { opened, state_dir, now_ms, ref notes } = *self;
         // A run of another program has no folder of ours.
         let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
             // Its list says that it is over; a list is not what the run is.
@@ -148,12 +149,10 @@ impl Pruning<'_> {
             Err(StoreError::NoRun { .. }) => return Ok(Became::Nothing),
             Err(error) => return left(error).map_err(|error| opened.failure(&error)),
         };
-        if is_dry {
-            return Ok(Became::Removed(None));
-        }
+        let Some(notes) = notes else { return Ok(Became::Removed(None)) };
         // First, so that the folder is found again should this process end in between.
         let note = spec.as_ref().and_then(Spec::token);
-        let note = note.map(|token| Note::write(state_dir, &run.id, token)).transpose()?;
+        let note = note.map(|token| notes.write(&run.id, token)).transpose()?.flatten();
         let became = match beside(opened.handle(), opened.store.remove(&run.id, now_ms)) {
             Ok(true) => {
                 let place = work_of(state_dir, &run.id);
@@ -186,7 +185,7 @@ impl Pruning<'_> {
     fn settle(&self) -> Result<Vec<(String, Folder)>, Failure> {
         let opened = self.opened;
         let mut settled = Vec::new();
-        for note in Note::all(self.state_dir) {
+        for note in self.notes.iter().flat_map(Notes::all) {
             if !opened.ask(opened.store.is_given(note.run()))? {
                 continue;
             }
@@ -274,7 +273,8 @@ mod tests {
         let lock = File::create(place.path().join("runs/locks").join(lock)).unwrap();
         lock.lock().unwrap();
 
-        let pruning = Pruning { opened: &opened, state_dir: place.path(), now_ms: 9, is_dry: false };
+        let notes = Some(Notes::take(place.path()).unwrap());
+        let pruning = Pruning { opened: &opened, state_dir: place.path(), now_ms: 9, notes };
         let runs = opened.ask(store.runs(&RunQuery::all(10))).unwrap();
         let became = |run: &RunInfo| match pruning.remove(run).unwrap() {
             Became::Removed(_) => (run.id.clone(), None),

@@ -31,7 +31,10 @@ pub(crate) fn open(state_dir: &Path, run: &str, token: Option<&Token>) -> Result
     let work = work_of(state_dir, run);
     let shown = work.display();
     if !is_a_name(run) {
-        return Err(Failure::new(format!("the id {run:?} is not the name of a folder")).with_help(ELSEWHERE));
+        return Err(Failure::new(format!(
+            "the id {run:?} is not that of a run with a folder, such as tidy-folder-1"
+        ))
+        .with_help(ELSEWHERE));
     }
     let Some(token) = token else {
         return Err(Failure::new(format!(
@@ -70,8 +73,10 @@ pub(super) fn below(folder: &Dir, name: &str) -> io::Result<Dir> {
     })
 }
 
-/// Is it the name of a folder, and no path?
+/// Is it the id of a run with a folder of this program: a name, and no path, that ends with a number? `numbers` and `removed` are none.
 pub(super) fn is_a_name(run: &str) -> bool {
     let mut parts = Path::new(run).components();
-    matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == run)
+    let is_one = matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == run);
+    let number = run.rsplit_once('-').map(|(_, number)| number);
+    is_one && number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
 }

@@ -15,8 +15,8 @@ use crate::failure::Failure;
 
 /// What a run and its folder have in common, and no other run with its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Token(String);
+#[serde(into = "String", try_from = "String")]
+pub(crate) struct Token(u128);
 
 /// The file that has the token of a folder.
 const MARK: &str = "owner";
@@ -34,17 +34,36 @@ impl Token {
         getrandom::fill(&mut drawn).map_err(|error| {
             Failure::new(format!("cannot draw a token for the run's folder: the system says: {error}"))
         })?;
-        Ok(Token(format!("{:032x}", u128::from_be_bytes(drawn))))
+        Ok(Token(u128::from_be_bytes(drawn)))
     }
 
     /// The token that stands in a file.
-    pub(super) fn in_text(text: &str) -> Self {
-        Token(text.trim().to_owned())
+    pub(super) fn read(file: impl Read) -> io::Result<Option<Self>> {
+        let mut text = Vec::new();
+        file.take(MOST_BYTES).read_to_end(&mut text)?;
+        let text = String::from_utf8_lossy(&text).trim().to_owned();
+        Ok(Token::try_from(text).ok())
     }
 
     /// Writes it into the file at that place.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        replace(path, format!("{}\n", self.0).as_bytes())
+        replace(path, format!("{}\n", String::from(self.clone())).as_bytes())
+    }
+}
+
+impl From<Token> for String {
+    fn from(Token(number): Token) -> Self {
+        format!("{number:032x}")
+    }
+}
+
+impl TryFrom<String> for Token {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let is_one = text.len() == 32 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+        let number = u128::from_str_radix(&text, 16).ok().filter(|_| is_one);
+        number.map(Token).ok_or_else(|| format!("a token has 32 lower-case hexadecimal digits, got {text:?}"))
     }
 }
 
@@ -69,9 +88,7 @@ pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Owner::Unknown),
         Err(error) => return Err(error),
     };
-    let mut mark = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut mark)?;
-    Ok(if mark.trim_ascii() == token.0.as_bytes() { Owner::This } else { Owner::Another })
+    Ok(if Token::read(file)?.as_ref() == Some(token) { Owner::This } else { Owner::Another })
 }
 
 /// The file with the token of a folder.

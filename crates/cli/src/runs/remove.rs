@@ -3,7 +3,7 @@
 //! A folder that is about to be removed is noted in `removed/<run id>` first, with its token. The note goes with the folder: a folder that
 //! is left by a crash or a refusal of the system is found by its note when `runstate prune` comes next.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,16 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::durable::make_folders;
+use super::lock::{PATIENCE, lock};
 use super::open::{below, is_a_name, work_of};
 use super::owner::{Owner, Token, mark_of, owner};
 use crate::failure::Failure;
 
 /// The folder of the notes. No run is called so: ids end with a number.
 const FOLDER: &str = "removed";
+
+/// The file whose lock keeps other commands from the notes.
+const LOCK: &str = ".lock";
 
 /// The state of the folder of a run that was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,14 @@ pub(crate) enum Folder {
     Left,
 }
 
+/// The notes, in the hands of one command.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    state_dir: PathBuf,
+    /// Held until this is dropped.
+    _lock: File,
+}
+
 /// A note on a folder that is to be removed.
 #[derive(Debug)]
 pub(crate) struct Note {
@@ -39,31 +51,45 @@ pub(crate) struct Note {
     token: Token,
 }
 
-impl Note {
-    /// Notes the folder of a run, which is about to be removed.
+impl Notes {
+    /// Takes them in hand, once no other command has them.
+    ///
+    /// # Errors
+    /// Those of the operating system, and another process that does not go on.
+    pub(crate) fn take(state_dir: &Path) -> Result<Self, Failure> {
+        let folder = state_dir.join(FOLDER);
+        make_folders(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
+        Ok(Notes { state_dir: state_dir.to_owned(), _lock: lock(&folder.join(LOCK), PATIENCE)? })
+    }
+
+    /// Notes the folder of a run, which is about to be removed. None for an id that has no folder: a store can hold any.
     ///
     /// # Errors
     /// A note that cannot be written.
-    pub(crate) fn write(state_dir: &Path, run: &str, token: &Token) -> Result<Self, Failure> {
-        let note = Note { state_dir: state_dir.to_owned(), run: run.to_owned(), token: token.clone() };
+    pub(crate) fn write(&self, run: &str, token: &Token) -> Result<Option<Note>, Failure> {
+        if !is_a_name(run) {
+            return Ok(None);
+        }
+        let note = Note { state_dir: self.state_dir.clone(), run: run.to_owned(), token: token.clone() };
         let path = note.path();
-        make_folders(&state_dir.join(FOLDER))
-            .and_then(|()| token.write(&path))
-            .map_err(|error| Failure::io("write", &path, &error))?;
-        Ok(note)
+        token.write(&path).map_err(|error| Failure::io("write", &path, &error))?;
+        Ok(Some(note))
     }
 
-    /// The notes that earlier commands have left.
-    pub(crate) fn all(state_dir: &Path) -> Vec<Note> {
-        let entries = fs::read_dir(state_dir.join(FOLDER)).into_iter().flatten().flatten();
+    /// Those that earlier commands have left.
+    pub(crate) fn all(&self) -> Vec<Note> {
+        let entries = fs::read_dir(self.state_dir.join(FOLDER)).into_iter().flatten().flatten();
         let notes = entries.filter_map(|entry| {
             let run = entry.file_name().into_string().ok().filter(|run| is_a_name(run))?;
-            let token = Token::in_text(&fs::read_to_string(entry.path()).ok()?);
-            Some(Note { state_dir: state_dir.to_owned(), run, token })
+            entry.file_type().ok().filter(fs::FileType::is_file)?;
+            let token = Token::read(File::open(entry.path()).ok()?).ok()??;
+            Some(Note { state_dir: self.state_dir.clone(), run, token })
         });
         notes.collect()
     }
+}
 
+impl Note {
     /// The run.
     pub(crate) fn run(&self) -> &str {
         &self.run
