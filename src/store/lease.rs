@@ -51,6 +51,8 @@ pub struct Release {
     pub not_before_ms: Option<u64>,
     /// Why it did not go on, for people.
     pub problem: Option<String>,
+    /// Its [lost claims](super::RunInfo::lost) are forgotten: it was driven to its end or to a wait, or a person gives it back.
+    pub pardons: bool,
 }
 
 impl Release {
@@ -61,6 +63,23 @@ impl Release {
 
     /// It did not go on, and is tried again then.
     pub fn put_off(not_before_ms: u64, problem: impl Into<String>) -> Self {
-        Release { not_before_ms: Some(not_before_ms), problem: Some(problem.into()) }
+        Release { not_before_ms: Some(not_before_ms), problem: Some(problem.into()), pardons: false }
+    }
+
+    /// The same, which forgets its lost claims.
+    #[must_use]
+    pub fn pardoned(mut self) -> Self {
+        self.pardons = true;
+        self
+    }
+}
+
+/// The lost claims of a run once a claim is over: one more where its holder did not give it back, and none behind a step that ended.
+/// A step has ended when the next one began, and so not with the first.
+pub(super) fn lost_claims(before: u32, is_given_back: bool, ended_a_step: bool) -> u32 {
+    match (ended_a_step, is_given_back) {
+        (true, _) => 0,
+        (false, true) => before,
+        (false, false) => before.saturating_add(1),
     }
 }

@@ -72,7 +72,7 @@ pub struct RunInfo {
     pub problem: Option<String>,
     /// Somebody wants it cancelled, and says why.
     pub cancel: Option<String>,
-    /// Claims in a row that ended with neither a commit nor a release: their processes ended, or lost the store, with the run in hand.
+    /// Claims in a row that ended with neither a step nor a release: their processes ended, or lost the store, with the run in hand.
     pub lost: u32,
     /// When it was created.
     pub created_at_ms: u64,

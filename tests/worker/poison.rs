@@ -57,7 +57,7 @@ async fn a_run_that_was_given_back_is_driven_again() {
     ended(&world, 3).await;
     let lease =
         world.store.claim(&Claim::of("poison", "ada", u64::MAX / 4, u64::MAX / 2)).await.unwrap().unwrap();
-    world.store.release(&lease, &Release::clean()).await.unwrap();
+    world.store.release(&lease, &Release::clean().pardoned()).await.unwrap();
     let info = world.loaded("poison").await.info;
     assert_eq!((info.lost, info.problem, info.not_before_ms), (0, None, None));
     world.worker("w").run_ready(&*world.host).await.unwrap();
@@ -86,4 +86,55 @@ async fn a_worker_can_be_told_to_go_on_for_longer() {
     let driven = worker.run(&host, CancellationToken::new());
     tokio::time::timeout(Duration::from_secs(100), driven).await.unwrap_err();
     assert_eq!(world.ledger().count("prepared"), 3);
+}
+
+/// A worker that ends while tools execute, after this time.
+async fn killed(world: &World, after: Duration) {
+    let worker = world.worker("w");
+    let driven = worker.run(&*world.host, CancellationToken::new());
+    tokio::time::timeout(after, driven).await.unwrap_err();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+}
+
+/// Each claim commits that the tool starts again. No step ends.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_ends_workers_in_a_tool_is_set_aside() {
+    let world = World::new();
+    world.create("poison", json!([[{"id": "p", "tool": "again", "with": {"ms": 1_000_000_000_u64}}]])).await;
+    for _ in 0..5 {
+        killed(&world, Duration::from_secs(40)).await;
+    }
+    assert_eq!(world.ledger().count("p began"), 2, "{:?}", world.ledger().all());
+    let info = world.loaded("poison").await.info;
+    assert!(info.is_set_aside() && info.version > 1, "{info:?}");
+}
+
+/// A process ends with all runs that it has in hand. Those that did no harm are not set aside.
+#[tokio::test(start_paused = true)]
+async fn runs_beside_one_that_ends_workers_come_to_their_end() {
+    let world = World::new();
+    let slow = |id: &str, ms: u64| json!([[{"id": id, "tool": "again", "with": {"ms": ms}}]]);
+    world.create("poison", slow("p", 1_000_000_000)).await;
+    world.create("slow", slow("s", 50_000)).await;
+    killed(&world, Duration::from_secs(40)).await;
+    let lost = async |run: &str| world.loaded(run).await.info.lost;
+    killed(&world, Duration::from_secs(40)).await;
+    assert_eq!((world.ledger().count("p began"), world.ledger().count("s began")), (2, 1), "one at a time");
+    killed(&world, Duration::from_secs(200)).await;
+    assert_eq!(world.status("slow").await, "Done natural_end");
+    assert_eq!(world.ledger().count("p began"), 2);
+    assert_eq!(lost("poison").await, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_ends_clears_a_run() {
+    let world = World::new();
+    let step = |id: &str| json!([{"id": id, "tool": "again", "with": {"ms": 30_000}}]);
+    world.create("long", json!([step("a"), step("b"), step("c"), step("d"), step("e")])).await;
+    // Each of six lives is long enough for one step, and for no more.
+    for _ in 0..6 {
+        killed(&world, Duration::from_secs(40)).await;
+        assert!(world.loaded("long").await.info.lost <= 1);
+    }
+    assert_eq!(world.status("long").await, "Done natural_end");
 }

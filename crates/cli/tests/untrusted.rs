@@ -137,6 +137,34 @@ fn a_store_does_not_choose_what_prune_writes_and_removes() {
     }
 }
 
+/// The greatest number in the row of a run, whatever becomes of that run.
+#[test]
+fn a_number_in_a_row_stops_no_worker() {
+    for columns in
+        ["fence = 9223372036854775807", "lost = 9223372036854775807, holder = 'd', held_until_ms = 1"]
+    {
+        let attacked = Attacked::with("sqlite:runs.db", &[]);
+        let store = stores::open(&attacked.session, "runs.db");
+        store.execute(&format!("UPDATE runs SET {columns}"), []).unwrap();
+        attacked.say(&["run", "--detach", "s.yaml"], 0);
+        let said =
+            attacked.session.run(&["worker", "--once", "--store", "sqlite:runs.db", "--state-dir", "runs"]);
+        assert!(said.code.is_some_and(|code| code < 2), "{}", said.shown());
+        assert!(attacked.session.path("runs/files-2/work/planted.txt").exists(), "{}", said.shown());
+    }
+    let attacked = Attacked::with("file:store", &[]);
+    let run = fs::read_dir(attacked.session.path("store/runs")).unwrap().next().unwrap().unwrap();
+    let state = run.path().join("state.json");
+    let text =
+        fs::read_to_string(&state).unwrap().replace("\"fence\": 0", &format!("\"fence\": {}", u64::MAX));
+    assert!(text.contains(&u64::MAX.to_string()), "{text}");
+    fs::write(&state, text).unwrap();
+    attacked.say(&["run", "--detach", "s.yaml"], 0);
+    let said = attacked.session.run(&["worker", "--once", "--store", "file:store", "--state-dir", "runs"]);
+    assert!(said.code.is_some_and(|code| code < 2), "{}", said.shown());
+    assert!(attacked.session.path("runs/files-2/work/planted.txt").exists(), "{}", said.shown());
+}
+
 #[test]
 fn a_specification_that_was_changed_without_the_key_is_refused() {
     for store in STORES {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
-use super::super::lease::{Claim, Lease, Release};
+use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::query::{Holder, RunInfo};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, Place};
@@ -40,9 +40,12 @@ pub(super) struct State {
     pub(super) not_before_ms: Option<u64>,
     pub(super) problem: Option<String>,
     pub(super) cancel: Option<String>,
-    /// Claims in a row that ended with neither a commit nor a release.
-    #[serde(default, skip_serializing_if = "is_none")]
+    /// Claims in a row that ended with neither a step nor a release.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) lost: u32,
+    /// The steps of the run at its last claim.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    claimed_steps: u32,
     /// Decisions that were accepted and not taken, in the order in which they came.
     pub(super) posted: Vec<Decision>,
     /// Calls that are not settled.
@@ -114,6 +117,7 @@ impl State {
             problem: None,
             cancel: None,
             lost: 0,
+            claimed_steps: 0,
             posted: Vec::new(),
             open_calls: BTreeMap::new(),
             run_values: BTreeMap::new(),
@@ -227,13 +231,11 @@ impl State {
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
-        self.lost = match &self.holder {
-            // It was given back.
-            None => self.lost,
-            Some(_) if self.committed_under == self.fence => 0,
-            Some(_) => self.lost.saturating_add(1),
-        };
-        self.fence += 1;
+        if self.holder.is_some() {
+            self.end_claim(false);
+        }
+        self.claimed_steps = self.steps;
+        self.fence = self.fence.saturating_add(1);
         self.holder = Some(HolderEntry { name: claim.holder.clone(), until_ms: claim.until_ms });
         Lease::new(self.id.clone(), self.fence)
     }
@@ -246,10 +248,16 @@ impl State {
 
     pub(super) fn give_back(&mut self, release: Release) {
         self.holder = None;
-        if release.problem.is_none() {
+        self.end_claim(true);
+        if release.pardons {
             self.lost = 0;
         }
         (self.not_before_ms, self.problem) = (release.not_before_ms, release.problem);
+    }
+
+    /// A claim is over.
+    fn end_claim(&mut self, is_given_back: bool) {
+        self.lost = lost_claims(self.lost, is_given_back, self.steps > self.claimed_steps.max(1));
     }
 
     /// The calls that wait and that nobody decided.
@@ -268,8 +276,8 @@ impl State {
     }
 }
 
-fn is_none(lost: &u32) -> bool {
-    *lost == 0
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What is in a file, or nothing where there is none.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::NewRun;
 use super::super::commit::{CallRow, Commit};
 use super::super::error::StoreError;
-use super::super::lease::{Claim, Lease};
+use super::super::lease::{Claim, Lease, lost_claims};
 use super::super::load::Parts;
 use super::super::query::{Holder, RunInfo};
 use crate::agent::keys::Scope;
@@ -21,6 +21,8 @@ pub(super) struct Kept {
     pub(super) fence: u64,
     /// The fence of the last commit.
     pub(super) committed_under: u64,
+    /// The steps of the run at its last claim.
+    pub(super) claimed_steps: u32,
     pub(super) run: Option<(String, String)>,
     pub(super) calls: HashMap<String, CallRow>,
     pub(super) messages: BTreeMap<u64, String>,
@@ -44,6 +46,7 @@ impl Kept {
             spec: run.spec.clone(),
             fence: 0,
             committed_under: 0,
+            claimed_steps: 0,
             run: None,
             calls: HashMap::new(),
             messages: BTreeMap::new(),
@@ -70,15 +73,19 @@ impl Kept {
     }
 
     pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
-        self.info.lost = match &self.info.holder {
-            // It was given back.
-            None => self.info.lost,
-            Some(_) if self.committed_under == self.fence => 0,
-            Some(_) => self.info.lost.saturating_add(1),
-        };
-        self.fence += 1;
+        if self.info.holder.is_some() {
+            self.end_claim(false);
+        }
+        self.claimed_steps = self.info.steps;
+        self.fence = self.fence.saturating_add(1);
         self.info.holder = Some(Holder { name: claim.holder.clone(), until_ms: claim.until_ms });
         Lease::new(self.info.id.clone(), self.fence)
+    }
+
+    /// A claim is over.
+    pub(super) fn end_claim(&mut self, is_given_back: bool) {
+        let ended_a_step = self.info.steps > self.claimed_steps.max(1);
+        self.info.lost = lost_claims(self.info.lost, is_given_back, ended_a_step);
     }
 
     pub(super) fn is_decided(&self, suspension: &str) -> Option<&Posting> {

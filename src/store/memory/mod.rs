@@ -138,7 +138,8 @@ impl RunStore for MemoryStore {
                 kept.info.holder = None;
                 kept.info.not_before_ms = release.not_before_ms;
                 kept.info.problem.clone_from(&release.problem);
-                if release.problem.is_none() {
+                kept.end_claim(true);
+                if release.pardons {
                     kept.info.lost = 0;
                 }
             }

@@ -48,8 +48,16 @@ impl Worker {
             return Ok(Ended::Over(reason));
         }
         let lost = loaded.info.lost;
+        // Of runs that a process ended with, one at a time is driven, so that the next end has one to blame.
+        let _alone = match lost {
+            0 => None,
+            _ => match self.suspect.try_lock() {
+                Ok(alone) => Some(alone),
+                Err(_) => return Ok(Ended::PutOff(BESIDE_A_SUSPECT.to_owned())),
+            },
+        };
         let prepared = if lost >= self.set_aside_after {
-            Err(HostError::new(set_aside(lost)))
+            Err(HostError::new(set_aside(&lease.run, lost)))
         } else {
             host.prepare(&loaded).await
         };
@@ -164,10 +172,13 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
     loaded.info.reason.as_ref()?.parse().ok()
 }
 
-fn set_aside(lost: u32) -> String {
+const BESIDE_A_SUSPECT: &str =
+    "a process has ended with it in hand, and it waits for another such run to be through";
+
+fn set_aside(run: &str, lost: u32) -> String {
     format!(
-        "it is set aside: {lost} processes in a row have ended, or have lost the store, with this run in hand and nothing committed; \
-         nothing of it is driven until `runstate resume RUN --detach` gives it back; `runstate cancel RUN` ends it"
+        "it is set aside: {lost} processes in a row have ended, or have lost the store, with this run in hand and no step done; \
+         nothing of it is driven until `runstate resume {run} --detach` gives it back; `runstate cancel {run}` ends it"
     )
 }
 
@@ -199,6 +210,7 @@ fn release(ended: &Ended, later_ms: u64) -> Release {
             StoreError::Unavailable(_) => Release::clean(),
             error => Release::put_off(later_ms, error.to_string()),
         },
-        Ended::Over(_) | Ended::Waits(_) | Ended::Drained => Release::clean(),
+        Ended::Over(_) | Ended::Waits(_) => Release::clean().pardoned(),
+        Ended::Drained => Release::clean(),
     }
 }

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::RunStore;
@@ -90,6 +91,8 @@ pub struct Worker {
     put_off: Duration,
     at_once: usize,
     set_aside_after: u32,
+    /// Held while a run is driven that has lost claims.
+    suspect: Arc<Mutex<()>>,
 }
 
 impl Worker {
@@ -104,6 +107,7 @@ impl Worker {
             put_off: Duration::from_secs(30),
             at_once: 16,
             set_aside_after: SET_ASIDE_AFTER,
+            suspect: Arc::default(),
         }
     }
 
@@ -148,8 +152,9 @@ impl Worker {
     ///
     /// A run can end each process that drives it: by a panic in a destructor, an overflow of the stack, by taking all memory. It would
     /// end one worker after another, and keep them from all other runs. A run that is set aside is put off again and again, and nothing
-    /// of it is driven, until it is given back without a problem ([`Release::clean`](crate::store::Release::clean)). A cancellation
-    /// ends it, without its agent.
+    /// of it is driven, until it is given back with a pardon ([`Release::pardoned`](crate::store::Release::pardoned)). A cancellation
+    /// ends it, without its agent. A process that ends has other runs in hand: of those that have a lost claim a worker drives one at a
+    /// time, so that the next end has one to blame, and a step that ends clears a run.
     #[must_use]
     pub fn set_aside_after(mut self, claims: u32) -> Self {
         self.set_aside_after = claims;

@@ -1,9 +1,11 @@
 //! Leases that are kept, given back and lost.
 
+use serde_json::json;
+
 use super::Bench;
 use super::played::Played;
 use super::puts::{LONG, Must, claim, claim_any, create, load, refused, release};
-use super::world::NOW;
+use super::world::{NOW, one, questions};
 use crate::store::{Claim, Holder, Lease, Release, StoreError};
 
 pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
@@ -69,20 +71,32 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     }
     let lease = take(4, true).await;
     assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
-    // One that put the run off has not shown that it can be driven.
+    // One that put the run off, or was drained, has not shown that it can be driven.
     store.release(&lease, &Release::put_off(NOW, "no key")).await.must("put off");
     let lease = take(5, true).await;
     assert_eq!(lost().await, 3, "behind one that put it off");
     store.release(&lease, &Release::clean()).await.must("release");
-    assert_eq!(lost().await, 0, "given back clean");
+    let lease = take(5, true).await;
+    assert_eq!(lost().await, 3, "behind one that gave it back");
+    store.release(&lease, &Release::clean().pardoned()).await.must("release");
+    assert_eq!(lost().await, 0, "given back with a pardon");
     take(6, true).await;
-    assert_eq!(lost().await, 0, "behind one that gave it back");
+    assert_eq!(lost().await, 0, "behind one with a pardon");
     let lease = take(7, false).await;
     assert_eq!(lost().await, 1, "behind one that ended with nothing");
-    let played = Played::new("r1", &[]).await;
-    store.commit(&lease, played.commits().next().must("a commit")).await.must("commit");
-    take(8, false).await;
-    assert_eq!(lost().await, 0, "behind one that committed");
+    let played = Played::new("r1", &[one("a", "say", json!(1)), questions(1)]).await;
+    let mut commits = played.commits();
+    store.commit(&lease, commits.next().must("a commit")).await.must("commit");
+    let lease = take(8, false).await;
+    assert_eq!(lost().await, 2, "behind one that committed, and ended no step");
+    for commit in commits {
+        store.commit(&lease, commit).await.must("commit");
+        if commit.run.steps > 1 {
+            break;
+        }
+    }
+    take(9, false).await;
+    assert_eq!(lost().await, 0, "behind one that ended a step");
 }
 
 pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
 impl Args {
     /// Gives the run back, so that a worker may take it.
     fn leave(&self, opened: &Opened, out: &mut Output) -> Result<Exit, Failure> {
-        let held = run::give_back(opened, &self.run, self.how.lease)?;
+        let held = run::Undriven::claim(opened, &self.run, self.how.lease)?;
         for (questions, action) in
             [(&self.approve, DecisionAction::Resume), (&self.deny, DecisionAction::Cancel)]
         {
@@ -77,7 +77,7 @@ impl Args {
                 self.decide(opened, question, action, &[])?;
             }
         }
-        drop(held);
+        held.give_back(opened)?;
         let (run, again) = (&self.run, opened.again());
         if self.how.json {
             out.json(&json!({"run": run, "store": opened.url()}));

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         out.line("no runs");
         return Ok(Exit::Good);
     }
-    let longest = runs.iter().map(|run| run.id.chars().count()).max().unwrap_or(0).max("run".len());
+    let longest = runs.iter().map(|run| run.id.chars().count()).max().unwrap_or(0).clamp("run".len(), 200);
     out.line(&format!(
         "{:<longest$}  {:<8}{:>6}  {:<16}{:<11}in hand",
         "run", "status", "steps", "waits", "changed"

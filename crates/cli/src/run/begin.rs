@@ -48,13 +48,28 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     Ok(Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened })
 }
 
-/// A run in hand that is not driven: it is free for workers when that goes, whatever kept it from going on before.
-///
-/// # Errors
-/// A run that there is not, that is over, or that another process drives.
-pub(crate) fn give_back(opened: &Opened, run: &str, lease: Duration) -> Result<impl Sized + use<>, Failure> {
-    going_on(opened, run)?;
-    Held::claim(opened, run, lease)
+/// A run in hand that is not driven.
+#[derive(Debug)]
+pub(crate) struct Undriven(Held);
+
+impl Undriven {
+    /// Takes a run in hand.
+    ///
+    /// # Errors
+    /// A run that there is not, that is over, or that another process drives.
+    pub(crate) fn claim(opened: &Opened, run: &str, lease: Duration) -> Result<Self, Failure> {
+        going_on(opened, run)?;
+        Held::claim(opened, run, lease).map(Undriven)
+    }
+
+    /// Gives it to workers. Nothing keeps them from it any more, be it put off or set aside.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) fn give_back(mut self, opened: &Opened) -> Result<(), Failure> {
+        self.0.pardon();
+        self.0.give_back().map_err(|error| opened.of_change(&error))
+    }
 }
 
 fn unreadable(opened: &Opened, run: &str, error: &dyn std::fmt::Display) -> Failure {

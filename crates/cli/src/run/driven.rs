@@ -176,6 +176,9 @@ impl Driven {
             }
         });
         looking.abort();
+        if ended.is_ok() {
+            held.pardon();
+        }
         ended
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct Held {
     handle: Handle,
     lost: watch::Receiver<Option<Arc<StoreError>>>,
     keeping: JoinHandle<()>,
+    release: Release,
 }
 
 /// How often it is looked whether a run that somebody holds is free.
@@ -70,7 +71,20 @@ impl Held {
             let error = keep(&*kept, &of, term, &unix_clock()).await;
             tell.send_replace(Some(Arc::new(error)));
         });
-        Held { lease, store, handle, lost, keeping }
+        Held { lease, store, handle, lost, keeping, release: Release::clean() }
+    }
+
+    /// It was driven to its end or to a wait, or a person gives it to workers: its lost claims are forgotten.
+    pub(super) fn pardon(&mut self) {
+        self.release.pardons = true;
+    }
+
+    /// Gives it back.
+    ///
+    /// # Errors
+    /// Those of the store: the lease runs out then.
+    pub(super) fn give_back(&self) -> Result<(), StoreError> {
+        beside(&self.handle, self.store.release(&self.lease, &self.release))
     }
 
     /// Says when the run is not in this hand any more, and why.
@@ -83,6 +97,6 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.keeping.abort();
         // A lease that cannot be given back runs out.
-        beside(&self.handle, self.store.release(&self.lease, &Release::clean())).ok();
+        self.give_back().ok();
     }
 }

@@ -1,6 +1,9 @@
--- Version 6 of the tables: claims of a run in a row that ended with neither a commit nor a release. The run is set aside once there are too many.
+-- Version 6 of the tables: claims of a run in a row that ended with neither a step nor a release, and its steps at the last claim. The run is
+-- set aside once there are too many.
 
-ALTER TABLE {schema}.runs ADD COLUMN lost bigint NOT NULL DEFAULT 0;
+ALTER TABLE {schema}.runs
+    ADD COLUMN lost bigint NOT NULL DEFAULT 0,
+    ADD COLUMN claimed_steps bigint NOT NULL DEFAULT 0;
 
 CREATE OR REPLACE FUNCTION {schema}.claim_run(
     in_run text, in_holder text, in_now bigint, in_until bigint, OUT outcome text, OUT number bigint, OUT detail text
@@ -14,8 +17,9 @@ BEGIN
     ELSIF r.held_until > in_now THEN
         outcome := 'held'; number := r.held_until; detail := r.holder;
     ELSE
-        UPDATE {schema}.runs SET fence = fence + 1, holder = in_holder, held_until = in_until,
-            lost = CASE WHEN holder IS NULL THEN lost WHEN committed_under = fence THEN 0 ELSE lost + 1 END
+        UPDATE {schema}.runs SET fence = least(fence, 9223372036854775806) + 1, holder = in_holder, held_until = in_until,
+            claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > greatest(claimed_steps, 1) THEN 0
+            ELSE least(lost, 4294967294) + 1 END
             WHERE runs.no = r.no
             RETURNING fence INTO number;
         outcome := 'claimed';

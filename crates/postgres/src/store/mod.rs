@@ -161,7 +161,9 @@ impl RunStore for PostgresStore {
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         let (key, problem) = (Key::of(&lease.run).key, release.problem.as_deref().map(text));
-        let params = [&key as _, &int(lease.fence) as _, &release.not_before_ms.map(int) as _, &problem as _];
+        let not_before = release.not_before_ms.map(int);
+        let params =
+            [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
         let released = self.connections.rows(&self.sql.release, &params).await?;
         if !released.is_empty() {
             self.tell().await;

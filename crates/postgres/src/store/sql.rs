@@ -58,8 +58,9 @@ impl Sql {
             ),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
             claim_any: with(
-                "UPDATE {schema}.runs SET fence = fence + 1, holder = $1, held_until = $3,
-                    lost = CASE WHEN holder IS NULL THEN lost WHEN committed_under = fence THEN 0 ELSE lost + 1 END
+                "UPDATE {schema}.runs SET fence = least(fence, 9223372036854775806) + 1, holder = $1, held_until = $3,
+                    claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > greatest(claimed_steps, 1) THEN 0
+                    ELSE least(lost, 4294967294) + 1 END
                     WHERE no = (
                         SELECT no FROM {schema}.runs
                         WHERE (status = 'Running' OR (status = 'Waiting' AND (mail OR cancel IS NOT NULL)))
@@ -74,7 +75,7 @@ impl Sql {
             release: with(
                 "UPDATE {schema}.runs
                     SET holder = NULL, held_until = NULL, not_before = $3, problem = $4, queued_at = changed_at,
-                        lost = CASE WHEN $4::text IS NULL THEN 0 ELSE lost END
+                        lost = CASE WHEN $5 OR steps > greatest(claimed_steps, 1) THEN 0 ELSE lost END
                     WHERE id = $1 AND fence = $2 RETURNING no",
             ),
             commit_run: call("commit_run", 47),

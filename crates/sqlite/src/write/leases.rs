@@ -28,8 +28,9 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim) -> Outcome<Option<Lease>> 
         },
     };
     let mut take = conn.prepare_cached(
-        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = fence + 1, \
-             lost = CASE WHEN holder IS NULL THEN lost WHEN committed_under = fence THEN 0 ELSE lost + 1 END \
+        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = min(fence, 9223372036854775806) + 1, \
+             claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > max(claimed_steps, 1) THEN 0 \
+             ELSE min(lost, 4294967294) + 1 END \
          WHERE id = ?1 RETURNING fence",
     )?;
     let fence = take.query_row(params![run, claim.holder, column(claim.until_ms)], |row| row.get(0))?;
@@ -87,11 +88,12 @@ fn fence(conn: &Connection, run: &str) -> Outcome<Option<i64>> {
 pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release) -> Outcome<()> {
     let mut give = conn.prepare_cached(
         "UPDATE runs SET holder = NULL, held_until_ms = NULL, not_before_ms = ?3, problem = ?4, \
-             lost = iif(?4 IS NULL, 0, lost) \
+             lost = iif(?5 OR steps > max(claimed_steps, 1), 0, lost) \
          WHERE id = ?1 AND fence = ?2",
     )?;
     let not_before = release.not_before_ms.map(column);
-    let given = give.execute(params![lease.run, column(lease.fence), not_before, release.problem])?;
+    let given =
+        give.execute(params![lease.run, column(lease.fence), not_before, release.problem, release.pardons])?;
     if given > 0 {
         bring_news(conn)?;
     }
