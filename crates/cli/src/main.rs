@@ -63,13 +63,25 @@ fn main() -> ExitCode {
 /// a terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
     let text = args.map(|arg| arg.to_string_lossy().into_owned()).fold(text, |text, arg| {
-        if arg.contains("://") || arg.contains("password") {
-            return text.replace(&arg, "…");
-        }
-        let shown = output::printable(&arg);
-        if shown == arg { text } else { text.replace(&arg, &shown) }
+        // Of `--flag=value` the value alone is quoted.
+        let value = arg.split_once('=').map_or("", |(_, value)| value);
+        let quoted = [arg.as_str(), value].into_iter().filter(|part| !part.trim().is_empty());
+        quoted.fold(text, |text, part| {
+            if may_have_a_password(part) {
+                return text.replace(part, "…");
+            }
+            let shown = output::printable(part);
+            if shown == part { text } else { text.replace(part, &shown) }
+        })
     });
     output::harmless(&text).into_owned()
+}
+
+/// An address: `postgres://…`, `ada:secret@db`, `host=… password=…`.
+fn may_have_a_password(text: &str) -> bool {
+    text.contains("://")
+        || (text.contains('@') && text.contains(':'))
+        || text.to_ascii_lowercase().contains("password=")
 }
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.

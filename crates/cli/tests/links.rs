@@ -99,6 +99,8 @@ fn a_folder_that_is_swapped_while_it_is_copied_brings_nothing_else() {
         drop(fs::remove_file(session.path(swapped)));
         drop(fs::rename(session.path(&format!("{swapped}.real")), session.path(swapped)));
     }
+    let whole = session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
+    assert_eq!(whole.code, Some(0), "{}", whole.shown());
     let mut open = vec![session.path("runs")];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder).unwrap() {

@@ -181,6 +181,54 @@ fn a_specification_that_was_changed_without_the_key_is_refused() {
 }
 
 /// Whatever is wrong with the address of a store, and wherever it is said, no password is.
+/// `clap` quotes the value of a flag without its name.
+#[test]
+fn no_wrong_argument_tells_a_password() {
+    let session = Session::new();
+    let addresses =
+        ["postgres://ada:%@db/runs", "host=h,PASSWORD=%", "ada:%@db/runs"].map(|of| of.replace('%', SECRET));
+    for address in &addresses {
+        for flag in ["--limit", "--format", "--older-than", "--wrong"] {
+            for args in [vec![format!("{flag}={address}")], vec![flag.to_owned(), address.clone()]] {
+                let args: Vec<&str> = args.iter().map(String::as_str).collect();
+                for command in ["runs", "show", "prune", "run"] {
+                    let said = session.run(&[&[command], &args[..]].concat());
+                    assert_eq!(said.code, Some(2), "{}", said.shown());
+                }
+            }
+        }
+        assert_eq!(session.run(&["runs", address]).code, Some(2));
+    }
+    let said = session.run(&["show", "--format", "password", "x"]);
+    assert!(said.stderr.contains("'password'"), "{}", said.shown());
+    assert!(
+        session.run(&["runs", "\n", "x"]).stderr.lines().count() > 2,
+        "a newline is no part of the message"
+    );
+}
+
+/// A worker and a new run do not wait for a pipe.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_state_folder_holds_nothing() {
+    let attacked = Attacked::with("sqlite:runs.db", &[]);
+    let pipe = |path: &str| {
+        let path = attacked.session.path(path);
+        fs::remove_file(&path).ok();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    attacked.say(&["run", "--detach", "s.yaml"], 0);
+    pipe("runs/files-1/owner");
+    attacked.say(&["worker", "--once"], 1);
+    assert!(attacked.session.path("runs/files-2/work/planted.txt").exists());
+    pipe("runs/numbers/files");
+    let said = attacked.say(&["run", "--detach", "s.yaml"], 2);
+    assert!(said.stderr.contains("expected a file with a number"), "{}", said.shown());
+    fs::create_dir_all(attacked.session.path("runs/removed")).unwrap();
+    pipe("runs/removed/files-9");
+    attacked.say(&["prune", "--older-than", "1ms"], 0);
+}
+
 #[test]
 fn no_form_of_an_address_tells_a_password() {
     let session = Session::new();

@@ -20,7 +20,7 @@ use super::mailbox::{Mailbox, goes_on};
 use super::progress::{Heard, Progress};
 use crate::clock::RunClock;
 use crate::failure::Failure;
-use crate::output::complain;
+use crate::output::{complain, printable};
 use crate::spec::Spec;
 use crate::store::{Opened, quoted};
 
@@ -137,7 +137,7 @@ impl Driven {
                 let reason = match stop {
                     Stop::Over { reason, problems } => {
                         for problem in problems {
-                            complain(&format!("warning: {problem}"));
+                            complain(&printable(&format!("warning: {problem}")));
                         }
                         reason
                     }

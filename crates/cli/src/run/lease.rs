@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::failure::Failure;
 use crate::machine;
-use crate::output::complain;
+use crate::output::{complain, printable};
 use crate::store::{Opened, beside};
 
 /// A lease that is renewed for as long as this value lives, and given back when it goes.
@@ -50,13 +50,18 @@ impl Held {
                 {
                     if held.replace(until_ms).is_none() {
                         let left = until_ms.saturating_sub(term.began_ms()).div_ceil(1_000);
-                        complain(&format!("{run} is in the hands of {holder} for {left} s more; waiting"));
+                        complain(&printable(&format!(
+                            "{run} is in the hands of {holder} for {left} s more; waiting"
+                        )));
                     }
                     sleep(LOOK);
                 }
                 Err(StoreError::Held { holder, .. }) => {
-                    return Err(Failure::new(format!("another process drives the run {run:?}: {holder}"))
-                        .with_help("wait for it to end, or end it"));
+                    return Err(Failure::new(format!(
+                        "another process drives the run {run:?}: {}",
+                        printable(&holder)
+                    ))
+                    .with_help("wait for it to end, or end it"));
                 }
                 Err(error) => return Err(opened.failure(&error)),
             }

@@ -36,6 +36,13 @@ impl Numbers {
         make_folders(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
         let locked = lock(&folder.join(LOCK), PATIENCE)?;
         let path = folder.join(name);
+        if fs::symlink_metadata(&path).is_ok_and(|about| !about.is_file()) {
+            return Err(Failure::new(format!(
+                "{}: expected a file with a number, got something else",
+                path.display()
+            ))
+            .with_help("remove it"));
+        }
         let kept = match fs::read_to_string(&path) {
             Ok(text) if text.is_empty() && name == OLD_LOCK => 0,
             Ok(text) => text.trim().parse().map_err(|_| {

@@ -83,6 +83,13 @@ pub(crate) enum Owner {
 /// # Errors
 /// A mark that cannot be read, such as a link.
 pub(super) fn owner(folder: &Dir, token: &Token) -> io::Result<Owner> {
+    // A pipe would hold the process that opens it.
+    match folder.symlink_metadata(MARK) {
+        Ok(about) if !about.is_file() && !about.is_symlink() => {
+            return Err(io::Error::other("it is no file"));
+        }
+        _ => {}
+    }
     let file = match folder.open_with(MARK, OpenOptions::new().read(true).follow(FollowSymlinks::No)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Owner::Unknown),
