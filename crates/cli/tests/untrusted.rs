@@ -181,6 +181,15 @@ fn a_specification_that_was_changed_without_the_key_is_refused() {
 }
 
 /// Whatever is wrong with the address of a store, and wherever it is said, no password is.
+#[test]
+fn an_id_of_any_length_is_listed() {
+    let attacked = Attacked::with("sqlite:runs.db", &[]);
+    let store = stores::open(&attacked.session, "runs.db");
+    store.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    store.execute("UPDATE runs SET id = ?1", ["x".repeat(70_000)]).unwrap();
+    assert!(attacked.say(&["runs"], 0).stdout.contains("xxx"));
+}
+
 /// `clap` quotes the value of a flag without its name.
 #[test]
 fn no_wrong_argument_tells_a_password() {
