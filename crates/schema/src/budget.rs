@@ -3,18 +3,26 @@
 //! A schema of one kilobyte can ask for more work than a machine has: a chain of `$defs`, each an `anyOf` of two references to the
 //! next, doubles it with each link. So a value is walked here first, as the check would walk it, and each step is counted. The walk
 //! ends at a limit, and the check is not begun then. It takes no more steps than are counted, since nothing is evaluated.
+//!
+//! A schema becomes a graph once, when it is compiled: its subschemas, and for each the subschemas that it applies. A reference is an
+//! edge of it, which the resolver of the validator found. The limits of the schema and the steps of a check are both read off it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
-use percent_encoding::percent_decode_str;
+use referencing::{Draft, Error, Registry, Resolved, Resolver, Uri, uri};
 use serde_json::{Map, Value};
+
+use crate::MOST_BACKTRACKS;
 
 /// The longest schema, as JSON text, in bytes.
 pub const MOST_BYTES: usize = 64 << 10;
-/// The most levels of a schema, of references that follow one another, and of a check.
+/// The most levels of a schema, and of references that follow one another.
 pub const MOST_DEPTH: usize = 96;
-/// The most steps of a check: subschemas that are applied to values, and the characters and items that a pattern, an `enum` or `uniqueItems` looks at.
+/// The most levels of a check: each level of a value takes one for its subschema and one for each reference or choice on the way.
+pub const MOST_CHECK_DEPTH: usize = 4 * MOST_DEPTH;
+/// The most steps of a check: subschemas that are applied to values, and the characters and items that a keyword looks at.
 pub const MOST_STEPS: usize = 200_000;
 
 /// More than a schema may ask for.
@@ -22,8 +30,19 @@ pub const MOST_STEPS: usize = 200_000;
 pub(crate) enum Excess {
     Bytes(usize),
     Depth(String),
+    CheckDepth(String),
     Steps(String),
-    Elsewhere(String),
+    Reference(String),
+}
+
+impl Excess {
+    /// The same, where no value is checked: only the schema is too deep.
+    fn of_schema(self) -> Self {
+        match self {
+            Excess::CheckDepth(at) => Excess::Depth(at),
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Excess {
@@ -39,12 +58,16 @@ impl fmt::Display for Excess {
                 f,
                 "it has more than {MOST_DEPTH} levels at {at}, with its references: flatten it, and let no reference lead to itself"
             ),
+            Excess::CheckDepth(at) => write!(
+                f,
+                "the check has more than {MOST_CHECK_DEPTH} levels, at {at}: give a value with fewer levels"
+            ),
             Excess::Steps(at) => write!(
                 f,
                 "checking takes more than {MOST_STEPS} steps, at {at}: each `anyOf`, `allOf` and `oneOf` multiplies what it refers \
-                 to; refer once, or give less to check"
+                 to, and a pattern with look-around takes the square of a text; refer once, or give less to check"
             ),
-            Excess::Elsewhere(at) => write!(
+            Excess::Reference(at) => write!(
                 f,
                 "it refers to {at:?}, which is not in the schema: put what is referred to into its `$defs`"
             ),
@@ -52,10 +75,59 @@ impl fmt::Display for Excess {
     }
 }
 
-/// A schema that is small enough.
+/// A schema that is small enough, as a graph. The first node is the schema.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    schema: Value,
+    nodes: Vec<Node>,
+    /// Patterns of the schema, for texts and for names.
+    pub(crate) patterns: usize,
+    /// Do patterns go back? One of them that does lets all be counted so.
+    pub(crate) goes_back: bool,
+}
+
+/// A subschema.
+#[derive(Debug, Default)]
+struct Node {
+    /// The reference that led to it first.
+    name: Option<String>,
+    /// Steps for any value: one for it, one for each keyword, and the values of `enum` and `const`.
+    steps: usize,
+    /// Steps for an object: the names that its keywords look for.
+    names: usize,
+    /// Keywords that read a text, and patterns for it.
+    reads: usize,
+    patterns: usize,
+    /// Are characters of a text counted, and the items of a list compared?
+    measures: bool,
+    compares: bool,
+    /// Has it `unevaluatedProperties` or `unevaluatedItems`? They apply subschemas for the same value once more.
+    marks: bool,
+    edges: Vec<Edge>,
+}
+
+/// A subschema that another one applies.
+#[derive(Debug)]
+struct Edge {
+    part: Part,
+    to: usize,
+    /// Is it applied once more where `unevaluatedProperties` or `unevaluatedItems` is about the same value?
+    again: bool,
+}
+
+/// The values that a subschema is applied to.
+#[derive(Debug)]
+enum Part {
+    Same,
+    /// The same, by a reference.
+    Refers,
+    Field(String),
+    /// Fields by a pattern.
+    Fields,
+    /// Fields that `properties` does not name.
+    Others(HashSet<String>),
+    Names,
+    Item(usize),
+    Items,
 }
 
 impl Measured {
@@ -68,10 +140,16 @@ impl Measured {
             return Err(Excess::Bytes(bytes));
         }
         levels(schema, 0)?;
-        let measured = Measured { schema: schema.clone() };
-        // Subschemas that are applied to the value itself.
-        measured.walk(&Value::Null)?;
-        Walk::over(&measured.schema).chain(&measured.schema, 0)?;
+        let measured = Reader::read(schema)?;
+        let mut walk = Walk::over(&measured);
+        walk.chain(0, 0, &mut HashMap::new())?;
+        // Subschemas that are applied to the value itself, and those that are compiled more than once.
+        measured.walk(&Value::Null).map_err(Excess::of_schema)?;
+        for (index, node) in measured.nodes.iter().enumerate() {
+            if node.marks {
+                walk.compile(index, true, &mut Vec::new()).map_err(Excess::of_schema)?;
+            }
+        }
         Ok(measured)
     }
 
@@ -80,8 +158,13 @@ impl Measured {
     /// # Errors
     /// More of them than a check may take.
     pub(crate) fn walk(&self, value: &Value) -> Result<(), Excess> {
-        let mut walk = Walk::over(&self.schema);
-        walk.apply(&self.schema, value, 0)
+        Walk::over(self).apply(0, value, 0)
+    }
+
+    /// Steps of matching a text.
+    fn matching(&self, text: &str) -> usize {
+        let length = text.len();
+        if self.goes_back { length.saturating_mul(length.min(MOST_BACKTRACKS)) } else { length }
     }
 }
 
@@ -97,53 +180,218 @@ fn levels(value: &Value, depth: usize) -> Result<(), Excess> {
 }
 
 /// Keywords with schemas for the same value.
-const IN_PLACE: [&str; 9] =
+const SAME: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
-/// Keywords with schemas for parts of the value.
-const INSIDE: [&str; 10] = [
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-];
 /// Keywords with schemas by names.
 const BY_NAME: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// Keywords whose schemas `unevaluatedProperties` and `unevaluatedItems` apply once more.
+const AGAIN: [&str; 7] =
+    ["allOf", "anyOf", "oneOf", "if", "contains", "unevaluatedProperties", "unevaluatedItems"];
+/// The key of all that a `$recursiveRef` may lead to, among dynamic names.
+const RECURSIVE: &str = "$recursiveAnchor";
 
-struct Walk<'s> {
-    root: &'s Value,
-    /// Each object that has a name, with it.
-    named: Vec<(&'s str, &'s Value)>,
-    steps: usize,
-    /// The last reference that was followed.
-    at: &'s str,
-    /// How deep each subschema was seen, for chains.
-    seen: HashMap<*const Value, usize>,
+/// Reads a schema as a graph.
+struct Reader<'s> {
+    nodes: Vec<Node>,
+    patterns: usize,
+    /// Subschemas whose keywords are still to be read.
+    open: Vec<(usize, &'s Value, Resolver<'s>, Draft)>,
+    /// Nodes by their subschema and the base of its references.
+    known: HashMap<(*const Value, Arc<Uri<String>>), usize>,
+    /// The values of the schema. A reference that leads elsewhere is refused.
+    own: HashSet<*const Value>,
+    /// Subschemas by the name that makes them dynamic, and a node for all that have the name.
+    dynamic: HashMap<&'s str, Vec<&'s Value>>,
+    choices: HashMap<&'s str, usize>,
+    root: Resolver<'s>,
 }
 
-impl<'s> Walk<'s> {
-    fn over(root: &'s Value) -> Self {
-        let mut named = Vec::new();
-        let mut open = vec![root];
+impl Reader<'_> {
+    fn read(schema: &Value) -> Result<Measured, Excess> {
+        let refused = |error: Error| match error {
+            Error::Unretrievable { uri, .. } => Excess::Reference(uri),
+            other => Excess::Reference(other.to_string()),
+        };
+        let draft = Draft::default().detect(schema);
+        let resource = draft.create_resource_ref(schema);
+        let base = uri::from_str(resource.id().unwrap_or("json-schema:///")).map_err(refused)?;
+        let registry = Registry::new().draft(draft).add(base.as_str(), resource).map_err(refused)?;
+        let registry = registry.prepare().map_err(refused)?;
+        let root = registry.resolver(base);
+        let mut reader = Reader {
+            nodes: Vec::new(),
+            patterns: 0,
+            open: Vec::new(),
+            known: HashMap::new(),
+            own: HashSet::new(),
+            dynamic: HashMap::new(),
+            choices: HashMap::new(),
+            root: root.clone(),
+        };
+        reader.list(schema);
+        reader.node(schema, root, draft, None);
+        while let Some((node, schema, resolver, draft)) = reader.open.pop() {
+            if let Value::Object(keywords) = schema {
+                for keyword in keywords.keys() {
+                    reader.keyword(node, keywords, keyword, &resolver, draft)?;
+                }
+            }
+        }
+        Ok(Measured { nodes: reader.nodes, patterns: reader.patterns, goes_back: false })
+    }
+}
+
+impl<'s> Reader<'s> {
+    /// Lists the values of the schema, and the names that make some of them dynamic.
+    fn list(&mut self, schema: &'s Value) {
+        let mut open = vec![schema];
         while let Some(next) = open.pop() {
+            self.own.insert(next);
             match next {
                 Value::Array(items) => open.extend(items),
                 Value::Object(fields) => {
-                    for name in ["$id", "id", "$anchor", "$dynamicAnchor"] {
-                        named.extend(fields.get(name).and_then(Value::as_str).map(|name| (name, next)));
+                    if let Some(name) = next["$dynamicAnchor"].as_str() {
+                        self.dynamic.entry(name).or_default().push(next);
+                    }
+                    if next["$recursiveAnchor"] == true {
+                        self.dynamic.entry(RECURSIVE).or_default().push(next);
                     }
                     open.extend(fields.values());
                 }
                 _ => {}
             }
         }
-        Walk { root, named, steps: 0, at: "#", seen: HashMap::new() }
+    }
+
+    /// The node of a subschema.
+    fn node(&mut self, schema: &'s Value, resolver: Resolver<'s>, draft: Draft, name: Option<&str>) -> usize {
+        let next = self.nodes.len();
+        let node = *self.known.entry((schema, resolver.base_uri())).or_insert(next);
+        if node == next {
+            let steps = 1 + schema.as_object().map_or(0, Map::len);
+            self.nodes.push(Node { name: name.map(str::to_owned), steps, ..Node::default() });
+            self.open.push((node, schema, resolver, draft));
+        }
+        node
+    }
+
+    fn keyword(
+        &mut self,
+        from: usize,
+        keywords: &'s Map<String, Value>,
+        keyword: &'s str,
+        resolver: &Resolver<'s>,
+        draft: Draft,
+    ) -> Result<(), Excess> {
+        let with = &keywords[keyword];
+        let node = &mut self.nodes[from];
+        match keyword {
+            "enum" | "const" => node.steps += size(with),
+            "required" | "dependentRequired" | "dependencies" => node.names += size(with),
+            "properties" => node.names += with.as_object().map_or(0, Map::len),
+            "minLength" | "maxLength" => node.measures = true,
+            "uniqueItems" => node.compares = true,
+            "format" => node.reads += 1,
+            // Other drafts assert nothing by them.
+            "contentMediaType" | "contentEncoding" if matches!(draft, Draft::Draft6 | Draft::Draft7) => {
+                node.reads += 1;
+            }
+            "pattern" => {
+                node.patterns += 1;
+                self.patterns += 1;
+            }
+            "unevaluatedProperties" | "unevaluatedItems" => node.marks = true,
+            // One that is empty is passed over.
+            "$ref" | "$dynamicRef" | "$recursiveRef" => {
+                if let Some(text) = with.as_str().filter(|text| !text.is_empty()) {
+                    let to = self.target(keyword, text, resolver)?;
+                    self.nodes[from].edges.push(Edge { part: Part::Refers, to, again: false });
+                }
+            }
+            _ => {}
+        }
+        for (index, (name, schema)) in schemas(keyword, with).into_iter().enumerate() {
+            let part = match keyword {
+                _ if SAME.contains(&keyword) => Part::Same,
+                "properties" => Part::Field(name.to_owned()),
+                "patternProperties" => {
+                    self.patterns += 1;
+                    Part::Fields
+                }
+                "additionalProperties" | "unevaluatedProperties" => {
+                    let named = keywords.get("properties").and_then(Value::as_object);
+                    Part::Others(named.into_iter().flat_map(Map::keys).cloned().collect())
+                }
+                "propertyNames" => Part::Names,
+                "prefixItems" => Part::Item(index),
+                "items" if with.is_array() => Part::Item(index),
+                "items" | "additionalItems" | "unevaluatedItems" | "contains" => Part::Items,
+                _ => return Ok(()),
+            };
+            let draft = draft.detect(schema);
+            let inner = resolver.in_subresource(draft.create_resource_ref(schema));
+            let inner = inner.map_err(|error| Excess::Reference(error.to_string()))?;
+            let to = self.node(schema, inner, draft, None);
+            self.nodes[from].edges.push(Edge { part, to, again: AGAIN.contains(&keyword) });
+        }
+        Ok(())
+    }
+
+    /// The node that a reference leads to.
+    fn target(&mut self, keyword: &str, text: &str, resolver: &Resolver<'s>) -> Result<usize, Excess> {
+        let is_own = |found: &Resolved<'_>| self.own.contains(&std::ptr::from_ref(found.contents()));
+        let Some(found) = resolver.lookup(text).ok().filter(is_own) else {
+            return Err(Excess::Reference(text.to_owned()));
+        };
+        let target = found.contents();
+        let fragment = text.rsplit_once('#').map(|(_, fragment)| fragment);
+        let name = match target["$dynamicAnchor"].as_str() {
+            _ if keyword == "$recursiveRef" && target["$recursiveAnchor"] == true => RECURSIVE,
+            Some(name) if fragment == Some(name) => {
+                // The outermost resource that has the name is meant, and none is outside of the schema's own.
+                let outermost = self.root.lookup(&format!("#{name}")).ok();
+                if let Some(outermost) = outermost.filter(|found| found.contents()["$dynamicAnchor"] == *name)
+                {
+                    return Ok(self.resolved(outermost, text));
+                }
+                name
+            }
+            _ => return Ok(self.resolved(found, text)),
+        };
+        // Any of those that have it may be meant.
+        if let Some(choice) = self.choices.get(name) {
+            return Ok(*choice);
+        }
+        let choice = self.nodes.len();
+        self.nodes.push(Node { name: Some(text.to_owned()), steps: 1, ..Node::default() });
+        self.choices.insert(name, choice);
+        let (_, resolver, draft) = found.into_inner();
+        for one in self.dynamic.get(name).cloned().unwrap_or_default() {
+            let inner = resolver.in_subresource(draft.create_resource_ref(one));
+            let inner = inner.map_err(|error| Excess::Reference(error.to_string()))?;
+            let to = self.node(one, inner, draft, None);
+            self.nodes[choice].edges.push(Edge { part: Part::Refers, to, again: false });
+        }
+        Ok(choice)
+    }
+
+    fn resolved(&mut self, found: Resolved<'s>, text: &str) -> usize {
+        let (schema, resolver, draft) = found.into_inner();
+        self.node(schema, resolver, draft, Some(text))
+    }
+}
+
+/// Counts steps over a graph.
+struct Walk<'m> {
+    measured: &'m Measured,
+    steps: usize,
+    /// The last reference that was followed.
+    at: &'m str,
+}
+
+impl<'m> Walk<'m> {
+    fn over(measured: &'m Measured) -> Self {
+        Walk { measured, steps: 0, at: "#" }
     }
 
     fn count(&mut self, steps: usize) -> Result<(), Excess> {
@@ -151,169 +399,129 @@ impl<'s> Walk<'s> {
         if self.steps > MOST_STEPS { Err(Excess::Steps(self.at.to_owned())) } else { Ok(()) }
     }
 
+    fn enter(&mut self, node: usize, depth: usize) -> Result<&'m Node, Excess> {
+        let node = &self.measured.nodes[node];
+        self.at = node.name.as_deref().unwrap_or(self.at);
+        if depth > MOST_CHECK_DEPTH { Err(Excess::CheckDepth(self.at.to_owned())) } else { Ok(node) }
+    }
+
     /// Walks the check of a value.
-    fn apply(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Result<(), Excess> {
-        self.count(1)?;
-        if depth > MOST_DEPTH {
-            return Err(Excess::Depth(self.at.to_owned()));
-        }
-        let Value::Object(keywords) = schema else { return Ok(()) };
-        // These look at all that applies to the value once more.
-        let is_twice =
-            keywords.contains_key("unevaluatedProperties") || keywords.contains_key("unevaluatedItems");
-        for (keyword, with) in keywords {
-            self.count(1)?;
-            let keyword = keyword.as_str();
-            for _ in 0..1 + usize::from(is_twice) {
-                if REFERENCES.contains(&keyword) {
-                    for target in self.targets(with)? {
-                        self.apply(target, value, depth + 1)?;
-                    }
-                } else if IN_PLACE.contains(&keyword) {
-                    for one in schemas(keyword, with) {
-                        self.apply(one, value, depth + 1)?;
-                    }
-                }
+    fn apply(&mut self, node: usize, value: &Value, depth: usize) -> Result<(), Excess> {
+        let entered = self.enter(node, depth)?;
+        self.count(entered.steps)?;
+        match value {
+            Value::String(text) => {
+                self.count(entered.patterns.saturating_mul(self.measured.matching(text)))?;
+                self.count(entered.reads.saturating_mul(text.len()))?;
+                self.count(if entered.measures { text.len() / 64 } else { 0 })?;
             }
-            match (keyword, value) {
-                ("enum" | "const", _) => self.count(size(with))?,
-                ("uniqueItems", Value::Array(_)) => self.count(size(value))?,
-                ("pattern" | "format", Value::String(text)) => self.count(text.len())?,
-                (_, Value::Object(fields)) => self.fields(keyword, with, keywords, fields, depth)?,
-                (_, Value::Array(items)) => self.items(keyword, with, items, depth)?,
+            Value::Object(_) => self.count(entered.names)?,
+            Value::Array(_) if entered.compares => self.count(size(value))?,
+            _ => {}
+        }
+        for edge in &entered.edges {
+            self.follow(edge, value, depth + 1)?;
+        }
+        if entered.marks { self.mark(node, value, depth + 1) } else { Ok(()) }
+    }
+
+    /// Walks the second round for `unevaluatedProperties` and `unevaluatedItems`.
+    fn mark(&mut self, node: usize, value: &Value, depth: usize) -> Result<(), Excess> {
+        let entered = self.enter(node, depth)?;
+        self.count(1 + entered.edges.len())?;
+        for edge in &entered.edges {
+            if edge.again {
+                self.follow(edge, value, depth + 1)?;
+            }
+            match (&edge.part, value) {
+                (Part::Same | Part::Refers, _) => self.mark(edge.to, value, depth + 1)?,
+                (Part::Fields, Value::Object(fields)) => {
+                    fields.keys().try_for_each(|name| self.count(self.measured.matching(name)))?;
+                }
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn fields(
-        &mut self,
-        keyword: &str,
-        with: &'s Value,
-        keywords: &'s Map<String, Value>,
-        fields: &Map<String, Value>,
-        depth: usize,
-    ) -> Result<(), Excess> {
-        let named = keywords.get("properties").and_then(Value::as_object);
-        match (keyword, with) {
-            ("properties", Value::Object(properties)) => {
-                for (name, schema) in properties {
-                    self.count(1)?;
-                    if let Some(value) = fields.get(name) {
-                        self.apply(schema, value, depth + 1)?;
-                    }
-                }
+    /// Walks the checks of the values that an edge is about.
+    fn follow(&mut self, edge: &'m Edge, value: &Value, depth: usize) -> Result<(), Excess> {
+        let to = edge.to;
+        match (&edge.part, value) {
+            (Part::Same | Part::Refers, _) => self.apply(to, value, depth),
+            (Part::Field(name), Value::Object(fields)) => {
+                fields.get(name).map_or(Ok(()), |value| self.apply(to, value, depth))
             }
-            ("patternProperties", Value::Object(patterns)) => {
-                for schema in patterns.values() {
-                    for (name, value) in fields {
-                        self.count(name.len())?;
-                        self.apply(schema, value, depth + 1)?;
-                    }
-                }
+            (Part::Fields, Value::Object(fields)) => fields.iter().try_for_each(|(name, value)| {
+                self.count(self.measured.matching(name))?;
+                self.apply(to, value, depth)
+            }),
+            (Part::Others(named), Value::Object(fields)) => fields
+                .iter()
+                .filter(|(name, _)| !named.contains(*name))
+                .try_for_each(|(_, value)| self.apply(to, value, depth)),
+            (Part::Names, Value::Object(fields)) => {
+                fields.keys().try_for_each(|name| self.apply(to, &Value::String(name.clone()), depth))
             }
-            ("additionalProperties" | "unevaluatedProperties", schema) => {
-                let others = |name: &String| named.is_none_or(|named| !named.contains_key(name));
-                for (_, value) in fields.iter().filter(|(name, _)| others(name)) {
-                    self.apply(schema, value, depth + 1)?;
-                }
+            (Part::Item(index), Value::Array(items)) => {
+                items.get(*index).map_or(Ok(()), |value| self.apply(to, value, depth))
             }
-            ("propertyNames", schema) => {
-                for name in fields.keys() {
-                    self.count(name.len())?;
-                    self.apply(schema, &Value::Null, depth + 1)?;
-                }
+            (Part::Items, Value::Array(items)) => {
+                items.iter().try_for_each(|value| self.apply(to, value, depth))
             }
-            _ => {}
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    fn items(&mut self, keyword: &str, with: &'s Value, items: &[Value], depth: usize) -> Result<(), Excess> {
-        match (keyword, with) {
-            ("prefixItems" | "items", Value::Array(schemas)) => {
-                for (schema, item) in schemas.iter().zip(items) {
-                    self.apply(schema, item, depth + 1)?;
-                }
-            }
-            ("items" | "additionalItems" | "unevaluatedItems" | "contains", schema) => {
-                for item in items {
-                    self.apply(schema, item, depth + 1)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
     }
 
     /// Holds the longest chain of subschemas, over references too, against the limit: they are compiled one in another.
-    fn chain(&mut self, schema: &'s Value, depth: usize) -> Result<(), Excess> {
+    fn chain(&mut self, node: usize, depth: usize, seen: &mut HashMap<usize, usize>) -> Result<(), Excess> {
+        let entered = self.enter(node, depth)?;
         if depth > MOST_DEPTH {
             return Err(Excess::Depth(self.at.to_owned()));
         }
-        let Value::Object(keywords) = schema else { return Ok(()) };
         // One that is seen again less deep, or on its own way, leads no deeper than before.
-        match self.seen.get(&std::ptr::from_ref(schema)) {
-            Some(seen) if *seen >= depth || *seen == usize::MAX => return Ok(()),
-            _ => {}
+        if seen.get(&node).is_some_and(|seen| *seen >= depth) {
+            return Ok(());
         }
-        self.seen.insert(schema, usize::MAX);
-        for (keyword, with) in keywords {
-            let keyword = keyword.as_str();
-            if REFERENCES.contains(&keyword) {
-                for target in self.targets(with)? {
-                    self.chain(target, depth + 1)?;
-                }
-            } else if IN_PLACE.contains(&keyword) || INSIDE.contains(&keyword) {
-                for one in schemas(keyword, with) {
-                    self.chain(one, depth + 1)?;
-                }
-            }
+        seen.insert(node, usize::MAX);
+        for edge in &entered.edges {
+            self.chain(edge.to, depth + 1, seen)?;
         }
-        self.seen.insert(schema, depth);
+        seen.insert(node, depth);
         Ok(())
     }
 
-    /// The subschemas that a reference may lead to: by a name, all that have it.
-    fn targets(&mut self, reference: &'s Value) -> Result<Vec<&'s Value>, Excess> {
-        let Some(text) = reference.as_str().filter(|text| !text.is_empty()) else { return Ok(Vec::new()) };
-        self.at = text;
-        let (place, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let roots: Vec<&'s Value> = match place {
-            "" => {
-                let ids = self.named.iter().map(|(_, object)| *object);
-                std::iter::once(self.root).chain(ids).collect()
+    /// Walks what is compiled for the second round: each subschema for the same value anew, over references too.
+    fn compile(&mut self, node: usize, is_marked: bool, way: &mut Vec<usize>) -> Result<(), Excess> {
+        let entered = self.enter(node, way.len())?;
+        self.count(1)?;
+        if is_marked && way.contains(&node) {
+            return Ok(());
+        }
+        way.push(node);
+        for edge in &entered.edges {
+            if is_marked && matches!(edge.part, Part::Same | Part::Refers) {
+                self.compile(edge.to, true, way)?;
             }
-            place => {
-                self.named.iter().filter(|(id, _)| is_same(id, place)).map(|(_, object)| *object).collect()
+            if !matches!(edge.part, Part::Refers) {
+                self.compile(edge.to, self.measured.nodes[edge.to].marks, way)?;
             }
-        };
-        let fragment = percent_decode_str(fragment).decode_utf8_lossy();
-        let found: Vec<&'s Value> = if fragment.is_empty() {
-            if place.is_empty() { vec![self.root] } else { roots }
-        } else if fragment.starts_with('/') {
-            roots.iter().filter_map(|root| root.pointer(&fragment)).collect()
-        } else {
-            self.named.iter().filter(|(name, _)| *name == fragment).map(|(_, object)| *object).collect()
-        };
-        if found.is_empty() { Err(Excess::Elsewhere(text.to_owned())) } else { Ok(found) }
+        }
+        way.pop();
+        Ok(())
     }
-}
-
-/// Do an `$id` and the place of a reference name the same? Their last names decide, as one of them may be relative.
-fn is_same(id: &str, place: &str) -> bool {
-    let last = |text: &'_ str| text.trim_end_matches('#').rsplit(['/', ':']).next().map(str::to_owned);
-    last(id) == last(place)
 }
 
 /// The schemas in the value of a keyword: one, a list of them, or some by names.
-fn schemas<'s>(keyword: &str, with: &'s Value) -> Vec<&'s Value> {
-    match with {
-        Value::Array(list) => list.iter().collect(),
-        Value::Object(fields) if BY_NAME.contains(&keyword) => fields.values().collect(),
-        one => vec![one],
-    }
+fn schemas<'s>(keyword: &str, with: &'s Value) -> Vec<(&'s str, &'s Value)> {
+    let all: Vec<(&str, &Value)> = match with {
+        Value::Array(list) => list.iter().map(|one| ("", one)).collect(),
+        Value::Object(fields) if BY_NAME.contains(&keyword) => {
+            fields.iter().map(|(name, one)| (name.as_str(), one)).collect()
+        }
+        one => vec![("", one)],
+    };
+    all.into_iter().filter(|(_, one)| one.is_object() || one.is_boolean()).collect()
 }
 
 /// Values in a value.

@@ -18,7 +18,7 @@ mod cache;
 
 use std::fmt::Write;
 
-pub use budget::{MOST_BYTES, MOST_DEPTH, MOST_STEPS};
+pub use budget::{MOST_BYTES, MOST_CHECK_DEPTH, MOST_DEPTH, MOST_STEPS};
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use runstate::agent::SchemaCheck;
 use serde_json::Value;
@@ -90,15 +90,20 @@ struct Checked {
 
 /// How often a pattern may go back, which only one with look-around or a back-reference does.
 const MOST_BACKTRACKS: usize = 10_000;
-/// The most bytes of a compiled pattern.
+/// The most bytes of a compiled pattern, and of all patterns of a schema.
 const MOST_PATTERN_BYTES: usize = 1 << 18;
+const MOST_PATTERNS_BYTES: usize = 1 << 24;
 
 fn compile(schema: &Value, bytes: usize) -> Result<Checked, String> {
-    let measured =
+    let mut measured =
         Measured::of(schema, bytes).map_err(|excess| format!("the schema cannot be used: {excess}"))?;
-    let patterns =
-        PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(MOST_PATTERN_BYTES);
-    let compiled = jsonschema::options().offline().with_pattern_options(patterns).build(schema);
+    let most = MOST_PATTERN_BYTES.min(MOST_PATTERNS_BYTES / measured.patterns.max(1));
+    let linear = PatternOptions::regex().size_limit(most);
+    let compiled = jsonschema::options().offline().with_pattern_options(linear).build(schema).or_else(|_| {
+        measured.goes_back = true;
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(most);
+        jsonschema::options().offline().with_pattern_options(patterns).build(schema)
+    });
     let validator = compiled.map_err(|error| format!("the schema cannot be used: {}", tell(&error)))?;
     Ok(Checked { validator, measured })
 }
