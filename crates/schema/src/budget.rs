@@ -20,10 +20,13 @@ use crate::MOST_BACKTRACKS;
 pub const MOST_BYTES: usize = 64 << 10;
 /// The most levels of a schema, and of references that follow one another.
 pub const MOST_DEPTH: usize = 96;
-/// The most levels of a check: each level of a value takes one for its subschema and one for each reference or choice on the way.
-pub const MOST_CHECK_DEPTH: usize = 4 * MOST_DEPTH;
+/// The most levels of a check: a level of a value takes one for its subschema, and one for each reference and choice on the way.
+pub const MOST_CHECK_DEPTH: usize = 5 * MOST_DEPTH;
 /// The most steps of a check: subschemas that are applied to values, and the characters and items that a keyword looks at.
 pub const MOST_STEPS: usize = 200_000;
+/// The most subschemas that are compiled: one is compiled anew for each way over resources (`$id`) that leads to it, and for each
+/// `unevaluatedProperties` and `unevaluatedItems` that it is below.
+pub const MOST_COMPILED: usize = 20_000;
 
 /// More than a schema may ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,7 @@ pub(crate) enum Excess {
     Depth(String),
     CheckDepth(String),
     Steps(String),
+    Compiled(String),
     Reference(String),
 }
 
@@ -67,6 +71,11 @@ impl fmt::Display for Excess {
                 "checking takes more than {MOST_STEPS} steps, at {at}: each `anyOf`, `allOf` and `oneOf` multiplies what it refers \
                  to, and a pattern with look-around takes the square of a text; refer once, or give less to check"
             ),
+            Excess::Compiled(at) => write!(
+                f,
+                "it has more than {MOST_COMPILED} subschemas to compile, at {at}: each way over an `$id` leads to more of them, and so \
+                 does each `unevaluatedProperties` and `unevaluatedItems`; use fewer"
+            ),
             Excess::Reference(at) => write!(
                 f,
                 "it refers to {at:?}, which is not in the schema: put what is referred to into its `$defs`"
@@ -81,20 +90,35 @@ pub(crate) struct Measured {
     nodes: Vec<Node>,
     /// Patterns of the schema, for texts and for names.
     pub(crate) patterns: usize,
-    /// Do patterns go back? One of them that does lets all be counted so.
-    pub(crate) goes_back: bool,
+    pub(crate) matching: Matching,
 }
+
+/// The work of matching a text. One pattern decides for all of a schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Matching {
+    /// A step for each byte.
+    Small,
+    /// A pattern is large when it is compiled: [`LARGE`] steps for each byte.
+    Large,
+    /// A pattern goes back, and may read the text anew each time.
+    Back,
+}
+
+/// Steps of a large pattern for a byte.
+const LARGE: usize = 16;
 
 /// A subschema.
 #[derive(Debug, Default)]
 struct Node {
+    /// The base of its references.
+    base: usize,
     /// The reference that led to it first.
     name: Option<String>,
     /// Steps for any value: one for it, one for each keyword, and the values of `enum` and `const`.
     steps: usize,
     /// Steps for an object: the names that its keywords look for.
     names: usize,
-    /// Keywords that read a text, and patterns for it.
+    /// Keywords that read a text, and patterns for it: one for each 64 bytes of a pattern.
     reads: usize,
     patterns: usize,
     /// Are characters of a text counted, and the items of a list compared?
@@ -121,8 +145,8 @@ enum Part {
     /// The same, by a reference.
     Refers,
     Field(String),
-    /// Fields by a pattern.
-    Fields,
+    /// Fields by a pattern, which counts as in [`Node::patterns`].
+    Fields(usize),
     /// Fields that `properties` does not name.
     Others(HashSet<String>),
     Names,
@@ -141,15 +165,10 @@ impl Measured {
         }
         levels(schema, 0)?;
         let measured = Reader::read(schema)?;
-        let mut walk = Walk::over(&measured);
-        walk.chain(0, 0, &mut HashMap::new())?;
-        // Subschemas that are applied to the value itself, and those that are compiled more than once.
+        Walk::over(&measured).chain(0, 0, &mut HashMap::new())?;
+        // Subschemas that are applied to the value itself.
         measured.walk(&Value::Null).map_err(Excess::of_schema)?;
-        for (index, node) in measured.nodes.iter().enumerate() {
-            if node.marks {
-                walk.compile(index, true, &mut Vec::new()).map_err(Excess::of_schema)?;
-            }
-        }
+        Compiling::of(&measured).compile(0, measured.nodes[0].marks, 0).map_err(Excess::of_schema)?;
         Ok(measured)
     }
 
@@ -161,10 +180,15 @@ impl Measured {
         Walk::over(self).apply(0, value, 0)
     }
 
-    /// Steps of matching a text.
-    fn matching(&self, text: &str) -> usize {
+    /// Steps of matching a text against patterns.
+    fn matching(&self, patterns: usize, text: &str) -> usize {
         let length = text.len();
-        if self.goes_back { length.saturating_mul(length.min(MOST_BACKTRACKS)) } else { length }
+        let each = match self.matching {
+            Matching::Small => length,
+            Matching::Large => length.saturating_mul(LARGE),
+            Matching::Back => length.saturating_mul(length.min(MOST_BACKTRACKS)),
+        };
+        each.saturating_mul(patterns)
     }
 }
 
@@ -197,7 +221,8 @@ struct Reader<'s> {
     /// Subschemas whose keywords are still to be read.
     open: Vec<(usize, &'s Value, Resolver<'s>, Draft)>,
     /// Nodes by their subschema and the base of its references.
-    known: HashMap<(*const Value, Arc<Uri<String>>), usize>,
+    known: HashMap<(*const Value, usize), usize>,
+    bases: HashMap<Arc<Uri<String>>, usize>,
     /// The values of the schema. A reference that leads elsewhere is refused.
     own: HashSet<*const Value>,
     /// Subschemas by the name that makes them dynamic, and a node for all that have the name.
@@ -223,6 +248,7 @@ impl Reader<'_> {
             patterns: 0,
             open: Vec::new(),
             known: HashMap::new(),
+            bases: HashMap::new(),
             own: HashSet::new(),
             dynamic: HashMap::new(),
             choices: HashMap::new(),
@@ -237,7 +263,7 @@ impl Reader<'_> {
                 }
             }
         }
-        Ok(Measured { nodes: reader.nodes, patterns: reader.patterns, goes_back: false })
+        Ok(Measured { nodes: reader.nodes, patterns: reader.patterns, matching: Matching::Small })
     }
 }
 
@@ -266,10 +292,12 @@ impl<'s> Reader<'s> {
     /// The node of a subschema.
     fn node(&mut self, schema: &'s Value, resolver: Resolver<'s>, draft: Draft, name: Option<&str>) -> usize {
         let next = self.nodes.len();
-        let node = *self.known.entry((schema, resolver.base_uri())).or_insert(next);
+        let bases = self.bases.len();
+        let base = *self.bases.entry(resolver.base_uri()).or_insert(bases);
+        let node = *self.known.entry((schema, base)).or_insert(next);
         if node == next {
             let steps = 1 + schema.as_object().map_or(0, Map::len);
-            self.nodes.push(Node { name: name.map(str::to_owned), steps, ..Node::default() });
+            self.nodes.push(Node { base, name: name.map(str::to_owned), steps, ..Node::default() });
             self.open.push((node, schema, resolver, draft));
         }
         node
@@ -297,14 +325,14 @@ impl<'s> Reader<'s> {
                 node.reads += 1;
             }
             "pattern" => {
-                node.patterns += 1;
+                node.patterns += weight(with.as_str().unwrap_or_default());
                 self.patterns += 1;
             }
             "unevaluatedProperties" | "unevaluatedItems" => node.marks = true,
             // One that is empty is passed over.
             "$ref" | "$dynamicRef" | "$recursiveRef" => {
                 if let Some(text) = with.as_str().filter(|text| !text.is_empty()) {
-                    let to = self.target(keyword, text, resolver)?;
+                    let to = self.target(from, keyword, text, resolver)?;
                     self.nodes[from].edges.push(Edge { part: Part::Refers, to, again: false });
                 }
             }
@@ -316,7 +344,7 @@ impl<'s> Reader<'s> {
                 "properties" => Part::Field(name.to_owned()),
                 "patternProperties" => {
                     self.patterns += 1;
-                    Part::Fields
+                    Part::Fields(weight(name))
                 }
                 "additionalProperties" | "unevaluatedProperties" => {
                     let named = keywords.get("properties").and_then(Value::as_object);
@@ -338,7 +366,13 @@ impl<'s> Reader<'s> {
     }
 
     /// The node that a reference leads to.
-    fn target(&mut self, keyword: &str, text: &str, resolver: &Resolver<'s>) -> Result<usize, Excess> {
+    fn target(
+        &mut self,
+        from: usize,
+        keyword: &str,
+        text: &str,
+        resolver: &Resolver<'s>,
+    ) -> Result<usize, Excess> {
         let is_own = |found: &Resolved<'_>| self.own.contains(&std::ptr::from_ref(found.contents()));
         let Some(found) = resolver.lookup(text).ok().filter(is_own) else {
             return Err(Excess::Reference(text.to_owned()));
@@ -363,7 +397,8 @@ impl<'s> Reader<'s> {
             return Ok(*choice);
         }
         let choice = self.nodes.len();
-        self.nodes.push(Node { name: Some(text.to_owned()), steps: 1, ..Node::default() });
+        let base = self.nodes[from].base;
+        self.nodes.push(Node { base, name: Some(text.to_owned()), steps: 1, ..Node::default() });
         self.choices.insert(name, choice);
         let (_, resolver, draft) = found.into_inner();
         for one in self.dynamic.get(name).cloned().unwrap_or_default() {
@@ -411,7 +446,7 @@ impl<'m> Walk<'m> {
         self.count(entered.steps)?;
         match value {
             Value::String(text) => {
-                self.count(entered.patterns.saturating_mul(self.measured.matching(text)))?;
+                self.count(self.measured.matching(entered.patterns, text))?;
                 self.count(entered.reads.saturating_mul(text.len()))?;
                 self.count(if entered.measures { text.len() / 64 } else { 0 })?;
             }
@@ -435,8 +470,8 @@ impl<'m> Walk<'m> {
             }
             match (&edge.part, value) {
                 (Part::Same | Part::Refers, _) => self.mark(edge.to, value, depth + 1)?,
-                (Part::Fields, Value::Object(fields)) => {
-                    fields.keys().try_for_each(|name| self.count(self.measured.matching(name)))?;
+                (Part::Fields(patterns), Value::Object(fields)) => {
+                    fields.keys().try_for_each(|name| self.count(self.measured.matching(*patterns, name)))?;
                 }
                 _ => {}
             }
@@ -452,8 +487,8 @@ impl<'m> Walk<'m> {
             (Part::Field(name), Value::Object(fields)) => {
                 fields.get(name).map_or(Ok(()), |value| self.apply(to, value, depth))
             }
-            (Part::Fields, Value::Object(fields)) => fields.iter().try_for_each(|(name, value)| {
-                self.count(self.measured.matching(name))?;
+            (Part::Fields(patterns), Value::Object(fields)) => fields.iter().try_for_each(|(name, value)| {
+                self.count(self.measured.matching(*patterns, name))?;
                 self.apply(to, value, depth)
             }),
             (Part::Others(named), Value::Object(fields)) => fields
@@ -490,26 +525,76 @@ impl<'m> Walk<'m> {
         seen.insert(node, depth);
         Ok(())
     }
+}
 
-    /// Walks what is compiled for the second round: each subschema for the same value anew, over references too.
-    fn compile(&mut self, node: usize, is_marked: bool, way: &mut Vec<usize>) -> Result<(), Excess> {
-        let entered = self.enter(node, way.len())?;
-        self.count(1)?;
-        if is_marked && way.contains(&node) {
-            return Ok(());
+/// Counts the subschemas that are compiled.
+struct Compiling<'m> {
+    nodes: &'m [Node],
+    count: usize,
+    /// Subschemas that are being compiled.
+    way: Vec<usize>,
+    /// Each scope is one more base after another scope.
+    scopes: HashMap<(usize, usize), usize>,
+    /// References that were followed, by the scope.
+    seen: HashSet<(usize, usize)>,
+}
+
+impl<'m> Compiling<'m> {
+    fn of(measured: &'m Measured) -> Self {
+        Compiling {
+            nodes: &measured.nodes,
+            count: 0,
+            way: Vec::new(),
+            scopes: HashMap::new(),
+            seen: HashSet::new(),
         }
-        way.push(node);
+    }
+
+    /// Walks what is compiled for a subschema. One that is marked is compiled for `unevaluatedProperties` or `unevaluatedItems`
+    /// too, with all subschemas for the same value.
+    fn compile(&mut self, node: usize, is_marked: bool, scope: usize) -> Result<(), Excess> {
+        let entered = &self.nodes[node];
+        let at = || entered.name.clone().unwrap_or_else(|| "#".to_owned());
+        self.count += 1;
+        if self.count > MOST_COMPILED {
+            return Err(Excess::Compiled(at()));
+        }
+        if self.way.len() > MOST_CHECK_DEPTH {
+            return Err(Excess::Depth(at()));
+        }
+        self.way.push(node);
         for edge in &entered.edges {
-            if is_marked && matches!(edge.part, Part::Same | Part::Refers) {
-                self.compile(edge.to, true, way)?;
-            }
-            if !matches!(edge.part, Part::Refers) {
-                self.compile(edge.to, self.measured.nodes[edge.to].marks, way)?;
+            let to = edge.to;
+            match edge.part {
+                Part::Refers if self.way.contains(&to) => {}
+                Part::Refers => {
+                    let scope = self.scope(scope, entered.base, self.nodes[to].base);
+                    let is_new = self.seen.insert((to, scope));
+                    if is_marked || is_new {
+                        self.compile(to, is_marked || self.nodes[to].marks, scope)?;
+                    }
+                }
+                _ => {
+                    if is_marked && matches!(edge.part, Part::Same) {
+                        self.compile(to, true, scope)?;
+                    }
+                    self.compile(to, self.nodes[to].marks, scope)?;
+                }
             }
         }
-        way.pop();
+        self.way.pop();
         Ok(())
     }
+
+    fn scope(&mut self, outer: usize, from: usize, to: usize) -> usize {
+        let next = self.scopes.len() + 1;
+        if from == to { outer } else { *self.scopes.entry((outer, from)).or_insert(next) }
+    }
+}
+
+/// A pattern counts once for each 64 of its bytes.
+fn weight(pattern: &str) -> usize {
+    1 + pattern.len() / 64
 }
 
 /// The schemas in the value of a keyword: one, a list of them, or some by names.

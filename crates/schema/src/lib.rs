@@ -18,12 +18,12 @@ mod cache;
 
 use std::fmt::Write;
 
-pub use budget::{MOST_BYTES, MOST_CHECK_DEPTH, MOST_DEPTH, MOST_STEPS};
+pub use budget::{MOST_BYTES, MOST_CHECK_DEPTH, MOST_COMPILED, MOST_DEPTH, MOST_STEPS};
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use runstate::agent::SchemaCheck;
 use serde_json::Value;
 
-use budget::Measured;
+use budget::{Matching, Measured};
 use cache::Cache;
 
 /// The most mistakes that are told of one value.
@@ -90,22 +90,40 @@ struct Checked {
 
 /// How often a pattern may go back, which only one with look-around or a back-reference does.
 const MOST_BACKTRACKS: usize = 10_000;
-/// The most bytes of a compiled pattern, and of all patterns of a schema.
+/// The most bytes of a compiled pattern, and those from which on it is large.
 const MOST_PATTERN_BYTES: usize = 1 << 18;
+const LARGE_PATTERN_BYTES: usize = 1 << 14;
+/// The most bytes of all compiled patterns of a schema.
 const MOST_PATTERNS_BYTES: usize = 1 << 24;
 
 fn compile(schema: &Value, bytes: usize) -> Result<Checked, String> {
-    let mut measured =
-        Measured::of(schema, bytes).map_err(|excess| format!("the schema cannot be used: {excess}"))?;
+    let refused = |told: String| format!("the schema cannot be used: {told}");
+    let mut measured = Measured::of(schema, bytes).map_err(|excess| refused(excess.to_string()))?;
     let most = MOST_PATTERN_BYTES.min(MOST_PATTERNS_BYTES / measured.patterns.max(1));
-    let linear = PatternOptions::regex().size_limit(most);
-    let compiled = jsonschema::options().offline().with_pattern_options(linear).build(schema).or_else(|_| {
-        measured.goes_back = true;
-        let patterns = PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(most);
-        jsonschema::options().offline().with_pattern_options(patterns).build(schema)
-    });
-    let validator = compiled.map_err(|error| format!("the schema cannot be used: {}", tell(&error)))?;
+    let linear = |most| build(schema, PatternOptions::regex().size_limit(most));
+    let mut compiled = linear(most.min(LARGE_PATTERN_BYTES));
+    // Only patterns may be what was refused there, and is taken here.
+    if compiled.is_err() && measured.patterns > 0 {
+        measured.matching = Matching::Large;
+        compiled = linear(most).or_else(|_| {
+            measured.matching = Matching::Back;
+            build(schema, PatternOptions::fancy_regex().size_limit(most).backtrack_limit(MOST_BACKTRACKS))
+        });
+    }
+    let validator = compiled.map_err(|error| {
+        let told = tell(&error);
+        let is_pattern = told.ends_with("is not a \"regex\"");
+        refused(if is_pattern {
+            format!("{told}, or one of more than {most} bytes when it is compiled")
+        } else {
+            told
+        })
+    })?;
     Ok(Checked { validator, measured })
+}
+
+fn build<E>(schema: &Value, patterns: PatternOptions<E>) -> Result<Validator, ValidationError<'static>> {
+    jsonschema::options().offline().with_pattern_options(patterns).build(schema)
 }
 
 /// A mistake and its place in the value.
