@@ -143,7 +143,7 @@ struct Edge {
 enum Part {
     Same,
     /// The same, by a reference.
-    Refers,
+    Refers(Reference),
     Field(String),
     /// Fields by a pattern, which counts as in [`Node::patterns`].
     Fields(usize),
@@ -152,6 +152,14 @@ enum Part {
     Names,
     Item(usize),
     Items,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Reference {
+    /// What it names. Two names of one subschema are compiled twice.
+    names: usize,
+    /// Does it leave the resource that it is in?
+    leaves: bool,
 }
 
 impl Measured {
@@ -168,7 +176,7 @@ impl Measured {
         Walk::over(&measured).chain(0, 0, &mut HashMap::new())?;
         // Subschemas that are applied to the value itself.
         measured.walk(&Value::Null).map_err(Excess::of_schema)?;
-        Compiling::of(&measured).compile(0, measured.nodes[0].marks, 0).map_err(Excess::of_schema)?;
+        Compiling::of(&measured).compile(0, measured.nodes[0].marks, 0, 0)?;
         Ok(measured)
     }
 
@@ -223,6 +231,7 @@ struct Reader<'s> {
     /// Nodes by their subschema and the base of its references.
     known: HashMap<(*const Value, usize), usize>,
     bases: HashMap<Arc<Uri<String>>, usize>,
+    names: HashMap<Arc<Uri<String>>, usize>,
     /// The values of the schema. A reference that leads elsewhere is refused.
     own: HashSet<*const Value>,
     /// Subschemas by the name that makes them dynamic, and a node for all that have the name.
@@ -249,6 +258,7 @@ impl Reader<'_> {
             open: Vec::new(),
             known: HashMap::new(),
             bases: HashMap::new(),
+            names: HashMap::new(),
             own: HashSet::new(),
             dynamic: HashMap::new(),
             choices: HashMap::new(),
@@ -332,8 +342,9 @@ impl<'s> Reader<'s> {
             // One that is empty is passed over.
             "$ref" | "$dynamicRef" | "$recursiveRef" => {
                 if let Some(text) = with.as_str().filter(|text| !text.is_empty()) {
+                    let reference = self.reference(text, resolver)?;
                     let to = self.target(from, keyword, text, resolver)?;
-                    self.nodes[from].edges.push(Edge { part: Part::Refers, to, again: false });
+                    self.nodes[from].edges.push(Edge { part: Part::Refers(reference), to, again: false });
                 }
             }
             _ => {}
@@ -363,6 +374,16 @@ impl<'s> Reader<'s> {
             self.nodes[from].edges.push(Edge { part, to, again: AGAIN.contains(&keyword) });
         }
         Ok(())
+    }
+
+    fn reference(&mut self, text: &str, resolver: &Resolver<'s>) -> Result<Reference, Excess> {
+        let base = resolver.base_uri();
+        let resolve =
+            |text| resolver.resolve_uri(&base.borrow(), text).map_err(|_| Excess::Reference(text.to_owned()));
+        let next = self.names.len();
+        let names = *self.names.entry(resolve(text)?).or_insert(next);
+        let resource = text.rsplit_once('#').map_or(text, |(resource, _)| resource);
+        Ok(Reference { names, leaves: !resource.is_empty() && resolve(resource)? != base })
     }
 
     /// The node that a reference leads to.
@@ -405,7 +426,8 @@ impl<'s> Reader<'s> {
             let inner = resolver.in_subresource(draft.create_resource_ref(one));
             let inner = inner.map_err(|error| Excess::Reference(error.to_string()))?;
             let to = self.node(one, inner, draft, None);
-            self.nodes[choice].edges.push(Edge { part: Part::Refers, to, again: false });
+            let reference = Reference { names: usize::MAX - to, leaves: false };
+            self.nodes[choice].edges.push(Edge { part: Part::Refers(reference), to, again: false });
         }
         Ok(choice)
     }
@@ -451,7 +473,7 @@ impl<'m> Walk<'m> {
                 self.count(if entered.measures { text.len() / 64 } else { 0 })?;
             }
             Value::Object(_) => self.count(entered.names)?,
-            Value::Array(_) if entered.compares => self.count(size(value))?,
+            Value::Array(items) if entered.compares => self.count(comparing(items))?,
             _ => {}
         }
         for edge in &entered.edges {
@@ -469,7 +491,7 @@ impl<'m> Walk<'m> {
                 self.follow(edge, value, depth + 1)?;
             }
             match (&edge.part, value) {
-                (Part::Same | Part::Refers, _) => self.mark(edge.to, value, depth + 1)?,
+                (Part::Same | Part::Refers(_), _) => self.mark(edge.to, value, depth + 1)?,
                 (Part::Fields(patterns), Value::Object(fields)) => {
                     fields.keys().try_for_each(|name| self.count(self.measured.matching(*patterns, name)))?;
                 }
@@ -483,7 +505,7 @@ impl<'m> Walk<'m> {
     fn follow(&mut self, edge: &'m Edge, value: &Value, depth: usize) -> Result<(), Excess> {
         let to = edge.to;
         match (&edge.part, value) {
-            (Part::Same | Part::Refers, _) => self.apply(to, value, depth),
+            (Part::Same | Part::Refers(_), _) => self.apply(to, value, depth),
             (Part::Field(name), Value::Object(fields)) => {
                 fields.get(name).map_or(Ok(()), |value| self.apply(to, value, depth))
             }
@@ -531,11 +553,12 @@ impl<'m> Walk<'m> {
 struct Compiling<'m> {
     nodes: &'m [Node],
     count: usize,
-    /// Subschemas that are being compiled.
-    way: Vec<usize>,
-    /// Each scope is one more base after another scope.
+    /// Subschemas and names that are being compiled.
+    marked: Vec<usize>,
+    named: Vec<usize>,
+    /// Each scope is a resource that was left, after an outer scope. The outermost is 0.
     scopes: HashMap<(usize, usize), usize>,
-    /// References that were followed, by the scope.
+    /// Names that were compiled, by the scope.
     seen: HashSet<(usize, usize)>,
 }
 
@@ -544,7 +567,8 @@ impl<'m> Compiling<'m> {
         Compiling {
             nodes: &measured.nodes,
             count: 0,
-            way: Vec::new(),
+            marked: Vec::new(),
+            named: Vec::new(),
             scopes: HashMap::new(),
             seen: HashSet::new(),
         }
@@ -552,43 +576,60 @@ impl<'m> Compiling<'m> {
 
     /// Walks what is compiled for a subschema. One that is marked is compiled for `unevaluatedProperties` or `unevaluatedItems`
     /// too, with all subschemas for the same value.
-    fn compile(&mut self, node: usize, is_marked: bool, scope: usize) -> Result<(), Excess> {
+    fn compile(&mut self, node: usize, is_marked: bool, scope: usize, depth: usize) -> Result<(), Excess> {
         let entered = &self.nodes[node];
         let at = || entered.name.clone().unwrap_or_else(|| "#".to_owned());
         self.count += 1;
         if self.count > MOST_COMPILED {
             return Err(Excess::Compiled(at()));
         }
-        if self.way.len() > MOST_CHECK_DEPTH {
+        if depth > MOST_CHECK_DEPTH {
             return Err(Excess::Depth(at()));
         }
-        self.way.push(node);
+        if is_marked {
+            self.marked.push(node);
+        }
         for edge in &entered.edges {
-            let to = edge.to;
             match edge.part {
-                Part::Refers if self.way.contains(&to) => {}
-                Part::Refers => {
-                    let scope = self.scope(scope, entered.base, self.nodes[to].base);
-                    let is_new = self.seen.insert((to, scope));
-                    if is_marked || is_new {
-                        self.compile(to, is_marked || self.nodes[to].marks, scope)?;
-                    }
+                Part::Refers(reference) => {
+                    self.refer(entered, reference, edge.to, is_marked, scope, depth + 1)?
                 }
                 _ => {
                     if is_marked && matches!(edge.part, Part::Same) {
-                        self.compile(to, true, scope)?;
+                        self.compile(edge.to, true, scope, depth + 1)?;
                     }
-                    self.compile(to, self.nodes[to].marks, scope)?;
+                    self.compile(edge.to, self.nodes[edge.to].marks, scope, depth + 1)?;
                 }
             }
         }
-        self.way.pop();
+        if is_marked {
+            self.marked.pop();
+        }
         Ok(())
     }
 
-    fn scope(&mut self, outer: usize, from: usize, to: usize) -> usize {
+    fn refer(
+        &mut self,
+        from: &Node,
+        reference: Reference,
+        to: usize,
+        is_marked: bool,
+        outer: usize,
+        depth: usize,
+    ) -> Result<(), Excess> {
         let next = self.scopes.len() + 1;
-        if from == to { outer } else { *self.scopes.entry((outer, from)).or_insert(next) }
+        let is_left = reference.leaves || outer == 0;
+        let scope = if is_left { *self.scopes.entry((outer, from.base)).or_insert(next) } else { outer };
+        if is_marked && !self.marked.contains(&to) {
+            self.compile(to, true, scope, depth)?;
+        }
+        if self.named.contains(&reference.names) || !self.seen.insert((reference.names, scope)) {
+            return Ok(());
+        }
+        self.named.push(reference.names);
+        self.compile(to, self.nodes[to].marks, scope, depth)?;
+        self.named.pop();
+        Ok(())
     }
 }
 
@@ -609,6 +650,26 @@ fn schemas<'s>(keyword: &str, with: &'s Value) -> Vec<(&'s str, &'s Value)> {
     all.into_iter().filter(|(_, one)| one.is_object() || one.is_boolean()).collect()
 }
 
+/// Steps of comparing items. They are compared by their hashes, which are the same for lists in lists that differ by brackets alone:
+/// each of those is compared with each.
+fn comparing(items: &[Value]) -> usize {
+    let alike = items.iter().filter(|item| has_lists_in_lists(item)).count();
+    items.iter().map(size).fold(1 + alike * alike, usize::saturating_add)
+}
+
+fn has_lists_in_lists(value: &Value) -> bool {
+    let mut open = vec![value];
+    while let Some(next) = open.pop() {
+        match next {
+            Value::Array(items) if items.iter().any(Value::is_array) => return true,
+            Value::Array(items) => open.extend(items),
+            Value::Object(fields) => open.extend(fields.values()),
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Values in a value.
 fn size(value: &Value) -> usize {
     let (mut count, mut open) = (0, vec![value]);
@@ -622,4 +683,23 @@ fn size(value: &Value) -> usize {
         }
     }
     count
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What no reference leads to is no part of the graph, so that names cost nothing in a check.
+    #[test]
+    fn a_graph_has_what_references_lead_to() {
+        let named = |name: usize| (format!("d{name}"), json!({ "$anchor": format!("n{name}") }));
+        let defs: Map<String, Value> = (0..1_500).map(named).collect();
+        let refers = json!({ "$ref": "#n7" });
+        let schema = json!({ "$id": "https://example.com/s", "$defs": defs, "allOf": [refers, refers] });
+        let measured = Measured::of(&schema, 0).unwrap();
+        assert_eq!(measured.nodes.len(), 1 + 2 + 1);
+        assert_eq!(measured.nodes.iter().map(|node| node.edges.len()).sum::<usize>(), 2 + 2);
+    }
 }
