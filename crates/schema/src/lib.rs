@@ -36,9 +36,10 @@ const LONGEST: usize = 300;
 /// Each schema is compiled once, and the last few hundred are kept. A schema that refers to another document is refused: nothing
 /// is read from the network or from files.
 ///
-/// A schema has limits, and so has a check: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_COMPILED`], [`MOST_CHECK_DEPTH`], [`MOST_STEPS`]. A schema or a
-/// check beyond one is refused before the work is begun. A pattern is matched in linear time. One with look-around or a back-reference
-/// may go back 10,000 times, and makes each text and name count with its square for all patterns of the schema.
+/// A schema has limits, and so has a check: [`MOST_BYTES`], [`MOST_DEPTH`], [`MOST_COMPILED`], [`MOST_CHECK_DEPTH`],
+/// [`MOST_STEPS`]. A schema or a check beyond one is refused before the work is begun. A pattern is matched in linear time. One with
+/// look-around or a back-reference may go back 10,000 times, and makes each text and name count with its square for all patterns of
+/// the schema.
 #[derive(Debug, Default)]
 pub struct JsonSchemas {
     compiled: Cache,

@@ -173,6 +173,7 @@ fn a_list_of_names_or_values_counts_for_each_value() {
     most(&json!({ "items": { "dependentRequired": { "x": fewer, "y": [] } } }), 199, objects);
     most(&json!({ "$schema": DRAFT_7, "items": { "dependencies": { "x": fewer, "y": [] } } }), 199, objects);
     most(&json!({ "items": { "enum": names } }), 199, objects);
+    most(&json!({ "items": { "enum": [field(64 * 996)] } }), 199, objects);
     most(&json!({ "uniqueItems": true }), MOST_STEPS - 3, |size| json!((0..size).collect::<Vec<_>>()));
     // Three values for each, and the square of their number.
     let nested = |size| json!((0..size).map(|item| json!([[item]])).collect::<Vec<_>>());
