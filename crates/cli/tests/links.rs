@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use crate::session::Session;
@@ -64,24 +64,31 @@ fn what_is_stored_is_for_its_user_alone_in_a_folder_of_others() {
     }
 }
 
-/// A second process that goes on swapping a folder for a link to another one.
-struct Swapper(Child);
+/// A second process that goes on swapping a folder for a link to another one, and puts it back in the end.
+struct Swapper {
+    process: Child,
+    /// While this file is there.
+    swaps: PathBuf,
+}
 
 impl Swapper {
     fn of(folder: &Path, target: &Path) -> Swapper {
+        let swaps = target.with_extension("swaps");
+        fs::write(&swaps, "").unwrap();
         let (folder, target) = (folder.to_str().unwrap(), target.to_str().unwrap());
         let swap = format!(
-            "while :; do mv '{folder}' '{folder}.real'; ln -s '{target}' '{folder}'; rm '{folder}'; \
-             mv '{folder}.real' '{folder}'; done 2>/dev/null"
+            "while [ -e '{}' ]; do mv '{folder}' '{folder}.real'; ln -s '{target}' '{folder}'; rm '{folder}'; \
+             mv '{folder}.real' '{folder}'; done 2>/dev/null",
+            swaps.display()
         );
-        Swapper(Command::new("sh").args(["-c", &swap]).spawn().unwrap())
+        Swapper { process: Command::new("sh").args(["-c", &swap]).spawn().unwrap(), swaps }
     }
 }
 
 impl Drop for Swapper {
     fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
+        drop(fs::remove_file(&self.swaps));
+        drop(self.process.wait());
     }
 }
 
@@ -96,8 +103,6 @@ fn a_folder_that_is_swapped_while_it_is_copied_brings_nothing_else() {
             session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
         }
         drop(swapper);
-        drop(fs::remove_file(session.path(swapped)));
-        drop(fs::rename(session.path(&format!("{swapped}.real")), session.path(swapped)));
     }
     let whole = session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
     assert_eq!(whole.code, Some(0), "{}", whole.shown());

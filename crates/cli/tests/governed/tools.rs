@@ -13,6 +13,12 @@ pub(super) fn lives(pid: &str) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, behind)| !behind.trim_start().starts_with('Z'))
 }
 
+/// Was that process stopped?
+fn is_stopped(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, behind)| behind.trim_start().starts_with('T'))
+}
+
 #[test]
 fn a_failing_tool_is_tried_three_times_and_rolled_back() {
     let session = Session::new();
@@ -134,10 +140,15 @@ fn what_a_killed_supervisor_left_is_ended_by_recovery() {
     let session = Session::new();
     let (mut child, run, pids) = sleeping(&session, "setsid sleep 600");
     let supervisor = parent(&pids[0]);
-    // So that the supervisor hears of nothing.
-    for args in [["-STOP", &supervisor], ["-KILL", &child.id().to_string()], ["-KILL", &supervisor]] {
-        assert!(std::process::Command::new("kill").args(args).status().unwrap().success());
-    }
+    // The command stands still while its supervisor ends, so that neither hears of the other. The other way round the system wakes
+    // the supervisor: a stopped process is, once its parent has ended.
+    let (command, kill) = (child.id().to_string(), |signal: &str, pid: &str| {
+        assert!(std::process::Command::new("kill").args([signal, pid]).status().unwrap().success());
+    });
+    kill("-STOP", &command);
+    until("the command does not stop", || is_stopped(&command));
+    kill("-KILL", &supervisor);
+    kill("-KILL", &command);
     child.wait().unwrap();
     assert!(pids.iter().all(|pid| lives(pid)), "they are left running");
     let done = governed(&session, &["recover", &run, "--json"]);
