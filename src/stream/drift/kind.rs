@@ -9,36 +9,24 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DriftKind {
-    /// The same words come again and again: of the last 120 words, this share stands in groups of three that came before.
+    /// The same words come again and again: of the last 240 words, a share stands in groups of three that came before; at all of them
+    /// it is sure. Or a word goes round in itself for 140 characters, or a line comes eight times more.
     Repetition,
-    /// The tone is another than at the beginning: of the last ten signs of it, so many more are formal, or casual, than of the first ten.
-    /// Both sides have signs that neutral text does without. A shift of 8.5 signs is sure.
-    ToneShift,
-    /// Lists, headings, tables or data end in seven loose lines of prose: this share of the first eight lines is structured.
-    FormatCollapse,
-    /// Text turns into noise, or into another script: this share of the last 160 pairs of characters never came before; at 86 of a
-    /// hundred it is sure.
+    /// After text of words: of the last 160 characters few are of words, and most pairs never came before, as in noise or another
+    /// script; or words of four scripts stand in turns; or twenty words in a row are without one of those that sentences have.
     EntropySpike,
-    /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words it is sure.
+    /// Perhaps, it might possibly seem: at one hedge in ten of the last 100 words, and of 50 at least, it is sure.
     Hedging,
 }
 
 impl DriftKind {
     /// All of them, in the order in which they are told.
-    pub const ALL: [DriftKind; 5] = [
-        DriftKind::Repetition,
-        DriftKind::ToneShift,
-        DriftKind::FormatCollapse,
-        DriftKind::EntropySpike,
-        DriftKind::Hedging,
-    ];
+    pub const ALL: [DriftKind; 3] = [DriftKind::Repetition, DriftKind::EntropySpike, DriftKind::Hedging];
 
     /// The kind as it is written: `entropy_spike`.
     pub const fn name(self) -> &'static str {
         match self {
             DriftKind::Repetition => "repetition",
-            DriftKind::ToneShift => "tone_shift",
-            DriftKind::FormatCollapse => "format_collapse",
             DriftKind::EntropySpike => "entropy_spike",
             DriftKind::Hedging => "hedging",
         }

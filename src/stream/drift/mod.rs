@@ -5,21 +5,15 @@
 //! window, costs the same per token however long the stream is, and gives a confidence.
 
 mod entropy;
-mod format;
 mod hedging;
 mod kind;
-mod marks;
 mod repetition;
-mod tone;
 
 use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};
 
 use entropy::Entropy;
-use format::Format;
-use hedging::Hedging;
-use marks::{MARKS, Mark};
+use hedging::{HEDGES, Hedging};
 use repetition::Repetition;
-use tone::Tone;
 
 pub use kind::{Drift, DriftKind};
 
@@ -55,8 +49,6 @@ struct Checks {
     edge: char,
     matcher: Matcher,
     repetition: Option<Repetition>,
-    tone: Option<Tone>,
-    format: Option<Format>,
     entropy: Option<Entropy>,
     hedging: Option<Hedging>,
 }
@@ -137,8 +129,6 @@ impl Checks {
         for kind in kinds {
             match kind {
                 DriftKind::Repetition => checks.repetition = Some(Repetition::default()),
-                DriftKind::ToneShift => checks.tone = Some(Tone::default()),
-                DriftKind::FormatCollapse => checks.format = Some(Format::default()),
                 DriftKind::EntropySpike => checks.entropy = Some(Entropy::new()),
                 DriftKind::Hedging => checks.hedging = Some(Hedging::default()),
             }
@@ -147,42 +137,28 @@ impl Checks {
     }
 
     fn read(&mut self, delta: &str, peaks: &mut Peaks) {
-        let Checks { words, edge, matcher, repetition, tone, format, entropy, hedging } = self;
-        let marks = (tone.is_some() || hedging.is_some()).then(|| &*MARKS);
-        let by_word = repetition.is_some() || tone.is_some() || hedging.is_some();
+        let Checks { words, edge, matcher, repetition, entropy, hedging } = self;
+        let by_word = repetition.is_some() || hedging.is_some();
         let mut quiet = 0;
         for (at, c) in delta.char_indices() {
-            if let Some(marks) = marks.filter(|_| at >= quiet) {
-                let rest = &delta[at..];
-                let passed = &rest[..matcher.quiet(marks, rest)];
-                matcher.pass(passed);
-                quiet = at + passed.len();
-            }
-            let mut signed = false;
-            // A phrase is over with the character that ends its last word, and counts with that word.
-            if let Some(marks) = marks.filter(|_| at >= quiet) {
-                matcher.char(marks, c, 0, Context::default(), |found| {
-                    match (Mark::of(found), &mut *tone, &mut *hedging) {
-                        (Mark::Hedge, _, Some(hedging)) => {
-                            peaks.note(DriftKind::Hedging, hedging.hedge());
-                        }
-                        (Mark::Tone(sign), Some(tone), _) => {
-                            signed = true;
-                            peaks.note(DriftKind::ToneShift, tone.sign(sign));
-                        }
-                        _ => {}
-                    }
-                });
+            if let Some(hedging) = hedging {
+                if at >= quiet {
+                    let rest = &delta[at..];
+                    let passed = &rest[..matcher.quiet(&HEDGES, rest)];
+                    matcher.pass(passed);
+                    quiet = at + passed.len();
+                }
+                // A phrase is over with the character that ends its last word, and counts with that word.
+                if at >= quiet {
+                    matcher.char(&HEDGES, c, 0, Context::default(), |_| {
+                        peaks.note(DriftKind::Hedging, hedging.hedge());
+                    });
+                }
             }
             if by_word {
                 words.char(c, 0, |word| {
                     // Parts of paths, commands of LaTeX, and names of arguments are no prose.
                     let glued = matches!(*edge, '/' | '\\' | '=' | '@') || matches!(c, '/' | '=');
-                    if let Some(tone) =
-                        tone.as_mut().filter(|_| !glued && !signed && *edge != '.' && c != '(')
-                    {
-                        peaks.note(DriftKind::ToneShift, tone.word(word));
-                    }
                     if let Some(repetition) = repetition.as_mut().filter(|_| !glued) {
                         peaks.note(DriftKind::Repetition, repetition.word(word));
                     }
@@ -194,8 +170,8 @@ impl Checks {
                     *edge = c;
                 }
             }
-            if let Some(format) = format {
-                peaks.note(DriftKind::FormatCollapse, format.char(c));
+            if let Some(repetition) = repetition {
+                peaks.note(DriftKind::Repetition, repetition.char(c));
             }
             if let Some(entropy) = entropy {
                 peaks.note(DriftKind::EntropySpike, entropy.char(c));

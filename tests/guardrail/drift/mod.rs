@@ -8,26 +8,29 @@ use runstate::stream::drift::{Drift, DriftDetector, DriftKind};
 use super::cutting::{cases, cut_by};
 
 const WORDS: &[&str] = &[
-    "the ", "river ", "stone ", "of ", "and ", "light, ", "walks ", "7 ", "Every ", "house. ", "sea ",
-    "don't ", "été ", "日", "a ",
+    "the ",
+    "river ",
+    "stone ",
+    "of ",
+    "and ",
+    "light, ",
+    "walks ",
+    "7 ",
+    "Every ",
+    "house. ",
+    "sea ",
+    "don't ",
+    "été ",
+    "日",
+    "a ",
+    "cul-de-sac ",
+    "NATO ",
+    "(12.5 km) ",
 ];
-const MARKED: &[&str] = &[
-    "maybe ",
-    "I think ",
-    "it\u{2019}s  possible ",
-    "perhaps, ",
-    "thus ",
-    "Therefore ",
-    "with respect to ",
-    "yeah! ",
-    "gonna ",
-    "wow ",
-    "it ",
-];
-const STRUCTURED: &[&str] =
-    &["# Head\n", "- item\n", "  * item\n", "12. twelve\n", "| a | b |\n", "> said\n", "{\"a\": 1},\n", "\n"];
-const PLAIN: &[&str] =
-    &["A plain line.\n", "*bold* at first\n", "1999 was\n", "-x\n", "and so on\n", " \t\n"];
+const MARKED: &[&str] = &["maybe ", "I think ", "it\u{2019}s  possible ", "perhaps, ", "it "];
+const SCRIPTS: &[&str] = &["и ", "вот ", "καὶ ", "שלום ", "გზა ", "日 ", "stone ", "of "];
+const LINES: &[&str] =
+    &["# Head\n", "  * item\n", "12. twelve\n", "{\"a\": 1},\n", "\n", "and so on\n", " \t\n"];
 
 fn some_of(parts: &'static [&'static str], sizes: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(parts), sizes).prop_map(|parts| parts.concat())
@@ -39,9 +42,12 @@ fn segment() -> impl Strategy<Value = String> {
         (some_of(WORDS, 1..12), 1..30usize).prop_map(|(unit, copies)| unit.repeat(copies)),
         (some_of(MARKED, 1..25), some_of(WORDS, 0..60)).prop_map(|(marked, words)| words + &marked),
         (prop::sample::select(MARKED), 1..25usize).prop_map(|(mark, times)| mark.repeat(times)),
-        some_of(STRUCTURED, 0..25),
-        some_of(PLAIN, 0..25),
-        // Noise, with nothing in it that could be a mark of tone.
+        some_of(LINES, 0..25),
+        (prop::sample::select(LINES), 1..12usize).prop_map(|(line, times)| line.repeat(times)),
+        some_of(SCRIPTS, 0..40),
+        // A word that goes round.
+        ("[a-c1]{1,13}", 1..60usize).prop_map(|(unit, copies)| unit.repeat(copies)),
+        // Noise.
         "[#-&*-9;->@BCDFGKLMQ-SVWXZ^_{-~]{0,700}",
         prop::sample::select(vec!["x", "word "]).prop_map(|unit| unit.repeat(400)),
     ]
@@ -101,16 +107,6 @@ proptest! {
     }
 
     #[test]
-    fn a_shift_of_tone_is_told_with_the_plain_check((tokens, bar) in drifting()) {
-        tells_with(DriftKind::ToneShift, plain::tone, &tokens, bar)?;
-    }
-
-    #[test]
-    fn a_collapse_of_format_is_told_with_the_plain_check((tokens, bar) in drifting()) {
-        tells_with(DriftKind::FormatCollapse, plain::format, &tokens, bar)?;
-    }
-
-    #[test]
     fn a_spike_of_entropy_is_told_with_the_plain_check((tokens, bar) in drifting()) {
         tells_with(DriftKind::EntropySpike, plain::entropy, &tokens, bar)?;
     }
@@ -146,15 +142,6 @@ fn each_kind_is_told_of_a_text_that_shows_it_and_of_no_other() {
     assert_eq!(tells(&(prose(200) + &"and so we go on and on. ".repeat(30))), [DriftKind::Repetition]);
     let hedged: String = prose(300).replace(". ", ", perhaps. ");
     assert_eq!(tells(&(prose(100) + &hedged)), [DriftKind::Hedging]);
-    let formal = prose(100).replace(". ", ". Therefore, ");
-    let casual = prose(100).replace(". ", ". Yeah, ");
-    assert_eq!(tells(&(formal.clone() + &casual)), [DriftKind::ToneShift]);
-    assert_eq!(tells(&(casual + &formal)), [DriftKind::ToneShift]);
-    let items = prose(100).replace(". ", ".\n").lines().map(|line| format!("- {line}\n")).collect::<String>();
-    assert_eq!(tells(&(items.clone() + &prose(60).replace(". ", ".\n"))), [DriftKind::FormatCollapse]);
-    assert_eq!(tells(&(items.clone() + &prose(1_000))), [], "a paragraph is prose");
-    let code = "let a = b;\n".repeat(20);
-    assert_eq!(tells(&(items + "```\n" + &prose(60).replace(". ", ".\n") + "```\n" + &code)), []);
     let mut seed = 1u32;
     let noise: String = (0..600)
         .map(|_| {
@@ -167,27 +154,16 @@ fn each_kind_is_told_of_a_text_that_shows_it_and_of_no_other() {
 
 #[test]
 fn the_windows_are_as_long_as_they_say() {
-    // Ten signs against ten.
-    let mut detector = DriftDetector::of([DriftKind::ToneShift]);
-    assert_eq!(detector.token(&("thus ".repeat(10) + &"yeah ".repeat(9))), None);
-    assert_eq!(detector.token("yeah").map(|drift| drift.confidence), None, "the word is not over");
-    assert_eq!(detector.token(" ").map(|drift| drift.confidence), Some(1.0));
     // Seven hedges in a hundred words, the first of them the hundredth before the last.
     let hedged = |between: usize| {
         let text = String::from("maybe ") + &"river ".repeat(between) + &"maybe ".repeat(6);
         DriftDetector::of([DriftKind::Hedging]).token(&text).is_some()
     };
     assert_eq!((hedged(94), hedged(95)), (true, false));
-    // Sixty words.
+    // Four hedges in the first fifty words.
     let few =
         |words: usize| DriftDetector::of([DriftKind::Hedging]).token(&"perhaps ".repeat(words)).is_some();
-    assert_eq!((few(59), few(60)), (false, true));
-    // Eight lines against seven.
-    let lines = |plain: usize| {
-        let text = "- item\n".repeat(8) + &"two words\n".repeat(plain);
-        DriftDetector::of([DriftKind::FormatCollapse]).token(&text).is_some()
-    };
-    assert_eq!((lines(6), lines(7)), (false, true));
+    assert_eq!((few(3), few(4)), (false, true));
     // Sixty groups of three words, which are sixty-two words and what ends the last.
     let circle =
         |words: usize| DriftDetector::of([DriftKind::Repetition]).token(&"so ".repeat(words)).is_some();
@@ -204,10 +180,12 @@ fn an_attempt_begins_afresh_or_from_its_checkpoint() {
     assert!(detector.token(&circles).is_some());
     assert!(detector.resume(&circles).is_some(), "the checkpoint itself drifts");
 
-    // The tone of the checkpoint is what later text is compared with.
-    let formal = prose(60).replace(". ", ". Therefore, ");
-    assert_eq!(detector.resume(&formal), None);
-    assert_eq!(detector.token(&"Yeah, wow. ".repeat(8)).unwrap().kinds, [DriftKind::ToneShift]);
+    // The words of the checkpoint are what later text is compared with.
+    let (once, more) = (prose(30), prose(30).repeat(4));
+    assert_eq!(detector.resume(&once), None);
+    assert_eq!(detector.token(&more).unwrap().kinds, [DriftKind::Repetition]);
+    detector.reset();
+    assert_eq!(detector.token(&more), None);
 }
 
 #[test]

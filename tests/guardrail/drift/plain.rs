@@ -25,18 +25,39 @@ pub fn repetition(text: &str) -> f64 {
     let words = ended(text).into_iter().filter(|word| word.has_letter() && !is_glued(word));
     let words: Vec<String> = words.map(|word| word.text).collect();
     let groups: Vec<&[String]> = words.windows(3).collect();
-    highest((60..=groups.len()).map(|end| {
-        let window = &groups[end.saturating_sub(118)..end];
+    let shares = (60..=groups.len()).map(|end| {
+        let window = &groups[end.saturating_sub(238)..end];
         let distinct: HashSet<_> = window.iter().collect();
-        1.0 - distinct.len() as f64 / window.len() as f64
-    }))
+        (1.0 - distinct.len() as f64 / window.len() as f64) / 1.1
+    });
+    highest(shares).max(circles(text)).max(lines(text))
 }
 
-/// Where the phrases of that pattern are known to have ended: with the character after them.
-fn marks(text: &str, pattern: &Regex) -> Vec<(usize, String)> {
-    // What stands for itself is the end of a word, which the pattern does not know.
-    let text = text.replace('\u{2019}', "'").replace('日', "—");
-    pattern.captures_iter(&text).map(|found| (found.get(1).unwrap().end(), found[1].to_lowercase())).collect()
+/// Lines with letters that are the same as the one before.
+fn lines(text: &str) -> f64 {
+    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+    let (mut before, mut same, mut most) = (None, 0, 0);
+    for line in whole.split('\n') {
+        let comes_again = before == Some(line) && line.contains(char::is_alphabetic);
+        same = if comes_again { same + 1 } else { 0 };
+        (before, most) = (Some(line), most.max(same));
+    }
+    (f64::from(most) / 8.5).min(1.0)
+}
+
+/// Runs of letters and digits that go round.
+fn circles(text: &str) -> f64 {
+    let runs = text.split(|c: char| !c.is_alphanumeric()).map(|run| run.chars().collect::<Vec<char>>());
+    highest(runs.map(|run| {
+        let turned = |end: usize, places: usize| {
+            // Behind the 26 characters that any word may have.
+            (26..end).rev().take_while(|at| run[*at] == run[at - places]).count()
+        };
+        highest((27..=run.len()).map(|end| {
+            let most = (1..13).map(|places| turned(end, places)).max().unwrap_or(0);
+            (most as f64 / 140.0).min(1.0)
+        }))
+    }))
 }
 
 pub fn hedging(text: &str) -> f64 {
@@ -45,11 +66,13 @@ pub fn hedging(text: &str) -> f64 {
     // The typographic apostrophe is three bytes and the plain one is one: places are those of the plain text.
     let text = text.replace('\u{2019}', "'");
     let words: Vec<usize> = ended(&text).iter().map(|word| word.known.unwrap()).collect();
-    let hedges: Vec<usize> = marks(&text, &HEDGES).into_iter().map(|(end, _)| end).collect();
+    // A character that is a word of its own ends a word, which the pattern does not know. A hedge is known with the character after it.
+    let spaced = text.replace('日', "—");
+    let hedges: Vec<usize> = HEDGES.captures_iter(&spaced).map(|found| found.get(1).unwrap().end()).collect();
     // A hedge counts with the word that its last character is of.
     let numbers: Vec<usize> =
         hedges.iter().map(|end| words.iter().filter(|known| *known < end).count()).collect();
-    highest((60..=words.len()).map(|count| {
+    highest((0..=words.len()).map(|count| {
         // At this many words, all hedges have come that are known before the next word has ended, and the last one with them.
         let until = words.get(count).copied().unwrap_or(usize::MAX);
         let hedges = hedges
@@ -57,106 +80,126 @@ pub fn hedging(text: &str) -> f64 {
             .zip(&numbers)
             .filter(|(end, number)| **end <= until && **number + 100 >= count)
             .count();
-        (hedges as f64 * 10.0 / count.min(100) as f64).min(1.0)
+        (hedges as f64 * 10.0 / count.clamp(50, 100) as f64).min(1.0)
     }))
 }
 
-/// Formal or casual, and strong or not.
-fn signs(text: &str) -> Vec<(bool, bool)> {
-    static MARKS: LazyLock<Regex> = LazyLock::new(|| {
-        let strong = r"thus|therefore|with\s+respect\s+to|yeah|gonna|wow";
-        Regex::new(&format!(r"(?i)\b({strong}|it's|don't)\b[\s\S]")).unwrap()
-    });
-    let text = text.replace('\u{2019}', "'");
-    let mut signs: Vec<(usize, (bool, bool))> = marks(&text, &MARKS)
-        .into_iter()
-        .map(|(end, mark)| {
-            let formal = mark.starts_with('t') || mark.starts_with("with");
-            (end, (formal, formal || ["yeah", "gonna", "wow"].contains(&mark.as_str())))
-        })
-        .collect();
-    let glued = |word: &Word| {
-        let before = text[..word.at].chars().rev().find(|c| !c.is_alphanumeric() && !matches!(c, '_' | '\''));
-        let after = word.known.and_then(|known| text[known..].chars().next());
-        before.is_some_and(|c| "/\\=@.".contains(c)) || after.is_some_and(|c| "/=(".contains(c))
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Space,
+    Word,
+    Other,
+}
+
+/// The scripts of the tests: Latin, Greek, Cyrillic, Hebrew, Georgian, and that of 日.
+fn script(c: char) -> usize {
+    let firsts = ['\u{370}', '\u{400}', '\u{590}', '\u{10a0}', '\u{3040}'];
+    firsts.iter().filter(|first| **first <= c).count()
+}
+
+/// A token without the marks before and behind it.
+fn bare(token: &str) -> &str {
+    token.trim_matches(|c| ".,;:!?()[]\"'“”‘’«»„*_`—–…#>|-".contains(c))
+}
+
+fn token_script(token: &str) -> Option<usize> {
+    bare(token).chars().next().filter(|c| c.is_alphabetic()).map(script)
+}
+
+/// A word, a number, or a few marks.
+fn is_of_words(token: &str, home: Option<usize>) -> bool {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[0-9]+([.,:/-][0-9]+)*$").unwrap());
+    let bare = bare(token);
+    if bare.is_empty() {
+        return token.chars().count() <= 3;
+    }
+    if NUMBER.is_match(bare) {
+        return bare.chars().filter(char::is_ascii_digit).count() <= 8;
+    }
+    let parts: Vec<&str> = bare.split(['-', '\'', '’']).collect();
+    let cased = |part: &&str| {
+        let rest: Vec<char> = part.chars().skip(1).collect();
+        let uppers = part.chars().filter(|c| c.is_uppercase()).count();
+        !part.is_empty()
+            && part.chars().all(char::is_alphabetic)
+            && (!rest.iter().any(|c| c.is_uppercase())
+                || uppers == part.chars().filter(|c| c.is_uppercase() || c.is_lowercase()).count())
     };
-    for word in ended(&text) {
-        let (Some(known), letters) = (word.known, word.text.chars().all(char::is_alphabetic)) else {
-            continue;
-        };
-        let marked = signs.iter().any(|(end, _)| *end == known);
-        if letters && word.text.chars().count() >= 8 && !marked && !glued(&word) {
-            signs.push((known, (true, false)));
-        }
-    }
-    signs.sort_by_key(|(end, _)| *end);
-    signs.into_iter().map(|(_, sign)| sign).collect()
+    let letters = parts.iter().flat_map(|part| part.chars());
+    let count = letters.clone().count();
+    let mute = letters.clone().all(|c| c.is_ascii() && !"aeiouyAEIOUY".contains(c));
+    let is_acronym = parts.last().is_some_and(|part| part.chars().filter(|c| c.is_uppercase()).count() > 1);
+    parts.iter().all(cased)
+        && letters.clone().all(|c| Some(script(c)) == home)
+        && (!mute || count <= 3)
+        && (!is_acronym || count <= 12)
 }
 
-pub fn tone(text: &str) -> f64 {
-    let signs = signs(text);
-    let strong = |window: &[(bool, bool)], of| window.iter().filter(|sign| **sign == (of, true)).count();
-    highest((20..=signs.len()).map(|end| {
-        let (first, last) = (&signs[..10], &signs[end - 10..end]);
-        let formal = |window: &[(bool, bool)]| window.iter().filter(|(formal, _)| *formal).count();
-        let (formal_side, casual_side) =
-            if formal(first) > formal(last) { (first, last) } else { (last, first) };
-        if strong(casual_side, false) < 3 || strong(formal_side, true) < 2 {
-            return 0.0;
-        }
-        ((formal(formal_side) - formal(casual_side)) as f64 / 8.5).min(1.0)
-    }))
-}
-
-pub fn format(text: &str) -> f64 {
-    static STRUCTURED: LazyLock<Regex> = LazyLock::new(|| {
-        let values = "([,;|]\\S|\t).*([,;|]\\S|\t)";
-        let marks = "[#|>{}\\[\\]\"<]|[-*+•](\\s|-|\\*)|[0-9]+[.)]|[A-Za-z][.)]\\s|[A-Za-z][A-Za-z0-9]*:\\s";
-        Regex::new(&format!("^({marks}|.*{values})")).unwrap()
-    });
-    let prose =
-        |c: char| c.is_alphanumeric() || c.is_whitespace() || ",.'’\":;?!-()%&–—/“”‘€$£+*_".contains(c);
-    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
-    let (mut lines, mut first, mut run, mut collapsed) = (0, 0, 0u32, false);
-    for line in whole.split('\n').filter(|line| !line.trim().is_empty()) {
-        let structured = STRUCTURED.is_match(line.trim_start());
-        lines += 1;
-        if lines <= 8 {
-            first += u32::from(structured);
-            continue;
-        }
-        let inked = line.trim();
-        let loose = !structured
-            && !inked.ends_with([';', ':', '('])
-            && inked.chars().all(prose)
-            && line.chars().count() <= 72;
-        run = if loose {
-            run + 1
-        } else if structured {
-            0
-        } else {
-            run.saturating_sub(3)
-        };
-        collapsed |= run >= 7;
-    }
-    if collapsed { f64::from(first) / 8.0 } else { 0.0 }
+/// The words at the end in a row that no sentence has, of tokens that are words or not.
+fn sentence(read: &[Option<&str>]) -> f64 {
+    let letters = |word: &str| word.to_lowercase().chars().filter(|c| c.is_alphabetic()).collect::<String>();
+    let is_common =
+        |word: &str| ["the", "of", "and", "a", "it", "its", "i"].contains(&letters(word).as_str());
+    let is_rare = |word: &&Option<&str>| {
+        word.is_some_and(|word| {
+            letters(word).chars().count() > 2 && word.starts_with(char::is_lowercase) && !is_common(word)
+        })
+    };
+    let rare = read.iter().rev().take_while(is_rare).count();
+    let before: Vec<&str> = read[..read.len() - rare].iter().copied().flatten().collect();
+    let common = before.iter().filter(|word| is_common(word)).count();
+    if before.len() < 20 || common * 5 < before.len() { 0.0 } else { (rare as f64 / 28.5).min(1.0) }
 }
 
 pub fn entropy(text: &str) -> f64 {
     let mut before = '\n';
     let mut seen = HashSet::new();
-    let mut read = vec![];
-    for c in text.chars() {
-        let hash = u32::from(before).wrapping_mul(0x9E37_79B1);
-        let pair = hash.wrapping_add(u32::from(c).wrapping_mul(0x85EB_CA6B)) >> 18;
-        read.push((seen.insert(pair), c == ' ' || (c == '\n' && before != '\n')));
+    let mut new = text.chars().map(|c| {
+        let pair =
+            u32::from(before).wrapping_mul(0x9E37_79B1).wrapping_add(u32::from(c).wrapping_mul(0x85EB_CA6B));
         before = c;
+        seen.insert(pair >> 18)
+    });
+    let (mut read, mut scripts, mut turns, mut home, mut words_read) =
+        (vec![], vec![], 0.0_f64, None, vec![]);
+    for part in text.split_inclusive(char::is_whitespace) {
+        let token = part.trim_end_matches(char::is_whitespace);
+        let (chars, has_ended) = (token.chars().count(), token.len() < part.len());
+        if !has_ended && chars <= 22 {
+            break;
+        }
+        if has_ended && let Some(script) = token_script(token) {
+            home = home.or(Some(script));
+            scripts.push(script);
+            let last = &scripts[scripts.len().saturating_sub(30)..];
+            let changes = last.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
+            if last.iter().collect::<HashSet<_>>().len() >= 4 {
+                turns = turns.max((changes / 21.0).min(1.0));
+            }
+        }
+        if has_ended && !token.is_empty() {
+            let is_word = chars <= 22 && is_of_words(token, home) && token_script(token) == Some(0);
+            words_read.push(is_word.then(|| bare(token)));
+            turns = turns.max(sentence(&words_read));
+        }
+        let kind = if chars <= 22 && is_of_words(token, home) { Kind::Word } else { Kind::Other };
+        read.extend(new.by_ref().take(chars).map(|new| (new, kind)));
+        if has_ended {
+            read.extend(new.by_ref().take(1).map(|new| (new, Kind::Space)));
+        }
     }
-    let count = |pairs: &[(bool, bool)]| pairs.iter().filter(|(new, _)| *new).count() as f64 / 160.0;
-    highest((480..=read.len()).map(|end| {
-        let (text, window) = (&read[..end - 160], &read[end - 160..end]);
-        let spaces = text.iter().filter(|(_, space)| *space).count() as f64 / text.len() as f64;
-        let known = count(&read[end - 320..end - 160]) <= 0.4 && spaces >= 0.155;
-        if known { (count(window) / 0.86).min(1.0) } else { 0.0 }
-    }))
+    let words = |read: &[(bool, Kind)]| {
+        let ink = read.iter().filter(|(_, kind)| *kind != Kind::Space).count();
+        (ink, read.iter().filter(|(_, kind)| *kind == Kind::Word).count() as f64 / ink.max(1) as f64)
+    };
+    let windows = (160..=read.len()).map(|end| {
+        let (text, window) = read[..end].split_at(end - 160);
+        let (ink, share) = words(text);
+        if ink < 128 || share < 0.85 {
+            return 0.0;
+        }
+        let new = window.iter().filter(|(new, _)| *new).count() as f64 / 160.0;
+        (new / 0.757).min(1.0 - words(window).1 / 0.4).clamp(0.0, 1.0)
+    });
+    highest(windows).max(turns)
 }

@@ -11,7 +11,7 @@ pub use builtin::PatternKind;
 use builtin::Place;
 
 /// A refusal begins within so many bytes of the answer.
-const OPENING: usize = 300;
+const OPENING: usize = 700;
 /// The longest placeholder in brackets, in characters.
 const BRACKET: u32 = 80;
 /// A label is this many times its category, and its place.
@@ -170,7 +170,7 @@ impl Place {
             Place::Anywhere => true,
             Place::Opening => at <= OPENING && !context.letter,
             Place::Start => at <= 2,
-            Place::Line => context.line,
+            Place::Line => context.line && !context.indented,
             Place::Note => context.line || context.spoken,
             Place::Answer => !context.letter,
             Place::Blank | Place::Bracket => !context.glued,

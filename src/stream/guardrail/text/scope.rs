@@ -15,9 +15,11 @@ pub(in crate::stream) struct Context {
     region: u32,
     /// In code or in a quotation for sure.
     pub(in crate::stream) hidden: bool,
-    /// The first character of its line.
+    /// The first character of its line, but for white space.
     pub(in crate::stream) line: bool,
-    /// Behind a word and a space.
+    /// In a line that begins with white space.
+    pub(in crate::stream) indented: bool,
+    /// Behind a word or a colon, and a space.
     pub(in crate::stream) spoken: bool,
     /// Behind a character that makes a bracket part of code or of a link.
     pub(in crate::stream) glued: bool,
@@ -161,7 +163,8 @@ impl Scope {
             region: if self.open.is_some() { self.region } else { 0 },
             hidden: self.line == Line::Hidden || self.fence.is_some() || matches!(self.line, Line::Marks(..)),
             line,
-            spoken: behind == ' ' && is_word(ink),
+            indented: self.indent > 0,
+            spoken: behind == ' ' && (is_word(ink) || matches!(ink, ':' | ',')),
             glued: is_word(behind) || matches!(behind, ']' | ')' | '$' | '{' | '=' | '\\' | '/' | '!'),
             starred: matches!(behind, '*' | '_'),
             letter: self.letter == Some(true),

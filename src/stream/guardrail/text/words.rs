@@ -12,10 +12,6 @@ pub(in crate::stream) struct Word {
     pub(in crate::stream) hash: u64,
     /// Has it a letter?
     pub(in crate::stream) letters: bool,
-    /// Is all of it letters?
-    pub(in crate::stream) plain: bool,
-    /// Its characters, as they are compared.
-    pub(in crate::stream) chars: u32,
     /// Where it begins, in bytes of the text.
     pub(in crate::stream) at: usize,
 }
@@ -54,13 +50,12 @@ impl Words {
         if stands_alone(c) && c.is_alphanumeric() {
             self.end(ended);
             let letters = c.is_alphabetic();
-            ended(Word { hash: mix(SEED, c), letters, plain: letters, chars: 1, at });
+            ended(Word { hash: mix(SEED, c), letters, at });
         } else if is_word(c) || (c == '\'' && self.word.is_some()) {
-            let begun = Word { hash: SEED, letters: false, plain: true, chars: 0, at };
+            let begun = Word { hash: SEED, letters: false, at };
             let word = self.word.get_or_insert(begun);
             word.hash = mix(word.hash, c);
             word.letters |= c.is_alphabetic();
-            word.plain &= c.is_alphabetic();
             self.chars += 1;
             if self.chars == LONGEST {
                 self.end(ended);
@@ -72,9 +67,9 @@ impl Words {
 
     #[inline]
     fn end(&mut self, ended: &mut impl FnMut(Word)) {
-        let chars = std::mem::take(&mut self.chars);
+        self.chars = 0;
         if let Some(word) = self.word.take() {
-            ended(Word { chars, ..word });
+            ended(word);
         }
     }
 
@@ -86,7 +81,7 @@ impl Words {
 
 const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 
-/// FNV-1a over characters. Whoever builds words that collide has his own output found repetitive.
+/// FNV-1a over characters. Words that were built to collide only make their own output repetitive.
 #[inline]
 fn mix(hash: u64, c: char) -> u64 {
     (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3)

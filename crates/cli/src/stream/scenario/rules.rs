@@ -159,8 +159,6 @@ pub(crate) struct Drift {
 #[expect(dead_code, reason = "the library's names, for the schema alone; a test compares them")]
 enum DriftName {
     Repetition,
-    ToneShift,
-    FormatCollapse,
     EntropySpike,
     Hedging,
 }
