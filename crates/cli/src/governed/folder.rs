@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::below::Below;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 
@@ -22,7 +23,7 @@ pub(super) enum Kind {
     File,
     Folder,
     Link,
-    /// A pipe, a socket or a device.
+    /// A pipe, a socket or a device, or a folder of another file system: what is mounted is no part of the folder that it is mounted in.
     Special,
     /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
     /// it.
@@ -92,6 +93,8 @@ fn walk(
     mut each: impl FnMut(&Path, &Path, &Metadata, Kind) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let cannot = |path: &Path, error: io::Error| Failure::io("read", path, &error);
+    let system =
+        fs::symlink_metadata(root).map(|found| system(&found)).map_err(|error| cannot(root, error))?;
     let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
         let path = root.join(&folder);
@@ -106,7 +109,7 @@ fn walk(
                 continue;
             }
             let found = entry.metadata().and_then(|found| {
-                let kind = kind(&path, &found);
+                let kind = kind(&path, &found, system);
                 each(&path, &name, &found, kind).map(|()| kind)
             });
             match found {
@@ -121,11 +124,11 @@ fn walk(
     Ok(())
 }
 
-fn kind(path: &Path, found: &Metadata) -> Kind {
+fn kind(path: &Path, found: &Metadata, of: u64) -> Kind {
     match found.file_type() {
         kind if kind.is_symlink() => Kind::Link,
         kind if kind.is_file() => Kind::File,
-        kind if !kind.is_dir() => Kind::Special,
+        kind if !kind.is_dir() || system(found) != of => Kind::Special,
         _ if path.join("command-center").join("PENDING").is_dir() => Kind::Runs,
         _ => Kind::Folder,
     }
@@ -174,13 +177,18 @@ const TICK_MS: u64 = 3_000;
 
 #[cfg(unix)]
 mod unix {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+    use std::os::unix::fs::MetadataExt;
 
-    use super::{About, Kind, Metadata, OsString, Path, Stamp, TICK_MS, fs, io, unix_ms};
+    use super::{About, Kind, Metadata, OsString, Stamp, TICK_MS, unix_ms};
 
     pub(in super::super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
         let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
         About { kind, mode, owner: (found.uid(), found.gid()), content }
+    }
+
+    /// The file system.
+    pub(super) fn system(found: &Metadata) -> u64 {
+        found.dev()
     }
 
     /// The stamp, and whether any later change would show in it.
@@ -189,27 +197,6 @@ mod unix {
         let changed_ms = u64::try_from(changed / 1_000_000).unwrap_or(u64::MAX);
         let is_settled = changed_ms.saturating_add(TICK_MS) < unix_ms();
         ((found.dev(), found.ino(), found.len(), changed), is_settled)
-    }
-
-    /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
-    pub(in super::super) fn own(path: &Path, was: &About) -> io::Result<()> {
-        let is = about(was.kind, &fs::symlink_metadata(path)?, None);
-        if is.owner != was.owner {
-            lchown(path, Some(was.owner.0), Some(was.owner.1))?;
-        }
-        if was.kind == Kind::Link || about(was.kind, &fs::symlink_metadata(path)?, None).mode == was.mode {
-            return Ok(());
-        }
-        fs::set_permissions(path, fs::Permissions::from_mode(was.mode))
-    }
-
-    /// Lets the user into a folder.
-    pub(in super::super) fn open(path: &Path) -> io::Result<()> {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700))
-    }
-
-    pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
-        symlink(target, at)
     }
 
     /// The first name that the user of this process could not give its owner back.
@@ -223,33 +210,25 @@ mod unix {
     }
 }
 #[cfg(unix)]
-pub(super) use unix::{about, not_ours, open, own};
+pub(super) use unix::{about, not_ours};
 #[cfg(unix)]
-use unix::{link, stamp};
+use unix::{stamp, system};
 
 /// A system without modes and owners.
 #[cfg(not(unix))]
 mod elsewhere {
-    use super::{About, Kind, Listing, Metadata, OsString, Path, Stamp, io};
+    use super::{About, Kind, Listing, Metadata, OsString, Stamp};
 
     pub(in super::super) fn about(kind: Kind, _: &Metadata, content: Option<String>) -> About {
         About { kind, mode: 0, owner: (0, 0), content }
     }
 
+    pub(super) fn system(_: &Metadata) -> u64 {
+        0
+    }
+
     pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
         ((0, 0, found.len(), 0), false)
-    }
-
-    pub(in super::super) fn own(_: &Path, _: &About) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(in super::super) fn open(_: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn link(_: &Path, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(in super::super) fn not_ours(_: &Listing) -> Option<&OsString> {
@@ -257,9 +236,9 @@ mod elsewhere {
     }
 }
 #[cfg(not(unix))]
-pub(super) use elsewhere::{about, not_ours, open, own};
+pub(super) use elsewhere::{about, not_ours};
 #[cfg(not(unix))]
-use elsewhere::{link, stamp};
+use elsewhere::{stamp, system};
 
 /// The folder that the tools of a run work in.
 #[derive(Debug, Clone)]
@@ -273,7 +252,18 @@ impl Work {
     /// Fails where something else has taken the place of the folder.
     pub(super) fn check(&self) -> io::Result<()> {
         check_own(&self.path)?;
-        match (&self.taken, id(&self.path)?) {
+        self.is_taken(&fs::metadata(&self.path)?)
+    }
+
+    /// The folder, open. What takes its place later is not touched.
+    pub(super) fn open(&self) -> io::Result<Below> {
+        check_own(&self.path)?;
+        let below = Below::open(&self.path)?;
+        self.is_taken(&below.own_metadata()?).map(|()| below)
+    }
+
+    fn is_taken(&self, found: &Metadata) -> io::Result<()> {
+        match (&self.taken, id_of(found, &self.path)) {
             (Some(taken), is) if *taken != is => Err(io::Error::other(format!(
                 "{} is another folder than the one that the run began with, by device and inode (got {is}, expected {taken}); \
                  nothing in it was changed",
@@ -286,16 +276,19 @@ impl Work {
 
 /// The id of a folder, by device and inode.
 pub(super) fn id(path: &Path) -> io::Result<String> {
-    let found = fs::metadata(path)?;
-    #[cfg(unix)]
-    return Ok(format!(
-        "{}:{}",
-        std::os::unix::fs::MetadataExt::dev(&found),
-        std::os::unix::fs::MetadataExt::ino(&found)
-    ));
-    // A system without inodes: the path counts.
-    #[cfg(not(unix))]
-    return Ok(found.is_dir().then(|| path.display().to_string()).unwrap_or_default());
+    Ok(id_of(&fs::metadata(path)?, path))
+}
+
+#[cfg(unix)]
+fn id_of(found: &Metadata, _: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    format!("{}:{}", found.dev(), found.ino())
+}
+
+/// A system without inodes: the path counts.
+#[cfg(not(unix))]
+fn id_of(found: &Metadata, path: &Path) -> String {
+    found.is_dir().then(|| path.display().to_string()).unwrap_or_default()
 }
 
 /// Fails where a folder is a link, or gone: a tool put another one in its place.
@@ -314,7 +307,7 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
             .with_help("name it in the plan's `ignore`")
     };
     if let Some((name, _)) = listing.iter().find(|(_, about)| about.kind == Kind::Special) {
-        return Err(refused(name, "it is a special file"));
+        return Err(refused(name, "it is a special file, or a file system of its own"));
     }
     match not_ours(listing) {
         Some(name) if in_place => {
@@ -326,39 +319,28 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
 
 /// Copies the listed names to `to`, which must not exist, with modes, and with owners as far as that is allowed.
 pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Failure> {
-    for (name, about) in listing {
-        let target = if name.is_empty() { to.to_path_buf() } else { to.join(name) };
-        put(&from.join(name), &target, about.kind)
-            .map_err(|error| Failure::io("copy to", &target, &error))?;
+    let cannot = |what, name: &OsStr, error: io::Error| Failure::io(what, &to.join(name), &error);
+    let made = fs::create_dir(to).and_then(|()| Below::open(to));
+    let below = made.map_err(|error| cannot("copy to", OsStr::new(""), error))?;
+    for (name, about) in listing.iter().filter(|(name, _)| !name.is_empty()) {
+        below.put(&from.join(name), name, about.kind).map_err(|error| cannot("copy to", name, error))?;
     }
     // From the innermost out, once all is in it: a folder may be one that nothing can be written to.
     for (name, about) in listing.iter().rev().filter(|(_, about)| about.kind != Kind::Runs) {
-        let target = to.join(name);
-        match own(&target, about) {
+        match below.own(name, about) {
             // Of another user: the copy is of this one, with the mode alone.
             // So it is in a user namespace that does not know the owner.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) =>
             {
-                let found = fs::symlink_metadata(&target).map(|found| self::about(about.kind, &found, None));
-                found.and_then(|found| own(&target, &About { owner: found.owner, ..about.clone() }))
+                let owner = below.owner(name);
+                owner.and_then(|owner| below.own(name, &About { owner, ..about.clone() }))
             }
             owned => owned,
         }
-        .map_err(|error| Failure::io("set the mode of", &target, &error))?;
+        .map_err(|error| cannot("set the mode of", name, error))?;
     }
     Ok(())
-}
-
-/// Puts a copy of one name at `to`, where nothing is: an empty folder, a file, a link.
-pub(super) fn put(from: &Path, to: &Path, kind: Kind) -> io::Result<()> {
-    match kind {
-        Kind::Folder => fs::create_dir(to),
-        Kind::File => fs::copy(from, to).map(drop),
-        Kind::Link => link(&fs::read_link(from)?, to),
-        Kind::Special => Err(io::Error::other("it is a special file")),
-        Kind::Runs => Ok(()),
-    }
 }
 
 /// The digest of the content of a file.

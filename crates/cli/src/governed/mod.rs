@@ -9,6 +9,7 @@
 //! ```
 
 mod auditors;
+mod below;
 mod command_tool;
 mod folder;
 mod held;

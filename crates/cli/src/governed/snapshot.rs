@@ -1,13 +1,15 @@
 //! The working folder as it was before the first tool, what was changed since, and the way back.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io};
 
 use async_trait::async_trait;
 use runstate::governed::{Change, Rollback, RunView};
 
+use super::below::Below;
 use super::folder::{self, Digests, Kind, Listing, Work};
 use crate::failure::Failure;
 
@@ -118,43 +120,49 @@ impl Snapshot {
         if let Some(taken) = taken {
             is_taken(&self.kept, &was, taken)?;
         }
-        let mut errors = Vec::new();
-        let mut note = |what: &str, path: &Path, done: std::io::Result<()>| {
-            if let Err(error) = done {
-                errors.push(format!("cannot {what} {}: {error}", path.display()));
+        let below = self.opened_work()?;
+        let is = self.opened(&below)?;
+        let mut undone = Undone { work: &self.work.path, errors: Vec::new(), names: HashSet::new() };
+        let differs = |name: &OsStr| match (is.get(name), was.get(name)) {
+            (Some(is), Some(was)) => {
+                // A file that has another name is not changed, since that may be elsewhere: it is made anew.
+                (is.kind, &is.content) != (was.kind, &was.content)
+                    || (is != was && below.has_other_names(name))
             }
+            (is, was) => is.is_some() || was.is_some(),
         };
-        let is = self.opened()?;
-        let differs = |name: &OsStr| {
-            let (is, was) = (is.get(name), was.get(name));
-            is.map(|is| (is.kind, &is.content)) != was.map(|was| (was.kind, &was.content))
-        };
-        // From the innermost out: what was not there, or was something else. So no link is left to write through, and no file that has
-        // another name elsewhere is written to.
-        for (name, about) in is.iter().rev().filter(|(name, _)| differs(name)) {
-            let path = self.work.path.join(name);
+        let differing: HashSet<&OsString> =
+            is.keys().chain(was.keys()).filter(|name| differs(name)).collect();
+        // From the innermost out: what was not there, or was something else.
+        for (name, about) in is.iter().rev().filter(|(name, _)| differing.contains(name)) {
             match about.kind {
-                // It may hold names that are ignored, and then it stays.
-                Kind::Folder if self.ignore.iter().any(|ignored| ignored.starts_with(Path::new(name))) => {}
-                Kind::Folder => note("remove", &path, fs::remove_dir(&path)),
-                Kind::File | Kind::Link | Kind::Special => note("remove", &path, fs::remove_file(&path)),
                 Kind::Runs => {
                     let why = "runs are kept in it, or it looks like that";
-                    note("remove", &path, Err(std::io::Error::other(why)));
+                    undone.note("remove", name, Err(io::Error::other(why)));
                 }
+                kind => match below.remove(name, kind) {
+                    Err(error) if self.stays(name, kind, &was) && is_not_empty(&error) => {}
+                    removed => undone.note("remove", name, removed),
+                },
             }
         }
-        for (name, about) in was.iter().filter(|(name, _)| differs(name)) {
-            let (kept, work) = (self.kept.join(name), self.work.path.join(name));
-            note("restore", &work, folder::put(&kept, &work, about.kind));
+        // Where something is left, nothing is put in its place, nor below it.
+        for (name, about) in was.iter().filter(|(name, _)| differing.contains(name)) {
+            if !undone.has(name) {
+                undone.note("restore", name, below.put(&self.kept.join(name), name, about.kind));
+            }
         }
         // Last, from the innermost out: nothing can be restored in a folder that may not be written.
         for (name, about) in was.iter().rev() {
-            let path = self.work.path.join(name);
-            note("set the owner and the mode of", &path, folder::own(&path, about));
+            if !undone.has(name) {
+                undone.note("set the owner and the mode of", name, below.own(name, about));
+            }
         }
+        let mut errors = undone.errors;
         if errors.is_empty() {
-            let left = differences(&was, &self.worked(&mut Digests::new())?);
+            let is = self.worked(&mut Digests::new())?;
+            let mut left = differences(&was, &is);
+            left.retain(|(name, _)| !is.get(name).is_some_and(|is| self.stays(name, is.kind, &was)));
             errors.extend(left.into_iter().map(|(name, kind)| format!("{} is still {kind}", name.display())));
         }
         let more = errors.len().saturating_sub(MOST_NAMED);
@@ -163,8 +171,18 @@ impl Snapshot {
         Ok(errors)
     }
 
+    fn opened_work(&self) -> Result<Below, Failure> {
+        self.work.open().map_err(|error| Failure::io("use", &self.work.path, &error))
+    }
+
+    /// Does a folder stay that was not there before? One with names that are ignored does.
+    fn stays(&self, name: &OsStr, kind: Kind, was: &Listing) -> bool {
+        let holds_ignored = || self.ignore.iter().any(|ignored| ignored.starts_with(Path::new(name)));
+        kind == Kind::Folder && !was.contains_key(name) && holds_ignored()
+    }
+
     /// The working folder, with each folder in it open to the user: a tool may have closed one.
-    fn opened(&self) -> Result<Listing, Failure> {
+    fn opened(&self, below: &Below) -> Result<Listing, Failure> {
         let mut before = None;
         loop {
             let is = self.worked(&mut Digests::new())?;
@@ -175,11 +193,37 @@ impl Snapshot {
                 is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700)
             {
                 // Of another user it stays as it is, and each change in it fails and is told.
-                drop(folder::open(&self.work.path.join(name)));
+                drop(below.let_in(name));
             }
             before = Some(is);
         }
     }
+}
+
+/// What a rollback could not do.
+struct Undone<'a> {
+    work: &'a Path,
+    errors: Vec<String>,
+    names: HashSet<OsString>,
+}
+
+impl Undone<'_> {
+    fn note(&mut self, what: &str, name: &OsStr, done: io::Result<()>) {
+        if let Err(error) = done {
+            self.errors.push(format!("cannot {what} {}: {error}", self.work.join(name).display()));
+            self.names.insert(name.to_owned());
+        }
+    }
+
+    /// Is it one of them, or below one?
+    fn has(&self, name: &OsStr) -> bool {
+        !self.names.is_empty()
+            && Path::new(name).ancestors().any(|name| self.names.contains(name.as_os_str()))
+    }
+}
+
+fn is_not_empty(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::DirectoryNotEmpty
 }
 
 fn is_taken(kept: &Path, found: &Listing, taken: &str) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{json, run_id};
+use super::{REVIEW, files, governed, json, plan, run_id};
 use crate::session::{Said, Session};
 
 /// A name in a folder: kind, mode, user, group, and the content or the target.
@@ -194,4 +194,78 @@ fn a_folder_is_after_a_rollback_what_it_was_before_the_run() {
             }
         }
     }
+}
+
+/// A rollback goes through no link that a tool left, and writes to no file that has another name elsewhere.
+#[test]
+fn a_rollback_changes_nothing_outside_of_the_folder() {
+    // Where something cannot be taken away, nothing is put in its place.
+    let kept = "mkdir -p command-center/PENDING";
+    for (script, status) in [
+        (format!("cd src; rm a.txt; ln -s ../../victim/a.txt a.txt; {kept}"), "HALTED_UNSAFE"),
+        (format!("cd src; rm a.txt; ln ../../victim/a.txt a.txt; {kept}"), "HALTED_UNSAFE"),
+        (format!("cd src; rm -r sub; ln -s ../../victim sub; {kept}"), "HALTED_UNSAFE"),
+        ("rm src/a.txt; ln -s ../../victim/a.txt src/a.txt".to_owned(), "ROLLED_BACK"),
+        // The same content under another name: only the mode differs.
+        ("rm src/a.txt; ln ../victim/same.txt src/a.txt".to_owned(), "ROLLED_BACK"),
+        ("rm -r src/sub; ln -s ../../victim src/sub".to_owned(), "ROLLED_BACK"),
+        ("mv src away; ln -s ../victim src".to_owned(), "ROLLED_BACK"),
+    ] {
+        let session = Session::new();
+        plan(&session, &[("build", &format!("{{ {script}; }}; exit 1"))], REVIEW);
+        session.write("site/src/a.txt", "same").write("site/src/sub/b.txt", "b");
+        session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\n");
+        session.write("victim/a.txt", "mine").write("victim/b.txt", "mine").write("victim/same.txt", "same");
+        for name in ["a.txt", "b.txt", "same.txt"] {
+            let private = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(session.path(&format!("victim/{name}")), private).unwrap();
+        }
+        let before = files(&session, "victim");
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        assert_eq!(json(&said)["status"], status, "{script}: {}", said.shown());
+        assert_eq!(files(&session, "victim"), before, "{script}");
+        for name in ["a.txt", "b.txt", "same.txt"] {
+            let found = fs::metadata(session.path(&format!("victim/{name}"))).unwrap();
+            assert_eq!(found.permissions().mode() & 0o777, 0o600, "{script}: {name}");
+        }
+        if status == "ROLLED_BACK" {
+            assert_eq!(session.read("site/src/a.txt"), "same");
+            assert_eq!(session.read("site/src/sub/b.txt"), "b");
+        }
+    }
+}
+
+/// A folder stays that a tool made for names that are ignored, and is no difference.
+#[test]
+fn a_new_folder_with_ignored_names_alone_is_no_difference() {
+    let session = Session::new();
+    let script = "mkdir -p build/out build/more; echo o > build/out/o; echo m > build/more/m; exit 1";
+    plan(&session, &[("build", script)], REVIEW);
+    session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\nignore: [build/out]\n");
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(json(&said)["status"], "ROLLED_BACK", "{}", said.shown());
+    assert_eq!(session.read("site/build/out/o"), "o\n");
+    assert!(!session.path("site/build/more").exists());
+}
+
+/// A file system that a tool mounted in the folder is neither emptied nor listed.
+#[test]
+fn what_a_tool_mounted_is_not_emptied() {
+    if std::env::var_os("RUNSTATE_REQUIRE_MOUNTS").is_none() {
+        return;
+    }
+    let session = Session::new();
+    // In a namespace of its own the mount would be gone with the tool.
+    let script = "mkdir m; mount -t tmpfs tmpfs m; echo precious > m/precious; exit 1";
+    plan(&session, &[("build", script)], REVIEW);
+    session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\n");
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    let kept = fs::read_to_string(session.path("site/m/precious"));
+    assert!(
+        Command::new("umount").arg(session.path("site/m")).status().unwrap().success(),
+        "{}",
+        said.shown()
+    );
+    assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
+    assert_eq!(kept.unwrap(), "precious\n");
 }

@@ -1,0 +1,165 @@
+//! Changes below an open folder, which no link leads out of.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use cap_fs_ext::DirExt;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, DirBuilder, Metadata, OpenOptions};
+
+use super::folder::{About, Kind};
+
+/// A folder, open. Each part of a name in it is opened below the one before and is no link, whatever other processes do meanwhile.
+#[derive(Debug)]
+pub(super) struct Below(Dir);
+
+impl Below {
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        Dir::open_ambient_dir(folder, ambient_authority()).map(Below)
+    }
+
+    /// What is known of the folder itself.
+    pub(super) fn own_metadata(&self) -> io::Result<fs::Metadata> {
+        self.0.try_clone()?.into_std_file().metadata()
+    }
+
+    /// The folder that a name is in, and the last part of the name: `.` of the folder itself.
+    fn at<'n>(&self, name: &'n OsStr) -> io::Result<(Dir, &'n Path)> {
+        let (mut dir, name) = (self.0.try_clone()?, Path::new(name));
+        let Some(last) = name.file_name() else { return Ok((dir, Path::new("."))) };
+        for part in name.parent().into_iter().flat_map(Path::components) {
+            dir = dir.open_dir_nofollow(part)?;
+        }
+        Ok((dir, Path::new(last)))
+    }
+
+    pub(super) fn remove(&self, name: &OsStr, kind: Kind) -> io::Result<()> {
+        let (dir, last) = self.at(name)?;
+        match kind {
+            Kind::Folder => dir.remove_dir(last),
+            _ => dir.remove_file(last),
+        }
+    }
+
+    /// Makes a name where nothing is: an empty folder, or a copy of a file or a link. It is for the user alone until it is given a mode.
+    pub(super) fn put(&self, from: &Path, name: &OsStr, kind: Kind) -> io::Result<()> {
+        let (dir, last) = self.at(name)?;
+        match kind {
+            Kind::Folder => dir.create_dir_with(last, system::private(&mut DirBuilder::new())),
+            Kind::File => {
+                let mut options = OpenOptions::new();
+                let mut file =
+                    dir.open_with(last, system::private_file(options.write(true).create_new(true)))?;
+                io::copy(&mut fs::File::open(from)?, &mut file).map(drop)
+            }
+            Kind::Link => system::link(&dir, &fs::read_link(from)?, last),
+            Kind::Special => Err(io::Error::other("it is a special file, or a file system of its own")),
+            Kind::Runs => Ok(()),
+        }
+    }
+
+    /// Lets the user into a folder.
+    pub(super) fn let_in(&self, name: &OsStr) -> io::Result<()> {
+        let (dir, last) = self.at(name)?;
+        system::set_mode(&dir, last, 0o700)
+    }
+
+    /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
+    pub(super) fn own(&self, name: &OsStr, was: &About) -> io::Result<()> {
+        let (dir, last) = self.at(name)?;
+        let is = || dir.symlink_metadata(last).map(|found| system::about(was.kind, &found));
+        if is()?.0 != was.owner {
+            system::set_owner(&dir, last, was.owner)?;
+        }
+        if was.kind == Kind::Link || is()?.1 == was.mode {
+            return Ok(());
+        }
+        system::set_mode(&dir, last, was.mode)
+    }
+
+    /// The owner of a name.
+    pub(super) fn owner(&self, name: &OsStr) -> io::Result<(u32, u32)> {
+        let (dir, last) = self.at(name)?;
+        dir.symlink_metadata(last).map(|found| system::about(Kind::File, &found).0)
+    }
+
+    /// Has a file other names? They may be outside, and what is done to one is done to all.
+    pub(super) fn has_other_names(&self, name: &OsStr) -> bool {
+        let found = self.at(name).and_then(|(dir, last)| dir.symlink_metadata(last));
+        found.is_ok_and(|found: Metadata| found.is_file() && system::names(&found) > 1)
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use cap_std::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, Permissions, PermissionsExt};
+    use rustix::fs::{AtFlags, Gid, Uid, chownat};
+
+    use super::{Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
+
+    pub(super) fn private(builder: &mut DirBuilder) -> &DirBuilder {
+        builder.mode(0o700)
+    }
+
+    pub(super) fn private_file(options: &mut OpenOptions) -> &OpenOptions {
+        options.mode(0o600)
+    }
+
+    pub(super) fn link(dir: &Dir, target: &Path, name: &Path) -> io::Result<()> {
+        dir.symlink_contents(target, name)
+    }
+
+    pub(super) fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
+        dir.set_permissions(name, Permissions::from_mode(mode))
+    }
+
+    pub(super) fn set_owner(dir: &Dir, name: &Path, (user, group): (u32, u32)) -> io::Result<()> {
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+        Ok(chownat(dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// The owner, and the mode.
+    pub(super) fn about(kind: Kind, found: &Metadata) -> ((u32, u32), u32) {
+        ((found.uid(), found.gid()), if kind == Kind::Link { 0 } else { found.mode() & 0o7777 })
+    }
+
+    pub(super) fn names(found: &Metadata) -> u64 {
+        found.nlink()
+    }
+}
+
+/// A system without modes and owners.
+#[cfg(not(unix))]
+mod system {
+    use super::{Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
+
+    pub(super) fn private(builder: &mut DirBuilder) -> &DirBuilder {
+        builder
+    }
+
+    pub(super) fn private_file(options: &mut OpenOptions) -> &OpenOptions {
+        options
+    }
+
+    pub(super) fn link(_: &Dir, _: &Path, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn set_mode(_: &Dir, _: &Path, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn set_owner(_: &Dir, _: &Path, _: (u32, u32)) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn about(_: Kind, _: &Metadata) -> ((u32, u32), u32) {
+        ((0, 0), 0)
+    }
+
+    pub(super) fn names(_: &Metadata) -> u64 {
+        1
+    }
+}
