@@ -126,6 +126,25 @@ impl Governor {
         Ok(GovernedRunStatus::HaltedUnsafe)
     }
 
+    /// A person stops a run that is not over, whether it asks something or not, and whatever plan this governor has. It is halted; one
+    /// that is verified or audited can only be rolled back, and is. Returns where it went: a run that is over stays as it is.
+    ///
+    /// # Errors
+    /// [`GovernedError::NoName`] for a blank name; else as [`resume`](Self::resume), but not [`GovernedError::OtherPlan`].
+    ///
+    /// # Cancel safety
+    /// As [`start`](Self::start).
+    pub async fn halt(&self, run: &RunId, by: &str, why: &str) -> Result<GovernedRunStatus> {
+        if !is_name(by) {
+            return Err(GovernedError::NoName { run: run.clone() });
+        }
+        let InHand { mut open, run, document, .. } = self.take(run).await?;
+        let Some(run) = run else { return Ok(document.current_state) };
+        let why = if why.trim().is_empty() { "no reason was given" } else { why };
+        let stopped = short(&format!("{by} stopped the run: {why}"));
+        self.stopped(&mut open, run, &stopped).await.map(|run| run.status())
+    }
+
     /// A run that waits for this approval.
     async fn asked(
         &self,

@@ -38,6 +38,11 @@ pub enum GovernedError {
         /// The run.
         run: RunId,
     },
+    /// A person without a name stopped a run. Nothing was written.
+    NoName {
+        /// The run.
+        run: RunId,
+    },
     /// The run is bound to another plan than this governor has. Nothing was written.
     OtherPlan {
         /// The run.
@@ -120,12 +125,15 @@ impl fmt::Display for GovernedError {
             E::Busy { run } => {
                 write!(f, "another process has run {run} in hand; wait for it to end, or end it")
             }
+            E::NoName { run } => {
+                write!(f, "run {run} is stopped by a person alone: expected a name, got a blank one")
+            }
             E::OtherPlan { run, got, expected } => {
                 let name = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "none".to_owned());
                 write!(
                     f,
                     "run {run} is bound to the plan {}, got {}: the plan was changed since the run began, and is not executed; put \
-                     the plan back, or escalate the run",
+                     the plan back, or halt the run",
                     name(expected),
                     name(got)
                 )

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::logs;
 use super::notes::{APPROVED, PENDING, REJECTED};
+use super::open::SettingAside;
 use crate::approval::ApprovalId;
-use crate::files::Disk;
+use crate::files::{Disk, Open};
 use crate::governed_run::RunId;
 
 /// Where the files of governed runs are (document 001, "State Persistence"; B9).
@@ -97,16 +99,37 @@ impl Folders {
         self.records(folder).join(format!("{approval}.json"))
     }
 
-    /// Makes the folders that all runs share.
-    pub(super) fn make(&self, disk: &dyn Disk) -> Result<(), (PathBuf, io::Error)> {
-        for folder in [self.runs.clone(), self.command_center.clone()]
-            .into_iter()
-            .chain([PENDING, APPROVED, REJECTED].map(|folder| self.records(folder)))
-        {
-            make(disk, &folder).map_err(|error| (folder, error))?;
+    pub(super) fn has_command_center(&self, disk: &dyn Disk) -> bool {
+        is_folder(disk, &self.command_center)
+    }
+
+    /// Makes the folders that all runs share. What is no folder under the name of one is set aside.
+    pub(super) fn make(
+        &self,
+        disk: &dyn Disk,
+        setting_aside: &SettingAside,
+    ) -> Result<(), (PathBuf, io::Error)> {
+        let of_all = [PENDING, APPROVED, REJECTED].map(|folder| self.records(folder));
+        let shared = [self.runs.clone(), self.command_center.clone()].into_iter().chain(of_all);
+        for folder in shared {
+            let made = make(disk, &folder).and_then(|()| {
+                if is_folder(disk, &folder) {
+                    return Ok(());
+                }
+                let kept = logs::move_aside(disk, &folder)?;
+                setting_aside(&folder, &kept);
+                make(disk, &folder)
+            });
+            made.map_err(|error| (folder, error))?;
         }
         Ok(())
     }
+}
+
+/// A file, a pipe and a link to nothing have no name below them.
+fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
+    let found = disk.open(&path.join("."), Open::Read);
+    found.is_err_and(|error| error.kind() == io::ErrorKind::IsADirectory)
 }
 
 /// Makes a folder and those that it is in, where they are missing.

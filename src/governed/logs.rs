@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::chain::{Chain, LedgerFaultKind, NOTHING, continuation, digest};
 use super::lines::{Ends, LineReader, MOST_LINE, Transition};
 use super::log_line;
-use super::open::{Lock, Place};
+use super::open::{Lock, Place, SettingAside};
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
 
@@ -282,6 +282,23 @@ pub(super) fn move_aside(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
     Ok(to)
 }
 
+/// Opens a file for its lock. A folder, a pipe or a link to nothing in its place is set aside.
+pub(super) fn open_lock(
+    disk: &dyn Disk,
+    path: &Path,
+    setting_aside: &SettingAside,
+) -> io::Result<Box<dyn DiskFile>> {
+    match disk.open(path, Open::Append) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotFound) => {
+            // Where there is no such name, its folder is gone.
+            let kept = move_aside(disk, path).map_err(|_| error)?;
+            setting_aside(path, &kept);
+            disk.open(path, Open::Append)
+        }
+        opened => opened,
+    }
+}
+
 /// Appends one transition to the log of its run.
 pub(super) fn log(disk: &dyn Disk, path: &Path, run: &RunId, transition: &Transition) -> io::Result<()> {
     Lines::open(disk, path, Open::Append)?.append(&format!("{}\n", transition.line(run, false)))
@@ -350,10 +367,10 @@ pub(super) fn ledger(
     new: bool,
     mark: &mut Option<Mark>,
 ) -> io::Result<Mended> {
-    let Place { disk, folders, chain, .. } = place;
+    let Place { disk, folders, chain, setting_aside, .. } = place;
     let path = folders.ledger();
     // Not that of the ledger: a process that waited for that one would have it in a file that was set aside meanwhile.
-    let _lock = take(disk, &folders.ledger_lock())?;
+    let _lock = take(disk, &folders.ledger_lock(), setting_aside)?;
     let (mut lines, set_aside) = Lines::open_anyhow(disk, &path)?;
     let mut mended = Mended { set_aside, ..Mended::default() };
     let mut missing = lines.missing(run, all, chain, mark.as_ref())?;
@@ -392,9 +409,9 @@ const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Takes the lock. A process that was stopped keeps it, and waiting in the system for it would hear no signal.
-fn take(disk: &dyn Disk, path: &Path) -> io::Result<Lock> {
+fn take(disk: &dyn Disk, path: &Path, setting_aside: &SettingAside) -> io::Result<Lock> {
     for _ in 0..TRIES {
-        match Lock::take(disk, disk.open(path, Open::Append)?, folder(path)) {
+        match Lock::take(disk, open_lock(disk, path, setting_aside)?, folder(path)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
             taken => return taken,
         }

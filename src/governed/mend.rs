@@ -49,7 +49,7 @@ impl OpenRun<'_> {
         let Place { disk, folders, .. } = self.place;
         let all = transitions(document);
         let log = folders.log(&self.id);
-        folders.make(disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
+        self.place.make()?;
         self.repairs.approvals = self.mend_approvals(document)?;
         if self.are_lost {
             let reports = folders.reports(&self.id);

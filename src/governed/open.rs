@@ -100,7 +100,7 @@ impl<M: Persist<Record = RunRecord, Status = GovernedRunStatus>> Run for M {}
 impl<'a> Place<'a> {
     /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
     pub(super) fn claim(self, mut id: RunId) -> Result<RunId> {
-        self.folders.make(self.disk).map_err(|(path, error)| GovernedError::Io { path, error })?;
+        self.make()?;
         // Before there is a run, so that a ledger under other keys leaves none behind.
         let ledger = self.folders.ledger();
         logs::can_follow(self.disk, &ledger, self.chain).map_err(GovernedError::io(&ledger))?;
@@ -118,6 +118,12 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Makes the folders that all runs share, where they are missing.
+    pub(super) fn make(self) -> Result<()> {
+        let made = self.folders.make(self.disk, self.setting_aside);
+        made.map_err(|(path, error)| GovernedError::Io { path, error })
+    }
+
     /// Takes a new run in hand. Its id is claimed.
     pub(super) fn begin(self, id: RunId) -> Result<OpenRun<'a>> {
         let lock = Some(self.lock(&id)?);
@@ -128,7 +134,7 @@ impl<'a> Place<'a> {
 
     fn lock(self, id: &RunId) -> Result<Lock> {
         let path = self.folders.lock(id);
-        let lock = match self.disk.open(&path, Open::Append) {
+        let lock = match logs::open_lock(self.disk, &path, self.setting_aside) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(self.no_such(id));
             }
@@ -279,6 +285,10 @@ impl OpenRun<'_> {
     /// Writes a transition: the approval that moved, the state, the log, the ledger, in this order (B9).
     pub(super) fn moved(&mut self, run: &impl Run) -> Result<()> {
         let Place { disk, folders, .. } = self.place;
+        // The tool that was called may have put something else in its place.
+        if !folders.has_command_center(disk) {
+            self.place.make()?;
+        }
         // The line of this transition stands behind what the ledger has now: so what others write later is never read for it.
         let mark = logs::mark(self.place, self.notes.ledger.as_ref());
         self.notes.ledger = mark.map_err(GovernedError::io(&folders.ledger()))?;
@@ -341,12 +351,20 @@ impl OpenRun<'_> {
         }
     }
 
-    /// Writes a file as a whole. A folder or a pipe under its name, or under that of its beginning, is set aside.
+    /// Writes a file as a whole. A folder or a pipe under its name, or under that of its beginning, is set aside, and so is what is no
+    /// folder under the name of the folder that it is in.
     pub(super) fn put(&self, path: &Path, text: &[u8]) -> Result<()> {
         let disk = self.place.disk;
         let put = || replace(disk, path, text).map_err(GovernedError::io(path));
         match put() {
-            Err(GovernedError::Io { error, .. }) if error.kind() == io::ErrorKind::IsADirectory => {}
+            Err(GovernedError::Io { error, .. }) => match error.kind() {
+                io::ErrorKind::IsADirectory => {}
+                io::ErrorKind::NotADirectory | io::ErrorKind::NotFound => {
+                    self.place.make()?;
+                    return put();
+                }
+                _ => return Err(GovernedError::Io { path: path.to_path_buf(), error }),
+            },
             put => return put,
         }
         for path in [path, &path.with_added_extension("new")] {

@@ -47,6 +47,65 @@ impl Governor {
         }
     }
 
+    /// Ends a run that a person stopped.
+    pub(in crate::governed) async fn stopped(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: AnyGovernedRun,
+        why: &str,
+    ) -> Result<AnyGovernedRun> {
+        let at = self.now();
+        match run {
+            // No edge but that of its timeout leads from INIT to the end.
+            AnyGovernedRun::Init(run) => match self.init(open, run)?.into_run() {
+                AnyGovernedRun::Planning(run) => self.passed_on(open, run, None, why, at),
+                run => Ok(run),
+            },
+            AnyGovernedRun::Planning(run) => {
+                let asked = asked_about_plan(&open.notes);
+                self.passed_on(open, run, asked.as_ref(), why, at)
+            }
+            AnyGovernedRun::Executing(run) => {
+                self.call_is_lost(open, why)?;
+                let tool = run.state().progress().remaining().first().cloned().unwrap_or_default();
+                self.crashed(open, run, &tool, why.to_owned()).map(Step::into_run)
+            }
+            AnyGovernedRun::AwaitingApproval(run) => {
+                let asked = run.state().approval().clone();
+                self.passed_on(open, run, Some(&asked), why, at)
+            }
+            run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_)) => {
+                self.roll_back_reviewed(open, run, why).await.map(Step::into_run)
+            }
+            over @ (AnyGovernedRun::Completed(_)
+            | AnyGovernedRun::RolledBack(_)
+            | AnyGovernedRun::HaltedUnsafe(_)) => Ok(over),
+        }
+    }
+
+    /// The question, if there is one, and the run end together.
+    fn passed_on<S: Asks>(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<S>,
+        asked: Option<&ApprovalId>,
+        why: &str,
+        at: u64,
+    ) -> Result<AnyGovernedRun> {
+        open.notes.standing = Standing::Idle;
+        let Some(approval) = asked.and_then(|id| question(open, id)) else {
+            let halt = Halt::new(S::escalation(why), at);
+            return self.halted(open, S::halted(run, halt).map_err(|error| error.to_string()));
+        };
+        match run.escalated_with(approval, why, at) {
+            Ok((run, approval)) => {
+                open.keep(&approval)?;
+                self.halted(open, Ok(run))
+            }
+            Err(back) => Err(open.inconsistent(back.error.to_string())),
+        }
+    }
+
     /// A call that was under way at the end of its run used its approval up.
     pub(super) fn call_is_lost(&self, open: &mut OpenRun<'_>, error: &str) -> Result<()> {
         let Standing::Calling { approval } = open.notes.standing.clone() else { return Ok(()) };

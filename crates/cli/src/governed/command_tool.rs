@@ -10,6 +10,10 @@ use super::process::{self, End, Ended, Place, Told};
 use super::snapshot::Snapshot;
 use crate::failure::Failure;
 
+/// The longest approved action that the environment has, in bytes: a system takes a variable of 128 KiB at most.
+const LONGEST_GRANTED: usize = 64 << 10;
+const NOT_IN_ENVIRONMENT: &str = "[see `granted` in the standard input]";
+
 /// A command as a tool.
 pub(super) struct CommandTool {
     pub(super) spec: ToolSpec,
@@ -35,6 +39,8 @@ impl GovernedTool for CommandTool {
     async fn call(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let failed = |failure: Failure| PartError::new(failure.to_string());
         self.snapshot.look(call.run.baseline).map_err(failed)?;
+        // A signal that came meanwhile is heard before anything runs.
+        tokio::task::yield_now().await;
         let (number, all) = (call.run.completed + 1, call.run.planned.len());
         let what = format!("{} ({number} of {all}, try {})", self.spec.name, call.number);
         let output = self.place.progress.during(&what, self.ended(call), outcome).await?;
@@ -83,7 +89,12 @@ impl CommandTool {
             ("RUNSTATE_TOOL", self.spec.name.clone()),
             ("RUNSTATE_TRY", call.number.to_string()),
         ];
-        // An empty one says that no person was asked, whatever the environment of this process has.
+        // An empty one says that no person was asked, whatever the environment of this process has. What an environment cannot have is in
+        // the input alone.
+        let granted = granted.map(|action| {
+            let fits = action.len() <= LONGEST_GRANTED && !action.contains('\0');
+            if fits { action } else { NOT_IN_ENVIRONMENT.to_owned() }
+        });
         env.push(("RUNSTATE_GRANTED", granted.unwrap_or_default()));
         Told { env, input: Some(input.to_string()), is_read_whole: self.spec.output == OutputForm::Json }
     }

@@ -309,6 +309,10 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
     if let Some((name, _)) = listing.iter().find(|(_, about)| about.kind == Kind::Special) {
         return Err(refused(name, "it is a special file, or a file system of its own"));
     }
+    let unread = |about: &About| about.kind == Kind::File && about.content.is_none();
+    if let Some((name, _)) = listing.iter().find(|(_, about)| unread(about)) {
+        return Err(refused(name, "it cannot be read"));
+    }
     match not_ours(listing) {
         Some(name) if in_place => {
             Err(refused(name, "it belongs to another user or group, and a rollback could not restore that"))

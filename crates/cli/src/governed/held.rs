@@ -60,12 +60,18 @@ impl Turn {
     pub(super) fn take(places: &[PathBuf], runs: &Path) -> Result<Self, Failure> {
         let open = |notes: &PathBuf| -> io::Result<(PathBuf, File)> {
             fs::create_dir_all(notes)?;
-            let lock = File::options().read(true).append(true).create(true).open(notes.join("lock"))?;
-            Ok((notes.clone(), lock))
+            Ok((notes.clone(), lock_file(&notes.join("lock"))?))
         };
         let mut opened = Err(Failure::new("there is no folder for notes on runs"));
         for notes in places {
-            opened = opened.or_else(|_| open(notes).map_err(|error| Failure::io("lock", notes, &error)));
+            opened = opened.or_else(|before: Failure| {
+                open(notes).map_err(|error| Failure::io("lock", notes, &error)).inspect(|_| {
+                    // The first place would have shown the runs of all state folders.
+                    if places.first() != Some(notes) {
+                        complain(&printable(&format!("{before}; runs of other state folders are not seen")));
+                    }
+                })
+            });
         }
         let (notes, mut lock) = opened?;
         let mut waited = Duration::ZERO;
@@ -107,13 +113,12 @@ impl Turn {
                 .and_then(|text| serde_json::from_str::<Note>(&text.text).map_err(|error| error.to_string()));
             let note = match note {
                 Ok(note) => note,
+                // The folder of a run that may not be over is not known.
                 Err(why) => {
-                    complain(&printable(&format!(
-                        "{} is no note on a run and is removed: {why}",
-                        path.display()
-                    )));
-                    drop(fs::remove_file(&path));
-                    continue;
+                    let what = format!("{} is no note on a run any more: {why}", path.display());
+                    return Err(Failure::new(printable(&what)).with_help(
+                        "end the run that its name says, in the state folder that it is in, and remove the file",
+                    ));
                 }
             };
             let holds = note.holds();
@@ -161,6 +166,18 @@ impl Turn {
             .map_err(|error| Failure::new(format!("cannot note {run}: {error}")))?;
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
     }
+}
+
+/// Opens the file that is locked. A folder or a pipe in its place is given another name.
+fn lock_file(path: &Path) -> io::Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        let free = (1..).map(|number| path.with_extension(format!("damaged-{number}")));
+        let kept = free.into_iter().find(|kept| fs::symlink_metadata(kept).is_err());
+        let kept = kept.unwrap_or_else(|| path.with_extension("damaged"));
+        fs::rename(path, &kept)?;
+        complain(&printable(&format!("{} was no file: it is kept as {}", path.display(), kept.display())));
+    }
+    File::options().read(true).append(true).create(true).open(path)
 }
 
 impl Note {

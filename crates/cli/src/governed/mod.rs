@@ -22,6 +22,7 @@ mod supervisor;
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use runstate::approval::ApprovalId;
 use runstate::clock::unix_clock;
 use runstate::files::RealDisk;
 use runstate::governed::{Folders, Governor, Parts, Rules};
-use runstate::governed_run::{GovernedRunStatus, RunId};
+use runstate::governed_run::RunId;
 use runstate::snapshot::Keyring;
 
 use crate::failure::Failure;
@@ -68,6 +69,8 @@ impl Runs {
             Some(given) => given.to_path_buf(),
             None => crate::runs::state_dir(None)?.with_file_name("governed"),
         };
+        // A tool may have closed it, or one around it that is the folder it works in.
+        open_closed(&folder, READ);
         let progress = Arc::default();
         Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options, progress })
     }
@@ -181,23 +184,16 @@ impl Runs {
             return Err(Failure::new(why)
                 .with_help("a tool does not drive or answer its own run; elsewhere unset the variable"));
         }
-        let path = place.join("plan.yaml");
         self.check_is_there(run)?;
-        if !path.is_file() {
-            let state = fs::read(self.folders().state(run)).unwrap_or_default();
-            let state = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
-            // It was killed before its plan was written: nothing can have run, and it expires like any other.
-            if state.is_some_and(|status| status.state == GovernedRunStatus::Init) {
-                return self.governor_of(plan::Plan::none(run), &place);
-            }
-            return Err(Failure::new(format!("run {run} has no plan.yaml, so its tools are not known"))
-                .with_help("it is another program's, perhaps; `runstate check` reads its state"));
+        for folder in [&self.folder, &self.folder.join("command-center"), &place] {
+            open_closed(folder, WRITE);
         }
-        let plan = plan::read_stored(&path, run, self.keys.as_ref()).unwrap_or_else(|failure| {
-            // It can still expire, and be escalated. Nothing of it is executed: the run is bound to what the plan was.
-            complain(&printable(&format!("{run}: {failure}")));
-            plan::Plan::none(run)
-        });
+        let plan =
+            plan::read_stored(&place.join("plan.yaml"), run, self.keys.as_ref()).unwrap_or_else(|failure| {
+                // It can still expire, and be halted. Nothing of it is executed: the run is bound to what the plan was.
+                complain(&printable(&format!("{run}: {failure}")));
+                plan::Plan::none(run)
+            });
         self.governor_of(plan, &place)
     }
 
@@ -208,7 +204,7 @@ impl Runs {
     }
 
     fn check_is_there(&self, run: &RunId) -> Result<(), Failure> {
-        if self.folders().state(run).is_file() {
+        if may_have_state(&self.folder_of(run)) {
             return Ok(());
         }
         Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))
@@ -234,6 +230,7 @@ impl Runs {
                 true => {
                     ("is not the file that the run wrote", "the reports of tools in it are lost to the run")
                 }
+                false if damaged.ends_with("lock") => ("was no file", "there is another one"),
                 false => ("could not be read on", "it is begun anew from the states of the runs"),
             };
             complain(&format!("{} {is}: it is kept as {}, and {then}", damaged.display(), kept.display()));
@@ -254,6 +251,42 @@ impl Runs {
         })
     }
 }
+
+/// May a folder have the state of a run? One that is closed may.
+pub(crate) fn may_have_state(folder: &Path) -> bool {
+    open_closed(folder, READ);
+    match fs::symlink_metadata(folder.join("RUN_STATE.json")) {
+        Ok(found) => !found.is_dir(),
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
+
+/// The modes of a folder that is read, and of one that is written to.
+const READ: u32 = 0o500;
+const WRITE: u32 = 0o700;
+
+/// Lets the user into an own folder that was closed, and into those around it, as far as they were closed too.
+#[cfg(unix)]
+fn open_closed(folder: &Path, needed: u32) {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let is_ours = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+    let around: Vec<&Path> = folder.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
+    for path in around.into_iter().rev() {
+        let Ok(found) = fs::symlink_metadata(path) else { return };
+        // Around it, only the way in counts.
+        let least = if path == folder { needed } else { 0o100 };
+        let mode = found.mode() & 0o7777;
+        if !is_ours(&found) || mode & least == least {
+            continue;
+        }
+        if fs::set_permissions(path, fs::Permissions::from_mode(mode | least)).is_ok() {
+            complain(&printable(&format!("{} was closed, and is open again", path.display())));
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn open_closed(_: &Path, _: u32) {}
 
 /// The run that an approval is of: its id says so.
 pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {

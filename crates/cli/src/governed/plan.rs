@@ -182,6 +182,10 @@ fn checked(plan: Plan, source: &Text) -> Result<Plan, Failure> {
 
 /// Reads the plan that is kept with a run.
 pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
+    // A pipe in its place would be waited for.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::new(format!("{} is no file", path.display())));
+    }
     let source = input::read_text(&path.to_string_lossy(), STORED_LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
     let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));
@@ -411,8 +415,14 @@ struct AsWritten {
 #[async_trait]
 impl Planner for AsWritten {
     async fn plan(&self, _: &RunId, objection: Option<&str>) -> Result<ProposedPlan, PartError> {
-        if objection.is_some() {
-            return Err(PartError::new("the plan file has no other plan; change it and begin another run"));
+        if let Some(objection) = objection {
+            // Of an earlier try the first reason is told, whatever was asked since.
+            let other = "the plan file has no other plan; change it and begin another run";
+            let first = objection
+                .trim_start_matches("there is no plan: ")
+                .trim_end_matches(other)
+                .trim_end_matches("; ");
+            return Err(PartError::new(format!("{first}; {other}")));
         }
         let failed = |failure: Failure| PartError::new(failure.to_string());
         self.snapshot.take().map_err(failed)?;

@@ -257,3 +257,130 @@ fn a_supervisor_behind_a_loader_is_refused() {
     );
     assert!(!session.path(&format!("{STATE_DIR}/{}/ran", run_id(&json(&done)))).exists());
 }
+
+/// Whatever became of its plan, a run is halted by a command, and what it asks is answered by none.
+#[test]
+fn a_run_without_its_plan_is_halted_by_a_command() {
+    for script in [
+        "rm ../plan.yaml",
+        "rm ../plan.yaml; mkdir ../plan.yaml",
+        "rm ../plan.yaml; mkfifo ../plan.yaml",
+        "rm ../plan.yaml; ln -s nowhere ../plan.yaml",
+        "echo no: > ../plan.yaml",
+    ] {
+        let session = Session::new();
+        plan(&session, &[("build", script), ("deploy", "touch deployed")], REVIEW);
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        let run = run_id(&json(&said));
+        let approval = format!("{run}-A1");
+        for args in [vec!["recover", &run], vec!["approve", &approval, "--by", "ada"]] {
+            let refused = governed(&session, &args);
+            assert_eq!(refused.code, Some(2), "{script}: {}", refused.shown());
+            assert!(refused.stderr.contains("or halt the run"), "{script}: {}", refused.shown());
+        }
+        let unnamed = governed(&session, &["halt", &run, "--by", " "]);
+        assert!(unnamed.code == Some(2) && unnamed.stderr.contains("expected a name"), "{}", unnamed.shown());
+        let halted = governed(&session, &["halt", &run, "--by", "ada", "--because", "its plan is gone"]);
+        assert_eq!(
+            (halted.code, halted.stdout.as_str()),
+            (Some(0), format!("{run} is HALTED_UNSAFE\n").as_str())
+        );
+        let status = governed(&session, &["status", &run]);
+        assert!(status.stdout.contains("ada stopped the run: its plan is gone"), "{}", status.shown());
+        assert!(!session.path(&format!("runs/{run}/work/deployed")).exists());
+        let again = governed(&session, &["halt", &run, "--by", "ada"]);
+        assert!(again.code == Some(2) && again.stderr.contains("is over"), "{}", again.shown());
+        assert_in_order(&session, &run);
+    }
+}
+
+/// A command that was killed with a tool under way leaves a run that is halted by a command, though its plan was rewritten.
+#[test]
+fn a_killed_run_with_another_plan_is_halted_by_a_command() {
+    let session = Session::new();
+    plan(&session, &[("build", "echo > ../begun; echo no: > ../plan.yaml; exec sleep 600")], REVIEW);
+    let mut child =
+        session.command(&["governed", "run", "plan.yaml", "--state-dir", "runs"]).spawn().unwrap();
+    let begun = || {
+        let runs = fs::read_dir(session.path("runs")).into_iter().flatten().flatten();
+        runs.map(|run| run.path()).find(|run| run.join("begun").exists())
+    };
+    until("the tool did not begin", || begun().is_some());
+    let run = begun().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let refused = governed(&session, &["recover", &run]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("or halt the run"), "{}", refused.shown());
+    let halted = governed(&session, &["halt", &run, "--by", "ada"]);
+    assert!(halted.code == Some(0) && halted.stdout.contains("HALTED_UNSAFE"), "{}", halted.shown());
+    assert_in_order(&session, &run);
+}
+
+/// Another thing in the place of a lock or of a shared folder is set aside, and stops neither this run nor the next one.
+#[test]
+fn what_a_tool_puts_in_the_place_of_locks_and_folders_is_set_aside() {
+    let center = "../../command-center";
+    for (name, other) in [
+        (format!("{center}/lock"), "mkdir"),
+        (format!("{center}/lock"), "mkfifo"),
+        (format!("{center}/lock"), "ln -s nowhere/at/all"),
+        ("../lock".to_owned(), "mkdir"),
+        ("../lock".to_owned(), "mkfifo"),
+        (format!("{center}/PENDING"), "touch"),
+        (format!("{center}/APPROVED"), "mkfifo"),
+        (format!("{center}/REJECTED"), "ln -s nowhere/at/all"),
+        (center.to_owned(), "touch"),
+        (center.to_owned(), "ln -s nowhere/at/all"),
+    ] {
+        let session = Session::new();
+        let script = format!("rm -r {name}; {other} {name}");
+        plan(&session, &[("build", &script), ("deploy", "touch index.html")], REVIEW);
+        let first = governed(&session, &["run", "plan.yaml", "--json"]);
+        let run = fs::read_dir(session.path("runs")).unwrap().flatten();
+        let run = run
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .find(|name| name.starts_with("RUN-"));
+        let run = run.unwrap();
+        // The command under way may have to be begun anew.
+        let again = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(again.code, Some(3), "{script}: {} {}", first.shown(), again.shown());
+        assert!(
+            format!("{}{}", first.stderr, again.stderr).contains("it is kept as"),
+            "{script}: {}",
+            again.shown()
+        );
+        let approved = governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]);
+        assert_eq!(approved.code, Some(0), "{script}: {}", approved.shown());
+        let done = governed(&session, &["recover", &run]);
+        assert_eq!(done.code, Some(0), "{script}: {}", done.shown());
+        assert_in_order(&session, &run);
+        plan(&session, &[("build", "true")], REVIEW);
+        let next = governed(&session, &["run", "plan.yaml"]);
+        assert_eq!(next.code, Some(0), "{script}: {}", next.shown());
+    }
+}
+
+/// A closed folder is opened again, and a run in it is listed.
+#[test]
+fn folders_that_a_tool_closed_are_opened_again() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "true")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    let mode = |name: &str, mode: Option<u32>| {
+        let path = session.path(name);
+        mode.into_iter()
+            .for_each(|mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap());
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777
+    };
+    mode(&format!("runs/{run}"), Some(0));
+    mode("runs", Some(0));
+    let listed = governed(&session, &["status"]);
+    assert!(listed.code == Some(0) && listed.stdout.contains(&run), "{}", listed.shown());
+    assert!(listed.stderr.contains("was closed, and is open again"), "{}", listed.shown());
+    // It is read alone.
+    assert_eq!((mode("runs", None), mode(&format!("runs/{run}"), None)), (0o500, 0o500));
+    let halted = governed(&session, &["halt", &run, "--by", "ada"]);
+    assert_eq!(halted.code, Some(0), "{}", halted.shown());
+    assert_eq!((mode("runs", None), mode(&format!("runs/{run}"), None)), (0o700, 0o700));
+    assert_in_order(&session, &run);
+}

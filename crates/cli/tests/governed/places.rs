@@ -392,3 +392,51 @@ fn a_folder_that_a_tool_replaced_by_a_link_is_not_followed() {
     assert_eq!(session.read("other/mine.txt"), "kept");
     assert!(!session.path("other/index.html").exists());
 }
+
+/// A note that cannot be read may be of a run that is not over; and a lock that is no file is made anew.
+#[test]
+fn a_hold_that_a_tool_spoiled_is_not_lifted() {
+    let session = Session::new();
+    in_place(&session, "true", PASSES);
+    session.write("plan.yaml", session.read("plan.yaml").replace("auto: [work]", "auto: []"));
+    let command = |state: &str| {
+        let args = ["governed", "run", "plan.yaml", "--state-dir", state];
+        let done = session.command(&args).env("XDG_DATA_HOME", session.path("data")).output().unwrap();
+        session.said(&args, &done)
+    };
+    assert_eq!(command("runs").code, Some(3));
+    let held = session.path("data/runstate/held");
+    fs::remove_file(held.join("lock")).unwrap();
+    fs::create_dir(held.join("lock")).unwrap();
+    let second = command("other");
+    assert!(second.code == Some(2) && second.stderr.contains("is not over"), "{}", second.shown());
+    assert!(second.stderr.contains("was no file: it is kept as"), "{}", second.shown());
+    let note = fs::read_dir(&held).unwrap().flatten().map(|entry| entry.path());
+    let note = note.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
+    fs::write(&note, "x").unwrap();
+    for _ in 0..2 {
+        let second = command("other");
+        assert!(second.code == Some(2), "{}", second.shown());
+        assert!(second.stderr.contains("is no note on a run any more"), "{}", second.shown());
+    }
+}
+
+/// A run whose plan was refused has nothing more to ask.
+#[test]
+fn a_rejected_plan_is_halted_by_a_command() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    session.write("plan.yaml", session.read("plan.yaml") + "plan_approval: ask\n");
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(said.code, Some(3), "{}", said.shown());
+    let run = run_id(&json(&said));
+    let rejected = governed(&session, &["reject", &format!("{run}-A1"), "--by", "ada"]);
+    assert!(
+        rejected.stdout.contains(&format!("`runstate governed halt {run} --state-dir runs`")),
+        "{}",
+        rejected.shown()
+    );
+    let halted = governed(&session, &["halt", &run, "--by", "ada"]);
+    assert!(halted.code == Some(0) && halted.stdout.contains("HALTED_UNSAFE"), "{}", halted.shown());
+    super::assert_in_order(&session, &run);
+}

@@ -1,4 +1,4 @@
-//! `runstate governed approve`, `reject`, `escalate`: an answer, from whichever process.
+//! `runstate governed approve`, `reject`, `escalate`, `halt`: decisions of a person, from any process.
 
 use runstate::approval::ApprovalId;
 use runstate::governed::{Governor, Waits};
@@ -107,7 +107,10 @@ pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
         .map_err(governed::refused)?;
     out.line(&format!("{} is rejected; {run} is {status}", args.approval));
     if !status.is_terminal() {
-        out.line("  nothing was run: it was about the plan; the run is halted when its time is over");
+        let halt = format!("`runstate governed halt {run}{}` ends it", runs.options);
+        out.line(&format!(
+            "  nothing was run: it was about the plan; the run is halted when its time is over, or {halt}"
+        ));
     }
     Ok(Exit::Good)
 }
@@ -120,5 +123,36 @@ pub(super) fn escalate(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exi
         .block_on(governor.escalate(&run, &args.approval, &args.by(), &args.because))
         .map_err(governed::refused)?;
     out.line(&format!("{} is passed on; {run} is {status}", args.approval));
+    Ok(Exit::Good)
+}
+
+/// End a run, whether it asks something or not
+///
+/// It is halted and not rolled back, whatever became of its plan; what its tools left running is ended. A run that is
+/// verified or audited is rolled back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate governed halt RUN-TINY-20260131-120000 --by ada --because 'it is not needed any more'")]
+pub(super) struct HaltArgs {
+    /// The run's id
+    run: RunId,
+    /// The name of the person [default: the user's name]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    because: String,
+}
+
+pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+    let (run, by) = (&args.run, args.by.clone().unwrap_or_else(user));
+    let governor = runs.governor(run)?;
+    let before = governor.status(run).map_err(governed::refused)?.state;
+    if before.is_terminal() {
+        return Err(Failure::new(format!("{run} is over: it is {before}")));
+    }
+    let halted = runtime()?.block_on(governor.halt(run, &by, &args.because)).map_err(governed::refused)?;
+    out.line(&format!("{run} is {halted}"));
     Ok(Exit::Good)
 }

@@ -186,8 +186,12 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     let repairs = &progressed.repairs;
     if !repairs.is_empty() {
         out.line(&format!(
-            "recovered: {} log lines, {} ledger lines, {} records of approvals, {} bytes of torn lines",
-            repairs.log_lines, repairs.ledger_lines, repairs.approvals, repairs.cut_bytes
+            "recovered: {} log lines, {} ledger lines, {} records of approvals, {} bytes of torn lines{}",
+            repairs.log_lines,
+            repairs.ledger_lines,
+            repairs.approvals,
+            repairs.cut_bytes,
+            if repairs.report { ", FINAL_REPORT.md" } else { "" }
         ));
         for path in &repairs.set_aside {
             out.line(&format!("  {} was damaged, and is kept there", path.display()));

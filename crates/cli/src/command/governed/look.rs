@@ -46,7 +46,7 @@ pub(super) fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
         // A folder without a state is that of a run that has not begun, or that a kill kept from it.
         entries
             .flatten()
-            .filter(|entry| entry.path().join("RUN_STATE.json").is_file())
+            .filter(|entry| governed::may_have_state(&entry.path()))
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .collect();
     runs.sort();
