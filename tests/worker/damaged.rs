@@ -210,3 +210,37 @@ impl Host for LostHost {
         self.0.ended(run, ended);
     }
 }
+
+/// Rows say that runs can go on which wait. Each is claimed once in the poll time, and not again and again.
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_does_nothing_is_put_off() {
+    let (world, disk, file) = in_files();
+    world.create("parked", json!([[call("x", "once", json!({ "ask": 1_u64 << 40 }))]])).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("parked").await, "Waiting suspended");
+    let state = file("parked", "state.json");
+    let forge = || {
+        let mut json: serde_json::Value =
+            serde_json::from_slice(&disk.read(&state, u64::MAX).unwrap()).unwrap();
+        json["status"] = "Running".into();
+        put(&disk, &state, json.to_string().as_bytes());
+    };
+    forge();
+    let claims = || {
+        let json: serde_json::Value = serde_json::from_slice(&disk.read(&state, u64::MAX).unwrap()).unwrap();
+        json["fence"].as_u64().unwrap()
+    };
+    let before = claims();
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(claims(), before + 1);
+    assert!(world.loaded("parked").await.info.problem.unwrap().contains("its row says that it can go on"));
+    let worker = world.worker("w");
+    let driven = worker.run(&*world.host, CancellationToken::new());
+    tokio::time::timeout(Duration::from_secs(10), driven).await.unwrap_err();
+    // The poll time is 100 ms.
+    assert!((50..=101).contains(&(claims() - before)), "{}", claims() - before);
+    // Others go on beside it.
+    world.create("fine", json!([])).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("fine").await, "Done natural_end");
+}

@@ -1,6 +1,7 @@
 //! One run in the hands of a worker.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -20,20 +21,28 @@ use crate::trace::Recorder;
 impl Worker {
     /// Drives a run that was claimed when those news had been heard, and gives it back. Its lease is kept from the claim on.
     pub(super) async fn drive(&self, host: &dyn Host, held: Held, seen: u64, drain: CancellationToken) {
-        let Held { lease, term } = held;
-        let ended = tokio::select! {
+        let Held { lease, term, is_ready } = held;
+        let driven = tokio::select! {
             biased;
-            ended = self.try_drive(host, &lease, seen, drain) => ended.unwrap_or_else(lost),
-            error = keep(&*self.store, &lease, term, &*self.clock) => lost(error),
+            driven = self.try_drive(host, &lease, seen, drain) => driven.unwrap_or_else(|error| Driven::of(lost(error))),
+            error = keep(&*self.store, &lease, term, &*self.clock) => Driven::of(lost(error)),
         };
-        let later_ms = u64::try_from(self.put_off.as_millis()).unwrap_or(u64::MAX);
-        let later_ms = self.clock.now_ms().saturating_add(later_ms);
-        let release = release(&ended, later_ms);
+        let Driven { ended, did_nothing } = driven;
+        let release = if is_ready && did_nothing {
+            Release::put_off(self.later_ms(self.poll), DID_NOTHING).pardoned()
+        } else {
+            release(&ended, self.later_ms(self.put_off))
+        };
         // A lease that cannot be given back runs out.
         if let Err(error) = self.store.release(&lease, &release).await {
             host.troubled(&error);
         }
         host.ended(&lease.run, &ended);
+    }
+
+    fn later_ms(&self, time: Duration) -> u64 {
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.clock.now_ms().saturating_add(ms)
     }
 
     async fn try_drive(
@@ -42,24 +51,35 @@ impl Worker {
         lease: &Lease,
         seen: u64,
         drain: CancellationToken,
-    ) -> Result<Ended, StoreError> {
+    ) -> Result<Driven, StoreError> {
         let loaded = self.store.load(&lease.run).await?;
         if let Some(reason) = over(&loaded) {
-            return Ok(Ended::Over(reason));
+            return Ok(Driven { ended: Ended::Over(reason), did_nothing: true });
         }
+        self.go_on(host, lease, &loaded, seen, drain).await
+    }
+
+    async fn go_on(
+        &self,
+        host: &dyn Host,
+        lease: &Lease,
+        loaded: &Loaded,
+        seen: u64,
+        drain: CancellationToken,
+    ) -> Result<Driven, StoreError> {
         let lost = loaded.info.lost;
         // Of runs that a process ended with, one at a time is driven, so that the next end has one to blame.
         let _alone = match lost {
             0 => None,
             _ => match self.suspect.try_lock() {
                 Ok(alone) => Some(alone),
-                Err(_) => return Ok(Ended::PutOff(BESIDE_A_SUSPECT.to_owned())),
+                Err(_) => return Ok(put_off(BESIDE_A_SUSPECT)),
             },
         };
         let prepared = if lost >= self.set_aside_after {
             Err(HostError::new(set_aside(&lease.run, lost)))
         } else {
-            host.prepare(&loaded).await
+            host.prepare(loaded).await
         };
         let prepared = match prepared {
             // What it is driven with may be gone for good, and is not needed to end it.
@@ -68,23 +88,47 @@ impl Worker {
         };
         let job = match prepared {
             Ok(job) => job,
-            Err(error) => return Ok(Ended::PutOff(error.to_string())),
+            Err(error) => return Ok(put_off(error)),
         };
         let clock = Arc::clone(&self.clock);
         let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced + 1);
         let recorder = recorder.clock(move || clock.now_ms()).build();
-        let (state, input) = match begin(&loaded, &job, &recorder) {
+        let (state, input) = match begin(loaded, &job, &recorder) {
             Ok(begun) => begun,
-            Err(error) => return Ok(Ended::PutOff(unreadable(&error))),
+            Err(error) => return Ok(put_off(unreadable(&error))),
         };
         let store = Arc::clone(&self.store);
         let clock = Arc::clone(&self.clock);
-        let committer = StoreCommitter::new(store, lease.clone(), &loaded, recorder.clone(), clock);
+        let committer = StoreCommitter::new(store, lease.clone(), loaded, recorder.clone(), clock);
         let committer = committer.drained_by(drain);
         let Job { agent, events, .. } = job;
-        InHand { worker: self, lease, agent, events, recorder, committer, state }.drive(input, seen).await
+        let mut in_hand = InHand { worker: self, lease, agent, events, recorder, committer, state };
+        let before = in_hand.state.commits();
+        let ended = in_hand.drive(input, seen).await?;
+        let is_at_rest = matches!(ended, Ended::Waits(_) | Ended::Over(_));
+        Ok(Driven { ended, did_nothing: is_at_rest && in_hand.state.commits() == before })
     }
 }
+
+/// What came of a claim.
+struct Driven {
+    ended: Ended,
+    /// Was it at rest already?
+    did_nothing: bool,
+}
+
+impl Driven {
+    fn of(ended: Ended) -> Self {
+        Driven { ended, did_nothing: false }
+    }
+}
+
+fn put_off(why: impl ToString) -> Driven {
+    Driven::of(Ended::PutOff(why.to_string()))
+}
+
+/// A store would give it at once again, and again.
+const DID_NOTHING: &str = "its row says that it can go on, and it waits or is over: another program has changed the row, or a part of the store is of another time";
 
 /// A run, and what it is driven with.
 struct InHand<'w> {
@@ -98,7 +142,7 @@ struct InHand<'w> {
 }
 
 impl InHand<'_> {
-    async fn drive(mut self, mut input: Input, seen: u64) -> Result<Ended, StoreError> {
+    async fn drive(&mut self, mut input: Input, seen: u64) -> Result<Ended, StoreError> {
         let (handle, mut inbox) = inbox();
         let cancel = CancellationToken::new();
         let mut postman = Postman::new(handle, cancel.clone(), seen);

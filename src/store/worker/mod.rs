@@ -212,7 +212,7 @@ impl Worker {
         let term = self.term();
         let claim = Claim::of(run, &*self.name, term.began_ms(), term.until_ms());
         if let Some(lease) = self.store.claim(&claim).await? {
-            self.drive(host, Held { lease, term }, 0, drain).await;
+            self.drive(host, Held { lease, term, is_ready: false }, 0, drain).await;
         }
         Ok(())
     }
@@ -238,6 +238,8 @@ impl Worker {
 struct Held {
     lease: Lease,
     term: Term,
+    /// Did the store give it as one that can go on? One that was asked for by its name may be at rest.
+    is_ready: bool,
 }
 
 impl fmt::Debug for Worker {

@@ -116,7 +116,7 @@ impl Worker {
             }
             if claimed.is_some() || !lapsed.has_more || drain.is_cancelled() {
                 trouble.is_back();
-                return Ok(claimed.map(|lease| Held { lease, term }));
+                return Ok(claimed.map(|lease| Held { lease, term, is_ready: true }));
             }
         }
     }
