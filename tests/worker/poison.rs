@@ -69,8 +69,9 @@ async fn a_run_that_is_set_aside_is_cancelled_without_being_driven() {
     let world = World::new();
     world.create("poison", json!([])).await;
     ended(&world, 3).await;
+    assert!(world.loaded("poison").await.info.not_before_ms.is_some());
+    // Though it is put off.
     world.store.cancel("poison", "it ends workers").await.unwrap();
-    tokio::time::sleep(Duration::from_secs(60)).await;
     world.worker("w").run_ready(&Deadly(&world)).await.unwrap();
     assert_eq!(world.status("poison").await, "Done cancelled");
     assert_eq!(world.ledger().count("prepared"), 2);

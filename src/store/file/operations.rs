@@ -104,6 +104,9 @@ impl RunStore for FileStore {
                 return Ok(false);
             }
             run.state.cancel = Some(reason);
+            if run.state.problem.is_some() {
+                run.state.not_before_ms = None;
+            }
             run.save()?;
             Ok(true)
         });

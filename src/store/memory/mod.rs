@@ -192,6 +192,9 @@ impl RunStore for MemoryStore {
             let is_new = kept.info.status != RunStatus::Done && kept.info.cancel.is_none();
             if is_new {
                 kept.info.cancel = Some(reason.to_owned());
+                if kept.info.problem.is_some() {
+                    kept.info.not_before_ms = None;
+                }
             }
             Ok(is_new)
         });

@@ -95,6 +95,17 @@ pub(super) async fn a_run_that_is_put_off_is_claimed_in_time_or_by_name(bench: &
     assert_eq!(info.not_before_ms, Some(NOW + 100), "when it may be claimed");
     assert_eq!(info.problem.as_deref(), Some("the model is away"), "why");
     assert_eq!(info.holder, None, "nobody has it");
+    // A run that is to be cancelled needs nothing that it was put off for.
+    create(&*store, "r2").await;
+    let lease = claim(&*store, "r2").await;
+    store.release(&lease, &Release::put_off(NOW + 100, "the model is away")).await.must("put r2 off");
+    store.cancel("r2", "enough").await.must("cancel r2");
+    assert_eq!(
+        claim_any(&*store, NOW).await,
+        Some(Lease::new("r2", 2)),
+        "claim a run that is to be cancelled"
+    );
+    store.release(&Lease::new("r2", 2), &Release::put_off(NOW + 100, "away")).await.must("put r2 off again");
 
     assert_eq!(claim_any(&*store, NOW + 99).await, None, "claim any before its time");
     assert_eq!(claim(&*store, "r1").await.fence, 2, "claim by name before its time");

@@ -81,7 +81,7 @@ impl Sql {
             commit_run: call("commit_run", 47),
             post_decision: call("post_decision", 9),
             cancel: with(
-                "UPDATE {schema}.runs SET cancel = $2
+                "UPDATE {schema}.runs SET cancel = $2, not_before = CASE WHEN problem IS NULL THEN not_before END
                     WHERE id = $1 AND status <> 'Done' AND cancel IS NULL RETURNING no",
             ),
             mail: with(

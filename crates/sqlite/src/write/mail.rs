@@ -72,7 +72,8 @@ pub(crate) const CLOSE: &str = "UPDATE calls INDEXED BY calls_open_by_suspension
 pub(crate) fn cancel(conn: &Connection, run: &str, reason: &str) -> Outcome<bool> {
     status(conn, run)?;
     let mut note = conn.prepare_cached(
-        "UPDATE runs SET cancel = ?2 WHERE id = ?1 AND status <> 'Done' AND cancel IS NULL",
+        "UPDATE runs SET cancel = ?2, not_before_ms = CASE WHEN problem IS NULL THEN not_before_ms END \
+         WHERE id = ?1 AND status <> 'Done' AND cancel IS NULL",
     )?;
     let is_new = note.execute([run, reason])? > 0;
     if is_new {
