@@ -1,13 +1,16 @@
 //! Connections to the file.
 
+use std::fs;
 #[cfg(unix)]
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use runstate::store::StoreError;
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Fault, Outcome};
@@ -18,13 +21,15 @@ const STATEMENTS: usize = 64;
 
 /// The log is written back into the file once it has so many pages, 16 MiB: a few syncs for some hundred commits.
 const CHECKPOINT: i64 = 4096;
+/// The most bytes of a value, and of a row. Larger ones are not read, and not written.
+pub(crate) const MOST_BYTES: i32 = 64 << 20;
 /// What the log keeps of its size then. Writing over what is there costs less than growing it.
 const KEPT: i64 = 32 << 20;
 
 /// The one that writes. It makes the file if there is none.
 pub(crate) fn writer(path: &Path, options: &Options) -> Outcome<Connection> {
     #[cfg(unix)]
-    make(path);
+    make(&resolved(path)?);
     let conn = open(path, options, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     if conn.is_readonly("main")? {
         return Err(Fault::Store(StoreError::failed(format!(
@@ -47,6 +52,26 @@ fn make(path: &Path) {
 pub(crate) fn leave_log(conn: &Connection, is_left: bool) -> Outcome<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left)?;
     Ok(())
+}
+
+/// The file in its folder, which may be reached through links. The file itself may not be one: another user may have put it there, and
+/// would choose the file that is written.
+fn resolved(path: &Path) -> Outcome<PathBuf> {
+    let unusable =
+        |error: io::Error| StoreError::failed(format!("the path {} cannot be used: {error}", path.display()));
+    // A relative one may be `:memory:`, or begin with `file:`, which SQLite reads as a URI with options of its own.
+    let whole = std::path::absolute(path).map_err(unusable)?;
+    if fs::symlink_metadata(&whole).is_ok_and(|about| about.is_symlink()) {
+        return Err(Fault::Store(StoreError::unusable(
+            format_args!("{} is a link, and links are not followed", path.display()),
+            "name the file itself",
+        )));
+    }
+    match (whole.parent().map(Path::canonicalize), whole.file_name()) {
+        (Some(Ok(folder)), Some(name)) => Ok(folder.join(name)),
+        // What opens it says what is the matter.
+        _ => Ok(whole),
+    }
 }
 
 /// Write-ahead log, and each commit synced: what is acknowledged is durable.
@@ -93,11 +118,10 @@ pub(crate) fn reader(path: &Path, options: &Options) -> Outcome<Connection> {
 }
 
 fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection> {
-    // A relative one may be `:memory:`, or begin with `file:`, which SQLite reads as a URI with options of its own.
-    let path = std::path::absolute(path).map_err(|error| {
-        StoreError::failed(format!("the path {} cannot be used: {error}", path.display()))
-    })?;
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let path = resolved(path)?;
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
     conn.busy_timeout(options.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)

@@ -5,6 +5,8 @@ use std::path::Path;
 use runstate::store::StoreError;
 use rusqlite::ErrorCode;
 
+use crate::connect::MOST_BYTES;
+
 /// Why a request failed: SQLite did, or the store has a reason of its own.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -66,6 +68,10 @@ pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::failed(format!(
             "{at}: {error}; this user must be allowed to write the file and its folder"
         )),
+        ErrorCode::TooBig => StoreError::unusable(
+            format_args!("{at}: a value has more than the {MOST_BYTES} bytes of a row: {error}"),
+            "nothing was stored; where such a row is there, another program wrote it: restore the file from a backup",
+        ),
         ErrorCode::CannotOpen => StoreError::failed(format!(
             "{at}: {error}; its folder must be there, and this user be allowed to write it"
         )),

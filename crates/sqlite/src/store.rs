@@ -7,13 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo, RunQuery,
-    RunStore, StoreError, Timer, TraceRow,
+    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo,
+    RunQuery, RunStore, StoreError, Timer, TraceRow,
 };
 
 use crate::error::Outcome;
 use crate::news::News;
 use crate::options::Options;
+use crate::read::lists::Unread;
 use crate::readers::Readers;
 use crate::writer::Writer;
 use crate::{connect, read, schema, write};
@@ -22,6 +23,11 @@ use crate::{connect, read, schema, write};
 ///
 /// A thread of its own writes: it takes what waits, and makes it in one transaction with one sync. A few connections read
 /// beside it, on threads of tokio that may block. Several handles on one file, in one process or in many, see the same.
+///
+/// A row that cannot be read hides no other: lists leave it out, and [`RunStore::damaged`] says what is wrong with it: of runs whose status is
+/// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
+///
+/// A file that is a link is refused: name the file itself. Its folder may be reached through links.
 ///
 /// Dropped, it ends its thread and closes the file, which may take as long as writing the log back: a blocking operation.
 ///
@@ -62,6 +68,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     news: Arc<News>,
+    unread: Arc<Unread>,
 }
 
 impl SqliteStore {
@@ -98,7 +105,7 @@ impl SqliteStore {
         let news = Arc::new(News::from(&conn)?);
         let readers = Readers::open(path, &options)?;
         let writer = Writer::start(conn, path, &options, Arc::clone(&news))?;
-        Ok(SqliteStore { path: path.to_owned(), options, readers, writer, news })
+        Ok(SqliteStore { path: path.to_owned(), options, readers, writer, news, unread: Arc::default() })
     }
 
     /// The file.
@@ -165,16 +172,24 @@ impl RunStore for SqliteStore {
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         let query = query.clone();
-        self.readers.read(move |conn| read::runs::page(conn, &query)).await
+        let unread = Arc::clone(&self.unread);
+        self.readers.read(move |conn| read::runs::page(conn, &query, &unread)).await
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let query = query.clone();
-        self.readers.read(move |conn| read::approvals::page(conn, &query)).await
+        let unread = Arc::clone(&self.unread);
+        self.readers.read(move |conn| read::approvals::page(conn, &query, &unread)).await
     }
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.readers.read(move |conn| read::approvals::due(conn, now_ms, limit)).await
+        let unread = Arc::clone(&self.unread);
+        self.readers.read(move |conn| read::approvals::due(conn, now_ms, limit, &unread)).await
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        let unread = Arc::clone(&self.unread);
+        self.readers.read(move |conn| read::runs::damaged(conn, &unread)).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{RunQuery, RunStore, StoreError};
+use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
@@ -186,4 +186,79 @@ async fn a_file_that_is_made_is_for_its_user_alone_and_one_that_is_there_keeps_i
             assert_eq!(mode, expected, "{name}: {mode:o}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_value_has_64_mib_and_no_more() {
+    const MOST: usize = 64 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store = SqliteStore::open(&path).unwrap();
+    // A row has a few bytes more than its values.
+    let of = |bytes: usize| serde_json::Value::from("x".repeat(bytes));
+    store.create(&NewRun::new("most", of(MOST - 100), 0)).await.unwrap();
+    assert_eq!(store.load("most").await.unwrap().spec.as_str().unwrap().len(), MOST - 100);
+    let refused = store.create(&NewRun::new("more", of(MOST), 0)).await.unwrap_err();
+    assert!(refused.to_string().contains("a value has more than the 67108864 bytes"), "{refused}");
+    assert!(matches!(store.load("more").await, Err(StoreError::NoRun { .. })));
+    // As another program writes it.
+    let theirs = Connection::open(&path).unwrap();
+    theirs
+        .execute("UPDATE specs SET json = CAST(zeroblob(67108865) AS TEXT) WHERE run = 'most'", [])
+        .unwrap();
+    let refused = store.load("most").await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unusable { .. }), "{refused:?}");
+    assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 1);
+}
+
+/// A page has as many rows as are asked for, whatever stands between them.
+#[tokio::test]
+async fn rows_that_cannot_be_read_leave_pages_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
+    for number in 0..9 {
+        store.create(&NewRun::new(format!("r{number}"), serde_json::Value::Null, number)).await.unwrap();
+    }
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute("UPDATE runs SET status = 'Bogus' WHERE id IN ('r8', 'r6', 'r5', 'r0')", []).unwrap();
+    let mut query = RunQuery::all(2);
+    let mut seen = Vec::new();
+    loop {
+        let page = store.runs(&query).await.unwrap();
+        seen.extend(page.iter().map(|run| run.id.clone()));
+        match page.last() {
+            Some(last) if page.len() == 2 => query = query.behind(last),
+            _ => break,
+        }
+    }
+    assert_eq!(seen, ["r7", "r4", "r3", "r2", "r1"]);
+    // A handle that has made no list knows as well.
+    for store in [&store, &(Arc::new(SqliteStore::open(&path).unwrap()) as Arc<dyn RunStore>)] {
+        let damaged = store.damaged().await.unwrap();
+        assert_eq!(damaged.len(), 4, "{damaged:?}");
+        assert!(damaged[0].what.contains("runs.status of the run \"r0\""), "{damaged:?}");
+    }
+    theirs.execute("UPDATE runs SET status = 'Running'", []).unwrap();
+    assert_eq!(store.runs(&RunQuery::all(20)).await.unwrap().len(), 9);
+    assert_eq!(store.damaged().await.unwrap(), []);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_a_link_is_refused_and_its_folder_may_be_one() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    fs::create_dir(at("real")).unwrap();
+    symlink(at("real"), at("there")).unwrap();
+    drop(SqliteStore::open(at("there/runs.db")).unwrap());
+    assert!(at("real/runs.db").is_file());
+    for target in ["real/runs.db", "nothing"] {
+        symlink(at(target), at("link.db")).unwrap();
+        let (what, help) = refused(&at("link.db"));
+        assert!(what.contains("links are not followed") && help == "name the file itself", "{what}; {help}");
+        fs::remove_file(at("link.db")).unwrap();
+    }
+    assert!(!at("nothing").exists());
 }

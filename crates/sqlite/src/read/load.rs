@@ -104,7 +104,7 @@ pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Ou
     Ok(rows)
 }
 
-pub(super) fn all<T>(
+fn all<T>(
     conn: &Connection,
     sql: &str,
     params: impl Params,

@@ -1,5 +1,6 @@
 //! What is read, each within one transaction.
 
 pub(crate) mod approvals;
+pub(crate) mod lists;
 pub(crate) mod load;
 pub(crate) mod runs;

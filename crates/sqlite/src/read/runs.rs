@@ -2,41 +2,63 @@
 
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::{Holder, RunInfo, RunQuery, StoreError};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
+use super::lists::{self, Key, Unread, bounded, key, optional, text, unreadable};
 use crate::error::Outcome;
 use crate::number::{column, limit, narrow, number};
 
-const COLUMNS: &str = "id, title, status, reason, version, steps, waiting, holder, held_until_ms, not_before_ms, \
-     problem, cancel, created_at_ms, changed_at_ms, lost";
+const COLUMNS: [&str; 15] = [
+    "id",
+    "title",
+    "status",
+    "reason",
+    "version",
+    "steps",
+    "waiting",
+    "holder",
+    "held_until_ms",
+    "not_before_ms",
+    "problem",
+    "cancel",
+    "created_at_ms",
+    "changed_at_ms",
+    "lost",
+];
 
-fn info(row: &Row<'_>) -> rusqlite::Result<Result<RunInfo, StoreError>> {
-    let created = number(row.get(12)?);
-    let mut info = RunInfo::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?, created);
-    let status: String = row.get(2)?;
-    info.reason = row.get(3)?;
-    info.version = number(row.get(4)?);
-    info.steps = narrow(row.get(5)?);
-    info.waiting = narrow(row.get(6)?);
-    let holder: Option<String> = row.get(7)?;
-    let until_ms = row.get::<_, Option<i64>>(8)?.map_or(0, number);
-    info.holder = holder.map(|name| Holder { name, until_ms });
-    info.not_before_ms = row.get::<_, Option<i64>>(9)?.map(number);
-    info.problem = row.get(10)?;
-    info.cancel = row.get(11)?;
-    info.changed_at_ms = number(row.get(13)?);
-    info.lost = narrow(row.get(14)?);
-    Ok(match status_from_name(&status) {
-        Ok(status) => {
-            info.status = status;
-            Ok(info)
-        }
-        Err(error) => Err(StoreError::unusable(
-            format_args!("runs.status of the run {:?}: {error}", info.id),
-            "some other program wrote it; restore the file from a backup",
-        )),
-    })
+/// Those that another program can fill with a text of any length.
+const TEXTS: [&str; 6] = ["title", "status", "reason", "holder", "problem", "cancel"];
+
+fn columns() -> String {
+    let column = |name: &str| {
+        if TEXTS.contains(&name) { format!("{} AS \"runs.{name}\"", bounded(name)) } else { name.to_owned() }
+    };
+    COLUMNS.map(column).join(", ")
+}
+
+fn info(row: &Row<'_>) -> rusqlite::Result<(Key, Result<RunInfo, StoreError>)> {
+    let id = key(row, 0)?;
+    let numbers = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(12)?, row.get(13)?, row.get(14)?];
+    let (until_ms, not_before_ms): (Option<i64>, Option<i64>) = (row.get(8)?, row.get(9)?);
+    let info = || {
+        let [version, steps, waiting, created, changed, lost] = numbers;
+        let mut info = RunInfo::new(text(row, 0)?, text(row, 1)?, number(created));
+        let status = text(row, 2)?;
+        info.status = status_from_name(&status)
+            .map_err(|error| unreadable(format_args!("runs.status of the run {:?}: {error}", info.id)))?;
+        info.reason = optional(row, 3)?;
+        info.version = number(version);
+        (info.steps, info.waiting) = (narrow(steps), narrow(waiting));
+        let until_ms = until_ms.map_or(0, number);
+        info.holder = optional(row, 7)?.map(|name| Holder { name, until_ms });
+        info.not_before_ms = not_before_ms.map(number);
+        info.problem = optional(row, 10)?;
+        info.cancel = optional(row, 11)?;
+        (info.changed_at_ms, info.lost) = (number(changed), narrow(lost));
+        Ok(info)
+    };
+    Ok(((id, None), info()))
 }
 
 /// A page, through the index that fits what is asked.
@@ -48,30 +70,49 @@ pub(crate) fn page_sql(has_status: bool, has_behind: bool) -> String {
         "(:created IS NULL AND :id IS NULL)"
     };
     format!(
-        "SELECT {COLUMNS} FROM runs WHERE {status} AND {behind} \
-         AND (:changed IS NULL OR changed_at_ms < :changed) ORDER BY created_at_ms DESC, id DESC LIMIT :limit"
+        "SELECT {} FROM runs WHERE {status} AND {behind} \
+         AND (:changed IS NULL OR changed_at_ms < :changed) ORDER BY created_at_ms DESC, id DESC \
+         LIMIT :limit OFFSET :offset",
+        columns()
     )
 }
 
-pub(crate) fn page(conn: &Connection, query: &RunQuery) -> Outcome<Vec<RunInfo>> {
-    let mut page = conn.prepare_cached(&page_sql(query.status.is_some(), query.behind.is_some()))?;
+pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread) -> Outcome<Vec<RunInfo>> {
+    let sql = page_sql(query.status.is_some(), query.behind.is_some());
     let behind = query.behind.as_ref();
-    let rows = page.query_map(
-        named_params! {
-            ":status": query.status.map(RunStatus::name),
-            ":created": behind.map(|(created, _)| column(*created)), ":id": behind.map(|(_, id)| id),
-            ":changed": query.changed_before_ms.map(column), ":limit": limit(query.limit),
-        },
-        info,
-    )?;
-    let mut found = Vec::new();
-    for row in rows {
-        found.push(row??);
+    let params: &[(&str, &dyn ToSql)] = named_params! {
+        ":created": behind.map(|(created, _)| column(*created)), ":id": behind.map(|(_, id)| id),
+        ":changed": query.changed_before_ms.map(column),
+    };
+    let status = query.status.map(RunStatus::name);
+    let of_status: [(&str, &dyn ToSql); 1] = [(":status", &status)];
+    lists::page(conn, &sql, &[params, &of_status].concat(), limit(query.limit), unread, info)
+}
+
+/// The runs that no list has, by the index of statuses.
+pub(crate) const UNKNOWN: &str = "SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status < 'Done' \
+     UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Done' AND status < 'Running' \
+     UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Running' AND status < 'Waiting' \
+     UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Waiting' LIMIT 1000";
+
+/// What cannot be read of the runs.
+pub(crate) fn damaged(conn: &Connection, unread: &Unread) -> Outcome<Vec<Damage>> {
+    let mut unknown = conn.prepare_cached(&format!(
+        "SELECT {} FROM runs WHERE id IN (SELECT id FROM ({UNKNOWN}))",
+        columns()
+    ))?;
+    let mut rows = unknown.query([])?;
+    while let Some(row) = rows.next()? {
+        let (key, read) = info(row)?;
+        if let Err(StoreError::Unusable { what, help }) = read {
+            unread.note(key, Some(Damage::new(what, help)));
+        }
     }
-    Ok(found)
+    Ok(unread.all())
 }
 
 pub(super) fn one(conn: &Connection, run: &str) -> Outcome<Option<RunInfo>> {
-    let mut one = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
-    Ok(one.query_row([run], info).optional()?.transpose()?)
+    let mut one = conn.prepare_cached(&format!("SELECT {} FROM runs WHERE id = ?1", columns()))?;
+    let found = one.query_row([run], |row| Ok(info(row)?.1)).optional()?;
+    Ok(found.transpose()?)
 }

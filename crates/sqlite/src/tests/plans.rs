@@ -32,6 +32,19 @@ fn runs_are_read_in_the_order_of_an_index() {
     is(&runs::page_sql(true, true), page);
 }
 
+/// However many runs there are.
+#[test]
+fn a_status_that_is_none_is_found_in_an_index() {
+    let steps = plan(runs::UNKNOWN);
+    let read: Vec<_> = steps.iter().filter(|step| step.contains(" runs ")).collect();
+    assert_eq!(read.len(), 4, "{steps:#?}");
+    assert!(
+        read.iter()
+            .all(|step| step.contains("SEARCH runs USING") && step.contains("INDEX runs_by_status (status")),
+        "{steps:#?}"
+    );
+}
+
 #[test]
 fn calls_that_wait_are_read_in_the_order_of_an_index() {
     let (run, suspension) = (About::Run(String::new()), About::Suspension(String::new()));
