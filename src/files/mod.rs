@@ -114,6 +114,11 @@ pub trait Disk: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Is there a link of that name, wherever it leads? No, on a file system without links, as where this is not implemented.
+    fn is_link(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// The whole content of a file of at most `most` bytes.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ impl Disk for RealDisk {
         };
         private(&mut options);
         // A file that is written from its beginning takes the place of a link, and is not written through it.
-        if how == Open::Write && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        if how == Open::Write && fs::symlink_metadata(path).is_ok_and(|found| is_of_others(&found)) {
             fs::remove_file(path)?;
             options.create_new(true);
         }
@@ -93,11 +93,31 @@ impl Disk for RealDisk {
         Ok(names)
     }
 
+    fn is_link(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+    }
+
     /// None for what changed within the last three seconds, or in the future: it may change again under the same time.
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
         let stamp = stamp(&fs::metadata(path)?)?;
         Ok(Some(stamp).filter(|stamp| is_settled(stamp, now())))
     }
+}
+
+/// Is it a link, a pipe, or a file that has another name too?
+fn is_of_others(found: &fs::Metadata) -> bool {
+    !found.is_dir() && (!found.is_file() || has_names(found))
+}
+
+#[cfg(unix)]
+fn has_names(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.nlink() > 1
+}
+
+#[cfg(not(unix))]
+fn has_names(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// For its user alone, if it is made: whatever the umask is.
@@ -190,12 +210,18 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = std::env::temp_dir().join(format!("runstate-links-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let [mine, link] = ["mine", "link"].map(|name| folder.join(name));
+        let [mine, link, hard] = ["mine", "link", "hard"].map(|name| folder.join(name));
         fs::write(&mine, "mine").unwrap();
         symlink(&mine, &link).unwrap();
-        RealDisk.open(&link, Open::Write).unwrap().write(b"new").unwrap();
-        assert_eq!((fs::read(&mine).unwrap(), fs::read(&link).unwrap()), (b"mine".to_vec(), b"new".to_vec()));
-        assert_eq!(fs::symlink_metadata(&link).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::hard_link(&mine, &hard).unwrap();
+        for link in [link, hard] {
+            RealDisk.open(&link, Open::Write).unwrap().write(b"new").unwrap();
+            assert_eq!(
+                (fs::read(&mine).unwrap(), fs::read(&link).unwrap()),
+                (b"mine".to_vec(), b"new".to_vec())
+            );
+            assert_eq!(fs::symlink_metadata(&link).unwrap().permissions().mode() & 0o777, 0o600);
+        }
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -261,3 +261,39 @@ async fn a_writer_that_was_overtaken_is_refused() {
     assert_eq!(old_world.executions("a"), 0, "its decision was not made durable");
     assert_eq!(read_run(folder.run()).unwrap().restore().unwrap().run().status(), RunStatus::Done);
 }
+
+/// A commit that would make the file larger is refused, and a file that is larger is not read.
+#[tokio::test]
+async fn a_file_of_a_run_has_a_limit() {
+    let folder = Folder::new();
+    drop(waiting(&folder).await);
+    let bytes = fs::metadata(folder.run()).unwrap().len();
+    let of = |most: u64| RunFile::from(folder.run()).most_bytes(most);
+    assert_eq!(read_run(of(bytes)).unwrap().status(), "Waiting");
+    for refused in [read_run(of(bytes - 1)).unwrap_err(), FileCommitter::open(of(bytes - 1)).unwrap_err()] {
+        let told = format!("it has {bytes} bytes, and a file of a run has at most {}", bytes - 1);
+        assert!(refused.to_string().ends_with(&told), "{refused}");
+    }
+    let smaller = Folder::new();
+    let mut world = World::new(&[&[("a", "write"), ("b", "note")]]);
+    let (mut state, agent) = (world.state(), world.agent());
+    let mut file = FileCommitter::create(RunFile::from(smaller.run()).most_bytes(bytes / 2)).unwrap();
+    let io = Io::new().inbox(&mut world.inbox).committer(&mut file).watch(&world.recorder);
+    let failed = run_loop(&agent, &mut state, Input::message("tidy up"), io).await.unwrap_err();
+    assert!(failed.to_string().contains("a file of a run has at most"), "{failed}");
+    drop(file);
+    assert!(
+        read_run(RunFile::from(smaller.run()).most_bytes(bytes / 2)).is_ok(),
+        "what was committed can be read"
+    );
+}
+
+/// A pipe in the place of the file holds no program.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_file_of_a_run() {
+    let folder = Folder::new();
+    assert!(std::process::Command::new("mkfifo").arg(folder.run()).status().unwrap().success());
+    assert!(read_run(folder.run()).unwrap_err().to_string().contains("it is no file"));
+    FileCommitter::open(folder.run()).unwrap_err();
+}

@@ -1,7 +1,7 @@
 //! Commits in a file, one line of JSON each.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use tokio::sync::oneshot;
 
 use super::super::state::StoredRun;
-use super::run_file::{Content, FileError, RunFile};
+use super::run_file::{Content, FileError, RunFile, too_large};
 use super::{CommitError, Delta, StateCommitter};
 use crate::checkpoint::Due;
 
@@ -87,6 +87,8 @@ struct Line {
 /// The file as the writer left it.
 struct Written {
     file: File,
+    /// The most bytes that are read of it.
+    most: u64,
     /// Where the next line goes.
     end: u64,
     /// Where the last line that was tried begins, as long as it is there.
@@ -117,9 +119,9 @@ impl FileCommitter {
     pub fn open(file: impl Into<RunFile>) -> Result<(Self, StoredRun), FileError> {
         let file = file.into();
         let at = |error| file.io(error);
-        let mut opened = OpenOptions::new().read(true).write(true).open(&file.path).map_err(at)?;
-        let mut bytes = Vec::new();
-        opened.read_to_end(&mut bytes).map_err(at)?;
+        let mut opened = OpenOptions::new();
+        let mut opened = file.open(opened.read(true).write(true)).map_err(at)?;
+        let bytes = file.read(&mut opened).map_err(at)?;
         let Content { stored, whole, tag } = file.fold(&bytes)?;
         if whole < bytes.len() {
             opened.set_len(whole as u64).map_err(at)?;
@@ -135,7 +137,7 @@ impl FileCommitter {
     fn start(file: RunFile, mut opened: File) -> Result<Self, FileError> {
         let (lines, incoming) = mpsc::channel::<Line>();
         let end = opened.stream_position().map_err(|error| file.io(error))?;
-        let mut written = Written { file: opened, end, last: None, stuck: None };
+        let mut written = Written { file: opened, most: file.most_bytes, end, last: None, stuck: None };
         let writer = thread::Builder::new().name("runstate-commit".to_owned()).spawn(move || {
             for line in incoming {
                 let outcome = written.add(&line);
@@ -198,6 +200,7 @@ impl Written {
         if let Some(at) = self.last.take().filter(|_| line.replaces) {
             self.cut(at)?;
         }
+        too_large(self.end + line.bytes.len() as u64, self.most)?;
         match self.file.write_all(&line.bytes).and_then(|()| self.file.sync_data()) {
             Ok(()) => {
                 self.last = Some(self.end);

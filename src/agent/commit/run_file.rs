@@ -2,7 +2,8 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use super::super::state::{Fold, StateError, StoredRun};
@@ -54,7 +55,11 @@ pub struct RunFile {
     pub(super) path: PathBuf,
     pub(super) keys: Option<Keyring>,
     run: Option<String>,
+    pub(super) most_bytes: u64,
 }
+
+/// The most bytes of the file of a run, if nothing else is said.
+const MOST: u64 = 1 << 30;
 
 impl RunFile {
     /// The same file, which must be that of the run of this id. Its lines have the id, so that keys cover it.
@@ -75,11 +80,29 @@ impl RunFile {
     pub fn keyed(self, keys: Keyring) -> Self {
         RunFile { keys: Some(keys), ..self }
     }
+
+    /// The same file, of at most so many bytes. Default: 1 GiB. A file is read as a whole: a larger one is refused, and so is a commit that
+    /// would make it larger.
+    ///
+    /// ```
+    /// use runstate::agent::{FileCommitter, RunFile, read_run};
+    ///
+    /// # let path = std::env::temp_dir().join(format!("runstate-large-{}.jsonl", std::process::id()));
+    /// std::fs::write(&path, "x".repeat(101))?;
+    /// let refused = read_run(RunFile::from(&path).most_bytes(100)).unwrap_err().to_string();
+    /// assert!(refused.ends_with("it has 101 bytes, and a file of a run has at most 100"), "{refused}");
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn most_bytes(self, bytes: u64) -> Self {
+        RunFile { most_bytes: bytes, ..self }
+    }
 }
 
 impl<P: Into<PathBuf>> From<P> for RunFile {
     fn from(path: P) -> Self {
-        RunFile { path: path.into(), keys: None, run: None }
+        RunFile { path: path.into(), keys: None, run: None, most_bytes: MOST }
     }
 }
 
@@ -90,8 +113,18 @@ impl<P: Into<PathBuf>> From<P> for RunFile {
 /// [`FileError`] when the file cannot be read, is that of no run, or is damaged.
 pub fn read_run(file: impl Into<RunFile>) -> Result<StoredRun, FileError> {
     let file = file.into();
-    let bytes = std::fs::read(&file.path).map_err(|error| file.io(error))?;
+    let mut opened = file.open(OpenOptions::new().read(true)).map_err(|error| file.io(error))?;
+    let bytes = file.read(&mut opened).map_err(|error| file.io(error))?;
     file.fold(&bytes).map(|content| content.stored)
+}
+
+/// Refuses a file of more bytes than there may be.
+pub(super) fn too_large(bytes: u64, most: u64) -> io::Result<()> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let why = format!("it has {bytes} bytes, and a file of a run has at most {most}");
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, why))
 }
 
 /// What the lines of a file hold.
@@ -106,6 +139,22 @@ pub(super) struct Content {
 impl RunFile {
     pub(super) fn io(&self, error: io::Error) -> FileError {
         FileError::Io { path: self.path.clone(), error }
+    }
+
+    /// Opens it. The opening of a pipe would wait for its other end.
+    pub(super) fn open(&self, options: &OpenOptions) -> io::Result<File> {
+        if std::fs::metadata(&self.path)?.is_file() {
+            return options.open(&self.path);
+        }
+        Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file"))
+    }
+
+    /// Reads all of it.
+    pub(super) fn read(&self, opened: &mut File) -> io::Result<Vec<u8>> {
+        too_large(opened.metadata()?.len(), self.most_bytes)?;
+        let mut bytes = Vec::new();
+        opened.take(self.most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        too_large(bytes.len() as u64, self.most_bytes).map(|()| bytes)
     }
 
     /// The line of a bundle, behind the line with the tag `before`; and its own tag.

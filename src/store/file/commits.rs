@@ -1,6 +1,7 @@
 //! How a commit, a decision and a whole run get into the files of a run and out of them.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use serde_json::Value;
 
@@ -9,8 +10,8 @@ use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::Lease;
 use super::super::load::Parts;
-use super::layout::Place;
-use super::problem::{damaged, failed, unsynced};
+use super::layout::{MOST_BYTES, MOST_READ, Place};
+use super::problem::{damaged, failed, too_large, unsynced};
 use super::rows::{CallLine, MessageLine, lines, number, raw, trace_lines};
 use super::state::State;
 use crate::agent::keys::Scope;
@@ -35,7 +36,7 @@ pub(super) struct OpenRun<'d> {
 
 impl OpenRun<'_> {
     pub(super) fn save(&self) -> Result<(), StoreError> {
-        self.state.write(self.disk, &self.place)
+        self.state.write(self.disk, &self.place, MOST_READ)
     }
 
     /// The decisions that were taken: the last line of an id counts.
@@ -62,9 +63,10 @@ impl OpenRun<'_> {
             self.state.note_decided(&decision.suspension_id);
         }
         let messages = commit.messages.iter().map(MessageLine::of).collect::<Result<Vec<_>, _>>()?;
+        let most = if self.state.status == RunStatus::Done { MOST_READ } else { MOST_BYTES };
         let lines = [lines(messages)?, lines(settled)?, lines(decisions)?, trace_lines(commit)?];
         for ((name, log), lines) in self.state.logs.all().into_iter().zip(lines) {
-            log.add(self.disk, &self.place.log(name), &lines, is_again)?;
+            log.add(self.disk, &self.place.log(name), &lines, is_again, most)?;
         }
         self.state.committed_under = lease.fence;
         // Each log that is written is a sync of its own, so that lines go there together; and all, when the run comes to rest.
@@ -72,7 +74,7 @@ impl OpenRun<'_> {
         if is_at_rest || self.state.logs.fresh() > MOST_FRESH {
             self.settle()?;
         }
-        self.save()
+        self.state.write(self.disk, &self.place, most)
     }
 
     /// Moves fresh lines from the state into the logs.
@@ -197,7 +199,10 @@ impl OpenRun<'_> {
     pub(super) fn parts(&self) -> Result<Parts, StoreError> {
         let (disk, place, state) = (self.disk, &self.place, &self.state);
         let path = place.spec();
-        let spec = disk.read(&path, u64::MAX).map_err(failed(&path))?;
+        let spec = disk.read(&path, MOST_READ).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => too_large(&path, error),
+            _ => failed(&path)(error),
+        })?;
         let spec: Value = crate::json::from_slice(&spec).map_err(|error| damaged(&path, error))?;
 
         let settled: Vec<CallLine> = state.logs.calls.rows(disk, &place.log("calls"))?;

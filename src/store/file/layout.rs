@@ -12,7 +12,14 @@ use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::failed;
 use crate::files::{Disk, Open, replace};
 
-/// The format of all files of a store. One that is newer is left alone.
+/// The most bytes of a file of a run: each is read as a whole. What would be larger is not committed.
+pub(super) const MOST_BYTES: u64 = 64 << 20;
+
+/// What may be read of one: there is room for what ends a run, or says why it does not go on.
+pub(super) const MOST_READ: u64 = MOST_BYTES + (1 << 20);
+
+/// The format of all files of a store. One that is newer is left alone. A field that a version adds needs no new format where it is left out
+/// while it has its default: a version before it refuses the runs that have it, and changes nothing.
 pub(super) const FORMAT: u32 = 1;
 
 const MARK: &str = "store.json";

@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
-use super::problem::{damaged, failed};
+use super::layout::MOST_READ;
+use super::problem::{damaged, failed, fits, too_large};
 use crate::files::{Disk, Open, append};
 
 /// What counts of a log.
@@ -26,13 +27,14 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Adds the lines of a commit. They are durable with the state.
+    /// Adds the lines of a commit, where the log has at most so many bytes then. They are durable with the state.
     pub(super) fn add(
         &mut self,
         disk: &dyn Disk,
         path: &Path,
         lines: &str,
         again: bool,
+        most: u64,
     ) -> Result<(), StoreError> {
         let mut lines = lines;
         if again {
@@ -42,6 +44,7 @@ impl Log {
         } else {
             self.before = self.bytes + self.fresh();
         }
+        fits(path, self.bytes.saturating_add(self.fresh() + lines.len() as u64), most)?;
         self.fresh.push_str(lines);
         Ok(())
     }
@@ -116,6 +119,13 @@ fn read(disk: &dyn Disk, path: &Path, from: u64, to: u64) -> Result<Vec<u8>, Sto
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged(path, "it is not there")),
         file => file.map_err(failed(path))?,
     };
+    if to > MOST_READ {
+        let (place, path) = (path, path.display());
+        return Err(too_large(
+            place,
+            format_args!("{path}: {to} bytes of it count, more than the {MOST_READ} that are read of it"),
+        ));
+    }
     let bytes = file.read_from(from, to - from.min(to)).map_err(failed(path))?;
     let length = from + bytes.len() as u64;
     if length < to { Err(too_short(path, length, to)) } else { Ok(bytes) }

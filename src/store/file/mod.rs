@@ -13,6 +13,7 @@ mod problem;
 mod rows;
 mod runs;
 mod state;
+mod unlinked;
 mod work;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use crate::files::{Disk, RealDisk};
 use index::Index;
 use layout::Layout;
 use passed::Passed;
+use unlinked::Unlinked;
 
 /// Keeps runs in a folder: a folder for each, with files that a person can read.
 ///
@@ -59,6 +61,9 @@ use passed::Passed;
 /// A run that is damaged hides no other. Lists and claims without a name leave out what they cannot read, and
 /// [`RunStore::damaged`](super::RunStore::damaged) says what that is; asked for by its name it is refused, with the file, what is
 /// wrong with it and what to do. Where its state is lost, no other run of its id is created over what is left of it.
+///
+/// A file of a run is read as a whole, and has at most 64 MiB: a commit that would make one larger is refused, but for one that ends the run. A
+/// link below the folder of the store is not followed.
 ///
 /// An operation that fails with [`StoreError::Failed`] has changed nothing. Where the new state is in place and the folder of its
 /// name cannot be synced, that is [`StoreError::Unavailable`]: it is there now, and a crash may undo it.
@@ -139,7 +144,9 @@ impl FileStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn on(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let layout = Layout::open(&*disk, folder.into())?;
+        let root = folder.into();
+        let disk: Arc<dyn Disk> = Arc::new(Unlinked { disk, root: root.clone() });
+        let layout = Layout::open(&*disk, root)?;
         let (index, repairs, passed) = (Mutex::default(), Mutex::default(), Mutex::default());
         let inner = Inner { disk, layout, index, repairs, passed, news: News::default() };
         Ok(FileStore { inner: Arc::new(inner), patience: lock::PATIENCE, tell: None })

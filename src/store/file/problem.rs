@@ -87,11 +87,30 @@ impl Error for Unsynced {
 
 /// That file is damaged.
 pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
+    too_large(path, format_args!("{}: {what}", path.display()))
+}
+
+/// That file is larger than any that is written, or else not as one is written.
+pub(super) fn too_large(path: &Path, what: impl fmt::Display) -> StoreError {
     let run = path.parent().unwrap_or(path).display();
     StoreError::unusable(
-        format!("{}: {what}", path.display()),
+        what,
         format!("nothing was changed: restore {run} from a backup, or move it out of the store"),
     )
+}
+
+/// Refuses what would make a file larger than it may be.
+pub(super) fn fits(path: &Path, bytes: u64, most: u64) -> Result<(), StoreError> {
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(StoreError::unusable(
+        format_args!(
+            "{}: it would have {bytes} bytes, and a file of a run has at most {most}",
+            path.display()
+        ),
+        "nothing was stored: `runstate cancel` ends such a run; a store in a database has larger ones",
+    ))
 }
 
 /// The folder of a run that was driven has no state any more.

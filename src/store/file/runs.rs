@@ -7,9 +7,9 @@ use super::super::NewRun;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease};
 use super::commits::OpenRun;
-use super::layout::Place;
+use super::layout::{MOST_BYTES, Place};
 use super::lock::{Lock, Pauses, try_lock};
-use super::problem::{failed, unsynced, without_state};
+use super::problem::{failed, fits, unsynced, without_state};
 use super::state::State;
 use super::work::Wanted;
 use super::{Inner, REPAIRS};
@@ -122,8 +122,9 @@ impl Inner {
         let (path, mut spec) =
             (place.spec(), serde_json::to_vec_pretty(&new.spec).map_err(StoreError::failed)?);
         spec.push(b'\n');
+        fits(&path, spec.len() as u64, MOST_BYTES)?;
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new).write(&*self.disk, &place)
+        State::created(new).write(&*self.disk, &place, MOST_BYTES)
     }
 
     /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.

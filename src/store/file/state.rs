@@ -10,9 +10,9 @@ use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::query::{Holder, RunInfo};
 use super::super::{Mail, NewRun};
-use super::layout::{FORMAT, Place};
+use super::layout::{FORMAT, MOST_READ, Place};
 use super::log::Log;
-use super::problem::{damaged, failed, unsynced};
+use super::problem::{damaged, failed, fits, too_large, unsynced};
 use super::rows::{CallLine, Raw};
 use crate::decision::Decision;
 use crate::files::{Disk, Open, put};
@@ -136,7 +136,11 @@ impl State {
 
     /// The state in that place as it is written there.
     pub(super) fn json(disk: &dyn Disk, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {
-        if_there(&place.state(), |path| disk.read(path, u64::MAX))
+        let path = place.state();
+        match disk.read(&path, MOST_READ) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => Err(too_large(&path, error)),
+            read => if_there(&path, |_| read),
+        }
     }
 
     /// Is there one in that place, whatever it says?
@@ -161,14 +165,21 @@ impl State {
             let what = format!("{path}: it has format {format}, and this program knows format {FORMAT}");
             return Err(StoreError::unusable(what, "use the version of the program that wrote it"));
         }
-        read.map_err(|error| damaged(&path, error))
+        read.map_err(|error| match error.to_string() {
+            what if what.starts_with("unknown field") => StoreError::unusable(
+                format_args!("{}: {what}", path.display()),
+                "nothing was changed: use the version of the program that wrote it, or a later one",
+            ),
+            _ => damaged(&path, error),
+        })
     }
 
-    /// Puts the state in its place, durably. It is in place also where that is not known.
-    pub(super) fn write(&self, disk: &dyn Disk, place: &Place) -> Result<(), StoreError> {
+    /// Puts the state in its place, durably. It is in place also where that is not known. One of more bytes is refused.
+    pub(super) fn write(&self, disk: &dyn Disk, place: &Place, most: u64) -> Result<(), StoreError> {
         let path = place.state();
         let mut json = serde_json::to_vec_pretty(self).map_err(StoreError::failed)?;
         json.push(b'\n');
+        fits(&path, json.len() as u64, most)?;
         put(disk, &path, &json).map_err(failed(&path))?;
         disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))
     }

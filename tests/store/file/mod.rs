@@ -9,6 +9,7 @@ mod eyes;
 mod folder;
 mod forbidden;
 mod index;
+mod limits;
 mod locks;
 mod lost;
 #[cfg(unix)]
