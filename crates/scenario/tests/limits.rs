@@ -45,6 +45,34 @@ fn a_text_has_200_000_values_and_no_more() {
     assert!(told.contains("it has more than 200000 values: split it"), "{told}");
 }
 
+#[test]
+fn aliases_stand_for_10_000_events_and_no_more() {
+    // A list is two events, and each value in it one.
+    let list = |events: usize| format!("[{}]", vec!["1"; events - 2].join(","));
+    let text =
+        |last: usize| format!("- &a {}\n- &b {}\n{}- *b\n", list(100), list(last), "- *a\n".repeat(99));
+    from_yaml::<Value>(&text(100)).unwrap();
+    let told = refused(&text(101));
+    assert!(told.contains("stand for more than 10000 events") && told.contains("write out"), "{told}");
+}
+
+#[test]
+fn an_alias_within_its_own_value_is_refused() {
+    let told = refused("a: &a [*a]\n");
+    assert!(told.contains("a part of: write out what is an alias"), "{told}");
+}
+
+#[test]
+fn a_turn_has_10_000_calls_and_no_more() {
+    let text = |calls: usize| {
+        let calls: String = (0..calls).map(|number| format!("{{id: c{number}, tool: t}},")).collect();
+        format!("name: a\nmessage: go\nmodel: [{{calls: [{calls}]}}, {{text: done}}]\ntools: {{t: {{}}}}\n")
+    };
+    Scenario::parse(&text(10_000)).unwrap();
+    let told = Scenario::parse(&text(10_001)).unwrap_err().to_string();
+    assert!(told.contains("expected at most 10000 calls in a turn, got 10001"), "{told}");
+}
+
 /// Each alias stands for ten of the one before it.
 #[test]
 fn aliases_of_aliases_are_refused() {

@@ -52,6 +52,9 @@ fn progress_out_of_order(behaviour: &Behaviour) -> Option<String> {
     (last > takes).then(|| format!("expected progress within the {takes} ms that the tool takes, got {last}"))
 }
 
+/// The most calls of one turn. The work of a round grows faster than its calls.
+const MOST_CALLS: usize = 10_000;
+
 pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
     let turns = &scenario.model;
     let Some(last) = turns.last() else {
@@ -63,6 +66,10 @@ pub(super) fn turns(scenario: &Scenario) -> Result<(), Fault> {
         }
         if turn.piece == Some(0) {
             return Err(fault!("expected pieces of at least 1 character, got 0", "model", at, "piece"));
+        }
+        if turn.calls.len() > MOST_CALLS {
+            let message = format!("expected at most {MOST_CALLS} calls in a turn, got {}", turn.calls.len());
+            return Err(fault!(message, "model", at, "calls"));
         }
         for (call_at, call) in turn.calls.iter().enumerate() {
             let id = call.id.as_str();

@@ -11,7 +11,7 @@ use serde_saphyr::budget::BudgetBreach;
 
 use crate::Scenario;
 use crate::check;
-use options::{DEEPEST, MOST_ANCHORS, MOST_NODES, options};
+use options::{DEEPEST, MOST_ANCHORS, MOST_NODES, MOST_REPLAYED, options};
 
 pub use refused::Refused;
 
@@ -74,6 +74,14 @@ fn message(error: &Error) -> String {
             format!("values nest deeper than {DEEPEST} levels")
         }
         Error::Budget { breach, .. } => too_much(breach),
+        Error::AliasError { error, .. } => message(error),
+        Error::AliasReplayLimitExceeded { .. } => format!(
+            "its aliases stand for more than {MOST_REPLAYED} events (a value is one, a list or a mapping two): write out what is an alias, or \
+             split it"
+        ),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            "an alias stands for a value that it is a part of: write out what is an alias".to_owned()
+        }
         other => {
             let text = other.to_string();
             let end = text.find(" at line ").unwrap_or(text.len());

@@ -11,6 +11,9 @@ pub(super) const MOST_ANCHORS: usize = 100;
 /// The most values.
 pub(super) const MOST_NODES: usize = 200_000;
 
+/// The most events that aliases stand for: a value is one, a list or a mapping two.
+pub(super) const MOST_REPLAYED: usize = 10_000;
+
 /// No surprises: booleans are `true` and `false`, keys are unique, nothing is merged, aliases are few and small.
 pub(super) fn options() -> Options {
     serde_saphyr::options! {
@@ -27,7 +30,7 @@ pub(super) fn options() -> Options {
         duplicate_keys: DuplicateKeyPolicy::Error,
         merge_keys: MergeKeyPolicy::Error,
         alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: 10_000,
+            max_total_replayed_events: MOST_REPLAYED,
             max_replay_stack_depth: 8,
         },
         strict_booleans: true,
