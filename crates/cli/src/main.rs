@@ -77,11 +77,16 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
     output::harmless(&text).into_owned()
 }
 
-/// An address: `postgres://…`, `ada:secret@db`, `host=… password=…`.
+/// An address: `postgres://…`, `ada:secret@db`, `host=… password=…`. A parameter with an encoded name may be one too.
 fn may_have_a_password(text: &str) -> bool {
+    const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
+    let is_parameter = |part: &str| {
+        let name = part.split_once('=').map(|(name, _)| name.trim_end().to_ascii_lowercase());
+        name.is_some_and(|name| name.contains('%') || SECRETS.iter().any(|secret| name.ends_with(secret)))
+    };
     text.contains("://")
         || (text.contains('@') && text.contains(':'))
-        || text.to_ascii_lowercase().contains("password=")
+        || text.split(['?', '&', ';', ',', ' ']).any(is_parameter)
 }
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.

@@ -107,9 +107,9 @@ impl FromStr for StoreUrl {
                 "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
                 // A shell does that where the word begins with it, and here it does not.
                 // Not quoted, as all that is not read: it may have a password.
-                path if path.contains("://") => {
-                    Err(format!("expected a path behind `{}:`, got the address of something else", scheme))
-                }
+                path if crate::may_have_a_password(path) => Err(format!(
+                    "expected a path behind `{scheme}:`, got what may be an address with a password"
+                )),
                 "~" => Err(HOME.to_owned()),
                 path if path.starts_with("~/") => Err(HOME.to_owned()),
                 path => Ok(PathBuf::from(path)),
@@ -207,6 +207,14 @@ mod tests {
             "postgress://ada:S3CRET@db/runs",
             "S3CRET://ada@db/runs",
             "password=S3CRET:x",
+            "sqlite:x.db?password=S3CRET",
+            "sqlite:x.db?mode=ro&pwd=S3CRET",
+            "file:x?Passphrase=S3CRET",
+            "sqlite:ada:S3CRET@db/runs.db",
+            "file:S3CRET@db;user:ada",
+            "sqlite:x.db?key=S3CRET",
+            "file:x;token=S3CRET",
+            "sqlite:x.db?p%61ssword=S3CRET",
         ] {
             assert!(!said(url).contains("S3CRET"), "{url}: {}", said(url));
         }
