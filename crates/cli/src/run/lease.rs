@@ -26,6 +26,18 @@ pub(super) struct Held {
     release: Release,
 }
 
+/// A lease that is over later is not waited for.
+const LONGEST_WAIT_MS: u64 = 24 * 60 * 60 * 1_000;
+
+fn too_long(run: &str, holder: &str, left_ms: u64) -> Failure {
+    let days = left_ms / LONGEST_WAIT_MS;
+    Failure::new(format!("the run {run:?} is in the hands of {holder} for {days} d more: a lease of that length is not waited for"))
+        .with_help(
+            "end that process, and it gives the run back; where no process has it, the clock of its machine was wrong, or another program \
+             has changed the store: restore the store from a backup",
+        )
+}
+
 /// How often it is looked whether a run that somebody holds is free.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -48,10 +60,14 @@ impl Held {
                 Err(StoreError::Held { holder, until_ms, .. })
                     if held.is_none_or(|held| held == until_ms) =>
                 {
+                    let left = until_ms.saturating_sub(term.began_ms());
+                    if left > LONGEST_WAIT_MS {
+                        return Err(too_long(run, &holder, left));
+                    }
                     if held.replace(until_ms).is_none() {
-                        let left = until_ms.saturating_sub(term.began_ms()).div_ceil(1_000);
+                        let left = left.div_ceil(1_000);
                         complain(&printable(&format!(
-                            "{run} is in the hands of {holder} for {left} s more; waiting"
+                            "{run} is in the hands of {holder} for {left} s more; waiting, unless Ctrl-C ends this"
                         )));
                     }
                     sleep(LOOK);
