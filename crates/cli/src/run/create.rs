@@ -7,7 +7,7 @@ use runstate::store::{NewRun, StoreError};
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 use crate::keys;
-use crate::runs::{self, RunFolder};
+use crate::runs::{self, RunFolder, Template};
 use crate::scenario::FromFile;
 use crate::spec::Spec;
 use crate::store::{Missing, Opened, StoreArgs, beside};
@@ -28,15 +28,15 @@ const OURS_MS: u64 = 10_000;
 /// What keeps the folder from being made, and errors of the store. Nothing is left behind then, unless it is not known whether
 /// the run was created.
 pub(crate) fn create(place: &StoreArgs, file: &FromFile, is_driven_here: bool) -> Result<Created, Failure> {
-    let template = file.scenario.folder.as_ref().map(|folder| file.base.join(folder));
+    let template = file.template();
     let state_dir = place.state_dir()?;
-    runs::check_template(template.as_deref(), &state_dir)?;
+    runs::check_template(template.as_ref(), &state_dir)?;
     if let Some(template) = &template {
-        keys::keep_out_of(template, place.key_file())?;
+        keys::keep_out_of(&template.path(), place.key_file())?;
     }
     let mut folder = RunFolder::claim(&state_dir, &file.scenario.name, 1)?;
     let opened = place.open(Missing::Make)?;
-    while !is_put(&opened, &mut folder, file, template.as_deref(), is_driven_here)? {
+    while !is_put(&opened, &mut folder, file, template.as_ref(), is_driven_here)? {
         folder = next(&opened, &state_dir, &file.scenario.name, folder.number())?;
     }
     Ok(Created { opened, id: folder.id().to_owned() })
@@ -70,7 +70,7 @@ fn is_put(
     opened: &Opened,
     folder: &mut RunFolder,
     file: &FromFile,
-    template: Option<&Path>,
+    template: Option<&Template>,
     is_driven_here: bool,
 ) -> Result<bool, Failure> {
     // Nothing is copied for nothing.

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
@@ -20,34 +20,61 @@ pub(super) const MOST_ENTRIES: usize = 10_000;
 /// The most bytes that are copied.
 pub(super) const MOST_BYTES: u64 = 256 << 20;
 
-/// Opens a folder that is no link.
+/// The folder of a scenario.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    /// The folder of the scenario's file, which its user names: it may be reached through links.
+    base: PathBuf,
+    /// The path below it, which its author names: links in it may lead anywhere.
+    inside: PathBuf,
+}
+
+impl Template {
+    pub(crate) fn new(base: &Path, inside: &Path) -> Self {
+        let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+        Template { base: base.to_owned(), inside: inside.to_owned() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        let mut path = if self.base == Path::new(".") { PathBuf::new() } else { self.base.clone() };
+        path.extend(self.inside.components().filter(|part| *part != Component::CurDir));
+        if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
+    }
+}
+
+/// Opens the folder of a scenario, with no link behind the folder of its file.
 ///
 /// # Errors
 /// A folder that there is not, a link, and a file.
-fn open(from: &Path) -> Result<Dir, Failure> {
-    let failed = |error: io::Error| Failure::io("read the scenario's folder", from, &error);
-    let about = fs::symlink_metadata(from).map_err(failed)?;
-    if !about.is_dir() && !about.is_symlink() {
-        return Err(Failure::new(format!("the scenario's folder {} is a file", from.display())));
+fn open(from: &Template) -> Result<Dir, Failure> {
+    let path = from.path();
+    let failed = |error: io::Error| Failure::io("read the scenario's folder", &path, &error);
+    let mut open = Dir::open_ambient_dir(&from.base, ambient_authority()).map_err(failed)?;
+    for part in from.inside.components() {
+        let Component::Normal(name) = part else { continue };
+        let name = name.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        open = below(&open, name).map_err(|error| match open.symlink_metadata(name) {
+            Ok(about) if about.is_file() => {
+                Failure::new(format!("the scenario's folder {} is a file", path.display()))
+            }
+            Ok(about) if about.is_symlink() => {
+                failed(error).with_help("name the folder itself; a scenario of others may lead anywhere")
+            }
+            _ => failed(error),
+        })?;
     }
-    let Some(name) = from.file_name().and_then(|name| name.to_str()) else {
-        // It ends with `..`, or is the current folder: no link has such a name.
-        return Dir::open_ambient_dir(from, ambient_authority()).map_err(failed);
-    };
-    let parent = from.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let parent = Dir::open_ambient_dir(parent, ambient_authority()).map_err(failed)?;
-    below(&parent, name).map_err(|error| {
-        failed(error).with_help("name the folder itself; a scenario of others may lead anywhere")
-    })
+    Ok(open)
 }
 
 /// Refuses a path that is no folder, and a folder that the copy would be in.
 ///
 /// # Errors
 /// A folder that there is not, a link, a file; a folder that has the folder of all runs in it.
-pub(super) fn check(from: &Path, state_dir: &Path) -> Result<(), Failure> {
+pub(super) fn check(from: &Template, state_dir: &Path) -> Result<(), Failure> {
     open(from)?;
-    let (Ok(from), Some(state_dir)) = (from.canonicalize(), canonical(state_dir)) else { return Ok(()) };
+    let (Ok(from), Some(state_dir)) = (from.path().canonicalize(), canonical(state_dir)) else {
+        return Ok(());
+    };
     if !state_dir.starts_with(&from) {
         return Ok(());
     }
@@ -73,8 +100,9 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// Whatever cannot be read or written; links and special files, of which a copy could lead out of the folder; more than the limits
 /// of this module.
-pub(super) fn folder(from: &Path, to: &Path) -> Result<(), Failure> {
+pub(super) fn folder(from: &Template, to: &Path) -> Result<(), Failure> {
     let root = open(from)?;
+    let from = from.path();
     let (mut entries, mut bytes) = (0, 0);
     let mut rest = vec![PathBuf::new()];
     while let Some(inside) = rest.pop() {

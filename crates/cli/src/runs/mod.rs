@@ -27,6 +27,7 @@ use cap_std::fs::OpenOptions;
 use crate::failure::Failure;
 use numbers::Numbers;
 
+pub(crate) use copy::Template;
 pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
 pub(crate) use open::{open, work_of};
@@ -102,7 +103,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// Whatever keeps it from being made.
-    pub(crate) fn fill(&self, template: Option<&Path>) -> Result<(), Failure> {
+    pub(crate) fn fill(&self, template: Option<&Template>) -> Result<(), Failure> {
         let work = self.work();
         match template {
             Some(template) => copy::folder(template, &work)?,
@@ -137,7 +138,7 @@ impl Drop for RunFolder {
 ///
 /// # Errors
 /// As a copy of it would.
-pub(crate) fn check_template(template: Option<&Path>, state_dir: &Path) -> Result<(), Failure> {
+pub(crate) fn check_template(template: Option<&Template>, state_dir: &Path) -> Result<(), Failure> {
     template.map_or(Ok(()), |template| copy::check(template, state_dir))
 }
 
@@ -161,7 +162,7 @@ impl Drop for Throwaway {
 ///
 /// # Errors
 /// Whatever keeps it from being made.
-pub(crate) fn throwaway(template: Option<&Path>) -> Result<Throwaway, Failure> {
+pub(crate) fn throwaway(template: Option<&Template>) -> Result<Throwaway, Failure> {
     let refuse = |error| Failure::io("make a folder in", &std::env::temp_dir(), &error);
     let folder = tempfile::tempdir().map_err(refuse)?;
     if let Some(template) = template {

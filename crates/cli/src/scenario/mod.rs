@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::input::{self, Text};
+use crate::runs::Template;
 
 /// The largest scenario, in bytes.
 const LIMIT: u64 = 4 << 20;
@@ -21,7 +22,14 @@ pub(crate) struct FromFile {
     /// The text as it was read: a run keeps a copy, so that it can be resumed whatever becomes of the file.
     pub(crate) source: Text,
     /// The folder that its paths are relative to.
-    pub(crate) base: PathBuf,
+    base: PathBuf,
+}
+
+impl FromFile {
+    /// The folder that a copy is made of, if it names one.
+    pub(crate) fn template(&self) -> Option<Template> {
+        self.scenario.folder.as_ref().map(|folder| Template::new(&self.base, folder))
+    }
 }
 
 /// Reads and checks a scenario.

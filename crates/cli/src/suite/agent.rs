@@ -16,8 +16,7 @@ pub(super) fn play(path: &Path) -> Result<Shown, Failure> {
     let mut options = Options::default();
     let calls_files = scenario.calls().any(|call| FILE_TOOLS.contains(&call.tool.as_str()));
     let folder = if calls_files || scenario.folder.is_some() {
-        let template = scenario.folder.as_ref().map(|folder| file.base.join(folder));
-        Some(runs::throwaway(template.as_deref())?)
+        Some(runs::throwaway(file.template().as_ref())?)
     } else {
         None
     };
