@@ -1,6 +1,6 @@
 //! Files and standard input, with limits.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -30,15 +30,111 @@ pub(crate) fn name_of(path: &str) -> String {
 /// # Errors
 /// A file that cannot be read, is a folder, is larger, or is no text; the latter with the place.
 pub(crate) fn read_text(path: &str, limit: u64) -> Result<Text, Failure> {
-    let name = name_of(path);
-    let from = open(path).map_err(|error| unreadable(path, &error))?;
-    whole(from, &name, limit)
+    let bytes = if path == "-" { bounded(io::stdin().lock(), limit) } else { read(Path::new(path), limit) };
+    text(bytes.map_err(|error| unreadable(path, &error))?, &name_of(path))
+}
+
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// Those of [`file`], and [`io::ErrorKind::FileTooLarge`] with the size and the limit.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    contents(file(path)?, limit)
+}
+
+/// The same, of a file that is open.
+///
+/// # Errors
+/// Those of the operating system, and [`io::ErrorKind::FileTooLarge`] with the size and the limit.
+pub(crate) fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
+    let about = file.metadata()?;
+    if about.is_file() && about.len() > limit {
+        return Err(too_large(&format!("{} bytes,", about.len()), limit));
+    }
+    bounded(file, limit)
+}
+
+/// Reads all that is left, which is at most `limit` bytes.
+fn bounded(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(too_large("", limit)) } else { Ok(bytes) }
+}
+
+fn too_large(size: &str, limit: u64) -> io::Error {
+    let space = if size.is_empty() { "" } else { " " };
+    let why = format!("it has {size}{space}more than the {limit} bytes that are read of such a file");
+    io::Error::new(io::ErrorKind::FileTooLarge, why)
+}
+
+/// Opens a file to be read.
+///
+/// # Errors
+/// Those of [`opened`].
+pub(crate) fn file(path: &Path) -> io::Result<File> {
+    opened(File::options().read(true), path, Links::Followed)
+}
+
+/// What becomes of a link in the place of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    Followed,
+    /// Its target may be the choice of another user.
+    Refused,
+}
+
+/// Opens a file. A pipe in its place would hold the process until its other end is opened.
+///
+/// # Errors
+/// Those of the operating system; [`io::ErrorKind::IsADirectory`]; [`io::ErrorKind::Unsupported`] for a pipe and a device, and for a link that
+/// is not followed. What the process has open already may be a pipe, as `/dev/stdin` and the `<(…)` of a shell.
+pub(crate) fn opened(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
+    const IS_OPEN: [&str; 3] = ["/dev/fd", "/dev/stdin", "/proc/self/fd"];
+    if IS_OPEN.iter().any(|place| path.starts_with(place)) {
+        return options.open(path);
+    }
+    let no_file = |what: &str| io::Error::new(io::ErrorKind::Unsupported, format!("it is {what}"));
+    let is_link = || links == Links::Refused && fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+    let file = match unblocked(options, links).open(path) {
+        Ok(file) => file,
+        Err(_) if is_link() => return Err(no_file("a link, and links are not followed")),
+        // A pipe that is opened to be written, and that no process reads.
+        Err(_) if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) => {
+            return Err(no_file(PIPE));
+        }
+        Err(error) => return Err(error),
+    };
+    let about = file.metadata()?;
+    match about.is_file() {
+        true => Ok(file),
+        false if about.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        false => Err(no_file(PIPE)),
+    }
+}
+
+const PIPE: &str = "a pipe or a device, and no file";
+
+#[cfg(unix)]
+fn unblocked(options: &mut OpenOptions, links: Links) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use rustix::fs::OFlags;
+    let links = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
+    options.custom_flags((OFlags::NONBLOCK | links).bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn unblocked(options: &mut OpenOptions, _: Links) -> &mut OpenOptions {
+    options
 }
 
 /// The failure of a file that cannot be read, with the name that may be meant where there is no such file.
 pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     let name = name_of(path);
     let failure = Failure::io("read", Path::new(&name), error);
+    if error.kind() == io::ErrorKind::Unsupported {
+        return failure.with_help(format!("`-` reads standard input: `… - < {path}`"));
+    }
     match nearest(Path::new(path)).filter(|_| error.kind() == io::ErrorKind::NotFound) {
         Some(near) => failure.with_help(format!("did you mean {near}?")),
         None => failure,
@@ -65,15 +161,10 @@ fn nearest(path: &Path) -> Option<String> {
 /// # Errors
 /// As [`read_text`].
 pub(crate) fn whole(from: impl Read, name: &str, limit: u64) -> Result<Text, Failure> {
-    let mut bytes = Vec::new();
-    from.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::io("read", Path::new(name), &error))?;
-    if bytes.len() as u64 > limit {
-        return Err(Failure::new(format!(
-            "{name} has more than the {limit} bytes that are read of such a file"
-        )));
-    }
+    text(bounded(from, limit).map_err(|error| Failure::io("read", Path::new(name), &error))?, name)
+}
+
+fn text(mut bytes: Vec<u8>, name: &str) -> Result<Text, Failure> {
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);
     }
@@ -109,22 +200,25 @@ pub(crate) fn line(path: &str, number: u64) -> Option<String> {
     if path == "-" {
         return None;
     }
-    let mut lines = open(path).ok()?.split(b'\n');
-    let line = lines.nth(usize::try_from(number.checked_sub(1)?).ok()?)?.ok()?;
+    let mut from = open(path).ok()?;
+    for _ in 1..number {
+        from.skip_until(b'\n').ok()?;
+    }
+    let mut line = Vec::new();
+    if from.take(TEXT_LIMIT).read_until(b'\n', &mut line).ok()? == 0 {
+        return None;
+    }
+    line.pop_if(|last| *last == b'\n');
     String::from_utf8(line).ok()
 }
 
 /// Opens a file, or standard input for `-`, to be read line by line.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Those of [`file`].
 pub(crate) fn open(path: &str) -> io::Result<Box<dyn BufRead>> {
     if path == "-" {
         return Ok(Box::new(io::stdin().lock()));
     }
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
-    Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
+    Ok(Box::new(BufReader::with_capacity(64 << 10, file(Path::new(path))?)))
 }

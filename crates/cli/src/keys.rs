@@ -1,13 +1,18 @@
 //! Where keys come from: a file, or the variable `RUNSTATE_KEY`.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use runstate::snapshot::Keyring;
 
 use crate::failure::Failure;
+use crate::input;
 
 /// The variable that has keys, with `;` between lines.
 pub(crate) const VARIABLE: &str = "RUNSTATE_KEY";
+
+/// The most bytes of a key file.
+const MOST: u64 = 64 << 10;
 
 const HELP: &str = "a line has the name of a key, a space and 64 hexadecimal digits: \
                     `echo \"k1 $(openssl rand -hex 32)\" > runstate.key`";
@@ -35,10 +40,10 @@ pub(crate) fn keep_out_of(folder: &Path, key_file: Option<&Path>) -> Result<(), 
 /// A file that cannot be read, and a text that is no keyring.
 pub(crate) fn read(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
     if let Some(path) = file {
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, &error))?;
-        let keys =
-            text.parse().map_err(|why| Failure::new(format!("{}: {why}", path.display())).with_help(HELP));
-        return keys.map(Some);
+        let text = input::read(path, MOST).map_err(|error| Failure::io("read", path, &error))?;
+        let refused = |why: &dyn Display| Failure::new(format!("{}: {why}", path.display())).with_help(HELP);
+        let text = String::from_utf8(text).map_err(|error| refused(&error.utf8_error()))?;
+        return text.parse().map(Some).map_err(|why| refused(&why));
     }
     let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
     let text = text.to_str().unwrap_or_default().replace(';', "\n");

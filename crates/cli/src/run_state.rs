@@ -12,8 +12,8 @@ use crate::input;
 use crate::output::{Output, complain, printable};
 use crate::run_log::Told;
 
-/// One more byte than is read of such a file, so that a larger one is noticed.
-const MOST: u64 = (16 << 20) + 1;
+/// The most bytes of such a file.
+const MOST: u64 = 16 << 20;
 
 /// Is it the state of a governed run? By its name, or by what a JSON file begins with.
 pub(crate) fn is_one(path: &str) -> bool {
@@ -39,14 +39,9 @@ pub(crate) struct CheckedState {
 impl CheckedState {
     /// Looks at a file.
     pub(crate) fn of(path: &str) -> Self {
-        let mut bytes = Vec::new();
-        let read = input::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
-        let found = match read {
+        let found = match input::read(Path::new(path), MOST) {
             Err(error) => Err(format!("cannot read {path}: {error}")),
-            Ok(length) if length as u64 == MOST => {
-                Err(format!("{path} has more than the {} bytes that are read of such a file", MOST - 1))
-            }
-            Ok(_) => check_state(&bytes, Some(now())).map_err(|why| format!("{path}: {why}")),
+            Ok(bytes) => check_state(&bytes, Some(now())).map_err(|why| format!("{path}: {why}")),
         };
         CheckedState { name: path.to_owned(), found, is_alone: false }
     }

@@ -1,30 +1,19 @@
 //! Files that are there as a whole or not at all, after a crash too.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
+
+use runstate::files::{Disk, RealDisk};
+
+use crate::failure::Failure;
 
 /// Replaces a file: a reader, or a start after a crash, finds the old content or the new, never a part.
 ///
-/// The new content is written beside the file, synced, and renamed over it; then the folder is synced.
-///
 /// # Errors
-/// Those of the operating system. The old content is then still in place.
+/// Those of the operating system.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_os_string();
-    name.push(".new");
-    let beside = path.with_file_name(name);
-    // One that a crash has left, or a link that was put there: it is not followed.
-    match fs::remove_file(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let written = write_synced(&beside, content).and_then(|()| fs::rename(&beside, path));
-    if let Err(error) = written {
-        drop(fs::remove_file(&beside));
-        return Err(error);
-    }
-    sync_folder_of(path)
+    runstate::files::replace(&RealDisk, path, content)
 }
 
 /// Makes a folder and those that it is in, durably. On Unix no other user of the machine looks into those that it makes: what
@@ -46,16 +35,21 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder that no other user of the machine looks into.
-#[cfg(unix)]
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().mode(0o700).create(folder)
+/// Makes a folder in the folder of all runs, as [`make_folders`] does. A link is not followed: another user may have put it there.
+///
+/// # Errors
+/// Those of the operating system, and a link.
+pub(super) fn make_own_folder(folder: &Path) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::io("make the folder", folder, &error);
+    if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
+        return Err(failed(io::Error::other("it is a link, and links are not followed")));
+    }
+    make_folders(folder).map_err(failed)
 }
 
-#[cfg(not(unix))]
+/// Makes a folder that no other user of the machine looks into.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir(folder)
+    RealDisk.create_private_folder(folder)
 }
 
 /// Makes all durable that is in a folder.
@@ -69,7 +63,7 @@ pub(super) fn sync_below(folder: &Path) -> io::Result<()> {
             let entry = entry?;
             if entry.file_type()?.is_dir() { open.push(entry.path()) } else { sync_file(&entry.path())? }
         }
-        sync_folder(&folder)?;
+        RealDisk.sync_folder(&folder)?;
     }
     Ok(())
 }
@@ -81,12 +75,6 @@ fn sync_file(path: &Path) -> io::Result<()> {
     } else {
         File::options().append(true).open(path)?.sync_all()
     }
-}
-
-fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = private(File::options().write(true).create_new(true)).open(path)?;
-    file.write_all(content)?;
-    file.sync_all()
 }
 
 /// For its user alone, if it is made.
@@ -103,20 +91,8 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// A name is durable once the folder that has it is.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent),
-        _ => sync_folder(Path::new(".")),
-    }
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    RealDisk.sync_folder(parent.unwrap_or(Path::new(".")))
 }
 
 #[cfg(all(test, unix))]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::durable::private;
 use crate::failure::Failure;
+use crate::input::{Links, opened};
 
 /// How long one is waited for. Who has it writes and syncs a file meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,7 +21,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Those of the operating system, and a lock that another process has for so long.
 pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, Failure> {
     let failed = |error| Failure::io("lock", path, &error);
-    let file = private(File::options().append(true).create(true)).open(path).map_err(failed)?;
+    let file =
+        opened(private(File::options().append(true).create(true)), path, Links::Refused).map_err(failed)?;
     let mut left = patience;
     loop {
         match file.try_lock() {

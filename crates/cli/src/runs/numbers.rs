@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::durable::{make_folders, replace};
+use super::durable::{make_own_folder, replace};
 use super::lock::{PATIENCE, lock};
 use crate::failure::Failure;
+use crate::input::{Links, contents, opened};
 
 /// The folder that has the highest number of each name. No run is called so: ids end with a number.
 const FOLDER: &str = "numbers";
@@ -16,6 +17,9 @@ const LOCK: &str = ".lock";
 
 /// What it was called before, when a scenario of that name could not run: an empty file is what is left of it.
 const OLD_LOCK: &str = "lock";
+
+/// The most bytes of a number and the line feed behind it.
+const MOST: u64 = 64;
 
 /// What is known of the numbers of one name, while nobody else gives one.
 #[derive(Debug)]
@@ -33,23 +37,26 @@ impl Numbers {
     /// Those of the operating system, a file that holds something else, and another process that does not go on.
     pub(super) fn of(state_dir: &Path, name: &str) -> Result<Self, Failure> {
         let folder = state_dir.join(FOLDER);
-        make_folders(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
+        make_own_folder(&folder)?;
         let locked = lock(&folder.join(LOCK), PATIENCE)?;
         let path = folder.join(name);
-        if fs::symlink_metadata(&path).is_ok_and(|about| !about.is_file()) {
-            return Err(Failure::new(format!(
-                "{}: expected a file with a number, got something else",
-                path.display()
-            ))
-            .with_help("remove it"));
-        }
-        let kept = match fs::read_to_string(&path) {
+        let read = opened(File::options().read(true), &path, Links::Refused);
+        let kept = match read
+            .and_then(|file| contents(file, MOST))
+            .map(|it| String::from_utf8_lossy(&it).into_owned())
+        {
             Ok(text) if text.is_empty() && name == OLD_LOCK => 0,
             Ok(text) => text.trim().parse().map_err(|_| {
                 Failure::new(format!("{}: expected a number, got {text:?}", path.display()))
                     .with_help("write the highest number into it that a run of that name has had")
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::IsADirectory) =>
+            {
+                let got = format!("{}: expected a file with a number: {error}", path.display());
+                return Err(Failure::new(got).with_help("remove it"));
+            }
             Err(error) => return Err(Failure::io("read", &path, &error)),
         };
         // Folders may be there of runs that were made before numbers were kept.

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::durable::make_folders;
+use super::durable::make_own_folder;
 use super::lock::{PATIENCE, lock};
 use super::open::{below, is_a_name, work_of};
 use super::owner::{Owner, Token, mark_of, owner};
 use crate::failure::Failure;
+use crate::input::{Links, opened};
 
 /// The folder of the notes. No run is called so: ids end with a number.
 const FOLDER: &str = "removed";
@@ -58,7 +59,7 @@ impl Notes {
     /// Those of the operating system, and another process that does not go on.
     pub(crate) fn take(state_dir: &Path) -> Result<Self, Failure> {
         let folder = state_dir.join(FOLDER);
-        make_folders(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
+        make_own_folder(&folder)?;
         Ok(Notes { state_dir: state_dir.to_owned(), _lock: lock(&folder.join(LOCK), PATIENCE)? })
     }
 
@@ -81,8 +82,8 @@ impl Notes {
         let entries = fs::read_dir(self.state_dir.join(FOLDER)).into_iter().flatten().flatten();
         let notes = entries.filter_map(|entry| {
             let run = entry.file_name().into_string().ok().filter(|run| is_a_name(run))?;
-            entry.file_type().ok().filter(fs::FileType::is_file)?;
-            let token = Token::read(File::open(entry.path()).ok()?).ok()??;
+            let file = opened(File::options().read(true), &entry.path(), Links::Refused).ok()?;
+            let token = Token::read(file).ok()??;
             Some(Note { state_dir: self.state_dir.clone(), run, token })
         });
         notes.collect()

@@ -1,6 +1,5 @@
 //! What was played, held against what is expected.
 
-use std::fs;
 use std::io;
 
 use runstate::trace::{Report, Rulebook, Verdict as Conforms, check};
@@ -8,6 +7,7 @@ use similar::TextDiff;
 
 use super::Subject;
 use crate::failure::Failure;
+use crate::input::{self, TEXT_LIMIT};
 use crate::runs;
 
 /// A scenario, and what was found.
@@ -57,7 +57,7 @@ pub(crate) fn compare(subject: &Subject, book: &Rulebook, accept: bool) -> Case 
 
 fn held_against(subject: &Subject, text: &str, accept: bool) -> Result<Verdict, Failure> {
     let path = subject.expected();
-    let expected = match fs::read(&path) {
+    let expected = match input::read(&path, TEXT_LIMIT) {
         // A checkout may have turned the ends of lines.
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).replace("\r\n", "\n")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

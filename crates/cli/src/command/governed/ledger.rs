@@ -1,7 +1,6 @@
 //! `runstate governed verify-ledger`
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use runstate::governed::{LedgerFaultKind, LedgerReport, verify_ledger};
@@ -42,8 +41,9 @@ pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
         seen.push(path);
         // A ledger may name itself, or one that was looked at.
         if before.is_file() && !seen.iter().any(|path| Path::new(path) == before) {
-            let from = File::open(&before).map_err(|error| Failure::io("read", &before, &error))?;
-            next = Some((before.to_string_lossy().into_owned(), Box::new(BufReader::new(from))));
+            let from = input::open(&before.to_string_lossy())
+                .map_err(|error| Failure::io("read", &before, &error))?;
+            next = Some((before.to_string_lossy().into_owned(), from));
         }
     }
     Ok(if is_sound { Exit::Good } else { Exit::Bad })
