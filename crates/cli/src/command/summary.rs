@@ -130,8 +130,8 @@ impl Summary {
             line("answer", cut(&exact(answer)));
         }
         line("store", opened.url());
-        if Spec::of(&self.loaded).is_ok() {
-            line("folder", opened.work_of(self.id()).display().to_string());
+        if let Some(folder) = opened.work_of(self.id()).filter(|_| Spec::of(&self.loaded).is_ok()) {
+            line("folder", folder.display().to_string());
         }
     }
 
@@ -158,7 +158,7 @@ impl Summary {
         run["waiting"] = self.waits.iter().map(waiting_to_json).collect();
         run["unreadable"] = json!(self.state.as_ref().and_then(|state| state.as_ref().err()));
         run["store"] = opened.url().into();
-        run["folder"] = json!(Spec::of(&self.loaded).ok().map(|_| opened.work_of(self.id())));
+        run["folder"] = json!(Spec::of(&self.loaded).ok().and_then(|_| opened.work_of(self.id())));
         run
     }
 }

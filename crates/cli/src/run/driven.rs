@@ -76,8 +76,8 @@ impl Driven {
         &self.loaded.info.id
     }
 
-    /// The folder that its tools work in.
-    pub(super) fn folder(&self) -> PathBuf {
+    /// The folder that its tools work in, where there is a folder of all runs.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
         self.opened.work_of(self.id())
     }
 

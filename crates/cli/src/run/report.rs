@@ -44,7 +44,9 @@ pub(crate) fn report(
     out.text(&format!("\n{}\n", timeline(driven)?));
     out.text(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
-    out.line(&printable(&format!("folder   {}", driven.folder().display())));
+    if let Some(folder) = driven.folder() {
+        out.line(&printable(&format!("folder   {}", folder.display())));
+    }
     let (id, place) = (quoted(id), place.to_repeat());
     let note = place.note();
     out.line(&format!("look at it again with: runstate show {id}{place}{note}"));

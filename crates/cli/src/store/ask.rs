@@ -74,9 +74,9 @@ impl Opened {
         self.state_dir.as_deref()
     }
 
-    /// The folder that the tools of a run work in.
-    pub(crate) fn work_of(&self, run: &str) -> PathBuf {
-        runs::work_of(self.state_dir.as_deref().unwrap_or(Path::new("")), run)
+    /// The folder that the tools of a run work in, where there is a folder of all runs.
+    pub(crate) fn work_of(&self, run: &str) -> Option<PathBuf> {
+        self.state_dir.as_deref().map(|state_dir| runs::work_of(state_dir, run))
     }
 
     /// What else is to be said on the command line so that this store is meant: for hints.
