@@ -88,3 +88,56 @@ impl Spec {
 fn has_files(scenario: &Scenario) -> bool {
     scenario.folder.is_some() || scenario.calls().any(|call| FILE_TOOLS.contains(&call.tool.as_str()))
 }
+
+#[cfg(test)]
+mod tests {
+    use runstate::store::{NewRun, RunInfo};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Values that another program may have put there.
+    #[test]
+    fn a_specification_of_any_shape_is_read_or_refused() {
+        let token = "0123456789abcdef0123456789abcdef";
+        let good = json!({"kind": "scenario", "scenario": "name: a\nmessage: go\nmodel: [{text: done}]\n", "token": token});
+        let of = |spec: Value| {
+            let info = RunInfo::created(&NewRun::new("a-1", Value::Null, 0));
+            let parts = runstate::store::Parts {
+                info,
+                spec,
+                traced: 0,
+                run: None,
+                calls: vec![],
+                decisions: vec![],
+                messages: vec![],
+                values: vec![],
+            };
+            Spec::of(&Loaded::from_parts(parts).unwrap())
+        };
+        assert!(of(good.clone()).unwrap().scenario().is_ok());
+        let odd = [
+            Value::Null,
+            json!(1),
+            json!([]),
+            json!({}),
+            json!("../.."),
+            json!("F".repeat(32)),
+            json!("\u{1b}"),
+            json!("x".repeat(100_000)),
+        ];
+        for field in ["kind", "scenario", "token"] {
+            for value in &odd {
+                let mut spec = good.clone();
+                spec[field] = value.clone();
+                let read = of(spec);
+                if field == "token" && !value.is_null() {
+                    assert!(read.is_err(), "{value}");
+                } else if let Ok(spec) = read {
+                    drop(spec.scenario());
+                }
+            }
+        }
+        odd.into_iter().for_each(|spec| assert!(of(spec).is_err()));
+    }
+}

@@ -47,7 +47,6 @@ fn a_reader_that_goes_away_is_no_error() {
     let session = Session::new();
     let mut child = session.command(&["list", "--format", "json"]).spawn().unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    let said = session.said(&["list"], &child.wait_with_output().unwrap());
+    assert_eq!((said.code, &*said.stderr), (Some(0), ""));
 }

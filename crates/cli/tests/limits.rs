@@ -73,6 +73,37 @@ fn the_folder_of_a_scenario_has_256_mib_and_no_more() {
     assert!(said.code == Some(2) && said.stderr.contains("or 268435456 bytes"), "{}", said.shown());
 }
 
+#[test]
+fn a_stream_scenario_has_4_mib_and_no_more() {
+    let session = Session::new();
+    let scenario = "name: big\nstreams: [{attempts: [{script: [{token: done}, complete]}]}]\n";
+    let of = |bytes: usize| format!("{scenario}#{}", "x".repeat(bytes - scenario.len() - 1));
+    session.write("most.stream.yaml", of(4 << 20)).write("more.stream.yaml", of((4 << 20) + 1));
+    let said = session.run(&["stream", "most.stream.yaml"]);
+    assert!(!said.stderr.contains("4194304 bytes"), "{}", said.shown());
+    let said = session.run(&["stream", "more.stream.yaml"]);
+    assert!(said.code == Some(2) && said.stderr.contains("more than the 4194304 bytes"), "{}", said.shown());
+}
+
+#[test]
+fn a_file_of_a_tool_has_1_mib_if_nothing_else_is_said() {
+    let session = Session::new();
+    session.write("f/most", "x".repeat(1 << 20)).write("f/more", "x".repeat((1 << 20) + 1));
+    let call = |name: &str| format!("{{id: {name}, tool: read_file, arguments: {{path: {name}}}}}");
+    let calls = ["most", "more"].map(call).join(", ");
+    session.write(
+        "s.yaml",
+        format!("name: files\nmessage: go\nfolder: f\nmodel:\n  - calls: [{calls}]\n  - text: done\n"),
+    );
+    assert_eq!(session.run(&["run", "s.yaml"]).code, Some(0));
+    let json: Value =
+        serde_json::from_str(&session.run(&["show", "files-1", "--format", "json"]).stdout).unwrap();
+    let calls = json["run"]["calls"].as_array().unwrap();
+    let error = |id: &str| calls.iter().find(|call| call["call"] == id).unwrap()["error"].to_string();
+    assert_eq!(error("most"), "null");
+    assert!(error("more").contains("1048576 bytes"), "{}", error("more"));
+}
+
 /// The tools of a run have limits on paths, listings and files.
 #[test]
 fn file_tools_have_limits() {
@@ -114,4 +145,38 @@ fn file_tools_have_limits() {
         of("file_more")
     );
     assert_eq!(of("list_more")["warning"], "1 more entries are left out");
+}
+
+#[test]
+fn what_is_read_whole_is_refused_above_its_limit_with_its_size() {
+    let session = Session::new();
+    session.write("s.yaml", SCENARIO);
+    assert_eq!(session.run(&["test", "s.yaml", "--accept"]).code, Some(0));
+    let of_bytes = |path: &str, bytes: u64| {
+        fs::File::options().write(true).open(session.path(path)).unwrap().set_len(bytes).unwrap();
+    };
+    // It has no blocks.
+    of_bytes("s.trace", 64 << 20);
+    assert_eq!(session.run(&["test", "s.yaml", "--accept"]).code, Some(0));
+    of_bytes("s.trace", (64 << 20) + 1);
+    let said = session.run(&["test", "s.yaml", "--accept"]);
+    let told = "it has 67108865 bytes, more than the 67108864 bytes that are read of such a file";
+    assert!(said.code == Some(2) && said.shown().contains(told), "{}", said.shown());
+
+    let key = format!("k1 {}\n", "ab".repeat(32));
+    let keys = |bytes: usize| format!("{key}{}", "\n".repeat(bytes - key.len()));
+    session.write("most.key", keys(64 << 10)).write("more.key", keys((64 << 10) + 1));
+    let runs = |keys: &str| session.run(&["run", "s.yaml", "--key-file", keys, "--state-dir", "runs"]);
+    assert_eq!(runs("most.key").code, Some(0));
+    let said = runs("more.key");
+    assert!(said.code == Some(2) && said.stderr.contains("more than the 65536 bytes"), "{}", said.shown());
+    session.write("odd.key", [key.trim_end().as_bytes(), &[0xff]].concat());
+    let said = runs("odd.key");
+    assert!(said.code == Some(2) && said.stderr.contains("invalid utf-8"), "{}", said.shown());
+
+    session.write("runs/numbers/big", format!("{:>64}", 7));
+    assert!(runs("most.key").stdout.contains("big-8"));
+    session.write("runs/numbers/big", format!("{:>65}", 7));
+    let said = runs("most.key");
+    assert!(said.code == Some(2) && said.stderr.contains("more than the 64 bytes"), "{}", said.shown());
 }

@@ -19,6 +19,34 @@ fn a_folder_of_a_scenario_that_is_a_link_is_refused() {
     assert!(said.code == Some(2) && said.stderr.contains("links are not followed"), "{}", said.shown());
     let said = session.run(&["test", "s.yaml"]);
     assert!(said.code == Some(2), "{}", said.shown());
+    // Nor a folder behind a link.
+    session
+        .write("deep.yaml", FILES.replace("message:", "folder: there/sub\nmessage:"))
+        .write("secret/sub/a.txt", "secret");
+    let said = session.run(&["run", "deep.yaml", "--state-dir", "runs"]);
+    assert!(said.code == Some(2) && said.stderr.contains("links are not followed"), "{}", said.shown());
+}
+
+/// The user names the file of the scenario, and so its folder.
+#[test]
+fn a_scenario_in_a_linked_folder_has_the_folders_beside_it() {
+    let session = Session::new();
+    for (name, folder) in [("here", "."), ("beside", "./inner/.")] {
+        let scenario = FILES.replace("name: files", &format!("name: {name}"));
+        session.write(
+            &format!("project/{name}.yaml"),
+            scenario.replace("message:", &format!("folder: {folder}\nmessage:")),
+        );
+    }
+    session.write("project/inner/mine.txt", "mine").write("project/mine.txt", "mine");
+    symlink(session.path("project"), session.path("link")).unwrap();
+    for path in ["link/here.yaml", "link/beside.yaml", "project/here.yaml"] {
+        let said = session.run(&["run", path, "--state-dir", "runs"]);
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+    }
+    let mut inside = session.command(&["run", "here.yaml", "--state-dir", "../runs"]);
+    let output = inside.current_dir(session.path("link")).output().unwrap();
+    assert_eq!(session.said(&["run", "here.yaml"], &output).code, Some(0));
 }
 
 #[test]
@@ -30,6 +58,79 @@ fn the_number_of_a_run_is_not_written_through_a_link() {
     session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
     assert_eq!(session.read("mine.txt"), "mine");
     assert_eq!(session.read("runs/numbers/files"), "1\n");
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_of_a_store_is_refused() {
+    for (store, places) in [
+        ("sqlite:there/runs.db", &["there/runs.db"][..]),
+        ("file:there", &["there/store.json", "there/runs", "there/locks", "there/removed"]),
+    ] {
+        let session = Session::new();
+        session.write("s.yaml", FILES).write("mine.txt", "mine").write("folder/mine.txt", "mine");
+        let place = ["--store", store, "--state-dir", "runs"];
+        let say = |args: &[&str]| session.run(&[args, &place[..]].concat());
+        for there in places {
+            let (is_file, link) = (there.contains('.'), session.path(there));
+            for target in ["mine.txt", "folder", "nothing"] {
+                assert_eq!(say(&["run", "s.yaml"]).code, Some(0));
+                let aside = session.path("aside");
+                let was = fs::rename(&link, &aside);
+                symlink(session.path(target), &link).unwrap();
+                let said = say(&["run", "--detach", "s.yaml"]);
+                let pruned = say(&["prune", "--older-than", "1ms"]);
+                let is_refused = [&said, &pruned].iter().any(|said| said.code == Some(2));
+                assert!(is_refused, "{there} {target}: {} {}", said.shown(), pruned.shown());
+                assert!(!session.path("nothing").exists(), "{there}");
+                assert_eq!(session.read("mine.txt"), "mine");
+                assert_eq!(fs::read_dir(session.path("folder")).unwrap().count(), 1, "{there} {is_file}");
+                fs::remove_file(&link).unwrap();
+                if was.is_ok() {
+                    fs::rename(&aside, &link).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_link_in_the_folder_of_a_run_of_a_store_is_refused() {
+    for name in ["", "state.json", "spec.json", "trace.jsonl"] {
+        let attacked = Attacked::with("file:store", &[]);
+        let session = &attacked.session;
+        let run = fs::read_dir(session.path("store/runs")).unwrap().next().unwrap().unwrap().path();
+        let link = if name.is_empty() { run } else { run.join(name) };
+        fs::rename(&link, session.path("aside")).unwrap();
+        symlink(session.path("aside"), &link).unwrap();
+        let said = session.run(&["worker", "--once", "--store", "file:store", "--state-dir", "runs"]);
+        assert!(said.code.is_some_and(|code| code > 0), "{name}: {}", said.shown());
+        let said = session.run(&["show", "files-1", "--store", "file:store", "--state-dir", "runs"]);
+        assert!(said.code == Some(2) || name == "trace.jsonl", "{name}: {}", said.shown());
+        assert!(
+            said.shown().contains("links are not followed") || name == "trace.jsonl",
+            "{name}: {}",
+            said.shown()
+        );
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_the_numbers_and_locks_is_refused() {
+    for place in ["numbers", "numbers/.lock", "numbers/files"] {
+        let session = Session::new();
+        session.write("s.yaml", FILES).write("there/mine.txt", "mine").write("mine.txt", "7\n");
+        fs::create_dir_all(session.path("runs/numbers")).unwrap();
+        if place == "numbers" {
+            fs::remove_dir(session.path("runs/numbers")).unwrap();
+            symlink(session.path("there"), session.path("runs/numbers")).unwrap();
+        } else {
+            symlink(session.path("mine.txt"), session.path(&format!("runs/{place}"))).unwrap();
+        }
+        let said = session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
+        assert!(said.code == Some(2) && said.stderr.contains("links are not followed"), "{}", said.shown());
+        assert_eq!(session.read("mine.txt"), "7\n");
+        assert_eq!(fs::read_dir(session.path("there")).unwrap().count(), 1, "{place}");
+    }
 }
 
 #[test]
@@ -45,7 +146,7 @@ fn what_is_stored_is_for_its_user_alone_in_a_folder_of_others() {
         let program = env!("CARGO_BIN_EXE_runstate");
         let run = format!("umask 0; exec {program} run s.yaml --state-dir there --store {store}");
         let output = Command::new("sh").args(["-c", &run]).current_dir(session.path("")).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+        assert_eq!(session.said(&["run", "s.yaml"], &output).code, Some(0), "{output:?}");
         let mut open = vec![session.path("there")];
         while let Some(folder) = open.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
@@ -100,7 +201,8 @@ fn a_folder_that_is_swapped_while_it_is_copied_brings_nothing_else() {
     for swapped in ["template", "template/inner"] {
         let swapper = Swapper::of(&session.path(swapped), &session.path("secret"));
         for _ in 0..25 {
-            session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
+            let said = session.run(&["run", "--detach", "s.yaml", "--state-dir", "runs"]);
+            assert!(matches!(said.code, Some(0 | 2)), "{}", said.shown());
         }
         drop(swapper);
     }
@@ -127,31 +229,20 @@ fn a_folder_that_is_swapped_while_a_run_is_driven_leads_nowhere() {
         let (place, victim) =
             if inner { ("runs/files-1/work", "victim/work") } else { ("runs/files-1", "victim") };
         let swapper = Swapper::of(&session.path(place), &session.path(victim));
-        for _ in 0..15 {
-            session.run(&[
-                "worker",
-                "--once",
-                "--put-off",
-                "1ms",
-                "--store",
-                attacked.store,
-                "--state-dir",
-                "runs",
-            ]);
-        }
-        session.run(&["cancel", "files-1", "--store", attacked.store, "--state-dir", "runs"]);
+        let place = ["--store", attacked.store, "--state-dir", "runs"];
+        let ends = |args: &[&str], codes: &[i32]| {
+            let said = session.run(&[args, &place[..]].concat());
+            assert!(said.code.is_some_and(|code| codes.contains(&code)), "{}", said.shown());
+        };
+        // It is driven, or is put off.
+        let work = || ends(&["worker", "--once", "--put-off", "1ms"], &[0, 1]);
+        (0..15).for_each(|_| work());
+        // It is over perhaps.
+        ends(&["cancel", "files-1"], &[0, 1]);
         for _ in 0..10 {
-            session.run(&[
-                "worker",
-                "--once",
-                "--put-off",
-                "1ms",
-                "--store",
-                attacked.store,
-                "--state-dir",
-                "runs",
-            ]);
-            session.run(&["prune", "--older-than", "1ms", "--store", attacked.store, "--state-dir", "runs"]);
+            work();
+            // Its folder is left for the next time, where it is not in its place.
+            ends(&["prune", "--older-than", "1ms"], &[0, 2]);
         }
         drop(swapper);
         attacked.assert_nothing_happened();

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 
 use serde_json::Value;
 
-use crate::session::{Said, Session};
+use crate::session::{Said, Session, harmless};
 use crate::stores;
 
 /// The kinds of stores that the command knows.
@@ -169,7 +169,7 @@ impl Ended {
 
     /// Waits for its end: the exit code, and what it complained about.
     pub(crate) fn wait(mut self) -> (Option<i32>, String) {
-        let output = self.0.take().unwrap().wait_with_output().unwrap();
+        let output = harmless("a worker", self.0.take().unwrap().wait_with_output().unwrap());
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     }
 }

@@ -217,7 +217,7 @@ fn a_store_is_named_by_a_url() {
     assert_eq!(said.code, Some(0), "{}", said.shown());
     assert!(session.path("here/store.db").is_file() && !session.path("home/runstate/runs/runs.db").exists());
     let by_env = session.command(&["runs"]).env("RUNSTATE_STORE", "sqlite:here/store.db").output().unwrap();
-    assert!(String::from_utf8(by_env.stdout).unwrap().contains("done-1"));
+    assert!(session.said(&["runs"], &by_env).stdout.contains("done-1"));
 
     session.write("foreign.db", "this is no database").write("empty/x", "").write("s.txt", "x");
     let mut shown = String::new();

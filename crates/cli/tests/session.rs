@@ -16,14 +16,26 @@ pub(crate) const SECRET: &str = "S3CRET-0f9d27";
 /// The key of the tests that store runs under one.
 const KEY: &str = "abababababababababababababababababababababababababababababababab";
 
+/// The password of a user of a database begins so.
+pub(crate) const SESAME: &str = "open-sesame";
+
 /// No output has a character that moves or changes the text on a terminal, nor a secret.
 #[track_caller]
-fn assert_harmless(command: &str, output: &str) {
+pub(crate) fn assert_harmless(command: &str, output: &str) {
     let is_raw = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || runstate::actor::is_unseen(c));
     assert!(!output.contains(is_raw), "{command} says a raw control character: {output:?}");
-    for secret in [SECRET, KEY] {
+    for secret in [SECRET, KEY, SESAME] {
         assert!(!output.contains(secret), "{command} says a secret: {output}");
     }
+}
+
+/// What a process said, which is harmless.
+#[track_caller]
+pub(crate) fn harmless(command: &str, output: Output) -> Output {
+    for said in [&output.stdout, &output.stderr] {
+        assert_harmless(command, std::str::from_utf8(said).unwrap());
+    }
+    output
 }
 
 /// A folder of its own for one test, with a home of its own.
@@ -100,9 +112,7 @@ impl Session {
     /// What a command with these arguments said.
     #[track_caller]
     pub(crate) fn said(&self, args: &[&str], output: &Output) -> Said {
-        for said in [&output.stdout, &output.stderr] {
-            assert_harmless(&args.join(" "), std::str::from_utf8(said).unwrap());
-        }
+        harmless(&args.join(" "), output.clone());
         let text = |bytes: &[u8]| self.redacted(std::str::from_utf8(bytes).unwrap());
         Said {
             command: self.redacted(&format!("runstate {}", args.join(" "))),

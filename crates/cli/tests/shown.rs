@@ -56,7 +56,7 @@ fn a_password_is_not_shown_wherever_the_url_is_wrong() {
         let given = session.run(&["runs", "--store", url]);
         let mut command = session.command(&["runs"]);
         let from_env = command.env("RUNSTATE_STORE", url).output().unwrap();
-        let said = String::from_utf8(from_env.stderr).unwrap();
+        let said = session.said(&["runs"], &from_env).stderr;
         assert_eq!((given.code, from_env.status.code()), (Some(2), Some(2)), "{}", given.shown());
         for said in [given.stdout, given.stderr, said] {
             assert!(!said.contains("cret"), "{said}");
@@ -94,9 +94,9 @@ fn a_run_is_shown_where_a_folder_has_its_name() {
     // The tools of a run work in a folder that is called as it is.
     let mut inside = session.command(&["show", "pay-1", "--state-dir", "."]);
     let said = inside.current_dir(session.path("runs")).output().unwrap();
-    assert_eq!(said.status.code(), Some(0), "{said:?}");
-    assert!(shown.contains("may it"), "{shown}");
-    assert!(String::from_utf8(said.stdout).unwrap().contains("may it"));
+    let said = session.said(&["show", "pay-1"], &said);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert!(shown.contains("may it") && said.stdout.contains("may it"), "{shown}");
 }
 
 #[test]

@@ -238,6 +238,117 @@ fn a_pipe_in_the_state_folder_holds_nothing() {
     attacked.say(&["prune", "--older-than", "1ms"], 0);
 }
 
+/// A pipe in the place of a file holds no command, and what the shell has opened is read.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_holds_no_command() {
+    let session = Session::new();
+    session.write("done.yaml", "name: done\nmessage: go\nmodel: [{text: done}]\n");
+    session.write("keys", format!("k1 {}", "ab".repeat(32)));
+    let pipe = |path: &str| {
+        let path = session.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::remove_file(&path).ok();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    for name in [
+        "pipe.yaml",
+        "pipe.stream.yaml",
+        "pipe.jsonl",
+        "pipe.mmd",
+        "pipe.json",
+        "suite/done.trace",
+        "RUN_STATE.json",
+    ] {
+        pipe(name);
+    }
+    session.write("suite/done.yaml", session.read("done.yaml"));
+    let ends = |args: &[&str]| {
+        let child = session.command(args).spawn().unwrap();
+        let id = child.id().to_string();
+        let guard = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_secs(60));
+            drop(std::process::Command::new("kill").args(["-9", &id]).status());
+        });
+        let said = session.said(args, &child.wait_with_output().unwrap());
+        drop(guard);
+        assert_eq!(said.code, Some(2), "{}", said.shown());
+        assert!(said.shown().contains("a pipe or a device, and no file"), "{}", said.shown());
+    };
+    ends(&["run", "pipe.yaml"]);
+    ends(&["test", "pipe.yaml"]);
+    ends(&["test", "suite"]);
+    ends(&["stream", "pipe.stream.yaml"]);
+    ends(&["check", "pipe.jsonl"]);
+    ends(&["check", "RUN_STATE.json"]);
+    ends(&["diagram", "pipe.mmd"]);
+    ends(&["seal", "pipe.json"]);
+    ends(&["run", "done.yaml", "--key-file", "pipe.json"]);
+    pipe("runs/numbers/.lock");
+    ends(&["run", "done.yaml", "--state-dir", "runs"]);
+    let run = format!("exec {} run done.yaml --key-file <(cat keys)", env!("CARGO_BIN_EXE_runstate"));
+    let mut bash = std::process::Command::new("bash");
+    if let Ok(output) = bash
+        .args(["-c", &run])
+        .current_dir(session.path(""))
+        .env("XDG_DATA_HOME", session.path("home"))
+        .output()
+    {
+        assert_eq!(
+            session.said(&["run", "done.yaml", "--key-file", "<(cat keys)"], &output).code,
+            Some(0),
+            "{output:?}"
+        );
+    }
+}
+
+/// A status that is none, a question that is no JSON, and a text that is too long hide no other run.
+#[test]
+fn a_row_that_cannot_be_read_hides_no_other() {
+    const PAY: &str = "name: files\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: done\n";
+    let session = Session::new();
+    session.write("s.yaml", PAY);
+    let place = ["--store", "sqlite:runs.db", "--state-dir", "runs"];
+    let say = |args: &[&str]| session.run(&[args, &place[..]].concat());
+    for _ in 0..4 {
+        assert_eq!(say(&["run", "s.yaml"]).code, Some(3));
+    }
+    let store = stores::open(&session, "runs.db");
+    store.execute("UPDATE runs SET status = 'Bogus' WHERE id = 'files-2'", []).unwrap();
+    store.execute("UPDATE calls SET asked = '{' WHERE run = 'files-3'", []).unwrap();
+    store
+        .execute("UPDATE runs SET title = CAST(zeroblob(67108865) AS TEXT) WHERE id = 'files-4'", [])
+        .unwrap();
+    let listed = say(&["runs"]);
+    assert_eq!(listed.code, Some(0), "{}", listed.shown());
+    for run in ["files-1", "files-3"] {
+        assert!(listed.stdout.contains(run), "{}", listed.shown());
+    }
+    for told in [
+        "runs.status of the run \"files-2\"",
+        "runs.title of the run \"files-4\": it has more than the 67108864 bytes",
+    ] {
+        assert!(listed.stderr.contains(told), "{}", listed.shown());
+    }
+    let waits = say(&["approvals"]);
+    assert!(waits.code == Some(0) && waits.stdout.contains("files-1/p/1"), "{}", waits.shown());
+    assert!(waits.stderr.contains("calls.asked of the call"), "{}", waits.shown());
+    let json = say(&["approvals", "--json"]);
+    assert!(json.stdout.contains("\"what\": \"calls.asked of the call"), "{}", json.shown());
+}
+
+/// The lease of a process that never gives it back.
+#[test]
+fn a_lease_without_an_end_is_not_waited_for() {
+    let attacked = Attacked::with("sqlite:runs.db", &[]);
+    let store = stores::open(&attacked.session, "runs.db");
+    store.execute("UPDATE runs SET holder = 'mallory', held_until_ms = 9000000000000000000", []).unwrap();
+    for args in [&["resume", "files-1"] as &[&str], &["resume", "files-1", "--detach"]] {
+        let said = attacked.say(args, 2);
+        assert!(said.stderr.contains("is in the hands of mallory for"), "{}", said.shown());
+    }
+}
+
 #[test]
 fn no_form_of_an_address_tells_a_password() {
     let session = Session::new();
@@ -255,6 +366,8 @@ fn no_form_of_an_address_tells_a_password() {
         "sqlite:postgres://ada:%@db/runs",
         "file:postgres://ada:%@db/runs",
         "mysql://ada:%@db/runs",
+        "sqlite:x.db?password=%",
+        "sqlite:ada:%@db",
         "%",
     ];
     for form in forms {

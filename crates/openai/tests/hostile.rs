@@ -76,16 +76,20 @@ async fn calls_without_an_end_are_given_up() {
             "{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"function\":{{\"name\":\"f\"}}}}]}}}}"
         ))
     };
-    let (_, failure) = of(vec![events_head(), send((0..300).map(piece).collect::<String>())]).await;
-    assert_eq!(failure.unwrap().message(), "the model calls more than 256 tools at once");
-    let arguments = "9".repeat(64 << 10);
-    let long = chunk(&format!(
-        "{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"function\":{{\"arguments\":\"{arguments}\"}}}}]}}}}"
-    ));
-    let mut script = vec![events_head()];
-    script.extend((0..200).map(|_| send(long.clone())));
-    let (_, failure) = of(script).await;
-    assert_eq!(failure.unwrap().message(), "the arguments of the tool calls are longer than 8388608 bytes");
+    let told = async |script: Vec<Act>| of(script).await.1.unwrap().message().to_owned();
+    let calls = |count: usize| vec![events_head(), send((0..count).map(piece).collect::<String>())];
+    assert_ne!(told(calls(256)).await, "the model calls more than 256 tools at once");
+    assert_eq!(told(calls(257)).await, "the model calls more than 256 tools at once");
+    let long = |bytes: usize| {
+        let arguments = "9".repeat(bytes);
+        send(chunk(&format!(
+            "{{\"delta\":{{\"tool_calls\":[{{\"index\":0,\"function\":{{\"arguments\":\"{arguments}\"}}}}]}}}}"
+        )))
+    };
+    let most = || std::iter::once(events_head()).chain((0..128).map(|_| long(64 << 10)));
+    let refused = "the arguments of the tool calls are longer than 8388608 bytes";
+    assert_ne!(told(most().collect()).await, refused);
+    assert_eq!(told(most().chain([long(1)]).collect()).await, refused);
 }
 
 /// A session over a server that first cannot, then is cut, and then goes on: the consumer has one whole text.

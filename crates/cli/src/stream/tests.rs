@@ -1,4 +1,4 @@
-//! The schema's names are the library's.
+//! The schema's names are the library's; scenarios that are damaged.
 
 use runstate::stream::ErrorKind;
 use runstate::stream::drift::DriftKind;
@@ -25,4 +25,28 @@ fn sorted(names: impl Iterator<Item = &'static str>) -> Vec<String> {
 fn the_names_in_the_schema_are_the_librarys() {
     assert_eq!(words("KindName"), sorted(ErrorKind::ALL.iter().map(|kind| kind.name())));
     assert_eq!(words("DriftName"), sorted(DriftKind::ALL.iter().map(|kind| kind.name())));
+}
+
+/// No prefix of a stream scenario, and no changed byte of it, panics.
+#[test]
+fn a_damaged_stream_scenario_is_read_or_refused() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/streams");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(".stream.yaml"));
+    // The one that says most.
+    let text = paths.iter().map(|path| std::fs::read(path).unwrap()).max_by_key(Vec::len).unwrap();
+    let read = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        drop(super::parse(&super::Text { name: "s".to_owned(), text }));
+    };
+    for end in (0..text.len()).step_by(7) {
+        read(&text[..end]);
+    }
+    for at in (0..text.len()).step_by(7) {
+        for byte in [b'\0', b'[', b'*', b'\n', b'9', 0xff] {
+            let mut bytes = text.clone();
+            bytes[at] = byte;
+            read(&bytes);
+        }
+    }
 }

@@ -49,7 +49,7 @@ fn a_run_under_a_key_goes_on_with_it(place: &dyn Fn() -> Place) {
     with(&place, &keys, &["approve", "pay-1/p/1"], 0);
     // By the variable as well as by the file.
     let worked = place.command(&["worker", "--once"]).env("RUNSTATE_KEY", &keys[0]).output().unwrap();
-    assert!(worked.status.success(), "{worked:?}");
+    assert_eq!(place.session.said(&["worker"], &worked).code, Some(0));
     let shown = with(&place, &keys, &["show", "pay-1"], 0);
     assert!(
         shown.stdout.contains("Done (natural_end)") || shown.stdout.contains("natural_end"),

@@ -380,17 +380,18 @@ fn long_reports_do_not_fill_the_state() {
 
 #[test]
 fn a_structured_output_may_have_a_mebibyte() {
-    for (kilobytes, status) in [(600, "COMPLETE"), (1_100, "ROLLED_BACK")] {
+    for (bytes, status) in [(1 << 20, "COMPLETE"), ((1 << 20) + 1, "ROLLED_BACK")] {
         let session = Session::new();
         plan(&session, &[], REVIEW);
-        let said = format!(r#"{{"status":"pass","evidence":["{}"]}}"#, "x".repeat(kilobytes << 10));
+        let empty = r#"{"status":"pass","evidence":[""]}"#.len();
+        let said = format!(r#"{{"status":"pass","evidence":["{}"]}}"#, "x".repeat(bytes - empty));
         session.write("site/said.json", said);
         let tool = "tools:\n  - {name: build, run: [cat, said.json], output: json}\n";
         let text = session.read("plan.yaml").replace("tools:\n", tool).replace("auto: []", "auto: [build]");
         session.write("plan.yaml", text);
         let done = governed(&session, &["run", "plan.yaml", "--json"]);
         assert_eq!(json(&done)["status"], status, "{}", done.shown());
-        if kilobytes > 1_000 {
+        if bytes > 1 << 20 {
             assert!(json(&done)["why"].to_string().contains("more than 1048576 bytes"), "{}", done.shown());
         }
     }

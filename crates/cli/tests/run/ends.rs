@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::UNDECIDED;
 #[cfg(unix)]
 use crate::place::Ended;
-use crate::session::Session;
+use crate::session::{Session, assert_harmless};
 use crate::stores;
 
 /// Reads what the process says until it asks.
@@ -21,7 +21,9 @@ fn read_until(from: &mut impl Read, end: &str) -> String {
         assert_eq!(from.read(&mut byte).unwrap(), 1, "ended with {:?}", String::from_utf8_lossy(&said));
         said.push(byte[0]);
     }
-    String::from_utf8(said).unwrap()
+    let said = String::from_utf8(said).unwrap();
+    assert_harmless("run --ask", &said);
+    said
 }
 
 #[test]
