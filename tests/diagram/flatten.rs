@@ -153,6 +153,18 @@ fn a_small_diagram_cannot_ask_for_a_huge_graph() {
     );
 }
 
+/// 100 states go to a choice, and each way out of it is a transition of each of them.
+#[test]
+fn a_diagram_has_some_300_000_steps_and_no_more() {
+    let body = |ways: usize| {
+        let to: String = (0..100).map(|at| format!("A{at} --> c\n")).collect();
+        let out: String = (0..ways).map(|at| format!("c --> B{at} : x\n")).collect();
+        format!("state c <<choice>>\n{to}{out}")
+    };
+    assert_eq!(graph(&body(758)).edges.len(), 75_800);
+    assert!(refused(&body(759)).contains("too many transitions"));
+}
+
 #[test]
 fn a_graph_is_rendered_for_people_and_programs() {
     let graph = graph("[*] --> A\nA --> B : say #quot;hi#quot;\nB : a text\nB --> [*]");

@@ -33,8 +33,8 @@ impl GovernedTool for Wordy {
     }
 
     async fn call(&self, _: &Call<'_>) -> Result<ToolOutput, PartError> {
-        let name = "x".repeat(1_000);
-        let names = (0..self.changes / 1_000).map(|_| &name);
+        let name = "x".repeat(1 << 10);
+        let names = (0..self.changes / name.len()).map(|_| &name);
         Ok(names.fold(ToolOutput::pass(["done"]), |output, name| output.with_change("", name)))
     }
 }
@@ -121,10 +121,13 @@ async fn reports_without_a_file_to_be_moved_to_halt_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_of_changes_that_is_too_long_halts_the_run() {
-    let (_, _, status) = lived(Wordy { changes: 9 * MIB, ..Wordy::default() }, |_, _, _| {}).await;
+    let (_, _, status) = lived(Wordy { changes: 8 * MIB, ..Wordy::default() }, |_, _, _| {}).await;
+    assert_eq!(status.state, GovernedRunStatus::Completed);
+    let wordy = Wordy { changes: 8 * MIB + (1 << 10), ..Wordy::default() };
+    let (_, _, status) = lived(wordy, |_, _, _| {}).await;
     assert_eq!(status.state, GovernedRunStatus::HaltedUnsafe);
     let why = status.why.unwrap();
-    assert!(why.contains("it names 9437 changes of 9437000 bytes, and the limit is 8388608 bytes"), "{why}");
+    assert!(why.contains("it names 8193 changes of 8389632 bytes, and the limit is 8388608 bytes"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,6 +146,24 @@ async fn a_plan_that_is_too_long_halts_the_run() {
     let (_, _, status) = lived(Wordy { risks: 13 * MIB, ..Wordy::default() }, |_, _, _| {}).await;
     assert_eq!(status.state, GovernedRunStatus::HaltedUnsafe);
     assert!(status.why.unwrap().contains("the limit is 12582912"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_of_4_kib_is_kept_and_256_kib_of_all_and_no_more() {
+    for (reviewers, note, is_cut) in
+        [(1, 4_096, false), (1, 4_097, true), (64, 4_096, false), (65, 4_096, true)]
+    {
+        let wordy = Wordy { note, ..Wordy::default() };
+        let (world, run, status) = lived(wordy, |_, _, parts| {
+            let names = (0..reviewers).map(|number| &*format!("reviewer-{number}").leak());
+            parts.auditors =
+                names.map(|name| Box::new(Wordy { name, ..wordy }) as Box<dyn Auditor>).collect();
+        })
+        .await;
+        assert_eq!(status.state, GovernedRunStatus::Completed);
+        let state = world.file(folders().state(&run));
+        assert_eq!(state.contains("bytes more]"), is_cut, "{reviewers} notes of {note} bytes");
+    }
 }
 
 #[tokio::test(start_paused = true)]

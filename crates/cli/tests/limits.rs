@@ -44,6 +44,21 @@ fn a_plan_has_1_mib_and_no_more() {
     assert!(said.code == Some(2) && said.stderr.contains("more than the 1048576 bytes"), "{}", said.shown());
 }
 
+/// One that is as large as it may be takes minutes to be kept.
+#[test]
+fn a_folder_of_a_governed_run_of_more_than_2_gib_is_refused() {
+    let session = Session::new();
+    session.write("site/a", "").write(
+        "plan.yaml",
+        "project: BIG\nfolder: site\ntools:\n  - {name: build, run: [\"true\"], read_only: true}\n",
+    );
+    // It has no blocks.
+    fs::File::options().write(true).open(session.path("site/a")).unwrap().set_len((2 << 30) + 1).unwrap();
+    let said = session.run(&["governed", "run", "plan.yaml", "--state-dir", "runs"]);
+    assert!(said.code == Some(2), "{}", said.shown());
+    assert!(said.stderr.contains("more than 200000 names or 2147483648 bytes"), "{}", said.shown());
+}
+
 #[test]
 fn the_folder_of_a_scenario_has_10_000_entries_and_no_more() {
     let session = Session::new();
