@@ -9,6 +9,7 @@ use runstate::trace::closest;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::output::printable;
 
 /// The largest text that is read as a whole: diagrams, graphs, state files. Traces are streamed and have no limit.
 pub(crate) const TEXT_LIMIT: u64 = 64 << 20;
@@ -49,7 +50,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 pub(crate) fn contents(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let about = file.metadata()?;
     if about.is_file() && about.len() > limit {
-        return Err(too_large(&format!("{} bytes,", about.len()), limit));
+        return Err(too_large(&format!("{} bytes, ", about.len()), limit));
     }
     bounded(file, limit)
 }
@@ -62,8 +63,7 @@ fn bounded(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 fn too_large(size: &str, limit: u64) -> io::Error {
-    let space = if size.is_empty() { "" } else { " " };
-    let why = format!("it has {size}{space}more than the {limit} bytes that are read of such a file");
+    let why = format!("it has {size}more than the {limit} bytes that are read of such a file");
     io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     let name = name_of(path);
     let failure = Failure::io("read", Path::new(&name), error);
     if error.kind() == io::ErrorKind::Unsupported {
-        return failure.with_help(format!("`-` reads standard input: `… - < {path}`"));
+        return failure.with_help(format!("`-` reads standard input: `… - < {}`", printable(path)));
     }
     match nearest(Path::new(path)).filter(|_| error.kind() == io::ErrorKind::NotFound) {
         Some(near) => failure.with_help(format!("did you mean {near}?")),
