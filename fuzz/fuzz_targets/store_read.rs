@@ -39,11 +39,13 @@ fn new_run() -> NewRun {
 
 static STORED: LazyLock<SimDisk> = LazyLock::new(|| {
     let disk = SimDisk::new();
+    // Made before, in a runtime of its own.
+    let commits = &*COMMITS;
     RUNTIME.block_on(async {
         let store = FileStore::on(Arc::new(disk.clone()), "/s").expect("a store");
         store.create(&new_run()).await.expect("r1");
         let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.expect("a claim").expect("r1");
-        for commit in &*COMMITS {
+        for commit in commits {
             store.commit(&lease, commit).await.expect("a commit");
         }
     });
@@ -85,13 +87,13 @@ fn change_row(commit: &mut Commit, from: &mut Unstructured<'_>) -> Option<()> {
     Some(())
 }
 
-async fn keyed(from: &mut Unstructured<'_>) -> Option<()> {
+async fn keyed(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
     let keys = format!("k1 {}", "ab".repeat(32)).parse().expect("a key");
     let store = Keyed::new(Arc::new(MemoryStore::default()), keys);
     store.create(&new_run()).await.expect("r1");
     let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.expect("a claim").expect("r1");
-    let hostile = from.int_in_range(0..=COMMITS.len() - 1).ok()?;
-    for (at, commit) in COMMITS.iter().enumerate() {
+    let hostile = from.int_in_range(0..=commits.len() - 1).ok()?;
+    for (at, commit) in commits.iter().enumerate() {
         let mut commit = commit.clone();
         if at == hostile {
             change_row(&mut commit, from)?;
@@ -106,7 +108,7 @@ async fn keyed(from: &mut Unstructured<'_>) -> Option<()> {
 
 fuzz_target!(|data: &[u8]| {
     let mut from = Unstructured::new(data);
-    let disk = STORED.fork();
+    let (disk, commits) = (STORED.fork(), &*COMMITS);
     let files = disk.files();
     for _ in 0..2 {
         let Ok((path, content)) = from.choose(&files) else { return };
@@ -132,7 +134,7 @@ fuzz_target!(|data: &[u8]| {
         if let Ok(store) = FileStore::on(Arc::new(disk), "/s") {
             read(&store).await;
         }
-        keyed(&mut from).await;
+        keyed(commits, &mut from).await;
     });
 });
 
