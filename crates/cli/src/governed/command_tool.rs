@@ -1,6 +1,6 @@
 //! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
 
-use std::io;
+use std::{fs, io};
 
 use async_trait::async_trait;
 use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
@@ -9,10 +9,15 @@ use super::plan::{Command, OutputForm, ToolSpec};
 use super::process::{self, End, Ended, Place, Told};
 use super::snapshot::Snapshot;
 use crate::failure::Failure;
+use crate::input;
 
 /// The longest approved action that the environment has, in bytes: a system takes a variable of 128 KiB at most.
 const LONGEST_GRANTED: usize = 64 << 10;
 const NOT_IN_ENVIRONMENT: &str = "[see `granted` in the standard input]";
+
+/// The file in the folder of the run that a tool may write its structured output to, and its most bytes: more is not kept of a run.
+const OUTPUT: &str = "output.json";
+const MOST_OUTPUT: u64 = 16 << 20;
 
 /// A command as a tool.
 pub(super) struct CommandTool {
@@ -62,6 +67,9 @@ fn outcome(output: &Result<ToolOutput, PartError>) -> &'static str {
 impl CommandTool {
     async fn ended(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let command = self.spec.command();
+        let file = self.place.run.join(OUTPUT);
+        // One that an earlier call left.
+        drop(fs::remove_file(&file));
         let ended = match process::run(&command, &self.place, self.told(call)).await {
             Ok(ended) => ended,
             Err(error) => return Ok(ToolOutput::fail(cannot_start(&command, &error))),
@@ -69,7 +77,15 @@ impl CommandTool {
         if self.spec.output == OutputForm::Text || ended.end == End::Unknown {
             return judged(&command, &ended);
         }
-        match structured(&ended) {
+        let output = match input::read(&file, MOST_OUTPUT) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => structured(&ended),
+            Err(error) => Err(format!("its output in {} cannot be read: {error}", file.display())),
+            Ok(bytes) => String::from_utf8(bytes)
+                .map_err(|error| format!("its output in {} is no UTF-8: {error}", file.display()))
+                .and_then(|text| parsed(&text)),
+        };
+        drop(fs::remove_file(&file));
+        match output {
             // What it says of itself holds, unless it says that all is well and its exit code does not.
             Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => Ok(output),
             Err(fault) if succeeded(&ended) => Ok(ToolOutput::fail(fault)),
@@ -96,6 +112,9 @@ impl CommandTool {
             if fits { action } else { NOT_IN_ENVIRONMENT.to_owned() }
         });
         env.push(("RUNSTATE_GRANTED", granted.unwrap_or_default()));
+        if self.spec.output == OutputForm::Json {
+            env.push(("RUNSTATE_OUTPUT", self.place.run.join(OUTPUT).display().to_string()));
+        }
         Told { env, input: Some(input.to_string()), is_read_whole: self.spec.output == OutputForm::Json }
     }
 }
@@ -107,9 +126,16 @@ fn succeeded(ended: &Ended) -> bool {
 /// The structured output of a program.
 fn structured(ended: &Ended) -> Result<ToolOutput, String> {
     if ended.is_cut {
-        return Err(format!("its output has more than {} bytes", process::KEPT_WHOLE));
+        let most = process::KEPT_WHOLE;
+        return Err(format!(
+            "its output has more than {most} bytes: the file that RUNSTATE_OUTPUT names may have {MOST_OUTPUT}"
+        ));
     }
-    runstate::json::from_str(&ended.stdout)
+    parsed(&ended.stdout)
+}
+
+fn parsed(text: &str) -> Result<ToolOutput, String> {
+    runstate::json::from_str(text)
         .map_err(|error| format!("its output is not the JSON of a tool's output: {error}"))
 }
 

@@ -126,14 +126,14 @@ impl ToolSpec {
     }
 }
 
-/// The form of a tool's standard output.
+/// The form of a tool's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OutputForm {
     /// Evidence; the exit code says how it went.
     #[default]
     Text,
-    /// One JSON object with status, evidence, error, risks, changes, action.
+    /// One JSON object with status, evidence, error, risks, changes, action; in the file that `RUNSTATE_OUTPUT` names, where there is one.
     Json,
 }
 
@@ -182,10 +182,6 @@ fn checked(plan: Plan, source: &Text) -> Result<Plan, Failure> {
 
 /// Reads the plan that is kept with a run.
 pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> Result<Plan, Failure> {
-    // A pipe in its place would be waited for.
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::new(format!("{} is no file", path.display())));
-    }
     let source = input::read_text(&path.to_string_lossy(), STORED_LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
     let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));

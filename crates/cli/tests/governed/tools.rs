@@ -397,6 +397,58 @@ fn a_structured_output_may_have_a_mebibyte() {
     }
 }
 
+/// A file of its own takes a larger output, and leaves standard output to other lines.
+#[test]
+fn a_structured_output_may_have_a_file_of_its_own() {
+    let tool = |script: &str| {
+        let session = Session::new();
+        plan(&session, &[], REVIEW);
+        let tool = format!("tools:\n  - {{name: build, run: [sh, -c, {script:?}], output: json}}\n");
+        let text = session.read("plan.yaml").replace("tools:\n", &tool).replace("auto: []", "auto: [build]");
+        session.write("plan.yaml", text);
+        let done = governed(&session, &["run", "plan.yaml", "--json"]);
+        let run = run_id(&json(&done));
+        assert!(!session.path(&format!("{STATE_DIR}/{run}/output.json")).exists());
+        (json(&done)["status"].as_str().unwrap().to_owned(), done, session)
+    };
+    let large = |bytes: usize| {
+        let around = r#"{"status":"pass","evidence":[""]}"#.len();
+        format!(
+            "echo compiling; printf '{{\"status\":\"pass\",\"evidence\":[\"' > $RUNSTATE_OUTPUT; \
+             head -c {} /dev/zero | tr '\\0' x >> $RUNSTATE_OUTPUT; printf '\"]}}' >> $RUNSTATE_OUTPUT",
+            bytes - around
+        )
+    };
+    let (status, done, _) = tool(&large(3 << 20));
+    assert_eq!(status, "COMPLETE", "{}", done.shown());
+    let (status, done, _) = tool(&large((16 << 20) + 1));
+    assert_eq!(status, "ROLLED_BACK", "{}", done.shown());
+    assert!(json(&done)["why"].to_string().contains("cannot be read: "), "{}", done.shown());
+    // What it says there holds, and what is no file there is told.
+    let (status, done, _) = tool(r#"echo '{"status":"halted","error":"no licence"}' > $RUNSTATE_OUTPUT"#);
+    assert_eq!(status, "HALTED_UNSAFE", "{}", done.shown());
+    let (status, done, _) = tool("mkfifo $RUNSTATE_OUTPUT");
+    assert_eq!(status, "ROLLED_BACK", "{}", done.shown());
+    // Where there is no such file, standard output is read.
+    let (status, done, _) = tool(r#"echo '{"status":"pass","evidence":["said"]}'"#);
+    assert_eq!(status, "COMPLETE", "{}", done.shown());
+}
+
+/// An approved action that no environment takes is in the standard input, and the tool starts.
+#[test]
+fn a_long_action_is_granted_by_the_standard_input() {
+    let session = Session::new();
+    plan(&session, &[], REVIEW);
+    let long = "A".repeat(70_000);
+    let script = "grep -q AAAA /dev/stdin && test \"${RUNSTATE_GRANTED#[see}\" != \"$RUNSTATE_GRANTED\"";
+    let tool = format!("tools:\n  - {{name: ship, run: [sh, -c, {script:?}, {long}, {long}]}}\n");
+    session.write("plan.yaml", session.read("plan.yaml").replace("tools:\n", &tool));
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    assert_eq!(governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
+    let done = governed(&session, &["recover", &run]);
+    assert_eq!(done.code, Some(0), "{}", done.shown());
+}
+
 /// The command is asked to end: its tool ends with it, and the run can be recovered.
 #[test]
 fn a_signal_ends_the_tool_with_the_command() {
