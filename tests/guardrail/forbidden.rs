@@ -20,7 +20,7 @@ const BOUNDED: &[&str] = &[
     "(?s)a.b",
     "日.",
     r"\w{3}\W",
-    "x|",
+    "x|^$",
     "(?-u:a)é?",
     "^a",
 ];
@@ -54,6 +54,13 @@ fn matches_of_any_length_say_how_far_to_look_back() {
     assert!(matches!(Forbidden::new("no", "a{5000}"), Err(ForbiddenError::Unbounded { .. })));
     assert!(matches!(Forbidden::new("no", "a("), Err(ForbiddenError::Syntax(_))));
     assert!(matches!(Forbidden::within("no", "a(", 1), Err(ForbiddenError::Syntax(_))));
+
+    for every in ["a|", "b{0,3}", "$", ""] {
+        let error = Forbidden::new("no", every).unwrap_err();
+        assert!(matches!(error, ForbiddenError::MatchesAll { .. }), "{every}");
+        assert!(error.to_string().contains("and so every text; leave out the empty alternative"), "{error}");
+    }
+    assert!(matches!(Forbidden::within("no", "a*", 9), Err(ForbiddenError::MatchesAll { .. })));
 
     let mut rule = Forbidden::within("no", "<b>.*</b>", 10).unwrap().severity(Severity::Fatal);
     assert_eq!(whole(&mut rule, "<b>1</b>"), (Some(0), vec![0]));

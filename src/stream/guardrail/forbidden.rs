@@ -45,6 +45,11 @@ pub struct Forbidden {
 pub enum ForbiddenError {
     /// It is no regular expression, or too large a one.
     Syntax(regex::Error),
+    /// It matches a text of no characters, and so every text.
+    MatchesAll {
+        /// The expression.
+        expression: String,
+    },
     /// Its matches can be longer than can be looked back.
     Unbounded {
         /// The expression.
@@ -56,6 +61,11 @@ impl fmt::Display for ForbiddenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ForbiddenError::Syntax(error) => write!(f, "{error}"),
+            ForbiddenError::MatchesAll { expression } => write!(
+                f,
+                "{expression:?} matches a text of no characters, and so every text; leave out the empty alternative, or ask for one \
+                 character at least"
+            ),
             ForbiddenError::Unbounded { expression } => write!(
                 f,
                 "what matches {expression:?} can be longer than {LONGEST} bytes; say with `Forbidden::within` how long a match is looked for while the output streams"
@@ -68,18 +78,28 @@ impl Error for ForbiddenError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             ForbiddenError::Syntax(error) => Some(error),
-            ForbiddenError::Unbounded { .. } => None,
+            ForbiddenError::MatchesAll { .. } | ForbiddenError::Unbounded { .. } => None,
         }
     }
+}
+
+/// An expression that some text does not match.
+fn compiled(expression: &str) -> Result<Regex, ForbiddenError> {
+    let regex = Regex::new(expression).map_err(ForbiddenError::Syntax)?;
+    // `^$` matches a text of no characters alone, which is a text as any other.
+    if regex.is_match("") && regex.is_match("a") && regex.is_match("\u{1}") {
+        return Err(ForbiddenError::MatchesAll { expression: expression.to_owned() });
+    }
+    Ok(regex)
 }
 
 impl Forbidden {
     /// A rule of that name, with severity [`Severity::Error`].
     ///
     /// # Errors
-    /// When the expression is none, or when its matches can be longer than 4,096 bytes.
+    /// When the expression is none, when it matches every text, or when its matches can be longer than 4,096 bytes.
     pub fn new(name: impl Into<String>, expression: &str) -> Result<Self, ForbiddenError> {
-        let regex = Regex::new(expression).map_err(ForbiddenError::Syntax)?;
+        let regex = compiled(expression)?;
         let longest =
             Parser::new().parse(expression).ok().and_then(|parsed| parsed.properties().maximum_len());
         match longest.filter(|longest| *longest <= LONGEST) {
@@ -91,9 +111,9 @@ impl Forbidden {
     /// The same, of which matches of up to `bytes` are seen while the output streams. A token costs as much more as that is long.
     ///
     /// # Errors
-    /// When the expression is none.
+    /// When the expression is none, or when it matches every text.
     pub fn within(name: impl Into<String>, expression: &str, bytes: usize) -> Result<Self, ForbiddenError> {
-        let regex = Regex::new(expression).map_err(ForbiddenError::Syntax)?;
+        let regex = compiled(expression)?;
         Ok(Self::of(name.into(), regex, bytes))
     }
 
