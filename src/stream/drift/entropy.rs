@@ -3,11 +3,11 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 
-/// The characters in the window, and the least number before it that are no white space.
-const WINDOW: usize = 160;
+/// The window has the last runs of so many characters, and the text before it at least so many that are no white space.
+const WINDOW: u64 = 160;
 const LEAST: u64 = 128;
-/// The share of text before the window that is words, at least: what has less is code or data.
-const WORDS: f64 = 0.85;
+/// The share of text before the window that is words, at least, in a hundred: what has less is code or data.
+const WORDS: u64 = 85;
 /// The share of new pairs of characters in the window at which it is sure.
 const SURE: f64 = 0.757;
 /// The share of words in the window at which it is none.
@@ -22,6 +22,8 @@ const SURE_CHANGES: f64 = 21.0;
 const SURE_RARE: f64 = 28.5;
 const COMMON: f64 = 0.2;
 const LEAST_WORDS: u32 = 20;
+/// Of the lower-case letters of ASCII, one bit each.
+const VOWELS: u32 = 1 | 1 << 4 | 1 << 8 | 1 << 14 | 1 << 20 | 1 << 24;
 /// The longest word, number, and acronym, in characters, and the longest one without a vowel.
 const LONGEST: u32 = 22;
 const LONGEST_NUMBER: u32 = 8;
@@ -36,12 +38,12 @@ pub(super) struct Entropy {
     seen: [u64; (1 << BITS) / 64],
     before: char,
     token: Token,
-    /// Which characters of the token ended a new pair.
-    news: Vec<bool>,
-    window: VecDeque<Read>,
-    /// In the window and before it.
-    now: Counts,
-    then: Counts,
+    /// The run that is being read: white space, and the token behind it.
+    run: Run,
+    window: VecDeque<Run>,
+    /// In the window, and before it.
+    now: Run,
+    then: Run,
     scripts: VecDeque<Script>,
     /// The script of the first word. Words of another one are none of this text.
     home: Option<Script>,
@@ -51,43 +53,29 @@ pub(super) struct Entropy {
     rare: u32,
 }
 
-/// A character that was read.
-#[derive(Debug, Clone, Copy)]
-struct Read {
-    new: bool,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Space,
-    /// Of a word, a number, or a mark between them.
-    Word,
-    Other,
-}
-
+/// Characters of some text.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct Run {
+    chars: u64,
+    /// How many end a new pair, are no white space, and are of words.
     new: u64,
-    words: u64,
     ink: u64,
+    words: u64,
 }
 
-impl Counts {
-    fn add(&mut self, read: Read) {
-        self.new += u64::from(read.new);
-        self.words += u64::from(read.kind == Kind::Word);
-        self.ink += u64::from(read.kind != Kind::Space);
+impl Run {
+    fn add(&mut self, other: Run) {
+        self.chars += other.chars;
+        self.new += other.new;
+        self.ink += other.ink;
+        self.words += other.words;
     }
 
-    fn take(&mut self, read: Read) {
-        self.new -= u64::from(read.new);
-        self.words -= u64::from(read.kind == Kind::Word);
-        self.ink -= u64::from(read.kind != Kind::Space);
-    }
-
-    fn words(self) -> f64 {
-        self.words as f64 / self.ink.max(1) as f64
+    fn take(&mut self, other: Run) {
+        self.chars -= other.chars;
+        self.new -= other.new;
+        self.ink -= other.ink;
+        self.words -= other.words;
     }
 }
 
@@ -97,11 +85,11 @@ impl Entropy {
             seen: [0; (1 << BITS) / 64],
             before: '\n',
             token: Token::default(),
-            news: Vec::new(),
-            window: VecDeque::with_capacity(WINDOW + 1),
-            now: Counts::default(),
-            then: Counts::default(),
-            scripts: VecDeque::with_capacity(SCRIPT_WORDS + 1),
+            run: Run::default(),
+            window: VecDeque::new(),
+            now: Run::default(),
+            then: Run::default(),
+            scripts: VecDeque::new(),
             home: None,
             words: 0,
             common: 0,
@@ -112,19 +100,16 @@ impl Entropy {
     /// One more character. How sure it is that the text turned into noise. A token counts once it has ended, or is too long for a word.
     #[inline]
     pub(super) fn char(&mut self, c: char) -> f64 {
-        let new = self.is_new(c);
+        self.run.new += u64::from(self.is_new(c));
+        self.run.chars += 1;
         if c.is_whitespace() {
-            let confidence = self.end_token();
-            return confidence.max(self.push(Read { new, kind: Kind::Space }));
+            return if self.token.chars == 0 { 0.0 } else { self.end_token() };
         }
         self.token.char(c);
-        self.news.push(new);
-        if self.token.chars <= LONGEST {
-            return 0.0;
-        }
-        self.flush(Kind::Other)
+        if self.token.chars <= LONGEST { 0.0 } else { self.cut_token() }
     }
 
+    #[inline]
     fn is_new(&mut self, c: char) -> bool {
         let before = std::mem::replace(&mut self.before, c);
         let hash =
@@ -136,19 +121,46 @@ impl Entropy {
         new
     }
 
+    /// A token has ended, with the white space behind it.
     fn end_token(&mut self) -> f64 {
         let token = std::mem::take(&mut self.token);
         self.home = self.home.or(token.script);
         let is_word = token.is_word() && token.script.is_none_or(|script| self.home == Some(script));
         let turns = token.script.map_or(0.0, |script| self.script(script)).max(self.sentence(token, is_word));
-        turns.max(self.flush(if is_word { Kind::Word } else { Kind::Other }))
+        turns.max(self.push(token.chars, is_word))
+    }
+
+    /// A token is no word, whatever follows.
+    fn cut_token(&mut self) -> f64 {
+        let token = Token { part: Part::Odd, ..Token::default() };
+        let Token { chars, script, .. } = std::mem::replace(&mut self.token, token);
+        self.token.script = script;
+        self.push(chars, false)
+    }
+
+    fn push(&mut self, ink: u32, is_word: bool) -> f64 {
+        let ink = u64::from(ink);
+        let run = Run { ink, words: if is_word { ink } else { 0 }, ..std::mem::take(&mut self.run) };
+        self.window.push_back(run);
+        self.now.add(run);
+        while let Some(first) =
+            self.window.front().copied().filter(|first| self.now.chars - first.chars >= WINDOW)
+        {
+            self.window.pop_front();
+            self.now.take(first);
+            self.then.add(first);
+        }
+        let Run { chars, new, ink, words } = self.now;
+        // Most windows are of words.
+        if 5 * words >= 2 * ink || self.then.ink < LEAST || self.then.words * 100 < WORDS * self.then.ink {
+            return 0.0;
+        }
+        let new = new as f64 / chars as f64 / SURE;
+        new.min(1.0 - words as f64 / ink as f64 / NONE).clamp(0.0, 1.0)
     }
 
     /// How sure it is that the words are no sentence. Names and numbers stand in lists, which are none either.
     fn sentence(&mut self, token: Token, is_word: bool) -> f64 {
-        if token.chars == 0 {
-            return 0.0;
-        }
         if !is_word || token.script != Some(Script::Latin) {
             self.rare = 0;
             return 0.0;
@@ -167,30 +179,6 @@ impl Entropy {
             return 0.0;
         }
         (f64::from(self.rare) / SURE_RARE).min(1.0)
-    }
-
-    /// Counts what was read of the token.
-    fn flush(&mut self, kind: Kind) -> f64 {
-        let mut news = std::mem::take(&mut self.news);
-        let confidence = news.drain(..).map(|new| self.push(Read { new, kind })).fold(0.0, f64::max);
-        self.news = news;
-        confidence
-    }
-
-    fn push(&mut self, read: Read) -> f64 {
-        self.window.push_back(read);
-        self.now.add(read);
-        if self.window.len() > WINDOW
-            && let Some(first) = self.window.pop_front()
-        {
-            self.now.take(first);
-            self.then.add(first);
-        }
-        if self.then.words() < WORDS || self.then.ink < LEAST {
-            return 0.0;
-        }
-        let new = self.now.new as f64 / WINDOW as f64 / SURE;
-        new.min(1.0 - self.now.words() / NONE).clamp(0.0, 1.0)
     }
 
     /// A word has ended.
@@ -223,6 +211,8 @@ struct Token {
     /// Of the letters, in lower case. And is the first one in lower case?
     hash: u64,
     is_lower: bool,
+    /// Is it Latin so far, with at most one letter in upper case?
+    is_plain: bool,
 }
 
 /// Where in the token its last character stands.
@@ -242,8 +232,21 @@ enum Part {
 }
 
 impl Token {
+    #[inline]
     fn char(&mut self, c: char) {
         self.chars += 1;
+        // Most characters are such.
+        if c.is_ascii_lowercase() && self.part == Part::Word && self.is_plain {
+            self.letters += 1;
+            self.lowers += 1;
+            self.hash = hashed(self.hash, c);
+            self.vowel |= VOWELS >> (c as u32 - 'a' as u32) & 1 == 1;
+            return;
+        }
+        self.next(c);
+    }
+
+    fn next(&mut self, c: char) {
         let is_letter = c.is_alphabetic() || (self.part == Part::Word && is_mark(c));
         let part = self.part;
         self.part = match part {
@@ -279,6 +282,7 @@ impl Token {
         self.uppers += u32::from(c.is_uppercase());
         self.lowers += u32::from(c.is_lowercase());
         self.letters += 1;
+        self.is_plain = script == Script::Latin && self.uppers <= 1;
         self.vowel |= script != Script::Latin
             || !c.is_ascii()
             || matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y');

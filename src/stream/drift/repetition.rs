@@ -13,7 +13,7 @@ const LEAST: usize = 60;
 const SURE_SHARE: f64 = 1.0 / 1.1;
 
 /// A circle within a word is shorter than so many characters.
-const CIRCLE: usize = 13;
+const CIRCLE: usize = 16;
 /// A run of letters and digits counts from so many on.
 const LEAST_RUN: usize = 26;
 /// At so many characters that go round it is sure, and at so many lines that are the same.
@@ -37,6 +37,9 @@ impl Repetition {
     #[inline]
     pub(super) fn char(&mut self, c: char) -> f64 {
         let (round, lines) = (self.letters.char(c), self.lines.char(c));
+        if round == 0 && lines == 0 {
+            return 0.0;
+        }
         (f64::from(round) / SURE_LETTERS).max(f64::from(lines) / SURE_LINES).min(1.0)
     }
 
@@ -98,6 +101,7 @@ impl Hasher for AsItIs {
 /// Letters and digits that go round without an end of the word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Circles {
+    /// Of those behind the [`LEAST_RUN`] first ones.
     last: [char; CIRCLE],
     length: usize,
     /// How many are those so many places before.
@@ -108,30 +112,29 @@ impl Circles {
     /// One more character. How many have gone round.
     #[inline]
     fn char(&mut self, c: char) -> u32 {
-        if !c.is_alphanumeric() {
+        if !(c.is_ascii_alphanumeric() || c.is_alphanumeric()) {
             self.length = 0;
             return 0;
         }
-        let place = self.length;
-        self.last[place % CIRCLE] = c;
         self.length += 1;
         // Few words are as long.
-        if place < LEAST_RUN { 0 } else { self.turn(place) }
+        if self.length <= LEAST_RUN { 0 } else { self.turn(c, self.length - LEAST_RUN - 1) }
     }
 
-    fn turn(&mut self, place: usize) -> u32 {
-        if place == LEAST_RUN {
+    fn turn(&mut self, c: char, place: usize) -> u32 {
+        if place == 0 {
             self.same = [0; CIRCLE];
         }
-        for places in 1..CIRCLE {
-            let is_same = self.last[(place - places) % CIRCLE] == self.last[place % CIRCLE];
+        for places in 1..CIRCLE.min(place + 1) {
+            let is_same = self.last[(place - places) % CIRCLE] == c;
             self.same[places] = if is_same { self.same[places] + 1 } else { 0 };
         }
+        self.last[place % CIRCLE] = c;
         self.same.iter().copied().max().unwrap_or(0)
     }
 }
 
-/// Lines with letters, that are the same as the one before.
+/// Lines with letters, or with characters that ASCII has not, that are the same as the one before.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lines {
     line: u64,
@@ -145,8 +148,8 @@ impl Lines {
     #[inline]
     fn char(&mut self, c: char) -> u32 {
         if c != '\n' {
-            self.line = mix(self.line, u64::from(u32::from(c)));
-            self.letters |= c.is_alphabetic();
+            self.line = (self.line ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01B3);
+            self.letters |= c.is_ascii_alphabetic() || !c.is_ascii();
             return 0;
         }
         let Lines { line, letters, before, same } = *self;

@@ -38,7 +38,7 @@ fn lines(text: &str) -> f64 {
     let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
     let (mut before, mut same, mut most) = (None, 0, 0);
     for line in whole.split('\n') {
-        let comes_again = before == Some(line) && line.contains(char::is_alphabetic);
+        let comes_again = before == Some(line) && line.contains(|c: char| c.is_alphabetic() || !c.is_ascii());
         same = if comes_again { same + 1 } else { 0 };
         (before, most) = (Some(line), most.max(same));
     }
@@ -49,12 +49,13 @@ fn lines(text: &str) -> f64 {
 fn circles(text: &str) -> f64 {
     let runs = text.split(|c: char| !c.is_alphanumeric()).map(|run| run.chars().collect::<Vec<char>>());
     highest(runs.map(|run| {
+        // Behind the 26 characters that any word may have.
+        let run = run.get(26..).unwrap_or_default();
         let turned = |end: usize, places: usize| {
-            // Behind the 26 characters that any word may have.
-            (26..end).rev().take_while(|at| run[*at] == run[at - places]).count()
+            (places..end).rev().take_while(|at| run[*at] == run[at - places]).count()
         };
-        highest((27..=run.len()).map(|end| {
-            let most = (1..13).map(|places| turned(end, places)).max().unwrap_or(0);
+        highest((1..=run.len()).map(|end| {
+            let most = (1..16).map(|places| turned(end, places)).max().unwrap_or(0);
             (most as f64 / 140.0).min(1.0)
         }))
     }))
@@ -82,13 +83,6 @@ pub fn hedging(text: &str) -> f64 {
             .count();
         (hedges as f64 * 10.0 / count.clamp(50, 100) as f64).min(1.0)
     }))
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Space,
-    Word,
-    Other,
 }
 
 /// The scripts of the tests: Latin, Greek, Cyrillic, Hebrew, Georgian, and that of 日.
@@ -151,24 +145,42 @@ fn sentence(read: &[Option<&str>]) -> f64 {
     if before.len() < 20 || common * 5 < before.len() { 0.0 } else { (rare as f64 / 28.5).min(1.0) }
 }
 
+/// Characters, those that end a new pair, those that are no white space, and those of words.
+type Run = [usize; 4];
+
+fn sum(runs: &[Run]) -> Run {
+    runs.iter().fold([0; 4], |all, run| std::array::from_fn(|index| all[index] + run[index]))
+}
+
 pub fn entropy(text: &str) -> f64 {
     let mut before = '\n';
     let mut seen = HashSet::new();
-    let mut new = text.chars().map(|c| {
+    let is_new = |c: char| {
         let pair =
             u32::from(before).wrapping_mul(0x9E37_79B1).wrapping_add(u32::from(c).wrapping_mul(0x85EB_CA6B));
         before = c;
-        seen.insert(pair >> 18)
-    });
-    let (mut read, mut scripts, mut turns, mut home, mut words_read) =
-        (vec![], vec![], 0.0_f64, None, vec![]);
-    for part in text.split_inclusive(char::is_whitespace) {
-        let token = part.trim_end_matches(char::is_whitespace);
-        let (chars, has_ended) = (token.chars().count(), token.len() < part.len());
-        if !has_ended && chars <= 22 {
-            break;
+        usize::from(seen.insert(pair >> 18))
+    };
+    let news: Vec<usize> = text.chars().map(is_new).collect();
+    // The runs end with a token and the white space behind it, and with each 23 characters of a token that is too long for a word.
+    let (mut runs, mut scripts, mut read, mut turns, mut home) = (vec![], vec![], vec![], 0.0_f64, None);
+    let (mut from, mut at, mut chunk, mut token) = (0, 0, 0, String::new());
+    for c in text.chars() {
+        at += 1;
+        if !c.is_whitespace() {
+            token.push(c);
+            chunk += 1;
+            if chunk == 23 {
+                runs.push([at - from, news[from..at].iter().sum(), chunk, 0]);
+                (from, chunk) = (at, 0);
+            }
+            continue;
         }
-        if has_ended && let Some(script) = token_script(token) {
+        if token.is_empty() || chunk == 0 {
+            token.clear();
+            continue;
+        }
+        if let Some(script) = token_script(&token) {
             home = home.or(Some(script));
             scripts.push(script);
             let last = &scripts[scripts.len().saturating_sub(30)..];
@@ -177,29 +189,25 @@ pub fn entropy(text: &str) -> f64 {
                 turns = turns.max((changes / 21.0).min(1.0));
             }
         }
-        if has_ended && !token.is_empty() {
-            let is_word = chars <= 22 && is_of_words(token, home) && token_script(token) == Some(0);
-            words_read.push(is_word.then(|| bare(token)));
-            turns = turns.max(sentence(&words_read));
-        }
-        let kind = if chars <= 22 && is_of_words(token, home) { Kind::Word } else { Kind::Other };
-        read.extend(new.by_ref().take(chars).map(|new| (new, kind)));
-        if has_ended {
-            read.extend(new.by_ref().take(1).map(|new| (new, Kind::Space)));
-        }
+        let is_word = token.chars().count() <= 22 && is_of_words(&token, home);
+        let word = Some(token.clone()).filter(|_| is_word && token_script(&token) == Some(0));
+        read.push(word);
+        let read: Vec<Option<&str>> = read.iter().map(|word| word.as_deref().map(bare)).collect();
+        turns = turns.max(sentence(&read));
+        runs.push([at - from, news[from..at].iter().sum(), chunk, if is_word { chunk } else { 0 }]);
+        (from, chunk) = (at, 0);
+        token.clear();
     }
-    let words = |read: &[(bool, Kind)]| {
-        let ink = read.iter().filter(|(_, kind)| *kind != Kind::Space).count();
-        (ink, read.iter().filter(|(_, kind)| *kind == Kind::Word).count() as f64 / ink.max(1) as f64)
-    };
-    let windows = (160..=read.len()).map(|end| {
-        let (text, window) = read[..end].split_at(end - 160);
-        let (ink, share) = words(text);
-        if ink < 128 || share < 0.85 {
+    let windows = (1..=runs.len()).map(|end| {
+        // The window is the shortest that has 160 characters.
+        let start = (0..end).rev().find(|start| sum(&runs[*start..end])[0] >= 160).unwrap_or(0);
+        let ([_, _, ink, words], [chars, new, ink_now, words_now]) =
+            (sum(&runs[..start]), sum(&runs[start..end]));
+        if ink < 128 || words * 100 < ink * 85 {
             return 0.0;
         }
-        let new = window.iter().filter(|(new, _)| *new).count() as f64 / 160.0;
-        (new / 0.757).min(1.0 - words(window).1 / 0.4).clamp(0.0, 1.0)
+        let share = words_now as f64 / ink_now as f64;
+        (new as f64 / chars as f64 / 0.757).min(1.0 - share / 0.4).clamp(0.0, 1.0)
     });
     highest(windows).max(turns)
 }
