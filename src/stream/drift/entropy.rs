@@ -1,7 +1,10 @@
 //! Text that turns into noise.
 
 use std::collections::{HashSet, VecDeque};
+use std::hash::BuildHasherDefault;
 use std::sync::LazyLock;
+
+use super::repetition::AsItIs;
 
 /// The window has the last runs of so many characters, and the text before it at least so many that are no white space.
 const WINDOW: u64 = 160;
@@ -44,7 +47,9 @@ pub(super) struct Entropy {
     /// In the window, and before it.
     now: Run,
     then: Run,
+    /// The scripts of the last words, if some are foreign, and how many are.
     scripts: VecDeque<Script>,
+    foreign: u32,
     /// The script of the first word. Words of another one are none of this text.
     home: Option<Script>,
     /// Words, common ones among them, and those in a row that are none.
@@ -90,6 +95,7 @@ impl Entropy {
             now: Run::default(),
             then: Run::default(),
             scripts: VecDeque::new(),
+            foreign: 0,
             home: None,
             words: 0,
             common: 0,
@@ -183,9 +189,19 @@ impl Entropy {
 
     /// A word has ended.
     fn script(&mut self, script: Script) -> f64 {
+        let is_foreign = |script: &Script| Some(*script) != self.home;
+        // Most words are of one script, and nothing of those is kept.
+        if self.foreign == 0 && !is_foreign(&script) {
+            return 0.0;
+        }
+        if self.foreign == 0 {
+            self.scripts.clear();
+            self.scripts.extend(self.home);
+        }
+        self.foreign += u32::from(is_foreign(&script));
         self.scripts.push_back(script);
         if self.scripts.len() > SCRIPT_WORDS {
-            self.scripts.pop_front();
+            self.foreign -= u32::from(self.scripts.pop_front().as_ref().is_some_and(is_foreign));
         }
         let all = self.scripts.iter().fold(0u32, |all, script| all | 1 << *script as u32);
         if all.count_ones() < SCRIPTS {
@@ -308,7 +324,7 @@ fn hashed(hash: u64, c: char) -> u64 {
 }
 
 /// English words that few sentences do without, by their hashes.
-static COMMON_WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
+static COMMON_WORDS: LazyLock<HashSet<u64, BuildHasherDefault<AsItIs>>> = LazyLock::new(|| {
     let words = "a all an and any are as at be between but by can do does did each for from had has have he her him his how i if in into \
                  is it its me more most my no not of on or other our over she so some than that the their them then there they this to \
                  under us was we were what when which who will with yes you your";

@@ -81,7 +81,7 @@ fn mix(left: u64, right: u64) -> u64 {
 
 /// The keys are hashes already.
 #[derive(Debug, Clone, Copy, Default)]
-struct AsItIs(u64);
+pub(super) struct AsItIs(u64);
 
 impl Hasher for AsItIs {
     fn finish(&self) -> u64 {
