@@ -99,8 +99,9 @@ impl Folders {
         self.records(folder).join(format!("{approval}.json"))
     }
 
-    pub(super) fn has_command_center(&self, disk: &dyn Disk) -> bool {
-        is_folder(disk, &self.command_center)
+    /// Is something else in the place of the command centre? One that cannot be looked at is not said to be.
+    pub(super) fn lacks_command_center(&self, disk: &dyn Disk) -> bool {
+        matches!(is_folder(disk, &self.command_center), Ok(false))
     }
 
     /// Makes the folders that all runs share. What is no folder under the name of one is set aside.
@@ -109,27 +110,42 @@ impl Folders {
         disk: &dyn Disk,
         setting_aside: &SettingAside,
     ) -> Result<(), (PathBuf, io::Error)> {
+        make(disk, &self.runs).map_err(|error| (self.runs.clone(), error))?;
         let of_all = [PENDING, APPROVED, REJECTED].map(|folder| self.records(folder));
-        let shared = [self.runs.clone(), self.command_center.clone()].into_iter().chain(of_all);
-        for folder in shared {
-            let made = make(disk, &folder).and_then(|()| {
-                if is_folder(disk, &folder) {
-                    return Ok(());
-                }
-                let kept = logs::move_aside(disk, &folder)?;
-                setting_aside(&folder, &kept);
-                make(disk, &folder)
+        for folder in [self.command_center.clone()].into_iter().chain(of_all) {
+            let made = make(disk, &folder).and_then(|()| match is_folder(disk, &folder)? {
+                true => Ok(()),
+                false => self.make_anew(disk, &folder, setting_aside),
             });
             made.map_err(|error| (folder, error))?;
+        }
+        Ok(())
+    }
+
+    /// Sets aside what is no folder, and makes one. Another process that does the same has made a good one meanwhile.
+    fn make_anew(&self, disk: &dyn Disk, folder: &Path, setting_aside: &SettingAside) -> io::Result<()> {
+        let mut lock = disk.open_folder(&self.runs).ok().flatten();
+        if let Some(lock) = &mut lock {
+            logs::wait_for(|| lock.try_lock(), &self.runs)?;
+        }
+        if !is_folder(disk, folder)? {
+            let kept = logs::move_aside(disk, folder)?;
+            setting_aside(folder, &kept);
+            make(disk, folder)?;
         }
         Ok(())
     }
 }
 
 /// A file, a pipe and a link to nothing have no name below them.
-fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
-    let found = disk.open(&path.join("."), Open::Read);
-    found.is_err_and(|error| error.kind() == io::ErrorKind::IsADirectory)
+fn is_folder(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
+    match disk.open(&path.join("."), Open::Read) {
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(true),
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound) => {
+            Err(error)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Makes a folder and those that it is in, where they are missing.

@@ -410,8 +410,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Takes the lock. A process that was stopped keeps it, and waiting in the system for it would hear no signal.
 fn take(disk: &dyn Disk, path: &Path, setting_aside: &SettingAside) -> io::Result<Lock> {
+    wait_for(|| Lock::take(disk, open_lock(disk, path, setting_aside)?, folder(path)), path)
+}
+
+/// Waits for a lock that another process has.
+pub(super) fn wait_for<L>(mut take: impl FnMut() -> io::Result<L>, path: &Path) -> io::Result<L> {
     for _ in 0..TRIES {
-        match Lock::take(disk, open_lock(disk, path, setting_aside)?, folder(path)) {
+        match take() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
             taken => return taken,
         }

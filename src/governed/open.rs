@@ -286,7 +286,7 @@ impl OpenRun<'_> {
     pub(super) fn moved(&mut self, run: &impl Run) -> Result<()> {
         let Place { disk, folders, .. } = self.place;
         // The tool that was called may have put something else in its place.
-        if !folders.has_command_center(disk) {
+        if folders.lacks_command_center(disk) {
             self.place.make()?;
         }
         // The line of this transition stands behind what the ledger has now: so what others write later is never read for it.

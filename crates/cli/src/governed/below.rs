@@ -6,7 +6,6 @@ use std::io;
 use std::path::Path;
 
 use cap_fs_ext::DirExt;
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, Metadata, OpenOptions};
 
 use super::folder::{About, Kind};
@@ -17,18 +16,28 @@ pub(super) struct Below(Dir);
 
 impl Below {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
-        Dir::open_ambient_dir(folder, ambient_authority()).map(Below)
+        let about = fs::metadata(folder)?;
+        if !about.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        // Not by its path alone, which would do for a folder that is closed: its mode is changed by what is open.
+        fs::File::open(folder).map(Dir::from_std_file).map(Below)
     }
 
     /// What is known of the folder itself.
     pub(super) fn own_metadata(&self) -> io::Result<fs::Metadata> {
-        self.0.try_clone()?.into_std_file().metadata()
+        self.itself()?.metadata()
     }
 
-    /// The folder that a name is in, and the last part of the name: `.` of the folder itself.
+    /// The folder itself, open.
+    fn itself(&self) -> io::Result<fs::File> {
+        Ok(self.0.try_clone()?.into_std_file())
+    }
+
+    /// The folder that a name is in, and the last part of the name.
     fn at<'n>(&self, name: &'n OsStr) -> io::Result<(Dir, &'n Path)> {
         let (mut dir, name) = (self.0.try_clone()?, Path::new(name));
-        let Some(last) = name.file_name() else { return Ok((dir, Path::new("."))) };
+        let Some(last) = name.file_name() else { return Err(io::ErrorKind::InvalidInput.into()) };
         for part in name.parent().into_iter().flat_map(Path::components) {
             dir = dir.open_dir_nofollow(part)?;
         }
@@ -62,12 +71,18 @@ impl Below {
 
     /// Lets the user into a folder.
     pub(super) fn let_in(&self, name: &OsStr) -> io::Result<()> {
+        if name.is_empty() {
+            return system::set_own_mode(&self.itself()?, 0o700);
+        }
         let (dir, last) = self.at(name)?;
         system::set_mode(&dir, last, 0o700)
     }
 
     /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
     pub(super) fn own(&self, name: &OsStr, was: &About) -> io::Result<()> {
+        if name.is_empty() {
+            return system::own_itself(&self.itself()?, was);
+        }
         let (dir, last) = self.at(name)?;
         let is = || dir.symlink_metadata(last).map(|found| system::about(was.kind, &found));
         if is()?.0 != was.owner {
@@ -81,6 +96,9 @@ impl Below {
 
     /// The owner of a name.
     pub(super) fn owner(&self, name: &OsStr) -> io::Result<(u32, u32)> {
+        if name.is_empty() {
+            return self.own_metadata().map(|found| super::folder::about(Kind::Folder, &found, None).owner);
+        }
         let (dir, last) = self.at(name)?;
         dir.symlink_metadata(last).map(|found| system::about(Kind::File, &found).0)
     }
@@ -94,10 +112,13 @@ impl Below {
 
 #[cfg(unix)]
 mod system {
-    use cap_std::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, Permissions, PermissionsExt};
-    use rustix::fs::{AtFlags, Gid, Uid, chownat};
+    use std::fs::File;
 
-    use super::{Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
+    use cap_std::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, Permissions, PermissionsExt};
+    use rustix::fs::{AtFlags, Gid, Uid, chownat, fchown};
+
+    use super::super::folder;
+    use super::{About, Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
 
     pub(super) fn private(builder: &mut DirBuilder) -> &DirBuilder {
         builder.mode(0o700)
@@ -120,6 +141,20 @@ mod system {
         Ok(chownat(dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
+    /// By the open folder: it may be closed to its own name.
+    pub(super) fn set_own_mode(folder: &File, mode: u32) -> io::Result<()> {
+        folder.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
+    }
+
+    pub(super) fn own_itself(folder: &File, was: &About) -> io::Result<()> {
+        let is = |found: std::fs::Metadata| folder::about(Kind::Folder, &found, None);
+        if is(folder.metadata()?).owner != was.owner {
+            let (user, group) = was.owner;
+            fchown(folder, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
+        }
+        if is(folder.metadata()?).mode == was.mode { Ok(()) } else { set_own_mode(folder, was.mode) }
+    }
+
     /// The owner, and the mode.
     pub(super) fn about(kind: Kind, found: &Metadata) -> ((u32, u32), u32) {
         ((found.uid(), found.gid()), if kind == Kind::Link { 0 } else { found.mode() & 0o7777 })
@@ -133,7 +168,7 @@ mod system {
 /// A system without modes and owners.
 #[cfg(not(unix))]
 mod system {
-    use super::{Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
+    use super::{About, Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
 
     pub(super) fn private(builder: &mut DirBuilder) -> &DirBuilder {
         builder
@@ -152,6 +187,14 @@ mod system {
     }
 
     pub(super) fn set_owner(_: &Dir, _: &Path, _: (u32, u32)) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn set_own_mode(_: &std::fs::File, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn own_itself(_: &std::fs::File, _: &About) -> io::Result<()> {
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A command as a tool: its output is evidence, its exit code the verdict, the changes of the folder are recorded.
 
+use std::path::Path;
 use std::{fs, io};
 
 use async_trait::async_trait;
@@ -68,8 +69,8 @@ impl CommandTool {
     async fn ended(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let command = self.spec.command();
         let file = self.place.run.join(OUTPUT);
-        // One that an earlier call left.
-        drop(fs::remove_file(&file));
+        // What an earlier call left.
+        remove(&file);
         let ended = match process::run(&command, &self.place, self.told(call)).await {
             Ok(ended) => ended,
             Err(error) => return Ok(ToolOutput::fail(cannot_start(&command, &error))),
@@ -77,14 +78,15 @@ impl CommandTool {
         if self.spec.output == OutputForm::Text || ended.end == End::Unknown {
             return judged(&command, &ended);
         }
-        let output = match input::read(&file, MOST_OUTPUT) {
+        let opened = input::opened(fs::OpenOptions::new().read(true), &file, input::Links::Refused);
+        let output = match opened.and_then(|file| input::contents(file, MOST_OUTPUT)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => structured(&ended),
             Err(error) => Err(format!("its output in {} cannot be read: {error}", file.display())),
             Ok(bytes) => String::from_utf8(bytes)
                 .map_err(|error| format!("its output in {} is no UTF-8: {error}", file.display()))
                 .and_then(|text| parsed(&text)),
         };
-        drop(fs::remove_file(&file));
+        remove(&file);
         match output {
             // What it says of itself holds, unless it says that all is well and its exit code does not.
             Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => Ok(output),
@@ -116,6 +118,13 @@ impl CommandTool {
             env.push(("RUNSTATE_OUTPUT", self.place.run.join(OUTPUT).display().to_string()));
         }
         Told { env, input: Some(input.to_string()), is_read_whole: self.spec.output == OutputForm::Json }
+    }
+}
+
+/// Removes a file, or what a tool put in its place.
+fn remove(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        drop(fs::remove_dir_all(path));
     }
 }
 

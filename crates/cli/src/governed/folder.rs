@@ -93,8 +93,8 @@ fn walk(
     mut each: impl FnMut(&Path, &Path, &Metadata, Kind) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let cannot = |path: &Path, error: io::Error| Failure::io("read", path, &error);
-    let system =
-        fs::symlink_metadata(root).map(|found| system(&found)).map_err(|error| cannot(root, error))?;
+    let own = fs::symlink_metadata(root).map_err(|error| cannot(root, error))?;
+    let system = system(root, &own);
     let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
         let path = root.join(&folder);
@@ -113,7 +113,7 @@ fn walk(
                 each(&path, &name, &found, kind).map(|()| kind)
             });
             match found {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound || error.kind() == passed => {}
                 found => {
                     let kind = found.map_err(|error| cannot(&path, error))?;
                     open.extend((kind == Kind::Folder).then_some(name));
@@ -124,11 +124,11 @@ fn walk(
     Ok(())
 }
 
-fn kind(path: &Path, found: &Metadata, of: u64) -> Kind {
+fn kind(path: &Path, found: &Metadata, of: (u64, u64)) -> Kind {
     match found.file_type() {
         kind if kind.is_symlink() => Kind::Link,
         kind if kind.is_file() => Kind::File,
-        kind if !kind.is_dir() || system(found) != of => Kind::Special,
+        kind if !kind.is_dir() || system(path, found) != of => Kind::Special,
         _ if path.join("command-center").join("PENDING").is_dir() => Kind::Runs,
         _ => Kind::Folder,
     }
@@ -179,16 +179,28 @@ const TICK_MS: u64 = 3_000;
 mod unix {
     use std::os::unix::fs::MetadataExt;
 
-    use super::{About, Kind, Metadata, OsString, Stamp, TICK_MS, unix_ms};
+    use super::{About, Kind, Metadata, OsString, Path, Stamp, TICK_MS, unix_ms};
 
     pub(in super::super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
         let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
         About { kind, mode, owner: (found.uid(), found.gid()), content }
     }
 
-    /// The file system.
-    pub(super) fn system(found: &Metadata) -> u64 {
-        found.dev()
+    /// The file system of a folder, and by which mount it is there: one may be mounted twice.
+    pub(super) fn system(path: &Path, found: &Metadata) -> (u64, u64) {
+        (found.dev(), mount(path))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn mount(path: &Path) -> u64 {
+        use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        statx(CWD, path, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn mount(_: &Path) -> u64 {
+        0
     }
 
     /// The stamp, and whether any later change would show in it.
@@ -217,14 +229,14 @@ use unix::{stamp, system};
 /// A system without modes and owners.
 #[cfg(not(unix))]
 mod elsewhere {
-    use super::{About, Kind, Listing, Metadata, OsString, Stamp};
+    use super::{About, Kind, Listing, Metadata, OsString, Path, Stamp};
 
     pub(in super::super) fn about(kind: Kind, _: &Metadata, content: Option<String>) -> About {
         About { kind, mode: 0, owner: (0, 0), content }
     }
 
-    pub(super) fn system(_: &Metadata) -> u64 {
-        0
+    pub(super) fn system(_: &Path, _: &Metadata) -> (u64, u64) {
+        (0, 0)
     }
 
     pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
@@ -258,7 +270,15 @@ impl Work {
     /// The folder, open. What takes its place later is not touched.
     pub(super) fn open(&self) -> io::Result<Below> {
         check_own(&self.path)?;
-        let below = Below::open(&self.path)?;
+        let below = match Below::open(&self.path) {
+            // A tool closed it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.is_taken(&fs::metadata(&self.path)?)?;
+                super::open_closed(&self.path, super::WRITE);
+                Below::open(&self.path)?
+            }
+            below => below?,
+        };
         self.is_taken(&below.own_metadata()?).map(|()| below)
     }
 

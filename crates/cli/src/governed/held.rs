@@ -8,7 +8,7 @@
 //! A run that is over, or that is not in its state folder any more, has no folder. While the state folder is away, the run has it.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -60,27 +60,30 @@ impl Turn {
     pub(super) fn take(places: &[PathBuf], runs: &Path) -> Result<Self, Failure> {
         let open = |notes: &PathBuf| -> io::Result<(PathBuf, File)> {
             fs::create_dir_all(notes)?;
-            Ok((notes.clone(), lock_file(&notes.join("lock"))?))
+            // A tool may have closed it.
+            super::open_closed(notes, super::WRITE);
+            Ok((notes.clone(), locked(notes)?))
         };
         let mut opened = Err(Failure::new("there is no folder for notes on runs"));
         for notes in places {
             opened = opened.or_else(|before: Failure| {
                 open(notes).map_err(|error| Failure::io("lock", notes, &error)).inspect(|_| {
-                    // The first place would have shown the runs of all state folders.
+                    // The first place shows the runs of all state folders.
                     if places.first() != Some(notes) {
-                        complain(&printable(&format!("{before}; runs of other state folders are not seen")));
+                        complain(&printable(&format!("{before}; runs that are noted there are not seen")));
                     }
                 })
             });
         }
-        let (notes, mut lock) = opened?;
+        let (notes, lock) = opened?;
         let mut waited = Duration::ZERO;
         while let Err(why) = lock.try_lock() {
             if let TryLockError::Error(error) = why {
                 return Err(Failure::io("lock", &notes, &error));
             }
             if waited >= PATIENCE {
-                let holder = fs::read_to_string(notes.join("lock")).unwrap_or_default();
+                let holder = crate::input::read(&notes.join("lock"), MOST).unwrap_or_default();
+                let holder = String::from_utf8_lossy(&holder);
                 let (s, lock) = (PATIENCE.as_secs(), notes.join("lock"));
                 return Err(Failure::new(format!(
                     "process {} has had {} for {s} s, to begin a run in place",
@@ -94,7 +97,7 @@ impl Turn {
         }
         // For the message of a process that waits.
         let holder = format!("{} of the state folder {}\n", std::process::id(), runs.display());
-        drop(lock.set_len(0).and_then(|()| lock.write_all(holder.as_bytes())));
+        drop(crate::runs::replace(&notes.join("lock"), holder.as_bytes()));
         Ok(Turn { notes, _lock: lock })
     }
 
@@ -145,9 +148,11 @@ impl Turn {
                 _ => Failure::new(format!(
                     "{run} works in {folder}, and is not over; its state folder is {runs}"
                 ))
-                .with_help(
-                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`)",
-                ),
+                .with_help(format!(
+                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`); of a \
+                     run whose state is lost remove {}",
+                    path.display()
+                )),
             });
         }
         Ok(())
@@ -168,16 +173,16 @@ impl Turn {
     }
 }
 
-/// Opens the file that is locked. A folder or a pipe in its place is given another name.
-fn lock_file(path: &Path) -> io::Result<File> {
-    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        let free = (1..).map(|number| path.with_extension(format!("damaged-{number}")));
-        let kept = free.into_iter().find(|kept| fs::symlink_metadata(kept).is_err());
-        let kept = kept.unwrap_or_else(|| path.with_extension("damaged"));
-        fs::rename(path, &kept)?;
-        complain(&printable(&format!("{} was no file: it is kept as {}", path.display(), kept.display())));
-    }
-    File::options().read(true).append(true).create(true).open(path)
+/// The folder of the notes, which is locked itself: a file in it could be taken away from beside its notes.
+#[cfg(unix)]
+fn locked(notes: &Path) -> io::Result<File> {
+    File::open(notes)
+}
+
+/// A system that locks no folders.
+#[cfg(not(unix))]
+fn locked(notes: &Path) -> io::Result<File> {
+    File::options().read(true).append(true).create(true).open(notes.join("turn"))
 }
 
 impl Note {

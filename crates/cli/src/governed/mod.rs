@@ -34,6 +34,7 @@ use runstate::governed_run::RunId;
 use runstate::snapshot::Keyring;
 
 use crate::failure::Failure;
+use crate::input;
 use crate::keys;
 use crate::output::{complain, printable};
 use crate::store::quoted;
@@ -42,6 +43,8 @@ pub(crate) use plan::{PlanFile, read};
 pub(crate) use progress::Progress;
 pub(crate) use supervisor::{is_one as is_supervisor, supervise};
 
+/// The most bytes of a state that is looked at.
+const MOST_STATE: u64 = 16 << 20;
 /// The name of the copy that tools work in, in the folder of its run.
 const WORK: &str = "work";
 
@@ -185,9 +188,7 @@ impl Runs {
                 .with_help("a tool does not drive or answer its own run; elsewhere unset the variable"));
         }
         self.check_is_there(run)?;
-        for folder in [&self.folder, &self.folder.join("command-center"), &place] {
-            open_closed(folder, WRITE);
-        }
+        self.open_for(&place);
         let plan =
             plan::read_stored(&place.join("plan.yaml"), run, self.keys.as_ref()).unwrap_or_else(|failure| {
                 // It can still expire, and be halted. Nothing of it is executed: the run is bound to what the plan was.
@@ -195,6 +196,20 @@ impl Runs {
                 plan::Plan::none(run)
             });
         self.governor_of(plan, &place)
+    }
+
+    /// Opens the folders that are written to of a run that is not over.
+    fn open_for(&self, place: &Path) {
+        let state = input::read(&place.join("RUN_STATE.json"), MOST_STATE).unwrap_or_default();
+        let status = runstate::governed::check_state(&state, None).ok().and_then(|report| report.status);
+        if status.is_some_and(|status| status.state.is_terminal()) {
+            return;
+        }
+        let center = self.folder.join("command-center");
+        let shared = ["PENDING", "APPROVED", "REJECTED"].map(|folder| center.join(folder));
+        for folder in [&self.folder, &center, place].into_iter().map(Path::to_path_buf).chain(shared) {
+            open_closed(&folder, WRITE);
+        }
     }
 
     /// A governor that only looks at a run, without its plan.
@@ -280,7 +295,11 @@ fn open_closed(folder: &Path, needed: u32) {
             continue;
         }
         if fs::set_permissions(path, fs::Permissions::from_mode(mode | least)).is_ok() {
-            complain(&printable(&format!("{} was closed, and is open again", path.display())));
+            complain(&printable(&format!(
+                "{} had the mode 0{mode:o}, which keeps this command out: it has 0{:o} now",
+                path.display(),
+                mode | least
+            )));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use super::{REVIEW, governed, json, plan, run_id};
 use crate::session::Session;
@@ -208,7 +209,7 @@ fn what_cannot_be_copied_leaves_no_run_behind() {
     let session = Session::new();
     plan(&session, &[("build", "true")], REVIEW);
     let pipe = session.path("site/pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let said = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
     assert!(said.stderr.contains("it is a special file"), "{}", said.shown());
@@ -293,7 +294,7 @@ fn the_lock_of_the_notes_is_waited_for_and_named() {
     let session = Session::new();
     in_place(&session, "true", PASSES);
     session.write("home/runstate/held/lock", "4321 of the state folder /srv/runs\n");
-    let lock = fs::File::open(session.path("home/runstate/held/lock")).unwrap();
+    let lock = fs::File::open(session.path("home/runstate/held")).unwrap();
     lock.lock().unwrap();
     let said = governed(&session, &["run", "plan.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.shown());
@@ -406,11 +407,16 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     };
     assert_eq!(command("runs").code, Some(3));
     let held = session.path("data/runstate/held");
-    fs::remove_file(held.join("lock")).unwrap();
-    fs::create_dir(held.join("lock")).unwrap();
-    let second = command("other");
-    assert!(second.code == Some(2) && second.stderr.contains("is not over"), "{}", second.shown());
-    assert!(second.stderr.contains("was no file: it is kept as"), "{}", second.shown());
+    for spoil in ["rm lock; mkdir lock", "chmod 0 lock", "chmod 0 ."] {
+        let spoiled = Command::new("sh").args(["-c", spoil]).current_dir(&held).status().unwrap();
+        assert!(spoiled.success(), "{spoil}");
+        let second = command("other");
+        assert!(
+            second.code == Some(2) && second.stderr.contains("is not over"),
+            "{spoil}: {}",
+            second.shown()
+        );
+    }
     let note = fs::read_dir(&held).unwrap().flatten().map(|entry| entry.path());
     let note = note.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
     fs::write(&note, "x").unwrap();

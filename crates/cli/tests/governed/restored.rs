@@ -248,24 +248,28 @@ fn a_new_folder_with_ignored_names_alone_is_no_difference() {
     assert!(!session.path("site/build/more").exists());
 }
 
-/// A file system that a tool mounted in the folder is neither emptied nor listed.
+/// A file system that a tool mounted in the folder is neither emptied nor listed, even where it is the one of the folder itself.
 #[test]
 fn what_a_tool_mounted_is_not_emptied() {
     if std::env::var_os("RUNSTATE_REQUIRE_MOUNTS").is_none() {
         return;
     }
-    let session = Session::new();
-    // In a namespace of its own the mount would be gone with the tool.
-    let script = "mkdir m; mount -t tmpfs tmpfs m; echo precious > m/precious; exit 1";
-    plan(&session, &[("build", script)], REVIEW);
-    session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\n");
-    let said = governed(&session, &["run", "plan.yaml", "--json"]);
-    let kept = fs::read_to_string(session.path("site/m/precious"));
-    assert!(
-        Command::new("umount").arg(session.path("site/m")).status().unwrap().success(),
-        "{}",
-        said.shown()
-    );
-    assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
-    assert_eq!(kept.unwrap(), "precious\n");
+    for mount in ["mount -t tmpfs tmpfs m", "mount --bind ../victim m"] {
+        let session = Session::new();
+        let script = format!("mkdir m; {mount}; echo precious > m/precious; exit 1");
+        plan(&session, &[("build", &script)], REVIEW);
+        session
+            .write("plan.yaml", session.read("plan.yaml") + "in_place: true\n")
+            .write("victim/mine", "mine");
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        let kept = fs::read_to_string(session.path("site/m/precious"));
+        assert!(
+            Command::new("umount").arg(session.path("site/m")).status().unwrap().success(),
+            "{}",
+            said.shown()
+        );
+        assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{}", said.shown());
+        assert_eq!(kept.unwrap(), "precious\n");
+        assert_eq!(session.read("victim/mine"), "mine");
+    }
 }

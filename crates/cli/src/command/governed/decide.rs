@@ -2,13 +2,13 @@
 
 use runstate::approval::ApprovalId;
 use runstate::governed::{Governor, Waits};
-use runstate::governed_run::RunId;
+use runstate::governed_run::{GovernedRunStatus, RunId};
 
 use super::runtime;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
-use crate::output::Output;
+use crate::output::{Output, printable};
 
 /// Answer a question of a run
 ///
@@ -126,10 +126,11 @@ pub(super) fn escalate(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exi
     Ok(Exit::Good)
 }
 
-/// End a run, whether it asks something or not
+/// Stop a run that is not over
 ///
-/// It is halted and not rolled back, whatever became of its plan; what its tools left running is ended. A run that is
-/// verified or audited is rolled back.
+/// The run is halted, and its folder stays as it is; processes that its tools left running are ended. It need not wait
+/// for an answer, and its plan need not be readable. A run in VERIFYING or AUDITING is rolled back instead, as far as
+/// its plan can be read; then the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -153,6 +154,11 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
         return Err(Failure::new(format!("{run} is over: it is {before}")));
     }
     let halted = runtime()?.block_on(governor.halt(run, &by, &args.because)).map_err(governed::refused)?;
+    let status = governor.status(run).map_err(governed::refused)?;
     out.line(&format!("{run} is {halted}"));
-    Ok(Exit::Good)
+    if let Some(why) = &status.why {
+        out.line(&format!("  {}", printable(why)));
+    }
+    // Out of VERIFYING and AUDITING a run is rolled back alone, and that may not have been possible.
+    Ok(if halted == GovernedRunStatus::HaltedUnsafe { Exit::Good } else { Exit::Bad })
 }

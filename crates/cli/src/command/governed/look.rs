@@ -46,8 +46,9 @@ pub(super) fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
         // A folder without a state is that of a run that has not begun, or that a kill kept from it.
         entries
             .flatten()
-            .filter(|entry| governed::may_have_state(&entry.path()))
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+            .filter(|(_, folder)| governed::may_have_state(folder))
+            .map(|(run, _)| run)
             .collect();
     runs.sort();
     Ok(runs)
