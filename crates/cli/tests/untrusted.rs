@@ -326,7 +326,7 @@ fn a_row_that_cannot_be_read_hides_no_other() {
     }
     for told in [
         "runs.status of the run \"files-2\"",
-        "runs.title of the run \"files-4\": it has more than the 67108864 bytes",
+        "runs.title of the run \"files-4\": it has more bytes than are read of a value",
     ] {
         assert!(listed.stderr.contains(told), "{}", listed.shown());
     }

@@ -1,5 +1,6 @@
 //! What SQLite says, as errors of a store.
 
+use std::fmt;
 use std::path::Path;
 
 use runstate::store::StoreError;
@@ -42,13 +43,17 @@ impl Fault {
     }
 }
 
+/// The advice on a row that cannot be read.
+pub(crate) const RESTORE: &str = "another program wrote it; restore the file from a backup";
+
+pub(crate) fn unreadable(what: impl fmt::Display) -> StoreError {
+    StoreError::unusable(what, RESTORE)
+}
+
 pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
     let at = path.display();
     let Some(code) = error.sqlite_error_code() else {
-        return StoreError::unusable(
-            format_args!("{at}: a row cannot be read: {error}"),
-            "some other program wrote it; restore the file from a backup",
-        );
+        return unreadable(format_args!("{at}: a row cannot be read: {error}"));
     };
     match code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::unavailable(format!(

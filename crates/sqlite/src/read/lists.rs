@@ -8,31 +8,43 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::connect::MOST_BYTES;
-use crate::error::Outcome;
+use crate::error::{Outcome, RESTORE, unreadable};
+
+/// The most rows that are told of.
+const MOST_TOLD: usize = 100;
 
 /// Rows that lists could not read, by their keys, until a list can read them.
 #[derive(Debug, Default)]
-pub(crate) struct Unread(Mutex<BTreeMap<Key, Damage>>);
+pub(crate) struct Unread(Mutex<Told>);
+
+#[derive(Debug, Default)]
+struct Told {
+    rows: BTreeMap<Key, Damage>,
+    has_more: bool,
+}
 
 /// The run, and for a call its name.
 pub(crate) type Key = (String, Option<String>);
 
 impl Unread {
     pub(super) fn note(&self, key: Key, read: Option<Damage>) {
-        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match read {
-            Some(damage) => drop(rows.insert(key, damage)),
-            None => drop(rows.remove(&key)),
+            Some(_) if told.rows.len() >= MOST_TOLD && !told.rows.contains_key(&key) => told.has_more = true,
+            Some(damage) => drop(told.rows.insert(key, damage)),
+            None => drop(told.rows.remove(&key)),
         }
     }
 
     pub(crate) fn all(&self) -> Vec<Damage> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = told.has_more.then(|| Damage::new("more rows cannot be read", RESTORE));
+        told.rows.values().cloned().chain(more).collect()
     }
 }
 
 /// The rows of a page, but for those that cannot be read: others take their places. The query has `:limit` and `:offset`.
-pub(super) fn page<T>(
+pub(crate) fn page<T>(
     conn: &Connection,
     sql: &str,
     params: &[(&str, &dyn ToSql)],
@@ -45,8 +57,10 @@ pub(super) fn page<T>(
     let mut page = conn.prepare_cached(sql)?;
     let (mut found, mut offset) = (Vec::new(), 0_i64);
     loop {
+        // Each page is as long as all before it, so that what lies before a page costs no more than the page.
         let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
-        let place: [(&str, &dyn ToSql); 2] = [(":limit", &left), (":offset", &offset)];
+        let size = left.max(offset);
+        let place: [(&str, &dyn ToSql); 2] = [(":limit", &size), (":offset", &offset)];
         let mut rows = page.query(&*[params, &place].concat())?;
         let mut seen = 0;
         while let Some(next) = rows.next()? {
@@ -56,13 +70,16 @@ pub(super) fn page<T>(
                 Ok(read) => {
                     unread.note(key, None);
                     found.push(read);
+                    if i64::try_from(found.len()).is_ok_and(|found| found == limit) {
+                        return Ok(found);
+                    }
                 }
                 Err(StoreError::Unusable { what, help }) => unread.note(key, Some(Damage::new(what, help))),
                 Err(error) => return Err(error.into()),
             }
         }
         offset = offset.saturating_add(seen);
-        if seen < left || seen == 0 || i64::try_from(found.len()).is_ok_and(|found| found == limit) {
+        if seen < size || seen == 0 {
             return Ok(found);
         }
     }
@@ -86,11 +103,7 @@ pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, St
             Ok(text) => Ok(Some(text.to_owned())),
             Err(error) => Err(wrong(row, index, &error.to_string())),
         },
-        Ok(ValueRef::Blob(_)) => Err(wrong(
-            row,
-            index,
-            &format!("it has more than the {MOST_BYTES} bytes that are read of a value"),
-        )),
+        Ok(ValueRef::Blob(_)) => Err(wrong(row, index, "it has more bytes than are read of a value")),
         Ok(other) => Err(wrong(row, index, &format!("it is {}", other.data_type()))),
         Err(error) => Err(wrong(row, index, &error.to_string())),
     }
@@ -108,8 +121,4 @@ fn wrong(row: &Row<'_>, index: usize, why: &str) -> StoreError {
     let column = row.as_ref().column_name(index).unwrap_or("a column").to_owned();
     let run = key(row, 0).unwrap_or_default();
     unreadable(format_args!("{column} of the run {run:?}: {why}"))
-}
-
-pub(super) fn unreadable(what: impl std::fmt::Display) -> StoreError {
-    StoreError::unusable(what, "some other program wrote it; restore the file from a backup")
 }

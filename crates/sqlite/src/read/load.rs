@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::runs;
-use crate::error::Outcome;
+use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
 use crate::write::leases::no_run;
 
@@ -117,8 +117,4 @@ fn all<T>(
 
 pub(super) fn json<T: DeserializeOwned>(text: &str, place: impl FnOnce() -> String) -> Result<T, StoreError> {
     runstate::json::from_str(text).map_err(|error| unreadable(format!("{} cannot be read: {error}", place())))
-}
-
-fn unreadable(what: String) -> StoreError {
-    StoreError::unusable(what, "some other program wrote it; restore the file from a backup")
 }

@@ -5,8 +5,8 @@ use runstate::run::RunStatus;
 use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
-use super::lists::{self, Key, Unread, bounded, key, optional, text, unreadable};
-use crate::error::Outcome;
+use super::lists::{self, Key, Unread, bounded, key, optional, text};
+use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
 
 const COLUMNS: [&str; 15] = [

@@ -1,4 +1,5 @@
 //! What cannot be seen from outside: versions that are not there yet, and how SQLite reads.
 
+mod lists;
 mod migrations;
 mod plans;
