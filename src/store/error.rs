@@ -60,6 +60,13 @@ pub enum StoreError {
         /// What to do.
         help: String,
     },
+    /// What was to be stored is larger than this store takes. Nothing was written, and the same fails again.
+    TooLarge {
+        /// How large it would be, and the limit.
+        what: String,
+        /// What to do.
+        help: String,
+    },
     /// The store cannot be reached, is too busy, or cannot say whether what was asked for was made. The same may succeed later.
     Unavailable(Box<dyn Error + Send + Sync>),
     /// The store failed: the disk is full, may not be written, is broken.
@@ -109,7 +116,9 @@ impl fmt::Display for StoreError {
                 f,
                 "the run {run:?} has the decision {decision:?} on the suspension {suspension:?} already"
             ),
-            StoreError::Unusable { what, help } => write!(f, "{what}; {help}"),
+            StoreError::Unusable { what, help } | StoreError::TooLarge { what, help } => {
+                write!(f, "{what}; {help}")
+            }
             StoreError::Unavailable(cause) => write!(f, "the store cannot be reached now: {cause}"),
             StoreError::Failed(cause) => write!(f, "the store failed: {cause}"),
         }

@@ -55,6 +55,9 @@ pub struct Release {
     pub pardons: bool,
 }
 
+/// The last moment of the year 9999, in milliseconds since the Unix epoch.
+pub(super) const NEVER_MS: u64 = 253_402_300_799_999;
+
 impl Release {
     /// Anybody may go on with it.
     pub fn clean() -> Self {
@@ -64,6 +67,11 @@ impl Release {
     /// It did not go on, and is tried again then.
     pub fn put_off(not_before_ms: u64, problem: impl Into<String>) -> Self {
         Release { not_before_ms: Some(not_before_ms), problem: Some(problem.into()), pardons: false }
+    }
+
+    /// It did not go on, and is not tried again until a person gives it back: [`RunInfo::is_set_aside`](super::RunInfo::is_set_aside).
+    pub fn set_aside(problem: impl Into<String>) -> Self {
+        Release::put_off(NEVER_MS, problem)
     }
 
     /// The same, which forgets its lost claims.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::NewRun;
 use super::error::StoreError;
 use super::keyed::key_of;
+use super::lease::NEVER_MS;
 use crate::decision::Suspension;
 use crate::run::RunStatus;
 
@@ -116,9 +117,11 @@ impl RunInfo {
         }
     }
 
-    /// Is it set aside by workers with the default of [`Worker::set_aside_after`](super::Worker::set_aside_after)?
+    /// Is it set aside: by [`Release::set_aside`](super::Release::set_aside), or by workers with the default of
+    /// [`Worker::set_aside_after`](super::Worker::set_aside_after)?
     pub fn is_set_aside(&self) -> bool {
-        self.lost >= SET_ASIDE_AFTER && self.status != RunStatus::Done
+        let is_kept = self.problem.is_some() && self.not_before_ms == Some(NEVER_MS);
+        (is_kept || self.lost >= SET_ASIDE_AFTER) && self.status != RunStatus::Done
     }
 
     /// May it be claimed without its name? `has_mail` says whether a decision is there that was not taken.

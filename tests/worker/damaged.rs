@@ -233,7 +233,15 @@ async fn a_claim_that_does_nothing_is_put_off() {
     let before = claims();
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(claims(), before + 1);
-    assert!(world.loaded("parked").await.info.problem.unwrap().contains("its row says that it can go on"));
+    assert!(
+        world
+            .loaded("parked")
+            .await
+            .info
+            .problem
+            .unwrap()
+            .contains("the list of the store has it as one that can go on")
+    );
     let worker = world.worker("w");
     let driven = worker.run(&*world.host, CancellationToken::new());
     tokio::time::timeout(Duration::from_secs(10), driven).await.unwrap_err();

@@ -126,6 +126,37 @@ async fn a_full_disk_ends_no_run() {
     world.is_sound("r").await;
 }
 
+/// Its model would be asked again and again for what cannot be stored.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_too_large_for_its_store_is_set_aside() {
+    let store = Faulty::new();
+    let world = World::on(store.clone());
+    world.create("r", json!([[call("a", "again", json!({ "ms": 1_000 }))]])).await;
+    let (worker, host) = (world.worker("w"), world.host.clone());
+    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    store.weather(Weather::Small);
+    working.await.unwrap().unwrap();
+    let info = world.loaded("r").await.info;
+    assert!(info.is_set_aside(), "{info:?}");
+    let problem = info.problem.unwrap();
+    assert!(
+        problem.starts_with("it would have 9 bytes of 8; cancel it; nothing of it is driven until"),
+        "{problem}"
+    );
+    store.weather(Weather::Fair);
+    tokio::time::sleep(Duration::from_secs(100 * 365 * 86_400)).await;
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Running", "it is set aside");
+    // A person gives it back, and then it goes on.
+    let claim = runstate::store::Claim::of("r", "ada", 0, u64::MAX);
+    let lease = world.store.claim(&claim).await.unwrap().unwrap();
+    world.store.release(&lease, &runstate::store::Release::clean().pardoned()).await.unwrap();
+    world.worker("w").run_ready(&*world.host).await.unwrap();
+    assert_eq!(world.status("r").await, "Done natural_end");
+    world.is_sound("r").await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_a_host_cannot_prepare_is_put_off_and_says_why() {
     let world = World::new();

@@ -20,6 +20,8 @@ pub enum Weather {
     Mute,
     /// The disk is full.
     Full,
+    /// What is to be stored is too large.
+    Small,
 }
 
 #[derive(Debug)]
@@ -160,6 +162,12 @@ impl Wrapper for Faulty {
         self.reached()?;
         if self.now() == Weather::Full {
             return Err(StoreError::failed("no space left"));
+        }
+        if self.now() == Weather::Small {
+            return Err(StoreError::TooLarge {
+                what: "it would have 9 bytes of 8".into(),
+                help: "cancel it".into(),
+            });
         }
         self.inner.commit(lease, commit).await?;
         match self.now() {

@@ -104,13 +104,10 @@ pub(super) fn fits(path: &Path, bytes: u64, most: u64) -> Result<(), StoreError>
     if bytes <= most {
         return Ok(());
     }
-    Err(StoreError::unusable(
-        format_args!(
-            "{}: it would have {bytes} bytes, and a file of a run has at most {most}",
-            path.display()
-        ),
-        "nothing was stored: `runstate cancel` ends such a run; a store in a database has larger ones",
-    ))
+    let what =
+        format!("{}: it would have {bytes} bytes, and a file of a run has at most {most}", path.display());
+    let help = "nothing was stored: `runstate cancel` ends such a run; a store in a database has larger ones";
+    Err(StoreError::TooLarge { what, help: help.to_owned() })
 }
 
 /// The folder of a run that was driven has no state any more.

@@ -29,7 +29,7 @@ impl Worker {
         };
         let Driven { ended, did_nothing } = driven;
         let release = if is_ready && did_nothing {
-            Release::put_off(self.later_ms(self.poll), DID_NOTHING).pardoned()
+            Release::put_off(self.later_ms(self.poll.min(self.put_off)), DID_NOTHING).pardoned()
         } else {
             release(&ended, self.later_ms(self.put_off))
         };
@@ -128,7 +128,8 @@ fn put_off(why: impl ToString) -> Driven {
 }
 
 /// A store would give it at once again, and again.
-const DID_NOTHING: &str = "its row says that it can go on, and it waits or is over: another program has changed the row, or a part of the store is of another time";
+const DID_NOTHING: &str = "the list of the store has it as one that can go on, and it waits or is over: another program has changed that list, or a part of \
+                           the store was put back from an older copy";
 
 /// A run, and what it is driven with.
 struct InHand<'w> {
@@ -252,6 +253,10 @@ fn release(ended: &Ended, later_ms: u64) -> Release {
         Ended::Lost(error) => match &**error {
             // It is nobody's fault, and passes.
             StoreError::Unavailable(_) => Release::clean(),
+            // Its next step is as large, and may be paid for.
+            StoreError::TooLarge { .. } => Release::set_aside(format!(
+                "{error}; nothing of it is driven until `runstate resume RUN --detach` gives it back"
+            )),
             error => Release::put_off(later_ms, error.to_string()),
         },
         Ended::Over(_) | Ended::Waits(_) => Release::clean().pardoned(),

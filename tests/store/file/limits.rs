@@ -17,6 +17,11 @@ fn unusable(error: StoreError) -> String {
     error.to_string()
 }
 
+fn too_large(error: StoreError) -> String {
+    assert!(matches!(error, StoreError::TooLarge { .. }), "{error:?}");
+    error.to_string()
+}
+
 #[tokio::test]
 async fn a_specification_has_64_mib_and_no_more() {
     let store = on(&SimDisk::new());
@@ -24,7 +29,7 @@ async fn a_specification_has_64_mib_and_no_more() {
     let of = |bytes: usize| json!("x".repeat(bytes - 3));
     store.create(&NewRun::new("most", of(MOST), 0)).await.unwrap();
     assert_eq!(store.load("most").await.unwrap().spec.as_str().unwrap().len(), MOST - 3);
-    let refused = unusable(store.create(&NewRun::new("more", of(MOST + 1), 0)).await.unwrap_err());
+    let refused = too_large(store.create(&NewRun::new("more", of(MOST + 1), 0)).await.unwrap_err());
     assert!(
         refused.contains("it would have 67108865 bytes, and a file of a run has at most 67108864"),
         "{refused}"
@@ -49,7 +54,7 @@ async fn a_log_has_64_mib_and_no_more() {
         vec![TraceRow { seq: 1, json: json!({ "seq": 1, "x": "x".repeat(bytes - empty) }).to_string() }]
     };
     commits[0].trace = row(MOST + 1);
-    let refused = unusable(store.commit(&lease, &commits[0]).await.unwrap_err());
+    let refused = too_large(store.commit(&lease, &commits[0]).await.unwrap_err());
     assert!(refused.contains("trace.jsonl: it would have 67108865 bytes"), "{refused}");
     commits[0].trace = row(MOST);
     // They are in the log, and not in the state.
@@ -59,7 +64,7 @@ async fn a_log_has_64_mib_and_no_more() {
     commits[last].trace = vec![TraceRow { seq: 2, json: json!({ "seq": 2 }).to_string() }];
     let mut going_on = commits[last].clone();
     going_on.run.status = RunStatus::Running;
-    unusable(store.commit(&lease, &going_on).await.unwrap_err());
+    too_large(store.commit(&lease, &going_on).await.unwrap_err());
     store.commit(&lease, &commits[last]).await.unwrap();
     store.release(&lease, &Release::clean()).await.unwrap();
     assert_eq!(on(&disk).trace("r1", 0, 9).await.unwrap().len(), 2);

@@ -147,7 +147,9 @@ pub(crate) fn beside<T: Send>(handle: &Handle, asked: impl Future<Output = T> + 
 
 fn failure(url: &StoreUrl, again: &Again, error: &StoreError) -> Failure {
     match error {
-        StoreError::Unusable { what, help } => Failure::new(format!("{url}: {what}")).with_help(help),
+        StoreError::Unusable { what, help } | StoreError::TooLarge { what, help } => {
+            Failure::new(format!("{url}: {what}")).with_help(help)
+        }
         StoreError::Unavailable(_) => {
             Failure::new(format!("{url}: {error}")).with_help("try again when the store can be reached")
         }
