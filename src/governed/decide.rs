@@ -126,7 +126,7 @@ impl Governor {
         Ok(GovernedRunStatus::HaltedUnsafe)
     }
 
-    /// A person stops a run that is not over, whether it asks something or not, and whatever plan this governor has. It is halted; one
+    /// A person stops a run that is not over. It need not wait for an answer, and this governor may have another plan. It is halted; one
     /// that is verified or audited can only be rolled back, and is. Returns where it went: a run that is over stays as it is.
     ///
     /// # Errors

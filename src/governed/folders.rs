@@ -104,7 +104,7 @@ impl Folders {
         matches!(is_folder(disk, &self.command_center), Ok(false))
     }
 
-    /// Makes the folders that all runs share. What is no folder under the name of one is set aside.
+    /// Makes the folders that all runs share. A file, a pipe or a dangling link under the name of one is set aside.
     pub(super) fn make(
         &self,
         disk: &dyn Disk,
@@ -122,7 +122,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Sets aside what is no folder, and makes one. Another process that does the same has made a good one meanwhile.
+    /// Sets the other thing aside, and makes a folder. Another process that does the same has made a good one meanwhile.
     fn make_anew(&self, disk: &dyn Disk, folder: &Path, setting_aside: &SettingAside) -> io::Result<()> {
         let mut lock = disk.open_folder(&self.runs).ok().flatten();
         if let Some(lock) = &mut lock {

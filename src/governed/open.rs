@@ -351,8 +351,8 @@ impl OpenRun<'_> {
         }
     }
 
-    /// Writes a file as a whole. A folder or a pipe under its name, or under that of its beginning, is set aside, and so is what is no
-    /// folder under the name of the folder that it is in.
+    /// Writes a file as a whole. A folder or a pipe under its name, or under that of its beginning, is set aside, and so is another
+    /// thing under the name of the folder that it is in.
     pub(super) fn put(&self, path: &Path, text: &[u8]) -> Result<()> {
         let disk = self.place.disk;
         let put = || replace(disk, path, text).map_err(GovernedError::io(path));

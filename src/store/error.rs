@@ -60,7 +60,7 @@ pub enum StoreError {
         /// What to do.
         help: String,
     },
-    /// What was to be stored is larger than this store takes. Nothing was written, and the same fails again.
+    /// The commit is larger than this store takes. Nothing was written, and the same fails again.
     TooLarge {
         /// How large it would be, and the limit.
         what: String,

@@ -126,7 +126,7 @@ async fn a_full_disk_ends_no_run() {
     world.is_sound("r").await;
 }
 
-/// Its model would be asked again and again for what cannot be stored.
+/// Its model would be asked again and again, for an answer that cannot be stored.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_too_large_for_its_store_is_set_aside() {
     let store = Faulty::new();

@@ -20,7 +20,7 @@ pub enum Weather {
     Mute,
     /// The disk is full.
     Full,
-    /// What is to be stored is too large.
+    /// Each commit is too large.
     Small,
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn file(path: &Path) -> io::Result<File> {
     opened(File::options().read(true), path, Links::Followed)
 }
 
-/// What becomes of a link in the place of a file.
+/// The treatment of a link in the place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     Followed,
@@ -87,7 +87,7 @@ pub(crate) enum Links {
 ///
 /// # Errors
 /// Those of the operating system; [`io::ErrorKind::IsADirectory`]; [`io::ErrorKind::Unsupported`] for a pipe and a device, and for a link that
-/// is not followed. What the process has open already may be a pipe, as `/dev/stdin` and the `<(…)` of a shell.
+/// is not followed. A file that the process has open already may be a pipe, as `/dev/stdin` and the `<(…)` of a shell.
 pub(crate) fn opened(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
     const IS_OPEN: [&str; 3] = ["/dev/fd", "/dev/stdin", "/proc/self/fd"];
     if IS_OPEN.iter().any(|place| path.starts_with(place)) {

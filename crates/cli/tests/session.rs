@@ -29,7 +29,7 @@ pub(crate) fn assert_harmless(command: &str, output: &str) {
     }
 }
 
-/// What a process said, which is harmless.
+/// The output of a process, which is harmless.
 #[track_caller]
 pub(crate) fn harmless(command: &str, output: Output) -> Output {
     for said in [&output.stdout, &output.stderr] {

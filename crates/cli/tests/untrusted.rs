@@ -137,7 +137,7 @@ fn a_store_does_not_choose_what_prune_writes_and_removes() {
     }
 }
 
-/// The greatest number in the row of a run, whatever becomes of that run.
+/// The greatest number in the row of a run stops no worker.
 #[test]
 fn a_number_in_a_row_stops_no_worker() {
     for columns in
@@ -238,7 +238,7 @@ fn a_pipe_in_the_state_folder_holds_nothing() {
     attacked.say(&["prune", "--older-than", "1ms"], 0);
 }
 
-/// A pipe in the place of a file holds no command, and what the shell has opened is read.
+/// A pipe in the place of a file holds no command, and a pipe that the shell has opened is read.
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_file_holds_no_command() {

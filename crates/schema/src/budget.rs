@@ -162,7 +162,7 @@ enum Part {
 
 #[derive(Debug, Clone, Copy)]
 struct Reference {
-    /// What it names. Two names of one subschema are compiled twice.
+    /// The number of its target's name. Two names of one subschema are compiled twice.
     names: usize,
     /// Does it leave the resource that it is in?
     leaves: bool,
@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// What no reference leads to is no part of the graph, so that names cost nothing in a check.
+    /// A subschema that no reference leads to is no part of the graph, so that names cost nothing in a check.
     #[test]
     fn a_graph_has_what_references_lead_to() {
         let named = |name: usize| (format!("d{name}"), json!({ "$anchor": format!("n{name}") }));

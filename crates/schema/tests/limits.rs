@@ -266,7 +266,7 @@ fn resources_that_refer_to_one_another_are_taken_while_they_are_few() {
     }
 }
 
-/// What counts for `unevaluatedProperties` counts below a field too, which no value has to have.
+/// A choice counts for `unevaluatedProperties` below a field too, which no value has to have.
 #[test]
 fn choices_below_a_field_are_refused_before_they_are_compiled() {
     for keyword in ["unevaluatedProperties", "unevaluatedItems"] {

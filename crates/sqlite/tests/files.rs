@@ -211,7 +211,7 @@ async fn a_value_has_64_mib_and_no_more() {
     assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 1);
 }
 
-/// A page has as many rows as are asked for, whatever stands between them.
+/// A page has as many rows as are asked for, also with bad rows between them.
 #[tokio::test]
 async fn rows_that_cannot_be_read_leave_pages_whole() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,10 +12,10 @@ use super::lock::{PATIENCE, Pauses, lock};
 use super::problem::failed;
 use crate::files::{Disk, Open, replace};
 
-/// The most bytes of a file of a run: each is read as a whole. What would be larger is not committed.
+/// The most bytes of a file of a run: each is read as a whole. A larger one is not committed.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
 
-/// What may be read of one: there is room for what ends a run, or says why it does not go on.
+/// The most bytes that are read of one: there is room for the commit that ends a run, and for the reason of one that does not go on.
 pub(super) const MOST_READ: u64 = MOST_BYTES + (1 << 20);
 
 /// The format of all files of a store. One that is newer is left alone. A field that a version adds needs no new format where it is left out

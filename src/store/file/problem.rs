@@ -99,7 +99,7 @@ pub(super) fn too_large(path: &Path, what: impl fmt::Display) -> StoreError {
     )
 }
 
-/// Refuses what would make a file larger than it may be.
+/// Refuses a write that would make a file larger than it may be.
 pub(super) fn fits(path: &Path, bytes: u64, most: u64) -> Result<(), StoreError> {
     if bytes <= most {
         return Ok(());

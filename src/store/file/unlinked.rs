@@ -86,7 +86,7 @@ impl Disk for Unlinked {
         self.disk.list(path)
     }
 
-    /// Nothing is read: what changed is opened after that.
+    /// Nothing is read: the file is opened after that.
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
         self.disk.stamp(path)
     }

@@ -110,7 +110,7 @@ impl Worker {
     }
 }
 
-/// What came of a claim.
+/// The outcome of a claim.
 struct Driven {
     ended: Ended,
     /// Was it at rest already?

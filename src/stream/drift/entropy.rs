@@ -9,7 +9,7 @@ use super::repetition::AsItIs;
 /// The window has the last runs of so many characters, and the text before it at least so many that are no white space.
 const WINDOW: u64 = 160;
 const LEAST: u64 = 128;
-/// The share of text before the window that is words, at least, in a hundred: what has less is code or data.
+/// The share of text before the window that is words, at least, in a hundred: text with fewer is code or data.
 const WORDS: u64 = 85;
 /// The share of new pairs of characters in the window at which it is sure.
 const SURE: f64 = 0.757;
@@ -136,7 +136,7 @@ impl Entropy {
         turns.max(self.push(token.chars, is_word))
     }
 
-    /// A token is no word, whatever follows.
+    /// A token is too long for a word.
     fn cut_token(&mut self) -> f64 {
         let token = Token { part: Part::Odd, ..Token::default() };
         let Token { chars, script, .. } = std::mem::replace(&mut self.token, token);

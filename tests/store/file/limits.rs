@@ -37,7 +37,7 @@ async fn a_specification_has_64_mib_and_no_more() {
     assert!(matches!(store.load("more").await, Err(StoreError::NoRun { .. })));
 }
 
-/// One that was committed can be read, and a run whose log is full can be ended.
+/// One that was committed can be read, and a run with a full log can be ended.
 #[tokio::test]
 async fn a_log_has_64_mib_and_no_more() {
     let disk = SimDisk::new();

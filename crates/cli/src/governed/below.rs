@@ -10,7 +10,7 @@ use cap_std::fs::{Dir, DirBuilder, Metadata, OpenOptions};
 
 use super::folder::{About, Kind};
 
-/// A folder, open. Each part of a name in it is opened below the one before and is no link, whatever other processes do meanwhile.
+/// A folder, open. Each part of a name in it is opened below the one before and is no link, also where other processes change the folder meanwhile.
 #[derive(Debug)]
 pub(super) struct Below(Dir);
 
@@ -24,7 +24,7 @@ impl Below {
         fs::File::open(folder).map(Dir::from_std_file).map(Below)
     }
 
-    /// What is known of the folder itself.
+    /// The metadata of the folder itself.
     pub(super) fn own_metadata(&self) -> io::Result<fs::Metadata> {
         self.itself()?.metadata()
     }
@@ -103,7 +103,7 @@ impl Below {
         dir.symlink_metadata(last).map(|found| system::about(Kind::File, &found).0)
     }
 
-    /// Has a file other names? They may be outside, and what is done to one is done to all.
+    /// Has a file other names? They may be outside, and a change of one is a change of all.
     pub(super) fn has_other_names(&self, name: &OsStr) -> bool {
         let found = self.at(name).and_then(|(dir, last)| dir.symlink_metadata(last));
         found.is_ok_and(|found: Metadata| found.is_file() && system::names(&found) > 1)

@@ -121,7 +121,7 @@ impl CommandTool {
     }
 }
 
-/// Removes a file, or what a tool put in its place.
+/// Removes a file, or the folder that a tool put in its place.
 fn remove(path: &Path) {
     if fs::remove_file(path).is_err() {
         drop(fs::remove_dir_all(path));

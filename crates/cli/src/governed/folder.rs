@@ -23,7 +23,7 @@ pub(super) enum Kind {
     File,
     Folder,
     Link,
-    /// A pipe, a socket or a device, or a folder of another file system: what is mounted is no part of the folder that it is mounted in.
+    /// A pipe, a socket or a device, or a mounted folder: it is no part of the folder around it.
     Special,
     /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
     /// it.
@@ -267,7 +267,7 @@ impl Work {
         self.is_taken(&fs::metadata(&self.path)?)
     }
 
-    /// The folder, open. What takes its place later is not touched.
+    /// The folder, open. Another one that takes its place later is not touched.
     pub(super) fn open(&self) -> io::Result<Below> {
         check_own(&self.path)?;
         let below = match Below::open(&self.path) {

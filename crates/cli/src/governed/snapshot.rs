@@ -200,7 +200,7 @@ impl Snapshot {
     }
 }
 
-/// What a rollback could not do.
+/// The names that a rollback could not restore.
 struct Undone<'a> {
     work: &'a Path,
     errors: Vec<String>,

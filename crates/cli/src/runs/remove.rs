@@ -20,7 +20,7 @@ use crate::input::{Links, opened};
 /// The folder of the notes. No run is called so: ids end with a number.
 const FOLDER: &str = "removed";
 
-/// The file whose lock keeps other commands from the notes.
+/// The file that is locked, to keep other commands from the notes.
 const LOCK: &str = ".lock";
 
 /// The state of the folder of a run that was removed.

@@ -258,7 +258,7 @@ fn a_supervisor_behind_a_loader_is_refused() {
     assert!(!session.path(&format!("{STATE_DIR}/{}/ran", run_id(&json(&done)))).exists());
 }
 
-/// Whatever became of its plan, a run is halted by a command, and what it asks is answered by none.
+/// A run without a plan that can be read is halted by a command, and no command answers its questions.
 #[test]
 fn a_run_without_its_plan_is_halted_by_a_command() {
     for script in [
@@ -386,7 +386,7 @@ fn folders_that_a_tool_closed_are_opened_again() {
     assert_in_order(&session, &run);
 }
 
-/// A session of a user whom modes hold off, which the user of the tests may not be.
+/// A session of a normal user: modes do not hold off root, as the user of the tests may be.
 fn of_a_normal_user(session: &Session) -> impl Fn(&[&str]) -> Said + '_ {
     use std::os::unix::fs::chown;
     use std::os::unix::process::CommandExt;

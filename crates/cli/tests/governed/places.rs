@@ -427,7 +427,7 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     }
 }
 
-/// A run whose plan was refused has nothing more to ask.
+/// A run with a refused plan has nothing more to ask.
 #[test]
 fn a_rejected_plan_is_halted_by_a_command() {
     let session = Session::new();

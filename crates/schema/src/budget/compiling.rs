@@ -29,7 +29,7 @@ impl<'m> Compiling<'m> {
         }
     }
 
-    /// Walks what is compiled for a subschema. One that is marked is compiled for `unevaluatedProperties` or `unevaluatedItems`
+    /// Walks all that is compiled for a subschema. One that is marked is compiled for `unevaluatedProperties` or `unevaluatedItems`
     /// too, with all subschemas for the same value.
     pub(super) fn compile(
         &mut self,

@@ -13,7 +13,7 @@ const SAME: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
 /// Keywords with schemas by names.
 const BY_NAME: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords whose schemas `unevaluatedProperties` and `unevaluatedItems` apply once more.
+/// Keywords with schemas that `unevaluatedProperties` and `unevaluatedItems` apply once more.
 const AGAIN: [&str; 7] =
     ["allOf", "anyOf", "oneOf", "if", "contains", "unevaluatedProperties", "unevaluatedItems"];
 /// The key of all that a `$recursiveRef` may lead to, among dynamic names.
@@ -23,7 +23,7 @@ const RECURSIVE: &str = "$recursiveAnchor";
 pub(super) struct Reader<'s> {
     nodes: Vec<Node>,
     patterns: usize,
-    /// Subschemas whose keywords are still to be read.
+    /// Subschemas with keywords that are still to be read.
     open: Vec<(usize, &'s Value, Resolver<'s>, Draft)>,
     /// Nodes by their subschema and the base of its references.
     known: HashMap<(*const Value, usize), usize>,

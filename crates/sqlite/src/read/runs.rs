@@ -95,7 +95,7 @@ pub(crate) const UNKNOWN: &str = "SELECT id, status FROM runs INDEXED BY runs_by
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Running' AND status < 'Waiting' \
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Waiting' LIMIT 1000";
 
-/// What cannot be read of the runs.
+/// The runs that cannot be read.
 pub(crate) fn damaged(conn: &Connection, unread: &Unread) -> Outcome<Vec<Damage>> {
     let mut unknown = conn.prepare_cached(&format!(
         "SELECT {} FROM runs WHERE id IN (SELECT id FROM ({UNKNOWN}))",
