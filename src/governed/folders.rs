@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::logs;
+use super::aside::{self, SettingAside};
+use super::lock;
 use super::notes::{APPROVED, PENDING, REJECTED};
-use super::open::SettingAside;
 use crate::approval::ApprovalId;
 use crate::files::{Disk, Open};
 use crate::governed_run::RunId;
@@ -126,10 +126,10 @@ impl Folders {
     fn make_anew(&self, disk: &dyn Disk, folder: &Path, setting_aside: &SettingAside) -> io::Result<()> {
         let mut lock = disk.open_folder(&self.runs).ok().flatten();
         if let Some(lock) = &mut lock {
-            logs::wait_for(|| lock.try_lock(), &self.runs)?;
+            lock::wait_for(|| lock.try_lock(), &self.runs, lock::LONG)?;
         }
         if !is_folder(disk, folder)? {
-            let kept = logs::move_aside(disk, folder)?;
+            let kept = aside::keep(disk, folder)?;
             setting_aside(folder, &kept);
             make(disk, folder)?;
         }

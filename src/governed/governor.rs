@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::aside::SettingAside;
 use super::chain::Chain;
 use super::document::Document;
 use super::drive::asked;
 use super::error::GovernedError;
 use super::folders::Folders;
-use super::open::{Found, Observers, OpenRun, Place, SettingAside};
+use super::open::{Found, Observers, OpenRun, Place};
 use super::outcome::Progressed;
 use super::parts::{GovernedTool, Parts};
 use super::rules::Rules;

@@ -5,15 +5,15 @@
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::aside;
 use super::chain::{Chain, LedgerFaultKind, NOTHING, continuation, digest};
 use super::lines::{Ends, LineReader, MOST_LINE, Transition};
+use super::lock::{self, Lock};
 use super::log_line;
-use super::open::{Lock, Place, SettingAside};
+use super::open::Place;
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
 
@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
     fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<PathBuf>)> {
         match Lines::open(disk, path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
-                let kept = move_aside(disk, path)?;
+                let kept = aside::keep(disk, path)?;
                 Lines::open(disk, path, Open::Append).map(|lines| (lines, Some(kept)))
             }
             lines => lines.map(|lines| (lines, None)),
@@ -84,7 +84,7 @@ impl<'a> Lines<'a> {
         append(self.file.as_mut(), text.as_bytes())?;
         if self.length == 0 {
             // The name of a file that was just made is not durable with its content.
-            self.disk.sync_folder(folder(self.path))?;
+            self.disk.sync_folder(aside::folder(self.path))?;
         }
         self.length += text.len() as u64;
         Ok(())
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
 
     /// Gives the file another name, and begins it anew.
     fn set_aside(&mut self) -> io::Result<PathBuf> {
-        let to = move_aside(self.disk, self.path)?;
+        let to = aside::keep(self.disk, self.path)?;
         self.file = self.disk.open(self.path, Open::Append)?;
         self.length = 0;
         Ok(to)
@@ -233,16 +233,6 @@ fn is_torn(end: &[u8]) -> bool {
     BEGINNINGS.iter().any(|begin| end.starts_with(begin) || begin.starts_with(end))
 }
 
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// The name of a file that is set aside.
-fn aside(path: &Path, number: u64) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{name}.damaged-{number}")
-}
-
 /// A file to be read; none where nothing has its name, or something else, which is set aside by the first line that is appended.
 fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>>> {
     match Lines::open(disk, path, Open::Read) {
@@ -250,52 +240,6 @@ fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>
             Ok(None)
         }
         lines => lines.map(Some),
-    }
-}
-
-/// The file of that name that was set aside last.
-fn last_aside(disk: &dyn Disk, path: &Path) -> io::Result<Option<(u64, String)>> {
-    let names = disk.list(folder(path))?;
-    let numbered = names.into_iter().filter_map(|name| {
-        let number = name.rsplit_once('-')?.1.parse::<u32>().ok()?.into();
-        (name == aside(path, number)).then_some((number, name))
-    });
-    Ok(numbered.max())
-}
-
-/// Gives a file a name under which it is kept.
-pub(super) fn move_aside(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
-    let mut number = last_aside(disk, path)?.map_or(0, |(number, _)| number);
-    let to = loop {
-        number += 1;
-        let to = path.with_file_name(aside(path, number));
-        // A rename takes the place of what has the name.
-        match disk.open(&to, Open::Read) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => break to,
-            Err(error) if error.kind() != io::ErrorKind::IsADirectory => return Err(error),
-            _ => {}
-        }
-    };
-    disk.rename(path, &to)?;
-    // Before there is a new file: a crash in between leaves none, and it is begun as one that something was set aside of.
-    disk.sync_folder(folder(path))?;
-    Ok(to)
-}
-
-/// Opens a file for its lock. A folder, a pipe or a link to nothing in its place is set aside.
-pub(super) fn open_lock(
-    disk: &dyn Disk,
-    path: &Path,
-    setting_aside: &SettingAside,
-) -> io::Result<Box<dyn DiskFile>> {
-    match disk.open(path, Open::Append) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotFound) => {
-            // Where there is no such name, its folder is gone.
-            let kept = move_aside(disk, path).map_err(|_| error)?;
-            setting_aside(path, &kept);
-            disk.open(path, Open::Append)
-        }
-        opened => opened,
     }
 }
 
@@ -370,7 +314,8 @@ pub(super) fn ledger(
     let Place { disk, folders, chain, setting_aside, .. } = place;
     let path = folders.ledger();
     // Not that of the ledger: a process that waited for that one would have it in a file that was set aside meanwhile.
-    let _lock = take(disk, &folders.ledger_lock(), setting_aside)?;
+    // A process that was stopped keeps it, and waiting in the system for it would hear no signal.
+    let _lock = Lock::wait(disk, &folders.ledger_lock(), setting_aside, lock::LONG)?;
     let (mut lines, set_aside) = Lines::open_anyhow(disk, &path)?;
     let mut mended = Mended { set_aside, ..Mended::default() };
     let mut missing = lines.missing(run, all, chain, mark.as_ref())?;
@@ -390,7 +335,7 @@ pub(super) fn ledger(
         let recovered = |at: usize| !(new && at + 1 == all.len());
         let mut texts: Vec<String> = missing.iter().map(|at| all[*at].line(run, recovered(*at))).collect();
         if lines.length == 0
-            && let Some((_, name)) = last_aside(disk, &path)?
+            && let Some((_, name)) = aside::last(disk, &path)?
         {
             let bytes = match disk.open(&path.with_file_name(&name), Open::Read) {
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => 0,
@@ -402,27 +347,6 @@ pub(super) fn ledger(
     }
     *mark = lines.mark(all.len())?;
     Ok(mended)
-}
-
-/// How often a lock that another process has is tried, and how long the pauses are: ten seconds in all.
-const TRIES: u32 = 500;
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// Takes the lock. A process that was stopped keeps it, and waiting in the system for it would hear no signal.
-fn take(disk: &dyn Disk, path: &Path, setting_aside: &SettingAside) -> io::Result<Lock> {
-    wait_for(|| Lock::take(disk, open_lock(disk, path, setting_aside)?, folder(path)), path)
-}
-
-/// Waits for a lock that another process has.
-pub(super) fn wait_for<L>(mut take: impl FnMut() -> io::Result<L>, path: &Path) -> io::Result<L> {
-    for _ in 0..TRIES {
-        match take() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
-            taken => return taken,
-        }
-    }
-    let why = format!("another process has had {} for ten seconds; end it, or try again", path.display());
-    Err(io::Error::new(io::ErrorKind::WouldBlock, why))
 }
 
 /// The lines, chained to the line before. Once there is a chain it is not broken, under any configuration.

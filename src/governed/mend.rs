@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::aside;
 use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
 use super::lines::{Transition, transitions};
@@ -53,7 +54,7 @@ impl OpenRun<'_> {
         self.repairs.approvals = self.mend_approvals(document)?;
         if self.are_lost {
             let reports = folders.reports(&self.id);
-            match logs::move_aside(disk, &reports) {
+            match aside::keep(disk, &reports) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 kept => self.kept(&reports, Some(kept.map_err(GovernedError::io(&reports))?)),
             }
@@ -164,7 +165,7 @@ impl OpenRun<'_> {
         match self.place.disk.remove(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
-                logs::move_aside(self.place.disk, &path).map_err(GovernedError::io(&path))?;
+                aside::keep(self.place.disk, &path).map_err(GovernedError::io(&path))?;
                 Ok(true)
             }
             removed => {

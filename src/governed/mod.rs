@@ -84,6 +84,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aside;
 mod chain;
 mod check;
 mod check_log;
@@ -96,6 +97,7 @@ mod folders;
 mod governor;
 mod guarded;
 mod lines;
+mod lock;
 mod log_line;
 mod logs;
 mod look;

@@ -2,22 +2,22 @@
 
 use std::io;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
+use super::aside::{self, SettingAside};
 use super::chain::Chain;
 use super::document::{Document, MOST_BYTES, RESERVE};
 use super::error::GovernedError;
 use super::faults::faults;
 use super::folders::Folders;
 use super::lines::{Transition, transitions};
+use super::lock::{self, Lock};
 use super::logs::{self, Mark};
 use super::mend::Repairs;
 use super::notes::{Notes, Standing, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
 use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
-use crate::files::{Disk, DiskFile, Open, replace};
+use crate::files::{Disk, Open, replace};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
 use crate::kernel::{Observer, Persist, State};
 
@@ -25,9 +25,6 @@ use crate::snapshot::Snapshot;
 
 /// The observer of a machine of that run, by the machine's name.
 pub(super) type Observers = dyn Fn(&RunId, &str) -> Observer + Send + Sync;
-
-/// Told of a damaged file, and where it is kept.
-pub(super) type SettingAside = dyn Fn(&Path, &Path) + Send + Sync;
 
 /// The place that runs are written to, the form of their ledger, and the observers of their transitions.
 #[derive(Clone, Copy)]
@@ -38,29 +35,6 @@ pub(super) struct Place<'a> {
     pub(super) chain: Chain<'a>,
     pub(super) observers: &'a Observers,
     pub(super) setting_aside: &'a SettingAside,
-}
-
-/// How often the lock of a run that another process has is tried, and the pauses: a second in all.
-const TRIES: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// The lock of a file, and of the folder that it is in: a process that removes the file does not get the other one.
-pub(super) struct Lock {
-    _file: Box<dyn DiskFile>,
-    _folder: Option<Box<dyn DiskFile>>,
-}
-
-impl Lock {
-    /// Takes both. It would block where another process has one of them.
-    pub(super) fn take(disk: &dyn Disk, mut file: Box<dyn DiskFile>, folder: &Path) -> io::Result<Self> {
-        file.try_lock()?;
-        // A file system that locks no folders has the file alone.
-        let mut folder = disk.open_folder(folder).ok().flatten();
-        match folder.as_mut().map(|folder| folder.try_lock()) {
-            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
-            _ => Ok(Lock { _file: file, _folder: folder }),
-        }
-    }
 }
 
 /// A run in hand. Its lock is released when it is dropped.
@@ -134,25 +108,13 @@ impl<'a> Place<'a> {
 
     fn lock(self, id: &RunId) -> Result<Lock> {
         let path = self.folders.lock(id);
-        let lock = match logs::open_lock(self.disk, &path, self.setting_aside) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(self.no_such(id));
-            }
-            lock => lock.map_err(GovernedError::io(&path))?,
-        };
         // A process that a killed one was about to start has its lock for a moment.
-        let (mut lock, mut tries) = (lock, 1..TRIES);
-        loop {
-            match Lock::take(self.disk, lock, &self.folders.run(id)) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && tries.next().is_some() => {
-                    thread::sleep(PAUSE);
-                    lock = self.disk.open(&path, Open::Append).map_err(GovernedError::io(&path))?;
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(GovernedError::Busy { run: id.clone() });
-                }
-                lock => return lock.map_err(GovernedError::io(&path)),
+        match Lock::wait(self.disk, &path, self.setting_aside, lock::SHORT) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.no_such(id)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(GovernedError::Busy { run: id.clone() })
             }
+            lock => lock.map_err(GovernedError::io(&path)),
         }
     }
 
@@ -370,7 +332,7 @@ impl OpenRun<'_> {
         for path in [path, &path.with_added_extension("new")] {
             let found = disk.open(path, Open::Read);
             if found.is_err_and(|error| error.kind() == io::ErrorKind::IsADirectory) {
-                let kept = logs::move_aside(disk, path).map_err(GovernedError::io(path))?;
+                let kept = aside::keep(disk, path).map_err(GovernedError::io(path))?;
                 (self.place.setting_aside)(path, &kept);
             }
         }
