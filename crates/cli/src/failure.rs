@@ -72,6 +72,12 @@ impl Failure {
         &self.message
     }
 
+    /// The message and the help, for a place in a line of others.
+    pub(crate) fn in_a_line(&self) -> String {
+        let help = self.help.as_ref().map(|help| format!("; {help}"));
+        self.message.clone() + &help.unwrap_or_default()
+    }
+
     /// What the command says by its exit code.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

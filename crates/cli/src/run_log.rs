@@ -147,7 +147,7 @@ impl CheckedLog {
         let before: Vec<LoggedRun> = before.iter().filter(|run| run.run.is_some()).cloned().collect();
         let found = input::open(path)
             .and_then(|file| check_log_after(&before, file, Some(now()), keep))
-            .map_err(|error| format!("cannot read {path}: {error}"))
+            .map_err(|error| input::unreadable(path, &error).in_a_line())
             .and_then(|report| match report.steps {
                 0 if report.faults.is_empty() => {
                     Err(format!("{path}: no line of it tells of a transition of a governed run"))

@@ -166,3 +166,19 @@ fn what_is_no_trace_is_bad_input() {
     }
     assert_shown("check_errors", &shown);
 }
+
+/// Each command that reads a file names the one that may be meant.
+#[test]
+fn a_file_that_is_not_there_is_told_with_the_one_that_may_be_meant() {
+    let session = Session::new();
+    session.write("trace.jsonl", "").write("flow.mmd", "stateDiagram-v2\n  A --> B\n");
+    for (args, near) in [
+        (&["check", "trcae.jsonl"] as &[&str], "did you mean trace.jsonl?"),
+        (&["diff", "flwo.mmd", "flow.mmd"], "did you mean flow.mmd?"),
+        (&["diagram", "flwo.mmd"], "did you mean flow.mmd?"),
+    ] {
+        let said = session.run(args);
+        assert_eq!(said.code, Some(2), "{}", said.shown());
+        assert!(said.shown().contains(near), "{}", said.shown());
+    }
+}

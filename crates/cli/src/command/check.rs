@@ -176,7 +176,7 @@ fn check(path: &str, laws: &Laws, most: usize) -> Checked {
                 checked => checked.map_err(|error| error.named(&name).report()),
             }
         }
-        Err(error) => Err(format!("cannot read {name}: {error}")),
+        Err(error) => Err(input::unreadable(path, &error).in_a_line()),
     };
     let violation = found.as_ref().ok().and_then(|report| report.violation.as_ref());
     let of_trace = violation.and_then(|violation| excerpt(path, violation));

@@ -1,7 +1,6 @@
 //! `runstate diff OLD NEW`
 
 use std::io::BufRead;
-use std::path::Path;
 
 use clap::ValueEnum;
 use runstate::diagram::{Change, Severity, StateGraph, diff};
@@ -99,7 +98,7 @@ fn side(spec: &str) -> Result<Side, Failure> {
     }
     let (file, heading) = diagrams::split(spec);
     let name = input::name_of(file);
-    let refuse = |error| Failure::io("read", Path::new(&name), &error);
+    let refuse = |error| input::unreadable(file, &error);
     let mut reader = input::open(file).map_err(refuse)?;
     if is_trace(reader.fill_buf().map_err(refuse)?) {
         return Ok(Side::Trace(name, reader));

@@ -31,7 +31,7 @@ pub(super) fn verify(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
         Some(path) => path.clone(),
         None => runs.folders().ledger().to_string_lossy().into_owned(),
     };
-    let from = input::open(&path).map_err(|error| Failure::io("read", Path::new(&path), &error))?;
+    let from = input::open(&path).map_err(|error| input::unreadable(&path, &error))?;
     let mut next: Option<(String, Box<dyn BufRead>)> = Some((path, Box::new(from)));
     let (mut is_sound, mut seen) = (true, Vec::new());
     while let Some((path, from)) = next.take() {
