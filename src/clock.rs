@@ -6,6 +6,9 @@
 
 use std::fmt;
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
@@ -22,11 +25,31 @@ pub trait Clock: Send + Sync {
     fn look_again(&self) -> Duration {
         Duration::from_secs(1)
     }
+
+    /// Milliseconds of a clock that is never set, the hours in which the machine slept included: what lasts is measured by it. It
+    /// begins with [`boot`](Self::boot). Default: [`now_ms`](Self::now_ms), for a clock that is never set itself.
+    fn ticks_ms(&self) -> u64 {
+        self.now_ms()
+    }
+
+    /// The name of the boot of the machine with which [`ticks_ms`](Self::ticks_ms) began: ticks of another boot cannot be compared.
+    /// Default: empty, for a clock whose ticks outlast the machine's boots.
+    fn boot(&self) -> &str {
+        ""
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for Arc<C> {
     fn now_ms(&self) -> u64 {
         (**self).now_ms()
+    }
+
+    fn ticks_ms(&self) -> u64 {
+        (**self).ticks_ms()
+    }
+
+    fn boot(&self) -> &str {
+        (**self).boot()
     }
 
     fn look_again(&self) -> Duration {
@@ -111,8 +134,8 @@ impl fmt::Debug for TokioClock {
 /// Milliseconds since the beginning of 1970, by the machine's clock, which is read each time: the hours that the machine slept
 /// are in it, and so is a change of its clock, ahead or back.
 ///
-/// So two processes of one machine never disagree about the time, whenever they were started: leases, put-offs and lapses that
-/// they share are held against it.
+/// Its [ticks](Clock::ticks_ms) are those of the machine since it booted (Linux), which no setting of the clock changes; elsewhere
+/// they are the time of day.
 #[derive(Debug, Clone, Copy)]
 pub struct UnixClock(());
 
@@ -129,6 +152,75 @@ impl Clock for UnixClock {
     fn now_ms(&self) -> u64 {
         since_1970(SystemTime::now())
     }
+
+    fn ticks_ms(&self) -> u64 {
+        boot().map_or_else(|| self.now_ms(), |_| boot_ms())
+    }
+
+    fn boot(&self) -> &str {
+        boot().unwrap_or_default()
+    }
+}
+
+/// The id that the kernel gave this boot of the machine; none where it gives none.
+#[cfg(target_os = "linux")]
+fn boot() -> Option<&'static str> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    let read = || {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+    };
+    BOOT.get_or_init(read).as_deref()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn boot() -> Option<&'static str> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn boot_ms() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let ms = |of: i64| u64::try_from(of).unwrap_or(0);
+    ms(time.tv_sec).saturating_mul(1_000).saturating_add(ms(time.tv_nsec) / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn boot_ms() -> u64 {
+    0
+}
+
+/// A clock that is set by hand, for tests: of stores, workers and runs. Its clones show the same time.
+///
+/// ```
+/// use runstate::clock::{Clock, SetClock};
+///
+/// let clock = SetClock::at(1_000);
+/// let other = clock.clone();
+/// clock.set(5_000);
+/// assert_eq!(other.now_ms(), 5_000);
+/// clock.set(4_000);
+/// assert_eq!(other.now_ms(), 4_000, "back, too");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SetClock(Arc<AtomicU64>);
+
+impl SetClock {
+    /// It is `now_ms`.
+    pub fn at(now_ms: u64) -> Self {
+        SetClock(Arc::new(AtomicU64::new(now_ms)))
+    }
+
+    /// It is `now_ms` from now on.
+    pub fn set(&self, now_ms: u64) {
+        self.0.store(now_ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for SetClock {
+    fn now_ms(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 fn since_1970(time: SystemTime) -> u64 {
@@ -139,9 +231,17 @@ fn since_1970(time: SystemTime) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
     use super::*;
+
+    #[test]
+    fn ticks_grow_with_the_time_that_passes() {
+        let clock = unix_clock();
+        let before = clock.ticks_ms();
+        std::thread::sleep(Duration::from_millis(20));
+        let passed = clock.ticks_ms() - before;
+        assert!((20..60_000).contains(&passed), "{passed}");
+        assert_eq!(clock.boot(), unix_clock().boot());
+    }
 
     #[test]
     fn a_clock_that_is_set_is_followed_ahead_and_back() {
