@@ -52,9 +52,13 @@ pub struct Suspension {
     pub response_schema: Option<Value>,
     /// What a decision to resume does.
     pub resume_mode: ResumeMode,
-    /// When it lapses, in milliseconds on the run's clock.
+    /// When it lapses, in milliseconds on the run's clock. A store counts the time from the commit with the question on, by a clock of its
+    /// own, unless it is a [date](Self::is_date).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at_ms: Option<u64>,
+    /// Is the time at which it lapses a date, whatever the time until then? A store then goes by the time of day of its machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_date: bool,
     /// Must the actor of a decision be another than those of the earlier decisions on the call?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distinct_actors: bool,
@@ -71,6 +75,7 @@ impl Suspension {
             response_schema: None,
             resume_mode: ResumeMode::ReplayToolCall,
             expires_at_ms: None,
+            is_date: false,
             distinct_actors: false,
         }
     }
@@ -123,10 +128,18 @@ impl Suspension {
         self
     }
 
-    /// The same, lapsing at that time.
+    /// The same, lapsing at that time of the run's clock: so long after now. Where the clocks of machines differ, the time that is left
+    /// counts.
     #[must_use]
     pub fn expiring_at(mut self, at_ms: u64) -> Self {
         self.expires_at_ms = Some(at_ms);
+        self
+    }
+
+    /// The same, lapsing at that date, in milliseconds since the Unix epoch. Where the clocks of machines differ, the date counts.
+    #[must_use]
+    pub fn expiring_on(mut self, date_ms: u64) -> Self {
+        (self.expires_at_ms, self.is_date) = (Some(date_ms), true);
         self
     }
 
