@@ -44,7 +44,7 @@ static STORED: LazyLock<SimDisk> = LazyLock::new(|| {
     RUNTIME.block_on(async {
         let store = FileStore::on(Arc::new(disk.clone()), "/s").expect("a store");
         store.create(&new_run()).await.expect("r1");
-        let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.expect("a claim").expect("r1");
+        let lease = store.claim(&Claim::of("r1", "w", std::time::Duration::ZERO)).await.expect("a claim").expect("r1");
         for commit in commits {
             store.commit(&lease, commit).await.expect("a commit");
         }
@@ -91,7 +91,7 @@ async fn keyed(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
     let keys = format!("k1 {}", "ab".repeat(32)).parse().expect("a key");
     let store = Keyed::new(Arc::new(MemoryStore::default()), keys);
     store.create(&new_run()).await.expect("r1");
-    let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.expect("a claim").expect("r1");
+    let lease = store.claim(&Claim::of("r1", "w", std::time::Duration::ZERO)).await.expect("a claim").expect("r1");
     let hostile = from.int_in_range(0..=commits.len() - 1).ok()?;
     for (at, commit) in commits.iter().enumerate() {
         let mut commit = commit.clone();
@@ -148,14 +148,14 @@ async fn read(store: &dyn RunStore) {
     drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
     drop(store.mail("r1").await);
     drop(store.trace("r1", 0, 99).await);
-    drop(store.due(u64::MAX, 9).await);
+    drop(store.due(9).await);
     drop(store.damaged().await);
     drop(store.cancel("r1", "enough").await);
     let decision = Decision::new("d1", "r1/s1/1", DecisionAction::Resume);
     drop(store.post(&Decision { run_id: "r1".to_owned(), call: "s1c1".to_owned(), ..decision }).await);
-    if let Ok(Some(lease)) = store.claim(&Claim::any("w", u64::MAX - 2, u64::MAX - 1)).await {
-        drop(store.renew(&lease, u64::MAX).await);
+    if let Ok(Some(lease)) = store.claim(&Claim::any("w", std::time::Duration::MAX)).await {
+        drop(store.renew(&lease, std::time::Duration::MAX).await);
         drop(store.release(&lease, &Release::clean()).await);
     }
-    drop(store.remove("r1", u64::MAX).await);
+    drop(store.remove("r1").await);
 }

@@ -1,5 +1,7 @@
 //! What one commit stores, as rows.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::error::StoreError;
@@ -104,6 +106,15 @@ pub struct Waits {
     pub arguments: String,
     /// The digest of the question.
     pub digest: String,
+}
+
+impl Waits {
+    /// How long a decision is in time, from a commit at `at_ms` by the clock of the run on; none where it is always in time, or until a
+    /// [date](Suspension::is_date).
+    pub fn left_at(&self, at_ms: u64) -> Option<Duration> {
+        let expires_at_ms = self.suspension.expires_at_ms.filter(|_| !self.suspension.is_date)?;
+        Some(Duration::from_millis(expires_at_ms.saturating_sub(at_ms)))
+    }
 }
 
 /// A persistent value of a run or of its thread.

@@ -5,7 +5,7 @@ use super::lapse::lapse;
 use super::query::{About, Approval, ApprovalQuery, Timer};
 use super::{Mail, RunStore};
 use crate::agent::{Incoming, Reply, SchemaCheck, asked_in, fits, well_formed};
-use crate::decision::{Decision, Suspension};
+use crate::decision::{Decision, DecisionAction, Suspension};
 
 /// What became of a decision that was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +29,8 @@ pub enum Posted {
 /// commit, and refused where the call asked before. One that names a digest and no run and no suspension is looked for among the questions
 /// that wait, in all runs: once the question is answered, it is [`Reply::Unknown`]. With its run or its suspension it is answered by the table.
 ///
-/// Where the time of a question is over the call is given up, as by [`lapse`], and the decision comes too late.
+/// Where the time of a question is over, by the store's clock, the call is given up, as by [`lapse`], and the decision comes too late. A
+/// decision that does not say when it was made was made at `now_ms`.
 ///
 /// # Errors
 /// Those of the store. A reply other than [`Reply::Accepted`] is no error: nothing was changed.
@@ -126,14 +127,12 @@ async fn answered_at_once(
     if !(is_named && is_for_it) {
         return Ok(None);
     }
-    let (posted, reply) = if suspension.is_expired(now_ms) {
+    let (posted, reply) = if approval.is_lapsed() {
         // An id that was given before is told first.
         if is_known(store, run, &incoming.decision_id).await? {
             return Ok(None);
         }
-        let at_ms = suspension.expires_at_ms.unwrap_or(now_ms);
-        let timer = Timer::new(run.clone(), call.clone(), suspension.id.clone(), at_ms);
-        (lapse(store, &timer, now_ms).await?, Reply::Expired)
+        (lapse(store, &Timer::of(approval), now_ms).await?, Reply::Expired)
     } else if !suspension.distinct_actors && fits(suspension, incoming, schemas).is_ok() {
         let decision = decision(run, call, suspension, digest, incoming, now_ms);
         (store.post(&decision).await?, Reply::Accepted)
@@ -177,8 +176,9 @@ async fn judged(
             Err(reply) => return Ok(reply),
         };
         incoming.suspension_id = Some(asked.suspension.id.clone());
+        let is_lapsed = is_lapsed(store, run, &asked.suspension).await?;
         let posted = match board
-            .judge(&asked, &incoming, now_ms)
+            .judge(&asked, &incoming, is_lapsed)
             .and_then(|()| fits(&asked.suspension, &incoming, schemas))
         {
             Ok(()) => {
@@ -189,9 +189,8 @@ async fn judged(
                 }
             }
             Err(Reply::Expired) => {
-                let Some(at_ms) = asked.suspension.expires_at_ms else { return Ok(Reply::Expired) };
                 let (call, id) = (asked.call.to_string(), asked.suspension.id.clone());
-                lapse(store, &Timer::new(run.to_owned(), call, id, at_ms), now_ms).await?
+                lapse(store, &Timer::new(run.to_owned(), call, id), now_ms).await?
             }
             Err(reply) => return Ok(reply),
         };
@@ -200,6 +199,16 @@ async fn judged(
         }
     }
     Ok(Reply::Stale)
+}
+
+/// Is it too late to decide on a question of that run? Of one that waits no more it is not: what became of it is told.
+async fn is_lapsed(store: &dyn RunStore, run: &str, suspension: &Suspension) -> Result<bool, StoreError> {
+    if suspension.expires_at_ms.is_none() {
+        return Ok(false);
+    }
+    let about = Incoming { run_id: Some(run.to_owned()), ..Incoming::new("", "", DecisionAction::Cancel) };
+    let open = waiting(store, About::Suspension(suspension.id.clone()), &about, Approval::is_lapsed).await?;
+    Ok(!open.is_empty())
 }
 
 /// The first two calls that wait and that a decision may mean: of more, two are enough to refuse it.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 /// Why a store did not do what it was asked.
 #[derive(Debug)]
@@ -23,8 +24,8 @@ pub enum StoreError {
         run: String,
         /// Who.
         holder: String,
-        /// Until when, unless the lease is renewed.
-        until_ms: u64,
+        /// How long still, unless the lease is renewed.
+        left: Duration,
     },
     /// Somebody took the run since: whoever has this lease must not go on with it.
     Fenced {
@@ -97,10 +98,10 @@ impl fmt::Display for StoreError {
             StoreError::Taken { run } => {
                 write!(f, "the id {run:?} was given to a run already; give the new one another id")
             }
-            StoreError::Held { run, holder, until_ms } => {
+            StoreError::Held { run, holder, left } => {
                 write!(
                     f,
-                    "the run {run:?} is in the hands of {holder} until {until_ms}, unless that is renewed"
+                    "the run {run:?} is in the hands of {holder} for {left:?} more, unless that is renewed"
                 )
             }
             StoreError::Fenced { run, fence, current } => write!(

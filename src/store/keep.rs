@@ -17,7 +17,7 @@ use crate::clock::Clock;
 pub struct Term {
     length: Duration,
     began_ms: u64,
-    /// The same moment for timers, which do not hear of a clock that jumps.
+    /// The same moment for timers, which stand still while the machine sleeps.
     began: Instant,
 }
 
@@ -27,38 +27,29 @@ impl Term {
     /// # Panics
     /// Where tokio's clock is paused for tests, outside of its runtime.
     pub fn from_now(length: Duration, clock: &dyn Clock) -> Self {
-        Term { length, began_ms: clock.now_ms(), began: Instant::now() }
+        Term { length, began_ms: clock.ticks_ms(), began: Instant::now() }
     }
 
-    /// When it began.
-    pub fn began_ms(&self) -> u64 {
-        self.began_ms
-    }
-
-    /// When it is over.
-    pub fn until_ms(&self) -> u64 {
-        self.began_ms.saturating_add(ms(self.length))
+    /// How long it is.
+    pub fn length(&self) -> Duration {
+        self.length
     }
 
     fn third(&self) -> Duration {
         self.length / 3
     }
 
-    /// What is left of it, by timers or by that clock: where they differ, the machine slept or its clock was set, and less is
-    /// what both grant.
+    /// What is left of it, by timers or by the ticks of that clock: where they differ the machine slept, and less is what both grant.
     fn left(&self, clock: &dyn Clock) -> Duration {
-        let by_clock = Duration::from_millis(self.until_ms().saturating_sub(clock.now_ms()));
+        let passed = Duration::from_millis(clock.ticks_ms().saturating_sub(self.began_ms));
+        let by_clock = self.length.saturating_sub(passed);
         by_clock.min(self.length.saturating_sub(self.began.elapsed()))
     }
 
-    /// Waits for a third of it: it is time to renew the lease. Where the clock was set back since it began it is time at once.
+    /// Waits for a third of it: it is time to renew the lease.
     async fn third_is_over(&self, clock: &dyn Clock) {
         let behind = self.length.saturating_sub(self.third());
-        let left = || match clock.now_ms() {
-            now_ms if now_ms < self.began_ms => Duration::ZERO,
-            _ => self.left(clock).saturating_sub(behind),
-        };
-        wait(clock, left).await;
+        wait(clock, || self.left(clock).saturating_sub(behind)).await;
     }
 }
 
@@ -77,12 +68,9 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 /// Keeps a lease: renews it at a third of its time, again and again. Returns when it is not to be kept any more, and says
 /// why: whoever drives the run is to drop it then.
 ///
-/// A store that cannot be reached, or that does not answer, is asked again until the lease is over, by timers or by the clock,
-/// whichever is first. One who was stopped for longer than that, such as by a machine that slept, asks once more all the same,
-/// and has a third of the lease's time to hear: if nobody took the run, it goes on.
-///
-/// Where the clock is set back the lease is renewed at once. The store has an end of it by the time before, and others would wait
-/// for that long after this process is gone.
+/// A store that cannot be reached, or that does not answer, is asked again until the lease is over, by timers or by the
+/// [ticks](Clock::ticks_ms) of the clock, whichever is first. A process that was stopped for longer than that, such as by a machine that
+/// slept, asks once more all the same, and has a third of the lease's time to hear: if the run was not taken, it goes on.
 ///
 /// ```
 /// use std::time::Duration;
@@ -91,17 +79,17 @@ async fn wait(clock: &dyn Clock, left: impl Fn() -> Duration) {
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
 /// # runtime.block_on(async {
-/// let (store, clock) = (MemoryStore::default(), TokioClock::starting_at(0));
+/// let clock = TokioClock::starting_at(0);
+/// let store = MemoryStore::with_clock(clock);
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
 ///
 /// let term = Term::from_now(Duration::from_secs(30), &clock);
-/// let claim = Claim::of("r1", "me", term.began_ms(), term.until_ms());
-/// let lease = store.claim(&claim).await?.unwrap();
+/// let lease = store.claim(&Claim::of("r1", "me", term.length())).await?.unwrap();
 ///
 /// // Beside whatever drives the run.
 /// let kept = keep(&store, &lease, term, &clock);
 /// tokio::time::timeout(Duration::from_secs(3_600), kept).await.unwrap_err();
-/// let refused = store.claim(&Claim::of("r1", "you", 3_600_000, 3_700_000)).await.unwrap_err();
+/// let refused = store.claim(&Claim::of("r1", "you", term.length())).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Held { .. }));
 /// # Ok::<(), StoreError>(())
 /// # })?;
@@ -134,7 +122,7 @@ async fn renewed(
         let next = Term::from_now(term.length, clock);
         tokio::select! {
             biased;
-            renewed = store.renew(lease, next.until_ms()) => match renewed {
+            renewed = store.renew(lease, next.length()) => match renewed {
                 Ok(()) => return Ok(next),
                 // It is still in this hand, and may be renewed in time.
                 Err(error @ StoreError::Unavailable(_)) => away = Some(error),
@@ -153,8 +141,4 @@ async fn renewed(
 fn late(lease: &Lease) -> StoreError {
     let run = &lease.run;
     StoreError::unavailable(format!("the lease on the run {run:?} was over before its renewal was answered"))
-}
-
-fn ms(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

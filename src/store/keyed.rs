@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
-    RunStore, StoreError, Wrapper,
+    RunStore, StoreError, Wrapper, left,
 };
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, digest};
@@ -31,6 +31,8 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
 /// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunStore::runs) and beside a loaded run, its holder. A writer of the
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
+/// - **How long a question is open**: a writer of the storage can keep it open for longer. It lapses early for no writer: the time under the
+///   tag has to be over by the clock of the process that gives it up, too.
 /// - **Traces**, which are evidence for people and decide nothing.
 ///
 /// A row without its tag is refused wherever it is read, and stays as it is: [`StoreError::Unusable`] names it.
@@ -208,19 +210,19 @@ impl Keyed {
 
     /// A question that was stored, as it is shown to people.
     fn question(&self, approval: Approval) -> Result<Approval, StoreError> {
-        let Approval { run, call, tool, arguments, suspension, .. } = approval;
+        let Approval { run, call, tool, arguments, suspension, left, .. } = approval;
         let place =
             Place { run: &run, what: "the question of", name: &call, with: &[&tool, &content(&suspension)?] };
         let arguments = self.untagged_value(&place, arguments)?;
-        Ok(Approval::new(run, call, tool, arguments, suspension))
+        Ok(Approval::new(run, call, tool, arguments, suspension).leaving(left))
     }
 }
 
 /// A question that cannot be shown, with the reason as its message.
 fn unshown(approval: Approval, why: &StoreError) -> Approval {
-    let Approval { run, call, tool, mut suspension, .. } = approval;
+    let Approval { run, call, tool, mut suspension, left, .. } = approval;
     suspension.message = format!("this question cannot be shown: {why}");
-    Approval::new(run, call, tool, Value::Null, suspension)
+    Approval::new(run, call, tool, Value::Null, suspension).leaving(left)
 }
 
 #[async_trait]
@@ -412,9 +414,15 @@ impl Keyed {
                 if open.suspension.is_expired(expiry.decided_at_ms) {
                     return Ok(true);
                 }
-                let Decision { run_id: run, call, .. } = expiry;
-                let place = Place { run, what: "the time of the question of", name: call, with: &[] };
-                return Err(place.refuses(&KeyError::Changed));
+                let left = open.suspension.expires_at_ms.map(|at| left(expiry.decided_at_ms, at));
+                let left = left.map_or_else(|| "for ever".to_owned(), |left| format!("for {left:?} more"));
+                return Err(StoreError::unusable(
+                    format_args!(
+                        "the question of {:?} of the run {:?} has lapsed by the store, and is open {left} by its tag and the clock here",
+                        expiry.call, expiry.run_id
+                    ),
+                    "nothing was changed; set the clock of this machine, or restore the run from a backup",
+                ));
             }
             match page.last() {
                 Some(last) if page.len() == query.limit => query = query.behind(last),

@@ -11,8 +11,8 @@ use super::query::{About, Approval, ApprovalQuery, Damage, Timer};
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
-/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever
-/// drives the run takes.
+/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, of the time `now_ms`, which
+/// whoever drives the run takes.
 ///
 /// # Errors
 /// [`StoreError::NoRun`] when the run was removed since; and those of the store.
@@ -60,6 +60,10 @@ async fn open(store: &dyn RunStore, timer: &Timer) -> Result<Option<Approval>, S
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lapsed {
+    /// Calls that were given up.
+    pub given_up: usize,
+    /// Those, and calls that were due and are no more: another process decided, or took the run away.
+    pub settled: usize,
     /// More may have lapsed than these: it is worth looking again.
     pub has_more: bool,
     /// What cannot be read or written, each once: the calls of those runs still wait.
@@ -88,9 +92,9 @@ pub struct Lapsed {
 /// Dropped, some of them may have been given up.
 pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<Lapsed, StoreError> {
     let (mut refused, mut damaged) = (BTreeSet::new(), BTreeSet::new());
-    let (mut page, mut settled, mut has_more) = (limit, 0, limit > 0);
+    let (mut page, mut settled, mut given_up, mut has_more) = (limit, 0, 0, limit > 0);
     while has_more && settled < limit {
-        let due = store.due(now_ms, page).await?;
+        let due = store.due(page).await?;
         let is_full = due.len() == page;
         let mut open: Vec<Timer> = due.into_iter().filter(|timer| !refused.contains(&timer.run)).collect();
         let is_all = open.len() <= limit - settled;
@@ -98,7 +102,11 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
         for (timer, posted) in open.iter().zip(together(store, &open, now_ms).await) {
             match posted {
                 // Somebody decided meanwhile, gave it up as well, or took the run away: it is due no more, either.
-                Ok(_) | Err(StoreError::NoRun { .. }) => settled += 1,
+                Ok(posted) => {
+                    settled += 1;
+                    given_up += usize::from(posted == Posted::Accepted);
+                }
+                Err(StoreError::NoRun { .. }) => settled += 1,
                 Err(error) => {
                     damaged.insert(error.of_one_run()?);
                     refused.insert(timer.run.clone());
@@ -111,7 +119,7 @@ pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Resul
             page = page.saturating_mul(2);
         }
     }
-    Ok(Lapsed { has_more, damaged: damaged.into_iter().collect() })
+    Ok(Lapsed { given_up, settled, has_more, damaged: damaged.into_iter().collect() })
 }
 
 /// Gives up the calls of a run whose suspensions have lapsed. A run that is not there has none; one that cannot be read keeps its
@@ -126,8 +134,8 @@ pub async fn lapse_run(store: &dyn RunStore, run: &str, now_ms: u64) -> Result<(
     let mut query = ApprovalQuery::new(About::Run(run.to_owned()), PAGE);
     loop {
         let page = store.approvals(&query).await?;
-        let lapsed = page.iter().filter(|approval| approval.suspension.is_expired(now_ms));
-        let due: Vec<Timer> = lapsed.filter_map(Timer::of).collect();
+        let lapsed = page.iter().filter(|approval| approval.is_lapsed());
+        let due: Vec<Timer> = lapsed.map(Timer::of).collect();
         for posted in together(store, &due, now_ms).await {
             match posted {
                 Ok(_) | Err(StoreError::NoRun { .. } | StoreError::Unusable { .. }) => {}

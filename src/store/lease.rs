@@ -1,4 +1,6 @@
-//! Who has a run in hand.
+//! Who has a run in hand, and how long.
+
+use std::time::Duration;
 
 /// A wish to take a run in hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,21 +10,19 @@ pub struct Claim {
     pub run: Option<String>,
     /// Who wants it: a name for people, such as host and process.
     pub holder: String,
-    /// Now.
-    pub now_ms: u64,
-    /// How long the lease is.
-    pub until_ms: u64,
+    /// How long the lease is, by the store's clock.
+    pub term: Duration,
 }
 
 impl Claim {
     /// Any run that can go on.
-    pub fn any(holder: impl Into<String>, now_ms: u64, until_ms: u64) -> Self {
-        Claim { run: None, holder: holder.into(), now_ms, until_ms }
+    pub fn any(holder: impl Into<String>, term: Duration) -> Self {
+        Claim { run: None, holder: holder.into(), term }
     }
 
     /// This run.
-    pub fn of(run: impl Into<String>, holder: impl Into<String>, now_ms: u64, until_ms: u64) -> Self {
-        Claim { run: Some(run.into()), ..Claim::any(holder, now_ms, until_ms) }
+    pub fn of(run: impl Into<String>, holder: impl Into<String>, term: Duration) -> Self {
+        Claim { run: Some(run.into()), ..Claim::any(holder, term) }
     }
 }
 
@@ -47,16 +47,13 @@ impl Lease {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Release {
-    /// It is not claimed before this time, but by name.
-    pub not_before_ms: Option<u64>,
+    /// It is not claimed for so long, but by name.
+    pub put_off: Option<Duration>,
     /// Why it did not go on, for people.
     pub problem: Option<String>,
     /// Its [lost claims](super::RunInfo::lost) are forgotten: it was driven to its end or to a wait, or a person gives it back.
     pub pardons: bool,
 }
-
-/// The last moment of the year 9999, in milliseconds since the Unix epoch.
-pub(super) const NEVER_MS: u64 = 253_402_300_799_999;
 
 impl Release {
     /// Anybody may go on with it.
@@ -64,14 +61,14 @@ impl Release {
         Release::default()
     }
 
-    /// It did not go on, and is tried again then.
-    pub fn put_off(not_before_ms: u64, problem: impl Into<String>) -> Self {
-        Release { not_before_ms: Some(not_before_ms), problem: Some(problem.into()), pardons: false }
+    /// It did not go on, and is tried again after that time.
+    pub fn put_off(time: Duration, problem: impl Into<String>) -> Self {
+        Release { put_off: Some(time), problem: Some(problem.into()), pardons: false }
     }
 
     /// It did not go on, and is not tried again until a person gives it back: [`RunInfo::is_set_aside`](super::RunInfo::is_set_aside).
     pub fn set_aside(problem: impl Into<String>) -> Self {
-        Release::put_off(NEVER_MS, problem)
+        Release::put_off(Duration::MAX, problem)
     }
 
     /// The same, which forgets its lost claims.

@@ -10,8 +10,9 @@
 //! databases are crates of their own. Whoever writes a store runs
 //! `runstate::testing::store`, the suite that all of ours pass; a [`Wrapper`] changes some of what another store does.
 //!
-//! Times are milliseconds since the beginning of 1970, and arguments: the clocks of processes that share a store should
-//! agree. Where they do not, a lease may be taken early, and the fence still lets one alone commit.
+//! How long a lease is, how long a run is put off and how long a decision is in time are durations, and each store counts them by a
+//! clock of its own, which all that use it share: the clocks of their machines need not agree. Other times are milliseconds since the
+//! beginning of 1970, for people to read.
 
 mod commit;
 mod committer;
@@ -26,6 +27,7 @@ mod load;
 mod memory;
 mod news;
 mod query;
+mod time;
 mod worker;
 mod wrapper;
 
@@ -51,6 +53,7 @@ pub use lease::{Claim, Lease, Release};
 pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
+pub use time::{left, moment};
 pub use worker::{Ended, Host, HostError, Job, Worker};
 pub use wrapper::Wrapper;
 
@@ -68,37 +71,42 @@ pub struct NewRun {
     pub spec: Value,
     /// When it was created.
     pub at_ms: u64,
-    /// It is not claimed before this time, but by name: who creates it means to drive it.
-    pub not_before_ms: Option<u64>,
+    /// It is not claimed for so long, but by name: who creates it means to drive it.
+    pub put_off: Option<Duration>,
 }
 
 impl NewRun {
     /// A run of that id.
     pub fn new(id: impl Into<String>, spec: Value, at_ms: u64) -> Self {
-        NewRun { id: id.into(), title: String::new(), spec, at_ms, not_before_ms: None }
+        NewRun { id: id.into(), title: String::new(), spec, at_ms, put_off: None }
     }
 
-    /// The same, kept for whoever claims it by name until then.
+    /// The same, kept so long for a claim by its name.
     ///
     /// ```
+    /// use std::time::Duration;
+    /// use runstate::clock::SetClock;
     /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore};
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
-    /// let store = MemoryStore::default();
+    /// let clock = SetClock::at(0);
+    /// let store = MemoryStore::with_clock(clock.clone());
+    /// let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3_600));
     /// for run in ["r1", "r2"] {
-    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(100)).await?;
+    ///     store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(minute)).await?;
     /// }
-    /// assert_eq!(store.claim(&Claim::any("a worker", 99, 500)).await?, None);
-    /// assert!(store.claim(&Claim::of("r1", "who created it", 99, 500)).await?.is_some());
-    /// assert_eq!(store.claim(&Claim::any("a worker", 100, 500)).await?.unwrap().run, "r2");
+    /// assert_eq!(store.claim(&Claim::any("a worker", hour)).await?, None);
+    /// assert!(store.claim(&Claim::of("r1", "its creator", hour)).await?.is_some());
+    /// clock.set(60_000);
+    /// assert_eq!(store.claim(&Claim::any("a worker", hour)).await?.unwrap().run, "r2");
     /// # Ok::<(), runstate::store::StoreError>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn put_off(mut self, not_before_ms: u64) -> Self {
-        self.not_before_ms = Some(not_before_ms);
+    pub fn put_off(mut self, time: Duration) -> Self {
+        self.put_off = Some(time);
         self
     }
 
@@ -169,8 +177,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     ///
     /// A run that is named is claimed whatever its status, unless somebody holds it. Without a name a run can go on when
     ///
-    /// - nobody holds it, or its lease is over (`until_ms <= now_ms`),
-    /// - it is not put off ([`Release::put_off`]) beyond `now_ms`,
+    /// - nobody holds it, or its lease is over,
+    /// - it is not put off ([`Release::put_off`]) any more,
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
     ///   not `Done` and somebody wants it cancelled.
     ///
@@ -180,11 +188,11 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
 
-    /// Keeps a lease until `until_ms`. One that is over, but that nobody took since, is kept as well.
+    /// Keeps a lease for that term, from now on. One that is over, but that nobody took since, is kept as well.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] when somebody took the run, and [`StoreError::NoRun`].
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError>;
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError>;
 
     /// Gives a run back. It changes nothing when somebody took the run since.
     ///
@@ -284,11 +292,11 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// Those of the store.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError>;
 
-    /// Suspensions that have lapsed at `now_ms` and that nobody decided, the oldest first, at most `limit`.
+    /// Suspensions that have lapsed and that nobody decided, the oldest first, at most `limit`.
     ///
     /// # Errors
     /// Those of the store.
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError>;
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError>;
 
     /// Events of the trace of a run, as lines of JSON: those with a number above `after`, in order, at most `limit`.
     ///
@@ -310,6 +318,6 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// was there.
     ///
     /// # Errors
-    /// [`StoreError::Held`] when somebody holds it at `now_ms`.
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError>;
+    /// [`StoreError::Held`] when somebody holds it.
+    async fn remove(&self, run: &str) -> Result<bool, StoreError>;
 }

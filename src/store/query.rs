@@ -1,13 +1,13 @@
 //! What is asked of a store beside single runs.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::NewRun;
 use super::error::StoreError;
 use super::keyed::key_of;
-use super::lease::NEVER_MS;
 use crate::decision::Suspension;
 use crate::run::RunStatus;
 
@@ -67,8 +67,8 @@ pub struct RunInfo {
     pub waiting: u32,
     /// Who has it in hand, be the time over or not.
     pub holder: Option<Holder>,
-    /// It is not claimed before this time.
-    pub not_before_ms: Option<u64>,
+    /// It is not claimed for so long from now on, but by name; none once that is over.
+    pub put_off: Option<Duration>,
     /// Why it did not go on when it last was claimed.
     pub problem: Option<String>,
     /// Somebody wants it cancelled, and says why.
@@ -87,13 +87,13 @@ impl RunInfo {
     /// ```
     /// use runstate::store::{NewRun, RunInfo};
     ///
-    /// let new = NewRun::new("r1", serde_json::Value::Null, 5).titled("tidy up").put_off(90);
+    /// let new = NewRun::new("r1", serde_json::Value::Null, 5).titled("tidy up");
     /// let info = RunInfo::created(&new);
-    /// assert_eq!((&*info.title, info.created_at_ms, info.not_before_ms), ("tidy up", 5, Some(90)));
+    /// assert_eq!((&*info.title, info.created_at_ms, info.put_off), ("tidy up", 5, None));
     /// ```
     pub fn created(run: &NewRun) -> Self {
         let mut info = RunInfo::new(&*run.id, &*run.title, run.at_ms);
-        info.not_before_ms = run.not_before_ms;
+        info.put_off = run.put_off;
         info
     }
 
@@ -108,7 +108,7 @@ impl RunInfo {
             steps: 0,
             waiting: 0,
             holder: None,
-            not_before_ms: None,
+            put_off: None,
             problem: None,
             cancel: None,
             lost: 0,
@@ -120,14 +120,14 @@ impl RunInfo {
     /// Is it set aside: by [`Release::set_aside`](super::Release::set_aside), or by workers with the default of
     /// [`Worker::set_aside_after`](super::Worker::set_aside_after)?
     pub fn is_set_aside(&self) -> bool {
-        let is_kept = self.problem.is_some() && self.not_before_ms == Some(NEVER_MS);
+        let is_kept = self.problem.is_some() && self.put_off == Some(Duration::MAX);
         (is_kept || self.lost >= SET_ASIDE_AFTER) && self.status != RunStatus::Done
     }
 
     /// May it be claimed without its name? `has_mail` says whether a decision is there that was not taken.
-    pub(super) fn can_go_on(&self, has_mail: bool, now_ms: u64) -> bool {
-        self.holder.as_ref().is_none_or(|holder| holder.until_ms <= now_ms)
-            && self.not_before_ms.is_none_or(|at| at <= now_ms)
+    pub(super) fn can_go_on(&self, has_mail: bool) -> bool {
+        self.holder.as_ref().is_none_or(|holder| holder.left.is_zero())
+            && self.put_off.is_none()
             && match self.status {
                 RunStatus::Running => true,
                 RunStatus::Waiting => has_mail || self.cancel.is_some(),
@@ -178,8 +178,8 @@ impl From<Damage> for StoreError {
 pub struct Holder {
     /// The name that was given with the claim.
     pub name: String,
-    /// Until when.
-    pub until_ms: u64,
+    /// How long still, unless the lease is renewed; zero once the lease is over.
+    pub left: Duration,
 }
 
 /// Which calls that wait are listed.
@@ -237,13 +237,27 @@ pub struct Approval {
     pub digest: String,
     /// What it waits for.
     pub suspension: Suspension,
+    /// How long a decision is in time, by the store's clock: zero once it is too late; none where it is always in time.
+    pub left: Option<Duration>,
 }
 
 impl Approval {
-    /// As a store gives it.
+    /// As a store gives it. Without a [time that is left](Self::leaving) a decision is always in time.
     pub fn new(run: String, call: String, tool: String, arguments: Value, suspension: Suspension) -> Self {
         let digest = suspension.digest(&run, &call, &tool, &arguments);
-        Approval { run, call, tool, arguments, digest, suspension }
+        Approval { run, call, tool, arguments, digest, suspension, left: None }
+    }
+
+    /// The same, with the time for which a decision is in time.
+    #[must_use]
+    pub fn leaving(mut self, left: Option<Duration>) -> Self {
+        self.left = left;
+        self
+    }
+
+    /// Is it too late to decide?
+    pub fn is_lapsed(&self) -> bool {
+        self.left.is_some_and(|left| left.is_zero())
     }
 
     /// The name of the key that the arguments seem to be stored under. A load of the run tells whether they are: a model may choose
@@ -253,7 +267,7 @@ impl Approval {
     }
 }
 
-/// A suspension that lapses.
+/// A suspension that has lapsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timer {
@@ -263,20 +277,17 @@ pub struct Timer {
     pub call: String,
     /// The suspension.
     pub suspension: String,
-    /// When it lapses.
-    pub at_ms: u64,
 }
 
 impl Timer {
     /// As a store gives it.
-    pub fn new(run: String, call: String, suspension: String, at_ms: u64) -> Self {
-        Timer { run, call, suspension, at_ms }
+    pub fn new(run: String, call: String, suspension: String) -> Self {
+        Timer { run, call, suspension }
     }
 
-    /// That of a call that waits, if it lapses.
-    pub fn of(approval: &Approval) -> Option<Self> {
+    /// That of a call that waits.
+    pub fn of(approval: &Approval) -> Self {
         let Approval { run, call, suspension, .. } = approval;
-        let at_ms = suspension.expires_at_ms?;
-        Some(Timer::new(run.clone(), call.clone(), suspension.id.clone(), at_ms))
+        Timer::new(run.clone(), call.clone(), suspension.id.clone())
     }
 }

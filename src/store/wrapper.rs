@@ -18,6 +18,7 @@ use crate::decision::Decision;
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
+/// use std::time::Duration;
 /// use async_trait::async_trait;
 /// use runstate::store::{Claim, Commit, Lease, MemoryStore, NewRun, RunStore, StoreError, Wrapper};
 ///
@@ -52,7 +53,7 @@ use crate::decision::Decision;
 /// let store: &dyn RunStore = &limited;
 /// // All else is as it is in the store inside.
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
-/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// let lease = store.claim(&Claim::of("r1", "me", Duration::from_secs(1))).await?.unwrap();
 ///
 /// let played = Played::new("r1", &[]).await;
 /// let refused = store.commit(&lease, played.commits().next().unwrap()).await.unwrap_err();
@@ -100,8 +101,8 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     }
 
     /// As [`RunStore::renew`].
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        self.inner().renew(lease, until_ms).await
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        self.inner().renew(lease, term).await
     }
 
     /// As [`RunStore::release`].
@@ -145,8 +146,8 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     }
 
     /// As [`RunStore::due`].
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.inner().due(now_ms, limit).await
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.inner().due(limit).await
     }
 
     /// As [`RunStore::trace`].
@@ -160,8 +161,8 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
     }
 
     /// As [`RunStore::remove`].
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        self.inner().remove(run, now_ms).await
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
+        self.inner().remove(run).await
     }
 }
 
@@ -187,8 +188,8 @@ impl<W: Wrapper> RunStore for W {
         Wrapper::claim(self, claim).await
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        Wrapper::renew(self, lease, until_ms).await
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        Wrapper::renew(self, lease, term).await
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
@@ -223,8 +224,8 @@ impl<W: Wrapper> RunStore for W {
         Wrapper::approvals(self, query).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        Wrapper::due(self, now_ms, limit).await
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        Wrapper::due(self, limit).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
@@ -235,7 +236,7 @@ impl<W: Wrapper> RunStore for W {
         Wrapper::damaged(self).await
     }
 
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        Wrapper::remove(self, run, now_ms).await
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
+        Wrapper::remove(self, run).await
     }
 }

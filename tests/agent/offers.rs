@@ -137,7 +137,7 @@ async fn an_offer_is_in_the_file_of_a_run_and_taken_back_there() {
 async fn an_offer_is_in_the_store_of_a_run_and_taken_back_there() {
     let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
     store.create(&NewRun::new("r1", Value::Null, 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "the test", 0, u64::MAX)).await.unwrap().unwrap();
+    let lease = store.claim(&Claim::of("r1", "the test", std::time::Duration::MAX)).await.unwrap().unwrap();
     let mut world = world(&[1], &[&[("w", "note"), ("q", "ask")]]);
     for (waiting, expected) in [(&["q"][..], json!(["read", "ask"])), (&[], Value::Null)] {
         let loaded = store.load("r1").await.unwrap();

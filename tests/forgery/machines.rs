@@ -289,7 +289,8 @@ async fn the_parts_of_a_store_get_no_checksum_as_a_whole() {
     let store = MemoryStore::default();
     let played = Played::new("r1", &[]).await;
     store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease =
+        store.claim(&Claim::of("r1", "w", std::time::Duration::from_secs(10))).await.unwrap().unwrap();
     for commit in played.commits() {
         store.commit(&lease, commit).await.unwrap();
     }

@@ -3,17 +3,19 @@
 use std::sync::{Arc, Mutex};
 
 use runstate::agent::{Incoming, Unchecked, async_trait};
+use runstate::clock::SetClock;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Keyring;
 use runstate::store::{
-    About, Approval, ApprovalQuery, Claim, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted,
-    RunQuery, RunStore, StoreError, Timer, Wrapper, decide, lapse,
+    About, Approval, ApprovalQuery, FileStore, Keyed, Mail, MemoryStore, NewRun, Parts, Posted, RunQuery,
+    RunStore, StoreError, Timer, Wrapper, decide, lapse,
 };
 use runstate::testing::store::{Bench, OneHandle, Played, check_all};
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};
 
 use super::file::Folder;
+use super::times::{at, clock, of};
 
 fn keys() -> Keyring {
     format!("k1 {}", "ab".repeat(32)).parse().unwrap()
@@ -23,7 +25,7 @@ mod conformance {
     use super::*;
 
     runstate::store_conformance!(async {
-        OneHandle::new(Keyed::new(Arc::new(MemoryStore::default()), keys()))
+        OneHandle::new(|clock| Keyed::new(Arc::new(MemoryStore::with_clock(clock)), keys()))
     });
 }
 
@@ -32,7 +34,12 @@ struct KeyedFolder(Folder);
 #[async_trait]
 impl Bench for KeyedFolder {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::new(Keyed::new(Arc::new(FileStore::open(&*self.0).unwrap()), keys()))
+        let store = FileStore::open(&*self.0).unwrap().with_clock(self.0.clock.clone());
+        Arc::new(Keyed::new(Arc::new(store), keys()))
+    }
+
+    fn clock(&self) -> &SetClock {
+        &self.0.clock
     }
 }
 
@@ -88,8 +95,8 @@ impl Wrapper for Open {
         let approvals = self.store.approvals(query).await?;
         Ok(changed(&self.changes.lock().unwrap().approvals, approvals))
     }
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        let due = self.store.due(now_ms, limit).await?;
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let due = self.store.due(limit).await?;
         Ok(changed(&self.changes.lock().unwrap().due, due))
     }
 }
@@ -101,7 +108,7 @@ pub(super) struct World {
 
 /// Two runs of which each waits for a call `p`, with a decision on another call taken in the first one.
 pub(super) async fn world() -> World {
-    let open = Arc::new(Open { store: MemoryStore::default(), changes: Mutex::default() });
+    let open = Arc::new(Open { store: MemoryStore::with_clock(clock()), changes: Mutex::default() });
     let store: Arc<dyn RunStore> = Arc::new(Keyed::new(open.clone(), keys()));
     for run in ["r1", "r2"] {
         park(&*store, run).await;
@@ -114,9 +121,10 @@ async fn park(store: &dyn RunStore, run: &str) {
     let played =
         Played::new(run, &[Turn { text: "let me ask".into(), calls: calls.into(), ..Turn::default() }]).await;
     store.create(&NewRun::new(run, json!({"does": "ask"}), 0).titled("asks")).await.unwrap();
-    let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of(run, "w", 0, 10)).await.unwrap().unwrap();
     for commit in played.commits() {
         let mut commit = commit.clone();
+        commit.at_ms = 0;
         for waits in commit.calls.iter_mut().filter_map(|call| call.waits.as_mut()) {
             waits.suspension.expires_at_ms = Some(70);
         }
@@ -326,11 +334,12 @@ async fn a_changed_question_hides_no_other_one() {
 #[tokio::test]
 async fn a_timer_that_was_set_forward_is_refused() {
     let world = world().await;
-    world.open.changes.lock().unwrap().due = Some(Box::new(|due| due[0].at_ms = 5));
-    let due = world.store.due(70, 10).await.unwrap();
-    assert_eq!((due.len(), due[0].at_ms), (4, 5));
+    at(70);
+    let due = world.store.due(10).await.unwrap();
+    assert_eq!(due.len(), 4);
     let refused = lapse(&*world.store, &due[0], 5).await.unwrap_err().to_string();
-    assert!(refused.contains("the time of the question of \"p\": its tag does not fit"), "{refused}");
+    assert!(refused.contains("the question of \"p\" of the run \"r1\" has lapsed by the store"), "{refused}");
+    assert!(refused.contains("open for 65ms more by its tag"), "{refused}");
     assert_eq!(world.store.mail("r1").await.unwrap().decisions, [], "nothing is given up");
     // A question that the list hides is not given up either.
     world.open.changes.lock().unwrap().approvals = Some(Box::new(Vec::clear));
@@ -380,11 +389,11 @@ async fn a_key_is_replaced_and_the_old_one_is_removed_when_nothing_is_left_under
 /// As the docs say: what was once tagged stays tagged.
 #[tokio::test]
 async fn an_older_version_that_is_put_back_is_not_noticed() {
-    let open = Arc::new(Open { store: MemoryStore::default(), changes: Mutex::default() });
+    let open = Arc::new(Open { store: MemoryStore::with_clock(clock()), changes: Mutex::default() });
     let store: &dyn RunStore = &Keyed::new(open.clone(), keys());
     let played = Played::new("r1", &[]).await;
     store.create(&NewRun::new("r1", Value::Null, 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     let mut commits = played.commits();
     store.commit(&lease, commits.next().unwrap()).await.unwrap();
     let before = open.store.parts("r1").await.unwrap();

@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::times::{at, clock, of};
 use runstate::agent::async_trait;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    Claim, FileStore, MemoryStore, NewRun, Release, RunStore, StoreError, Timer, Wrapper, lapse, lapse_due,
+    FileStore, MemoryStore, NewRun, Release, RunStore, StoreError, Timer, Wrapper, lapse, lapse_due,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -18,9 +19,10 @@ async fn park(store: &dyn RunStore, run: &str, calls: usize, at_ms: u64) {
     let calls = (0..calls).map(|number| CallRequest::new(format!("c{number}"), "ask", json!({}))).collect();
     let played = Played::new(run, &[Turn { text: String::new(), calls, ..Turn::default() }]).await;
     store.create(&NewRun::new(run, json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of(run, "w", 0, 10)).await.unwrap().unwrap();
     for commit in played.commits() {
         let mut commit = commit.clone();
+        commit.at_ms = 0;
         for waits in commit.calls.iter_mut().filter_map(|call| call.waits.as_mut()) {
             waits.suspension.expires_at_ms = Some(at_ms);
         }
@@ -30,7 +32,7 @@ async fn park(store: &dyn RunStore, run: &str, calls: usize, at_ms: u64) {
 }
 
 /// A store in which another process gives up each call that is found to be due before this one does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Rivalled(MemoryStore);
 
 #[async_trait]
@@ -39,10 +41,10 @@ impl Wrapper for Rivalled {
         &self.0
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        let due = self.0.due(now_ms, limit).await?;
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let due = self.0.due(limit).await?;
         for timer in &due {
-            lapse(&self.0, timer, now_ms).await?;
+            lapse(&self.0, timer, 70).await?;
         }
         Ok(due)
     }
@@ -50,8 +52,9 @@ impl Wrapper for Rivalled {
 
 #[tokio::test]
 async fn who_finds_that_another_gave_them_up_looks_for_more() {
-    let store: &dyn RunStore = &Rivalled::default();
+    let store: &dyn RunStore = &Rivalled(MemoryStore::with_clock(clock()));
     park(store, "r1", 25, 70).await;
+    at(70);
     let mut looks = 0;
     while lapse_due(store, 70, 10).await.unwrap().has_more {
         looks += 1;
@@ -63,7 +66,7 @@ async fn who_finds_that_another_gave_them_up_looks_for_more() {
 /// A store in files in which the decisions of these runs cannot be read.
 async fn damaged(runs: &[(&str, usize)]) -> FileStore {
     let disk = SimDisk::new();
-    let store = FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap();
+    let store = FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap().with_clock(clock());
     for (run, calls) in runs {
         park(&store, run, *calls, 50).await;
         let state = store.folder_of(run).join("state.json");
@@ -83,6 +86,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
     for (limit, runs) in [(100, &[("bad", 100)][..]), (10, &[("bad", 32)]), (10, &many)] {
         let store = damaged(runs).await;
         park(&store, "good", 3, 60).await;
+        at(70);
         let lapsed = lapse_due(&store, 70, limit).await.unwrap();
         assert_eq!(store.mail("good").await.unwrap().decisions.len(), 3, "{runs:?}");
         let told: Vec<_> = lapsed.damaged.iter().map(|damage| &*damage.what).collect();
@@ -90,7 +94,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
         assert!(told.iter().all(|what| what.contains("decisions.jsonl: line 1")), "{told:?}");
         // What is left is worth no second look.
         let left: usize = runs.iter().map(|(_, calls)| calls).sum();
-        assert_eq!(store.due(70, 1_000).await.unwrap().len(), left);
+        assert_eq!(store.due(1_000).await.unwrap().len(), left);
         assert!(!lapse_due(&store, 70, limit).await.unwrap().has_more);
     }
 }
@@ -100,6 +104,7 @@ async fn a_full_page_of_calls_that_cannot_be_given_up_is_in_nobodys_way() {
 async fn beside_calls_that_cannot_be_given_up_as_many_are_as_without_them() {
     let store = damaged(&[("bad", 9)]).await;
     park(&store, "good", 25, 60).await;
+    at(70);
     for (given_up, has_more) in [(10, true), (20, true), (25, false)] {
         assert_eq!(lapse_due(&store, 70, 10).await.unwrap().has_more, has_more);
         assert_eq!(store.mail("good").await.unwrap().decisions.len(), given_up);
@@ -108,8 +113,9 @@ async fn beside_calls_that_cannot_be_given_up_as_many_are_as_without_them() {
 
 #[tokio::test]
 async fn of_none_nothing_is_given_up() {
-    let store = MemoryStore::default();
+    let store = MemoryStore::with_clock(clock());
     park(&store, "r1", 2, 70).await;
+    at(70);
     assert_eq!(lapse_due(&store, 70, 0).await.unwrap(), Default::default());
     assert_eq!(store.mail("r1").await.unwrap().decisions, []);
 }

@@ -3,4 +3,4 @@
 use runstate::store::MemoryStore;
 use runstate::testing::store::OneHandle;
 
-runstate::store_conformance!(async { OneHandle::new(MemoryStore::default()) });
+runstate::store_conformance!(async { OneHandle::new(MemoryStore::with_clock) });

@@ -7,3 +7,4 @@ mod keyed_fields;
 mod lapses;
 mod memory;
 mod taped;
+mod times;

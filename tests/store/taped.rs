@@ -1,18 +1,19 @@
 //! The store that keeps each commit: a store like any other, and what it kept makes the same run again.
 
-use runstate::store::{Claim, Lease, MemoryStore, NewRun, RunStore};
+use super::times::{at, clock, of};
+use runstate::store::{Lease, MemoryStore, NewRun, RunStore};
 use runstate::testing::store::{OneHandle, Played, Taped, check_all};
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_does_what_every_store_does() {
-    assert_eq!(check_all(|| async { OneHandle::new(Taped::default()) }).await, []);
+    assert_eq!(check_all(|| async { OneHandle::new(Taped::with_clock) }).await, []);
 }
 
 async fn begun(store: &dyn RunStore, run: &str) -> Lease {
     store.create(&NewRun::new(run, Value::Null, 0)).await.unwrap();
-    store.claim(&Claim::of(run, "me", 0, 1_000)).await.unwrap().unwrap()
+    store.claim(&of(run, "me", 0, 1_000)).await.unwrap().unwrap()
 }
 
 async fn asking(run: &str) -> Played {
@@ -22,7 +23,7 @@ async fn asking(run: &str) -> Played {
 
 #[tokio::test]
 async fn what_it_kept_makes_the_same_run_in_another_store() {
-    let (taped, other) = (Taped::default(), MemoryStore::default());
+    let (taped, other) = (Taped::with_clock(clock()), MemoryStore::with_clock(clock()));
     for run in ["r1", "r2"] {
         let (lease, played) = (begun(&taped, run).await, asking(run).await);
         for commit in played.commits() {
@@ -39,7 +40,7 @@ async fn what_it_kept_makes_the_same_run_in_another_store() {
 
 #[tokio::test]
 async fn a_commit_that_is_given_again_is_kept_once_and_one_that_is_refused_is_not() {
-    let taped = Taped::default();
+    let taped = Taped::with_clock(clock());
     let (lease, played) = (begun(&taped, "r1").await, asking("r1").await);
     let first = played.commits().next().unwrap();
     taped.commit(&lease, first).await.unwrap();
@@ -48,6 +49,7 @@ async fn a_commit_that_is_given_again_is_kept_once_and_one_that_is_refused_is_no
     again.again = true;
     taped.commit(&lease, &again).await.unwrap();
     assert_eq!(taped.commits("r1"), [again]);
-    assert!(taped.remove("r1", 2_000).await.unwrap());
+    at(1_000);
+    assert!(taped.remove("r1").await.unwrap());
     assert_eq!(taped.commits("r1"), []);
 }

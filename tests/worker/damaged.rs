@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
+use runstate::clock::TokioClock;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{Ended, FileStore, Host, HostError, Job, Loaded};
 use serde_json::json;
@@ -16,7 +17,7 @@ use super::world::{Scripts, World, call};
 fn in_files() -> (World, SimDisk, impl Fn(&str, &str) -> PathBuf) {
     let disk = SimDisk::new();
     let store = FileStore::on(Arc::new(disk.clone()), "/store").unwrap();
-    let store = store.patience(Duration::from_millis(3));
+    let store = store.with_clock(TokioClock::starting_at(0)).patience(Duration::from_millis(3));
     let places = store.clone();
     (World::on(Arc::new(store)), disk, move |run: &str, name: &str| places.folder_of(run).join(name))
 }
@@ -84,7 +85,7 @@ async fn a_lapse_that_cannot_be_noted_holds_up_nobody() {
     let told = troubles(&world);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("decisions.jsonl: line 1"), "{told:?}");
-    assert_eq!(world.store.due(60_000, 10).await.unwrap().len(), 1);
+    assert_eq!(world.store.due(10).await.unwrap().len(), 1);
 }
 
 /// A log that cannot be read is found when the run is taken in hand: it is put off, and says why in lists.
@@ -100,7 +101,7 @@ async fn a_run_with_a_damaged_log_is_put_off_and_says_why() {
     let runs = world.store.runs(&runstate::store::RunQuery::all(10)).await.unwrap();
     let bad = runs.iter().find(|run| run.id == "bad").unwrap();
     assert!(bad.problem.as_ref().unwrap().contains("spec.json: EOF"), "{bad:?}");
-    assert_eq!((bad.not_before_ms, &bad.holder), (Some(60_000), &None));
+    assert_eq!((bad.put_off, &bad.holder), (Some(Duration::from_secs(60)), &None));
 }
 
 /// Drives the runs of a world until `good` is over, and drains. Gives what it told.

@@ -114,7 +114,7 @@ async fn a_full_disk_ends_no_run() {
     working.await.unwrap().unwrap();
     let info = world.loaded("r").await.info;
     assert_eq!(info.problem.as_deref(), Some("the store failed: no space left"));
-    assert_eq!(info.not_before_ms, Some(61_000));
+    assert_eq!(info.put_off, Some(Duration::from_secs(60)));
     // There is space again.
     store.weather(Weather::Fair);
     world.worker("w").run_ready(&*world.host).await.unwrap();
@@ -149,7 +149,7 @@ async fn a_run_that_is_too_large_for_its_store_is_set_aside() {
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(world.status("r").await, "Running", "it is set aside");
     // A person gives it back, and then it goes on.
-    let claim = runstate::store::Claim::of("r", "ada", 0, u64::MAX);
+    let claim = runstate::store::Claim::of("r", "ada", Duration::MAX);
     let lease = world.store.claim(&claim).await.unwrap().unwrap();
     world.store.release(&lease, &runstate::store::Release::clean().pardoned()).await.unwrap();
     world.worker("w").run_ready(&*world.host).await.unwrap();
@@ -165,7 +165,7 @@ async fn what_a_host_cannot_prepare_is_put_off_and_says_why() {
     world.worker("w").run_ready(&*world.host).await.unwrap();
     let info = world.loaded("r").await.info;
     assert!(info.problem.unwrap().contains("invalid type: string"), "what the host said");
-    assert_eq!((info.not_before_ms, info.holder), (Some(60_000), None));
+    assert_eq!((info.put_off, info.holder), (Some(Duration::from_secs(60)), None));
     assert_eq!(world.status("good").await, "Done natural_end", "others are not held up");
 }
 
@@ -174,10 +174,12 @@ async fn a_run_is_driven_by_name_unless_it_is_held_or_over() {
     let world = World::new();
     world.create("r", json!([])).await;
     let (worker, token) = (world.worker("w"), CancellationToken::new());
-    let claim = runstate::store::Claim::of("r", "somebody", 0, 5_000);
+    let claim = runstate::store::Claim::of("r", "somebody", Duration::from_secs(5));
     world.store.claim(&claim).await.unwrap();
     let held = worker.run_one(&*world.host, "r", token.clone()).await.unwrap_err();
-    assert!(matches!(held, StoreError::Held { holder, until_ms: 5_000, .. } if holder == "somebody"));
+    assert!(
+        matches!(held, StoreError::Held { holder, left, .. } if holder == "somebody" && left.as_secs() == 5)
+    );
     tokio::time::sleep(Duration::from_secs(5)).await;
     worker.run_one(&*world.host, "r", token.clone()).await.unwrap();
     // Again: it is over, and stays as it is.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::world::Sleeper;
 use runstate::agent::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
@@ -53,12 +54,16 @@ pub struct Faulty {
     /// Runs that somebody removes when suspensions that lapse were looked for.
     pub removed: Mutex<Vec<String>>,
     turn: tokio::sync::Mutex<()>,
+    /// The clock of the store inside.
+    pub machine: Sleeper,
 }
 
 impl Faulty {
     pub fn new() -> Arc<Self> {
+        let machine = Sleeper::new();
         Arc::new(Faulty {
-            inner: MemoryStore::default(),
+            inner: MemoryStore::with_clock(machine.clone()),
+            machine,
             weather: Mutex::new(Weather::Fair),
             paused: Mutex::new(false),
             silent: Mutex::default(),
@@ -133,7 +138,7 @@ impl Wrapper for Faulty {
         Ok(claimed)
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
         if *self.paused.lock().unwrap() {
             return Ok(());
         }
@@ -141,7 +146,7 @@ impl Wrapper for Faulty {
             std::future::pending::<()>().await;
         }
         self.reached()?;
-        let renewed = self.inner.renew(lease, until_ms).await;
+        let renewed = self.inner.renew(lease, term).await;
         let takes = *self.renew.lock().unwrap();
         tokio::time::sleep(takes).await;
         renewed
@@ -192,12 +197,12 @@ impl Wrapper for Faulty {
         self.inner.mail(run).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
         self.reached()?;
-        let due = self.inner.due(now_ms, limit).await;
+        let due = self.inner.due(limit).await;
         let removed = std::mem::take(&mut *self.removed.lock().unwrap());
         for run in removed {
-            self.inner.remove(&run, u64::MAX).await?;
+            self.inner.remove(&run).await?;
         }
         due
     }

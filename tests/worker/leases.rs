@@ -1,45 +1,20 @@
 //! A worker keeps the lease on a run for as long as it drives it, and lets go of a run whose lease is over.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runstate::clock::{Clock, TokioClock};
+use runstate::clock::Clock;
 use runstate::store::{Claim, StoreError};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::faulty::Faulty;
-use super::world::{World, call};
+use super::world::{Sleeper, World, call};
 
 const NOT_ANSWERED: &str = "r lost: the store cannot be reached now: the lease on the run \"r\" was over before its renewal was answered";
 
 async fn at(world: &World, ms: u64) {
     tokio::time::sleep(Duration::from_millis(ms - world.clock.now_ms())).await;
-}
-
-/// A machine's clock: it goes on while timers stand still.
-#[derive(Clone)]
-struct Sleeper {
-    awake: TokioClock,
-    slept_ms: Arc<AtomicU64>,
-}
-
-impl Sleeper {
-    fn of(world: &World) -> Self {
-        Sleeper { awake: world.clock, slept_ms: Arc::default() }
-    }
-
-    fn sleep_for_a_night(&self) {
-        self.slept_ms.fetch_add(8 * 3_600_000, Ordering::Relaxed);
-    }
-}
-
-impl Clock for Sleeper {
-    fn now_ms(&self) -> u64 {
-        self.awake.now_ms() + self.slept_ms.load(Ordering::Relaxed)
-    }
 }
 
 /// A worker that drives one run, whose call takes 50 seconds, on a machine that may sleep.
@@ -49,7 +24,7 @@ async fn sleepy() -> (World, Sleeper, JoinHandle<()>) {
 
 async fn sleepy_on(world: World) -> (World, Sleeper, JoinHandle<()>) {
     world.create("r", json!([[call("a", "again", json!({ "ms": 50_000 }))]])).await;
-    let clock = Sleeper::of(&world);
+    let clock = world.machine.clone();
     let (worker, host) = (world.worker("sleepy").clock(clock.clone()), world.host.clone());
     let working =
         tokio::spawn(async move { worker.run_one(&*host, "r", CancellationToken::new()).await.unwrap() });
@@ -62,8 +37,7 @@ async fn sleepy_on(world: World) -> (World, Sleeper, JoinHandle<()>) {
 async fn who_slept_and_lost_its_run_hears_of_it_at_once() {
     let (world, clock, working) = sleepy().await;
     clock.sleep_for_a_night();
-    let claim = Claim::of("r", "awake", clock.now_ms(), clock.now_ms() + 60_000);
-    world.store.claim(&claim).await.unwrap().unwrap();
+    world.store.claim(&Claim::of("r", "awake", Duration::from_secs(60))).await.unwrap().unwrap();
     at(&world, 2_501).await;
     let noted = world.ledger().all();
     assert_eq!(noted.len(), 2, "long before it would have renewed its lease: {noted:?}");
@@ -76,7 +50,7 @@ async fn who_slept_and_whose_run_nobody_took_goes_on_with_it() {
     let (world, clock, working) = sleepy().await;
     clock.sleep_for_a_night();
     at(&world, 2_501).await;
-    let stolen = world.store.claim(&Claim::of("r", "awake", clock.now_ms(), u64::MAX)).await;
+    let stolen = world.store.claim(&Claim::of("r", "awake", Duration::MAX)).await;
     assert!(matches!(stolen, Err(StoreError::Held { .. })), "it has a lease again: {stolen:?}");
     working.await.unwrap();
     assert_eq!(world.status("r").await, "Done natural_end");
@@ -143,7 +117,7 @@ async fn a_run_does_not_change_hands_while_it_is_loaded() {
     let (worker, host) = (world.worker("w"), world.host.clone());
     let working = tokio::spawn(async move { worker.run_ready(&*host).await });
     at(&world, 35_000).await;
-    let stolen = world.store.claim(&Claim::of("r", "thief", 35_000, 36_000)).await;
+    let stolen = world.store.claim(&Claim::of("r", "thief", Duration::from_secs(1))).await;
     assert!(matches!(stolen, Err(StoreError::Held { .. })), "{stolen:?}");
     working.await.unwrap().unwrap();
     assert_eq!(world.ledger().all(), ["a began", "a ended", "r over: natural_end"]);
@@ -152,7 +126,7 @@ async fn a_run_does_not_change_hands_while_it_is_loaded() {
 #[tokio::test(start_paused = true)]
 async fn who_slept_and_whose_store_does_not_answer_lets_go_within_a_third_of_its_lease() {
     let store = Faulty::new();
-    let (world, clock, working) = sleepy_on(World::on(store.clone())).await;
+    let (world, clock, working) = sleepy_on(World::by(store.machine.clone(), store.clone())).await;
     *store.silent.lock().unwrap() = true;
     clock.sleep_for_a_night();
     at(&world, 10_900).await;
@@ -165,7 +139,7 @@ async fn who_slept_and_whose_store_does_not_answer_lets_go_within_a_third_of_its
 #[tokio::test(start_paused = true)]
 async fn who_slept_while_it_waited_for_its_store_lets_go_at_once() {
     let store = Faulty::new();
-    let (world, clock, working) = sleepy_on(World::on(store.clone())).await;
+    let (world, clock, working) = sleepy_on(World::by(store.machine.clone(), store.clone())).await;
     *store.silent.lock().unwrap() = true;
     // It asked at 10 seconds, and has waited for longer than a third of its lease.
     at(&world, 20_500).await;
@@ -179,14 +153,14 @@ async fn who_slept_while_it_waited_for_its_store_lets_go_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_renewal_that_was_answered_after_a_night_is_none() {
     let store = Faulty::new();
-    let (world, clock, working) = sleepy_on(World::on(store.clone())).await;
+    let (world, clock, working) = sleepy_on(World::by(store.machine.clone(), store.clone())).await;
     *store.renew.lock().unwrap() = Duration::from_secs(3);
     at(&world, 11_000).await;
     clock.sleep_for_a_night();
     *store.renew.lock().unwrap() = Duration::ZERO;
     at(&world, 14_100).await;
-    let until_ms = world.loaded("r").await.info.holder.unwrap().until_ms;
-    assert!(until_ms > clock.now_ms(), "its lease was over in the evening, at {until_ms}");
+    let left = world.loaded("r").await.info.holder.unwrap().left;
+    assert!(!left.is_zero(), "its lease was over in the evening");
     working.await.unwrap();
     assert_eq!(world.status("r").await, "Done natural_end");
 }

@@ -55,11 +55,10 @@ async fn a_run_that_was_given_back_is_driven_again() {
     let world = World::new();
     world.create("poison", json!([])).await;
     ended(&world, 3).await;
-    let lease =
-        world.store.claim(&Claim::of("poison", "ada", u64::MAX / 4, u64::MAX / 2)).await.unwrap().unwrap();
+    let lease = world.store.claim(&Claim::of("poison", "ada", Duration::MAX)).await.unwrap().unwrap();
     world.store.release(&lease, &Release::clean().pardoned()).await.unwrap();
     let info = world.loaded("poison").await.info;
-    assert_eq!((info.lost, info.problem, info.not_before_ms), (0, None, None));
+    assert_eq!((info.lost, info.problem, info.put_off), (0, None, None));
     world.worker("w").run_ready(&*world.host).await.unwrap();
     assert_eq!(world.status("poison").await, "Done natural_end");
 }
@@ -69,7 +68,7 @@ async fn a_run_that_is_set_aside_is_cancelled_without_being_driven() {
     let world = World::new();
     world.create("poison", json!([])).await;
     ended(&world, 3).await;
-    assert!(world.loaded("poison").await.info.not_before_ms.is_some());
+    assert!(world.loaded("poison").await.info.is_set_aside());
     // Though it is put off.
     world.store.cancel("poison", "it ends workers").await.unwrap();
     world.worker("w").run_ready(&Deadly(&world)).await.unwrap();

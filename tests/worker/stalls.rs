@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::clock::Clock;
-use runstate::store::{Claim, RunStore, StoreError};
+use runstate::store::{About, ApprovalQuery, Claim, RunStore, StoreError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +24,7 @@ async fn many_that_wait(store: &Arc<Faulty>) -> World {
         world.create(&format!("w{run}"), json!([calls])).await;
     }
     world.worker("first").run_ready(&*world.host).await.unwrap();
-    assert_eq!(world.store.due(LAPSES, 10_000).await.unwrap().len(), 2_000);
+    assert_eq!(world.store.approvals(&ApprovalQuery::new(About::All, 10_000)).await.unwrap().len(), 2_000);
     world
 }
 
@@ -36,7 +36,7 @@ async fn thief(store: Arc<Faulty>, clock: runstate::clock::TokioClock, run: &str
         if store.load(run).await.unwrap().info.status == runstate::run::RunStatus::Done {
             return;
         }
-        let stolen = store.claim(&Claim::of(run, "thief", now_ms, now_ms + 1)).await;
+        let stolen = store.claim(&Claim::of(run, "thief", Duration::from_millis(1))).await;
         assert!(matches!(stolen, Err(StoreError::Held { .. })), "at {now_ms}: {stolen:?}");
     }
     panic!("{run} is not over after {tries} tries");
@@ -61,7 +61,7 @@ async fn a_run_does_not_change_hands_while_many_calls_lapse() {
     working.await.unwrap().unwrap();
     assert_eq!(world.status("r").await, "Done natural_end");
     assert_eq!((world.ledger().count("a began"), world.ledger().count("a ended")), (1, 1));
-    assert_eq!(world.store.due(u64::MAX, 10_000).await.unwrap(), [], "all of them lapsed");
+    assert_eq!(world.store.due(10_000).await.unwrap(), [], "all of them lapsed");
     for run in 0..20 {
         assert_eq!(world.status(&format!("w{run}")).await, "Done natural_end");
     }
@@ -87,8 +87,8 @@ async fn a_run_does_not_change_hands_while_a_claim_takes_long() {
     drain.cancel();
     working.await.unwrap().unwrap();
     let late = world.loaded("late").await.info;
-    assert_eq!((late.version, late.holder, late.not_before_ms), (0, None, None));
-    let next = Claim::of("late", "next", world.clock.now_ms(), u64::MAX);
+    assert_eq!((late.version, late.holder, late.put_off), (0, None, None));
+    let next = Claim::of("late", "next", Duration::MAX);
     assert_eq!(world.store.claim(&next).await.unwrap().unwrap().fence, 2, "it was claimed");
 }
 
@@ -115,14 +115,14 @@ async fn a_run_does_not_change_hands_while_another_is_given_back() {
             break;
         }
         let now_ms = world.clock.now_ms();
-        let stolen = world.store.claim(&Claim::of("r", "thief", now_ms, now_ms + 1)).await;
+        let stolen = world.store.claim(&Claim::of("r", "thief", Duration::from_millis(1))).await;
         assert!(matches!(stolen, Err(StoreError::Held { .. })), "at {now_ms}: {stolen:?}");
     }
     working.await.unwrap().unwrap();
     assert_eq!(world.ledger().all(), ["a began", "a ended", "r given back, to go on elsewhere"]);
     let late = world.loaded("late").await.info;
     assert_eq!((late.version, late.holder), (0, None));
-    let next = Claim::of("late", "next", world.clock.now_ms(), u64::MAX);
+    let next = Claim::of("late", "next", Duration::MAX);
     assert_eq!(world.store.claim(&next).await.unwrap().unwrap().fence, 2, "it was claimed");
 }
 
@@ -145,7 +145,7 @@ async fn it_is_heard_at_once_that_a_worker_is_to_stop_while_many_calls_lapse() {
         let took = world.clock.now_ms() - before;
         assert!(took < 100, "it took {took} ms (once: {once})");
     }
-    assert!(world.store.due(u64::MAX, 10_000).await.unwrap().len() > 1_000, "the others are left to others");
+    assert!(world.store.due(10_000).await.unwrap().len() > 1_000, "the others are left to others");
 }
 
 #[tokio::test(start_paused = true)]

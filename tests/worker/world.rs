@@ -1,5 +1,6 @@
 //! A store, a host, and what tools did to the world outside.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use runstate::agent::{
     Agent, ExecutionMode, GateCall, InferenceRequest, Model, ModelStream, Phase, PhaseContext, Phases,
     Plugin, PluginError, Tool, ToolContext, ToolSpec, Verdict, WhenSuspended, async_trait,
 };
-use runstate::clock::TokioClock;
+use runstate::clock::{Clock, TokioClock};
 use runstate::decision::Suspension;
 use runstate::store::{
     Ended, Host, HostError, Job, Loaded, MemoryStore, NewRun, RunStore, StoreError, Worker,
@@ -92,16 +93,19 @@ impl Plugin for Asks {
 
     async fn before_tool_execute(
         &self,
-        _: &mut PhaseContext<'_>,
+        cx: &mut PhaseContext<'_>,
         call: &GateCall<'_>,
     ) -> Result<Verdict, PluginError> {
         let arguments = call.arguments();
-        if call.decision().is_some() || arguments["ask"].is_null() {
+        if call.decision().is_some() || arguments["ask"].is_null() && arguments["ask_for"].is_null() {
             return Ok(Verdict::Allow);
         }
         let mut suspension = Suspension::ask("approve", "may it?");
         if let Some(at_ms) = arguments["ask"].as_u64() {
             suspension = suspension.expiring_at(at_ms);
+        }
+        if let Some(ms) = arguments["ask_for"].as_u64() {
+            suspension = suspension.expiring_at(cx.now_ms() + ms);
         }
         Ok(Verdict::Suspend(suspension))
     }
@@ -112,11 +116,14 @@ pub struct Scripts {
     pub ledger: Ledger,
     pub mode: ExecutionMode,
     pub when_suspended: WhenSuspended,
+    /// That of its runs; one that begins with each activation if this is not said.
+    pub clock: Option<Arc<dyn Clock>>,
 }
 
 impl Scripts {
     fn new() -> Self {
         Scripts {
+            clock: None,
             ledger: Ledger::default(),
             mode: ExecutionMode::Parallel,
             when_suspended: WhenSuspended::Park,
@@ -137,7 +144,7 @@ impl Host for Scripts {
             .plugin(Asks)
             .mode(self.mode)
             .when_suspended(self.when_suspended)
-            .clock(TokioClock::starting_at(0))
+            .clock(self.clock.clone().unwrap_or_else(|| Arc::new(TokioClock::starting_at(0))))
             .build()
             .map_err(HostError::new)?;
         Ok(Job::new(agent, "go"))
@@ -156,24 +163,60 @@ impl Host for Scripts {
     }
 }
 
+/// A machine's clock: it goes on while timers stand still.
+#[derive(Debug, Clone)]
+pub struct Sleeper {
+    awake: TokioClock,
+    slept_ms: Arc<AtomicU64>,
+}
+
+impl Sleeper {
+    pub fn new() -> Self {
+        Sleeper { awake: TokioClock::starting_at(0), slept_ms: Arc::default() }
+    }
+
+    pub fn sleep_for_a_night(&self) {
+        self.slept_ms.fetch_add(8 * 3_600_000, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Sleeper {
+    fn now_ms(&self) -> u64 {
+        self.awake.now_ms() + self.slept_ms.load(Ordering::Relaxed)
+    }
+}
+
 pub struct World {
     pub store: Arc<dyn RunStore>,
+    /// The clock of the store and of its machine.
+    pub machine: Sleeper,
     pub host: Arc<Scripts>,
     pub clock: TokioClock,
 }
 
 impl World {
     pub fn new() -> Self {
-        World::on(Arc::new(MemoryStore::default()))
+        let machine = Sleeper::new();
+        World::by(machine.clone(), Arc::new(MemoryStore::with_clock(machine)))
     }
 
+    /// On a store whose clock began just now.
     pub fn on(store: Arc<dyn RunStore>) -> Self {
-        World { store, host: Arc::new(Scripts::new()), clock: TokioClock::starting_at(0) }
+        World::by(Sleeper::new(), store)
+    }
+
+    pub fn by(machine: Sleeper, store: Arc<dyn RunStore>) -> Self {
+        World { store, host: Arc::new(Scripts::new()), clock: machine.awake, machine }
     }
 
     pub fn in_mode(mut self, mode: ExecutionMode) -> Self {
         self.host = Arc::new(Scripts { mode, ..Scripts::new() });
         self
+    }
+
+    /// A host of runs by that clock, with the same ledger.
+    pub fn host_by(&self, clock: impl Clock + 'static) -> Arc<Scripts> {
+        Arc::new(Scripts { ledger: self.ledger().clone(), clock: Some(Arc::new(clock)), ..Scripts::new() })
     }
 
     pub fn waiting_in_place(mut self) -> Self {

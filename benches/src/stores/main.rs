@@ -16,7 +16,7 @@ use subject::Subject;
 
 async fn new_run(store: &dyn RunStore, run: &str, at_ms: u64) -> Lease {
     store.create(&NewRun::new(run, Value::Null, at_ms)).await.expect("a new run");
-    let claim = Claim::of(run, "bench", 0, u64::MAX);
+    let claim = Claim::of(run, "bench", Duration::MAX);
     store.claim(&claim).await.expect("a free run").expect("a lease")
 }
 

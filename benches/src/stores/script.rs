@@ -90,7 +90,7 @@ async fn record(agent: runstate::agent::AgentBuilder, steps: u32) -> Vec<Commit>
     let taped = Arc::new(Taped::default());
     let store: Arc<dyn RunStore> = Arc::clone(&taped) as _;
     store.create(&NewRun::new("run", Value::Null, 0)).await.expect("a new run");
-    let claim = Claim::of("run", "bench", 0, u64::MAX);
+    let claim = Claim::of("run", "bench", std::time::Duration::MAX);
     let lease = store.claim(&claim).await.expect("a free run").expect("a lease");
     let loaded = store.load("run").await.expect("the run");
     let recorder = Recorder::new("run");

@@ -1,4 +1,5 @@
-//! Calls that nobody decided about in time: whoever looks sees to it that they are given up.
+//! Calls without a decision in time: reading a store shows it, and a worker, a decision that comes too late and `runstate expire` give them
+//! up.
 
 use crate::session::Session;
 use crate::stores;
@@ -24,30 +25,49 @@ model:
     let said = session.run(&["worker", "--once", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     // As if all that time had gone by.
-    let past =
-        "UPDATE calls SET expires_at_ms = 1, asked = json_set(asked, '$.expires_at_ms', 1) WHERE open = 1";
+    let past = "UPDATE calls SET lapses_at_ms = 1 WHERE open = 1";
     assert_eq!(stores::open(&session, RUNS).execute(past, []).unwrap(), 1);
     session
 }
 
+const GIVEN_UP: &str =
+    "SELECT count(*) FROM decisions WHERE action = 'cancel' AND reason = 'nobody decided in time'";
+
 #[test]
-fn whoever_looks_at_a_run_gives_up_what_lapsed() {
+fn a_decision_too_late_resume_expire_and_a_worker_give_it_up() {
     for (args, code) in [
-        (&["show", "pay-1"] as &[&str], 0),
-        (&["approve", "pay-1/p/1"], 1),
+        (&["approve", "pay-1/p/1"] as &[&str], 1),
         (&["deny", "pay-1/p/1", "--run", "pay-1"], 1),
         (&["resume", "pay-1"], 0),
-        (&["runs"], 0),
-        (&["approvals"], 0),
+        (&["expire"], 0),
+        (&["worker", "--once"], 0),
     ] {
         let session = lapsed();
         let said = session.run(&[args, &["--state-dir", "runs"]].concat());
         assert_eq!(said.code, Some(code), "{}", said.shown());
         assert!(code == 0 || said.stdout.contains("expired"), "{}", said.shown());
+        assert_eq!(stores::number(&stores::open(&session, RUNS), GIVEN_UP), 1, "{}", said.shown());
+    }
+}
+
+#[test]
+fn what_only_reads_changes_nothing_and_shows_that_the_time_is_over() {
+    let session = lapsed();
+    for (args, shown) in [
+        (&["approvals"] as &[&str], "lapses      its time is over: a worker gives the call up"),
+        (&["approvals", "--json"], "\"has_lapsed\":true,"),
+        (&["show", "pay-1"], "lapses      its time is over: a worker gives the call up"),
+        (&["show", "pay-1", "--json"], "Waiting"),
+        (&["runs"], "Waiting"),
+        (&["runs", "--json"], "\"undecided\":1"),
+        (&["prune", "--older-than", "1d"], "0 runs removed"),
+    ] {
+        let said = session.run(&[args, &["--state-dir", "runs"]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.shown());
+        assert!(said.stdout.replace(": ", ":").contains(&shown.replace(": ", ":")), "{}", said.shown());
         let store = stores::open(&session, RUNS);
-        let given_up = "SELECT reason FROM decisions WHERE call = 'p' AND action = 'cancel'";
-        let reason = stores::text(&store, given_up);
-        assert_eq!(reason.as_deref(), Some("nobody decided in time"), "{}", said.shown());
+        assert_eq!(stores::number(&store, "SELECT count(*) FROM decisions"), 0, "{}", said.shown());
+        assert_eq!(stores::number(&store, "SELECT count(*) FROM calls WHERE open = 1"), 1);
     }
 }
 
@@ -57,7 +77,7 @@ fn lapsed_with(more: u32) -> Session {
     let many = "WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < ?1) \
          INSERT INTO calls SELECT run, name || '-' || value, id || '-' || value, step, ordinal + value, tool, \
          status, passes, open, suspension || '-' || value, action, question, expires_at_ms, arguments, \
-         json_set(asked, '$.id', suspension || '-' || value), snapshot \
+         json_set(asked, '$.id', suspension || '-' || value), snapshot, lapses_at_ms \
          FROM calls, n WHERE open = 1";
     let made = stores::open(&session, RUNS).execute(many, [more]).unwrap();
     assert_eq!(made, more as usize);
@@ -66,26 +86,16 @@ fn lapsed_with(more: u32) -> Session {
 
 /// Also when there are more than are given up together.
 #[test]
-fn of_many_that_lapsed_none_is_listed_as_waiting() {
-    let session = lapsed_with(249);
-    let said = session.run(&["approvals", "--state-dir", "runs"]);
-    assert_eq!((said.code, &*said.stderr), (Some(0), ""), "{}", said.shown());
-    assert!(!said.stdout.contains("may it be paid?"), "{}", said.shown());
-    let store = stores::open(&session, RUNS);
-    assert_eq!(stores::number(&store, "SELECT count(*) FROM decisions WHERE action = 'cancel'"), 250);
-}
-
-#[test]
-fn of_very_many_that_lapsed_those_that_are_left_are_told() {
-    let session = lapsed_with(2_000);
-    let store = stores::open(&session, RUNS);
-    let left = "SELECT count(*) FROM calls WHERE open = 1";
-    for (open, is_told) in [(1, true), (0, false)] {
-        let said = session.run(&["runs", "--state-dir", "runs"]);
-        assert_eq!(said.code, Some(0), "{}", said.shown());
-        assert_eq!(said.stderr.contains("warning: more calls lapsed"), is_told, "{}", said.shown());
-        assert_eq!(stores::number(&store, left), open);
+fn all_that_lapsed_are_given_up() {
+    let session = lapsed_with(2_049);
+    for said in ["gave up 2050 calls", "gave up 0 calls"] {
+        let expired = session.run(&["expire", "--state-dir", "runs"]);
+        assert_eq!((expired.code, &*expired.stderr), (Some(0), ""), "{}", expired.shown());
+        assert_eq!(expired.stdout.trim(), said);
+        assert_eq!(stores::number(&stores::open(&session, RUNS), GIVEN_UP), 2_050);
     }
+    let approvals = session.run(&["approvals", "--state-dir", "runs"]);
+    assert_eq!(approvals.stdout.trim(), "nothing waits for a decision", "{}", approvals.shown());
 }
 
 /// Lists are for seeing what is there, also when nothing can be written.
@@ -100,12 +110,10 @@ fn runs_are_listed_though_what_lapsed_cannot_be_given_up() {
         .unwrap();
     for (args, listed) in [(["runs"], "Waiting"), (["approvals"], "may it be paid?")] {
         let said = session.run(&[&args as &[&str], &["--state-dir", "runs"]].concat());
-        assert_eq!(said.code, Some(0), "{}", said.shown());
+        assert_eq!((said.code, &*said.stderr), (Some(0), ""), "{}", said.shown());
         assert!(said.stdout.contains(listed), "{}", said.shown());
-        assert!(
-            said.stderr.contains("warning: calls that nobody decided in time still wait"),
-            "{}",
-            said.shown()
-        );
     }
+    let said = session.run(&["expire", "--json", "--state-dir", "runs"]);
+    assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
+    assert!(said.stderr.contains("no room"), "{}", said.shown());
 }

@@ -155,7 +155,8 @@ async fn around_each_commit(
     let turn = |calls| Turn { text: String::new(), calls, ..Turn::default() };
     let mut played = Played::new(RUN, &[turn(round), turn(again)]).await;
     store.create(&NewRun::new(RUN, Value::Null, 0)).await.unwrap();
-    let lease: Lease = store.claim(&Claim::of(RUN, "a test", 0, u64::MAX / 4)).await.unwrap().unwrap();
+    let lease: Lease =
+        store.claim(&Claim::of(RUN, "a test", std::time::Duration::MAX)).await.unwrap().unwrap();
     let table = Table::of(RUN);
     let mut desk = Desk { session, store, url, table, calls: Vec::new(), met: BTreeSet::new() };
     let (mut new, mut turn) = (0..played.commits().len(), 0);

@@ -4,6 +4,7 @@
 //! spoken to:
 //!
 //! ```no_run
+//! use std::time::Duration;
 //! use runstate::store::{Claim, NewRun, RunStore};
 //! use runstate_postgres::{PostgresOptions, PostgresStore};
 //!
@@ -11,7 +12,7 @@
 //! let options: PostgresOptions = "postgres://worker@db.example/runs?sslmode=verify-full&sslrootcert=/etc/ca.pem".parse()?;
 //! let store = PostgresStore::connect(options.schema("runs_of_mine")?).await?;
 //! store.create(&NewRun::new("r1", serde_json::json!({"goal": "tidy up"}), 0)).await?;
-//! let lease = store.claim(&Claim::any("host-1", 0, 30_000)).await?;
+//! let lease = store.claim(&Claim::any("host-1", Duration::from_secs(30))).await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -39,6 +40,10 @@
 //! Tables of an older version are brought up to date by the first process that connects. Let workers of the older version end
 //! before: those that are still connected may be refused, and while the tables are written anew nobody renews a lease.
 //!
+//! # Time
+//! Leases, put-offs and the time for which questions are open are told by the server's clock, by which a question is open for as long as its
+//! client asked for, whatever that client's clock says. Where the server is promoted from a standby, keep the clocks of the two together.
+//!
 //! # What a commit costs
 //! One statement, one round trip, one sync of the server's log.
 //!
@@ -52,6 +57,7 @@ mod pool;
 mod schema;
 mod store;
 mod text;
+mod time;
 mod tls;
 
 pub use options::{OptionsError, PostgresOptions, SslMode};

@@ -4,12 +4,15 @@ use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::clock::Clock;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, TargetSessionAttrs};
 
 use crate::params;
+use crate::time::Ticking;
 
 /// Where the server is, and how it is spoken to.
 ///
@@ -25,6 +28,7 @@ pub struct PostgresOptions {
     pub(crate) connections: usize,
     pub(crate) patience: Duration,
     pub(crate) poll: Duration,
+    pub(crate) clock: Ticking,
 }
 
 /// How much the server must prove, as libpq's `sslmode` of that name says.
@@ -123,6 +127,7 @@ impl PostgresOptions {
             connections: 16,
             patience: Duration::from_secs(30),
             poll: Duration::from_secs(1),
+            clock: Ticking::default(),
         })
     }
 
@@ -159,6 +164,13 @@ impl PostgresOptions {
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Another clock than the server's, for tests: all handles on one schema have the same.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Ticking::Set(Arc::new(clock));
         self
     }
 

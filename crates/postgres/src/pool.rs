@@ -14,12 +14,14 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{is_read_only, is_serialization, of_client, of_pool, unusable_server};
 use crate::options::PostgresOptions;
+use crate::time::Ticking;
 
 /// The connections of a store.
 #[derive(Clone)]
 pub(crate) struct Connections {
     pool: Pool,
     patience: Duration,
+    clock: Ticking,
 }
 
 /// One statement makes all settings, and says how the server is set up. `remote_apply` waits for more than `on`.
@@ -56,7 +58,8 @@ impl Connections {
             })
         });
         let pool = Pool::builder(manager).max_size(options.connections).post_create(session).build();
-        Ok(Connections { pool: pool.map_err(StoreError::failed)?, patience: options.patience })
+        let (pool, clock) = (pool.map_err(StoreError::failed)?, options.clock.clone());
+        Ok(Connections { pool, patience: options.patience, clock })
     }
 
     /// The rows of one statement, which is a transaction of its own. It is sent again when another transaction undid it.
@@ -68,6 +71,7 @@ impl Connections {
         sql: &str,
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, StoreError> {
+        let sql = &*self.clock.told(sql);
         let mut held = None;
         let mut is_spent = false;
         let work = async {
@@ -115,7 +119,7 @@ impl Connections {
             let moment = moment.read_only(true).start().await.map_err(of_client)?;
             // They are sent without waiting for each other.
             let rows = statements.iter().map(async |sql| {
-                let statement = moment.prepare_cached(sql).await?;
+                let statement = moment.prepare_cached(&self.clock.told(sql)).await?;
                 moment.query(&statement, params).await
             });
             let rows = try_join_all(rows).await.map_err(of_client)?;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use runstate::clock::SetClock;
 use runstate_postgres::{PostgresOptions, PostgresStore};
 use runstate_postgres_server::{Server, Setup, for_tests};
 use tokio_postgres::{Client, NoTls};
@@ -32,6 +33,7 @@ pub async fn soon<T>(comes: impl Future<Output = T>) -> T {
 pub struct Place {
     pub url: String,
     pub schema: String,
+    pub clock: SetClock,
 }
 
 impl Place {
@@ -39,7 +41,7 @@ impl Place {
     pub fn on(server: &Server) -> Place {
         static PLACES: AtomicUsize = AtomicUsize::new(1);
         let schema = format!("place {}", PLACES.fetch_add(1, Ordering::Relaxed));
-        Place { url: server.url("postgres"), schema }
+        Place { url: server.url("postgres"), schema, clock: SetClock::default() }
     }
 
     pub fn options(&self) -> PostgresOptions {

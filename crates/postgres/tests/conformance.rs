@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use runstate::agent::async_trait;
+use runstate::clock::SetClock;
 use runstate::store::RunStore;
 use runstate::testing::store::Bench;
 
@@ -11,8 +12,12 @@ use crate::cluster::{self, Place};
 #[async_trait]
 impl Bench for Place {
     async fn store(&self) -> Arc<dyn RunStore> {
-        let options = self.options().connections(4);
+        let options = self.options().connections(4).clock(self.clock.clone());
         Arc::new(runstate_postgres::PostgresStore::connect(options).await.unwrap())
+    }
+
+    fn clock(&self) -> &SetClock {
+        &self.clock
     }
 }
 

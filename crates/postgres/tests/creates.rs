@@ -56,7 +56,7 @@ async fn a_run_whose_creation_nobody_waits_for_is_not_there_behind_its_removal()
             () = until_waiting(&look, &place.schema, 1) => {}
         }
     }
-    let (removed, ()) = tokio::join!(store.remove("r1", 9), async {
+    let (removed, ()) = tokio::join!(store.remove("r1"), async {
         // It has its chance to come first.
         tokio::time::sleep(Duration::from_millis(300)).await;
         creating.rollback().await.unwrap();

@@ -23,7 +23,7 @@ async fn write(
     acknowledged: Arc<AtomicU64>,
     enough: Arc<AtomicBool>,
 ) {
-    let lease = store.claim(&Claim::of(&*run, "writer", 9_000, 10_000)).await.unwrap().unwrap();
+    let lease = store.claim(&Claim::of(&*run, "writer", ENOUGH)).await.unwrap().unwrap();
     let mut more = More::of(&run, 1).await;
     while !enough.load(Ordering::SeqCst) {
         let mut commit = more.next().clone();
@@ -111,7 +111,7 @@ async fn a_run_that_is_driven_waits_for_a_server_that_comes_back() {
     let options = PostgresOptions::new(&server.url("postgres")).unwrap();
     let store = Arc::new(PostgresStore::connect(options).await.unwrap());
     store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
-    let lease = store.claim(&Claim::any("me", 0, 1)).await.unwrap().unwrap();
+    let lease = store.claim(&Claim::any("me", ENOUGH)).await.unwrap().unwrap();
     let loaded = store.load("r1").await.unwrap();
     server.stop("QUIT").unwrap();
     let down = store.runs(&RunQuery::all(1)).await.unwrap_err();

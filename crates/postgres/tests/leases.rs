@@ -1,6 +1,7 @@
 //! Who may commit, and what is given again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use runstate::store::{Claim, NewRun, RunStore, StoreError};
 use runstate_postgres::PostgresOptions;
@@ -9,6 +10,8 @@ use crate::cluster::{self, Place};
 use crate::proxy::{Does, Proxy};
 use crate::runs::{More, commits, drive, waiting};
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 #[tokio::test]
 async fn who_was_paused_beyond_its_lease_is_fenced() {
     let Some(server) = cluster::shared() else { return };
@@ -16,13 +19,13 @@ async fn who_was_paused_beyond_its_lease_is_fenced() {
     let (paused, other) = (place.store().await, place.store().await);
     let commits = commits("r1", 1).await;
     paused.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
-    let old = paused.claim(&Claim::any("paused", 0, 1_000)).await.unwrap().unwrap();
+    let old = paused.claim(&Claim::any("paused", Duration::ZERO)).await.unwrap().unwrap();
     paused.commit(&old, &commits[0]).await.unwrap();
 
-    let new = other.claim(&Claim::any("other", 1_000, 2_000)).await.unwrap().unwrap();
+    let new = other.claim(&Claim::any("other", MINUTE)).await.unwrap().unwrap();
     let refused = paused.commit(&old, &commits[1]).await.unwrap_err();
     assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }), "{refused}");
-    assert!(matches!(paused.renew(&old, 9_000).await, Err(StoreError::Fenced { .. })));
+    assert!(matches!(paused.renew(&old, MINUTE).await, Err(StoreError::Fenced { .. })));
     assert_eq!(other.load("r1").await.unwrap().info.version, 1, "nothing was written");
 
     other.commit(&new, &commits[1]).await.unwrap();
@@ -41,7 +44,7 @@ async fn a_run_that_is_locked_holds_up_no_claim_of_another() {
     let client = place.client().await;
     let lock = format!("BEGIN; SELECT FROM \"{}\".runs WHERE id = 'r1' FOR UPDATE", place.schema);
     client.batch_execute(&lock).await.unwrap();
-    let any = Claim::any("me", 10, 20);
+    let any = Claim::any("me", MINUTE);
     assert_eq!(store.claim(&any).await.unwrap().unwrap().run, "r2");
     assert_eq!(store.claim(&any).await.unwrap(), None);
     client.batch_execute("ROLLBACK").await.unwrap();
@@ -57,8 +60,8 @@ async fn of_two_who_commit_at_once_the_one_with_the_last_lease_does() {
         let run = format!("r{round}");
         let commits = commits(&run, 1).await;
         stores[0].create(&NewRun::new(&run, serde_json::Value::Null, 0)).await.unwrap();
-        let old = stores[0].claim(&Claim::of(&run, "old", 0, 1)).await.unwrap().unwrap();
-        let new = stores[1].claim(&Claim::of(&run, "new", 1, 2)).await.unwrap().unwrap();
+        let old = stores[0].claim(&Claim::of(&run, "old", Duration::ZERO)).await.unwrap().unwrap();
+        let new = stores[1].claim(&Claim::of(&run, "new", MINUTE)).await.unwrap().unwrap();
         let tries = [(&stores[0], old), (&stores[1], new)].map(|(store, lease)| {
             let (store, commit) = (Arc::clone(store), commits[0].clone());
             tokio::spawn(async move { store.commit(&lease, &commit).await })

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use runstate::clock::SetClock;
 use runstate::run::RunStatus;
 use runstate::store::{About, Approval, ApprovalQuery, Claim, RunQuery, RunStore};
 use runstate_postgres::{PostgresOptions, PostgresStore};
@@ -51,7 +52,8 @@ async fn nothing_is_looked_for_in_all_rows() {
 /// Asks whatever lists and finds, and says how many questions that were at least.
 async fn ask(url: &str) -> i64 {
     let options = PostgresOptions::new(url).unwrap().connections(1);
-    let store = PostgresStore::connect(options).await.unwrap();
+    let by_server = PostgresStore::connect(options.clone()).await.unwrap();
+    let store = PostgresStore::connect(options.clock(SetClock::at(1_000_010))).await.unwrap();
     let mut asked = 0;
     // Often enough for plans that do not look at the parameters.
     for _ in 0..8 {
@@ -81,11 +83,13 @@ async fn ask(url: &str) -> i64 {
                 asked += 1;
             }
         }
-        assert_eq!(store.due(1_000_010, 50).await.unwrap().len(), 10);
-        assert_eq!(store.claim(&Claim::any("me", 5_000_000, 6_000_000)).await.unwrap(), None);
+        assert_eq!(store.due(50).await.unwrap().len(), 10);
+        for store in [&store, &by_server] {
+            assert_eq!(store.claim(&Claim::any("me", Duration::from_secs(60))).await.unwrap(), None);
+        }
         store.load("many 99").await.unwrap();
         assert!(store.mail("many 99").await.unwrap().decisions.is_empty());
-        asked += 15;
+        asked += 16;
     }
     asked
 }

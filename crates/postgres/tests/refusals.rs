@@ -148,7 +148,7 @@ async fn a_connection_that_takes_no_more_writes_is_given_up() {
     // The servers' processes read it when they come to it: before the one request or before the other.
     let there_and_gone = async || {
         create("r2").await?;
-        store.remove("r2", 0).await.map(|gone| assert!(gone))
+        store.remove("r2").await.map(|gone| assert!(gone))
     };
     let refused = soon(async {
         loop {

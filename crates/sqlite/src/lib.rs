@@ -14,6 +14,7 @@ mod schema;
 mod store;
 #[cfg(test)]
 mod tests;
+mod time;
 mod write;
 mod writer;
 

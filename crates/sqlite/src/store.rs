@@ -1,23 +1,27 @@
 //! The store itself.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo,
     RunQuery, RunStore, StoreError, Timer, TraceRow,
 };
+use rusqlite::Connection;
 
 use crate::error::Outcome;
 use crate::news::News;
 use crate::options::Options;
 use crate::read::lists::Unread;
 use crate::readers::Readers;
+use crate::time::Now;
 use crate::writer::Writer;
-use crate::{connect, read, schema, write};
+use crate::{connect, read, schema, time, write};
 
 /// Runs in one SQLite file, which several processes may share (the design's "Durability").
 ///
@@ -27,11 +31,15 @@ use crate::{connect, read, schema, write};
 /// A row that cannot be read hides no other: lists leave it out, and [`RunStore::damaged`] says what is wrong with it: of runs whose status is
 /// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
 ///
+/// Leases and lapses are told by a clock of the machine that no one sets (Linux; elsewhere by the time of day), so that all processes agree. It
+/// begins with each boot: leases of an earlier one are over. So a file is for one machine: one that two have by turns is refused.
+///
 /// A file that is a link is refused: name the file itself. Its folder may be reached through links.
 ///
 /// Dropped, it ends its thread and closes the file, which may take as long as writing the log back: a blocking operation.
 ///
 /// ```
+/// use std::time::Duration;
 /// use runstate::store::{Claim, NewRun, RunStore, StoreError};
 /// use runstate_sqlite::SqliteStore;
 ///
@@ -41,14 +49,15 @@ use crate::{connect, read, schema, write};
 /// # runtime.block_on(async {
 /// let store = SqliteStore::open(&path)?;
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
-/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// let minute = Duration::from_secs(60);
+/// let lease = store.claim(&Claim::of("r1", "me", minute)).await?.unwrap();
 /// drop(store);
 ///
 /// // Another process, later: it is all there, and who had the run has it still.
 /// let store = SqliteStore::open(&path)?;
-/// let refused = store.claim(&Claim::of("r1", "you", 999, 2_000)).await.unwrap_err();
-/// assert!(matches!(refused, StoreError::Held { until_ms: 1_000, .. }));
-/// store.renew(&lease, 3_000).await?;
+/// let refused = store.claim(&Claim::of("r1", "you", minute)).await.unwrap_err();
+/// assert!(matches!(refused, StoreError::Held { left, .. } if left <= minute));
+/// store.renew(&lease, minute).await?;
 ///
 /// // A file that is something else is left alone.
 /// let notes = path.with_extension("txt");
@@ -63,6 +72,7 @@ use crate::{connect, read, schema, write};
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
+    clock: Ticking,
     options: Options,
     // Dropped first: the last connection to go tidies the file up, and one that only reads cannot.
     readers: Readers,
@@ -90,11 +100,23 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(path: impl Into<PathBuf>, options: Options) -> Result<Self, StoreError> {
-        let path = path.into();
-        Self::start(&path, options).map_err(|fault| fault.at(&path))
+        Self::open_by(path, options, unix_clock())
     }
 
-    fn start(path: &Path, options: Options) -> Outcome<Self> {
+    /// The same, with a clock instead of the machine's, for tests: all handles on one file have the same.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_by(
+        path: impl Into<PathBuf>,
+        options: Options,
+        clock: impl Clock + 'static,
+    ) -> Result<Self, StoreError> {
+        let path = path.into();
+        Self::start(&path, options, Arc::new(clock)).map_err(|fault| fault.at(&path))
+    }
+
+    fn start(path: &Path, options: Options, clock: Arc<dyn Clock>) -> Outcome<Self> {
         let mut conn = connect::writer(path, &options)?;
         // Until it is known to be ours: what another program left in its log stays there.
         connect::leave_log(&conn, true)?;
@@ -102,10 +124,25 @@ impl SqliteStore {
         connect::leave_log(&conn, false)?;
         connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
+        time::enter(&mut conn, path, clock.boot())?;
         let news = Arc::new(News::from(&conn)?);
         let readers = Readers::open(path, &options)?;
         let writer = Writer::start(conn, path, &options, Arc::clone(&news))?;
-        Ok(SqliteStore { path: path.to_owned(), options, readers, writer, news, unread: Arc::default() })
+        let (path, clock) = (path.to_owned(), Ticking(clock));
+        Ok(SqliteStore { path, clock, options, readers, writer, news, unread: Arc::default() })
+    }
+
+    fn now(&self) -> Now {
+        Now::of(&*self.clock.0)
+    }
+
+    /// Asks the writer for something, at the time at which it is done.
+    async fn write<T: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&Connection, Now) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let clock = Arc::clone(&self.clock.0);
+        self.writer.ask(move |conn| work(conn, Now::of(&*clock))).await
     }
 
     /// The file.
@@ -114,11 +151,20 @@ impl SqliteStore {
     }
 }
 
+/// The clock by which leases and lapses are told.
+struct Ticking(Arc<dyn Clock>);
+
+impl fmt::Debug for Ticking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({:?})", self.0.boot())
+    }
+}
+
 #[async_trait]
 impl RunStore for SqliteStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
         let run = run.clone();
-        self.writer.ask(move |conn| write::runs::create(conn, &run)).await
+        self.write(move |conn, now| write::runs::create(conn, &run, now)).await
     }
 
     async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
@@ -128,27 +174,28 @@ impl RunStore for SqliteStore {
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         let run = run.to_owned();
-        self.readers.read(move |conn| read::load::parts(conn, &run)).await
+        let now = self.now();
+        self.readers.read(move |conn| read::load::parts(conn, &run, now)).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         let claim = claim.clone();
-        self.writer.ask(move |conn| write::leases::claim(conn, &claim)).await
+        self.write(move |conn, now| write::leases::claim(conn, &claim, now)).await
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
         let lease = lease.clone();
-        self.writer.ask(move |conn| write::leases::renew(conn, &lease, until_ms)).await
+        self.write(move |conn, now| write::leases::renew(conn, &lease, now.after(term))).await
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         let (lease, release) = (lease.clone(), release.clone());
-        self.writer.ask(move |conn| write::leases::release(conn, &lease, &release)).await
+        self.write(move |conn, now| write::leases::release(conn, &lease, &release, now)).await
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (lease, commit) = (lease.clone(), commit.clone());
-        self.writer.ask(move |conn| write::commit::commit(conn, &lease, &commit)).await
+        self.write(move |conn, now| write::commit::commit(conn, &lease, &commit, now)).await
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -172,24 +219,24 @@ impl RunStore for SqliteStore {
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         let query = query.clone();
-        let unread = Arc::clone(&self.unread);
-        self.readers.read(move |conn| read::runs::page(conn, &query, &unread)).await
+        let (unread, now) = (Arc::clone(&self.unread), self.now());
+        self.readers.read(move |conn| read::runs::page(conn, &query, &unread, now)).await
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let query = query.clone();
-        let unread = Arc::clone(&self.unread);
-        self.readers.read(move |conn| read::approvals::page(conn, &query, &unread)).await
+        let (unread, now) = (Arc::clone(&self.unread), self.now());
+        self.readers.read(move |conn| read::approvals::page(conn, &query, &unread, now)).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        let unread = Arc::clone(&self.unread);
-        self.readers.read(move |conn| read::approvals::due(conn, now_ms, limit, &unread)).await
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let (unread, now) = (Arc::clone(&self.unread), self.now());
+        self.readers.read(move |conn| read::approvals::due(conn, now, limit, &unread)).await
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        let unread = Arc::clone(&self.unread);
-        self.readers.read(move |conn| read::runs::damaged(conn, &unread)).await
+        let (unread, now) = (Arc::clone(&self.unread), self.now());
+        self.readers.read(move |conn| read::runs::damaged(conn, &unread, now)).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
@@ -197,8 +244,8 @@ impl RunStore for SqliteStore {
         self.readers.read(move |conn| read::load::trace(conn, &run, after, limit)).await
     }
 
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
         let run = run.to_owned();
-        self.writer.ask(move |conn| write::runs::remove(conn, &run, now_ms)).await
+        self.write(move |conn, now| write::runs::remove(conn, &run, now)).await
     }
 }

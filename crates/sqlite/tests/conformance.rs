@@ -2,19 +2,26 @@
 
 use std::sync::Arc;
 
+use runstate::clock::SetClock;
 use runstate::store::RunStore;
 use runstate::testing::store::Bench;
+use runstate_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-use crate::child::open;
+use crate::child::patient;
 
-struct Folder(TempDir);
+struct Folder(TempDir, SetClock);
 
 #[runstate::agent::async_trait]
 impl Bench for Folder {
     async fn store(&self) -> Arc<dyn RunStore> {
-        open(&self.0.path().join("runs.db"))
+        let path = self.0.path().join("runs.db");
+        Arc::new(SqliteStore::open_by(path, patient(), self.1.clone()).unwrap())
+    }
+
+    fn clock(&self) -> &SetClock {
+        &self.1
     }
 }
 
-runstate::store_conformance!(async { Folder(tempfile::tempdir().unwrap()) });
+runstate::store_conformance!(async { Folder(tempfile::tempdir().unwrap(), SetClock::default()) });

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use std::time::Duration;
+
 use runstate::agent::answer::{FinishReason, ModelEvent};
 use runstate::agent::stop::{StopConditionSpec, StopConditions};
 use runstate::agent::{
@@ -132,7 +134,7 @@ impl Clock for Still {
 
 /// Takes the run in hand, drives it until it waits or is over, and gives it back.
 pub(crate) async fn drive(store: &Arc<dyn RunStore>, run: &str, plot: Plot) -> Loaded {
-    let lease = store.claim(&Claim::of(run, "driver", 0, u64::MAX)).await.unwrap().unwrap();
+    let lease = store.claim(&Claim::of(run, "driver", Duration::MAX)).await.unwrap().unwrap();
     drive_under(store, &lease, plot).await;
     store.release(&lease, &Release::clean()).await.unwrap();
     store.load(run).await.unwrap()

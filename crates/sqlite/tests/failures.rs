@@ -17,7 +17,7 @@ use crate::drive::{Plot, commits, create};
 use crate::skipped;
 
 async fn claim(store: &dyn RunStore, run: &str) -> Lease {
-    store.claim(&Claim::of(run, "me", 0, u64::MAX)).await.unwrap().unwrap()
+    store.claim(&Claim::of(run, "me", Duration::MAX)).await.unwrap().unwrap()
 }
 
 /// Makes commits until one is refused: how many were made, and why no more.
@@ -70,7 +70,7 @@ async fn full_and_again(store: &Arc<dyn RunStore>, path: &Path) {
     let refused = store.commit(&lease, &all[made]).await.unwrap_err();
     assert!(matches!(refused, StoreError::Failed(_)), "{refused:?}");
     // There is room again: the same commit, given again as one that may be there, and all that follow.
-    assert!(store.remove("big", 1).await.unwrap());
+    assert!(store.remove("big").await.unwrap());
     let mut again = all[made].clone();
     again.again = true;
     store.commit(&lease, &again).await.unwrap();

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+mod boots;
 mod child;
 mod conformance;
 mod drive;

@@ -66,13 +66,13 @@ async fn commits_and_claims_are_no_news() {
     let path = folder.path().join("runs.db");
     let (here, elsewhere) = (open(&path, Duration::from_millis(5)), open(&path, NEVER));
     create(&here, "r1").await;
-    let lease = here.claim(&Claim::of("r1", "me", 0, 1_000)).await.unwrap().unwrap();
+    let lease = here.claim(&Claim::of("r1", "me", NEVER)).await.unwrap().unwrap();
     let seen = here.news(0, Duration::from_millis(20)).await.unwrap();
     let began = tokio::time::Instant::now();
     let waiting = here.news(seen, Duration::from_millis(300));
     let busy = async {
-        elsewhere.renew(&lease, 2_000).await.unwrap();
-        here.renew(&lease, 3_000).await.unwrap();
+        elsewhere.renew(&lease, NEVER).await.unwrap();
+        here.renew(&lease, NEVER).await.unwrap();
         crate::drive::drive_under(&elsewhere, &lease, Plot::of(2, 1)).await;
     };
     let (waited, ()) = tokio::join!(waiting, busy);

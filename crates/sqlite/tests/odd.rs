@@ -45,8 +45,8 @@ async fn odd_names_are_names() {
         }
         assert_eq!(told.len(), 4 * ODD.len());
         for run in ODD {
-            assert!(store.remove(run, 5).await.unwrap());
-            assert!(!store.remove(run, 5).await.unwrap());
+            assert!(store.remove(run).await.unwrap());
+            assert!(!store.remove(run).await.unwrap());
         }
         seen.push(told);
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use std::time::Duration;
+
 use runstate::run::RunStatus;
 use runstate::store::{Claim, RunQuery, StoreError};
 
@@ -14,7 +16,7 @@ async fn who_wakes_after_its_lease_commits_nothing() {
     let path = folder.path().join("runs.db");
     let store = open(&path);
     create(&store, "r1").await;
-    let lease = store.claim(&Claim::of("r1", "sleeper", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&Claim::of("r1", "sleeper", Duration::ZERO)).await.unwrap().unwrap();
     let all = commits(Plot::of(3, 1)).await;
 
     let mut children = vec![start("steal", &path)];
@@ -32,7 +34,7 @@ async fn who_wakes_after_its_lease_commits_nothing() {
             assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }), "{refused:?}");
         }
     }
-    let refused = store.renew(&lease, 100).await.unwrap_err();
+    let refused = store.renew(&lease, Duration::MAX).await.unwrap_err();
     assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }), "{refused:?}");
     assert_eq!(store.load("r1").await.unwrap(), before);
 }

@@ -4,7 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use std::time::Duration;
+
 use runstate::agent::{Incoming, Reply, Unchecked, async_trait};
+use runstate::clock::SetClock;
 use runstate::decision::DecisionAction;
 use runstate::kernel::{Fingerprint, Persist};
 use runstate::run::{AnyRun, RunStatus};
@@ -12,10 +15,15 @@ use runstate::snapshot::{Migration, Snapshot, Stored};
 use runstate::store::{Claim, Host, HostError, Job, Loaded, Release, RunStore, Worker, decide};
 use runstate::tool_call::AnyToolCall;
 use runstate::trace::{JsonlReader, Rulebook, Verdict, check_jsonl};
-use runstate_sqlite::SqliteStore;
+use runstate_sqlite::{Options, SqliteStore};
 use serde_json::Value;
 
-use crate::drive::{Plot, Still, approve_all, commits, create, waiting};
+use crate::drive::{Plot, approve_all, commits, create, waiting};
+
+thread_local! {
+    /// That of the store and of the worker of a test.
+    static CLOCK: SetClock = SetClock::default();
+}
 
 /// One round of two calls, each of which a person has to approve.
 const PLOT: Plot = Plot { rounds: 1, calls: 2, asks: Some(None) };
@@ -91,9 +99,10 @@ fn older_call(json: &mut Value) {
 
 /// A file in which version 0 has parked the run `r1`.
 async fn parked(file: &Path) -> Arc<dyn RunStore> {
-    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(file).unwrap());
+    let clock = CLOCK.with(Clone::clone);
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open_by(file, Options::default(), clock).unwrap());
     create(&store, "r1").await;
-    let lease = store.claim(&Claim::of("r1", "version 0", 0, 1_000)).await.unwrap().unwrap();
+    let lease = store.claim(&Claim::of("r1", "version 0", Duration::MAX)).await.unwrap().unwrap();
     for mut commit in commits(PLOT).await {
         commit.run.snapshot = older(&commit.run.snapshot, OLD_RUN, older_run);
         for call in &mut commit.calls {
@@ -129,7 +138,9 @@ impl Host for Program {
 
 /// Drives what can go on at that time.
 async fn drive_at(store: &Arc<dyn RunStore>, program: &Program, seconds: u64) {
-    let worker = Worker::new(Arc::clone(store), "version 1").clock(Still(seconds * 1_000));
+    let clock = CLOCK.with(Clone::clone);
+    clock.set(seconds * 1_000);
+    let worker = Worker::new(Arc::clone(store), "version 1").clock(clock);
     worker.run_ready(program).await.unwrap();
 }
 

@@ -180,8 +180,8 @@ impl Board {
     ///
     /// # Errors
     /// The reply where it cannot.
-    pub(crate) fn judge(&self, asked: &Asked, incoming: &Incoming, now_ms: u64) -> Result<(), Reply> {
-        if asked.suspension.is_expired(now_ms) {
+    pub(crate) fn judge(&self, asked: &Asked, incoming: &Incoming, is_lapsed: bool) -> Result<(), Reply> {
+        if is_lapsed {
             return Err(Reply::Expired);
         }
         // One person is enough to say no.

@@ -98,7 +98,7 @@ impl Drive<'_, '_> {
         let inbox = self.io.inbox.as_deref().ok_or(Reply::Unknown)?;
         let asked = inbox.judged(|board| {
             let asked = board.bind(incoming)?;
-            board.judge(&asked, incoming, now_ms)?;
+            board.judge(&asked, incoming, asked.suspension.is_expired(now_ms))?;
             Ok(asked)
         })?;
         fits(&asked.suspension, incoming, schemas)?;

@@ -10,6 +10,7 @@ use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::Lease;
 use super::super::load::Parts;
+use super::super::time::Now;
 use super::layout::{MOST_BYTES, MOST_READ, Place};
 use super::problem::{damaged, failed, too_large, unsynced};
 use super::rows::{CallLine, MessageLine, lines, number, raw, trace_lines};
@@ -30,6 +31,7 @@ pub(super) struct OpenRun<'d> {
     pub(super) disk: &'d dyn Disk,
     pub(super) place: Place,
     pub(super) state: State,
+    pub(super) now: Now,
     /// What was cut off its logs, because no commit had it.
     pub(super) cut: Vec<String>,
 }
@@ -150,7 +152,7 @@ impl OpenRun<'_> {
     fn put_calls(&mut self, commit: &Commit) -> Result<Vec<CallLine>, StoreError> {
         let mut settled = Vec::new();
         for row in &commit.calls {
-            let mut line = CallLine::of(row)?;
+            let mut line = CallLine::of(row, commit.at_ms, self.now)?;
             let before = self.state.open_calls.remove(&row.name);
             if is_settled(row.status) {
                 settled.push(line);
@@ -219,7 +221,7 @@ impl OpenRun<'_> {
         let values = values.chain(state.thread_values.iter().map(value(Scope::Thread)));
         let run = state.run.as_ref().zip(state.core.as_ref());
         Ok(Parts {
-            info: state.info(),
+            info: state.info(self.now),
             spec,
             traced: state.traced,
             run: run.map(|(run, core)| (run.get().to_owned(), core.get().to_owned())),

@@ -34,7 +34,7 @@ struct Folder {
 
 #[derive(Debug)]
 enum Found {
-    Run(Listed),
+    Run(Box<Listed>),
     Damaged(Damage),
     /// A folder in which there is no state.
     Nothing,
@@ -42,10 +42,10 @@ enum Found {
 
 impl Index {
     /// Brings it up to date. Each run is whole; one that is created or removed meanwhile may be there or not.
-    pub(super) fn refresh(&mut self, disk: &dyn Disk, layout: &Layout) -> Result<(), StoreError> {
+    pub(super) fn refresh(&mut self, disk: &dyn Disk, layout: &Layout, boot: &str) -> Result<(), StoreError> {
         self.refresh_names(disk, layout)?;
         for (name, folder) in &mut self.folders {
-            folder.refresh(disk, layout, name)?;
+            folder.refresh(disk, layout, name, boot)?;
         }
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Index {
 
     pub(super) fn runs(&self) -> impl Iterator<Item = &Listed> {
         self.folders.values().filter_map(|folder| match &folder.found {
-            Found::Run(run) => Some(run),
+            Found::Run(run) => Some(&**run),
             Found::Damaged(_) | Found::Nothing => None,
         })
     }
@@ -94,7 +94,13 @@ impl Folder {
         Folder { state: place.state(), stamp: None, found: Found::Nothing }
     }
 
-    fn refresh(&mut self, disk: &dyn Disk, layout: &Layout, name: &str) -> Result<(), StoreError> {
+    fn refresh(
+        &mut self,
+        disk: &dyn Disk,
+        layout: &Layout,
+        name: &str,
+        boot: &str,
+    ) -> Result<(), StoreError> {
         // Looked at before the state is read: if that is replaced in between, the next look tells.
         let stamp = match disk.stamp(&self.state) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -109,8 +115,8 @@ impl Folder {
             return Ok(());
         }
         self.stamp = None;
-        self.found = match read(disk, layout, name) {
-            Ok(Some(run)) => Found::Run(run),
+        self.found = match read(disk, layout, name, boot) {
+            Ok(Some(run)) => Found::Run(Box::new(run)),
             Ok(None) => Found::Nothing,
             Err(error) => Found::Damaged(error.of_one_run()?),
         };
@@ -120,9 +126,9 @@ impl Folder {
 }
 
 /// What lists need of the state in the folder of that name.
-fn read(disk: &dyn Disk, layout: &Layout, name: &str) -> Result<Option<Listed>, StoreError> {
+fn read(disk: &dyn Disk, layout: &Layout, name: &str, boot: &str) -> Result<Option<Listed>, StoreError> {
     let place = layout.folder(name);
-    let Some(state) = State::read(disk, &place)? else { return Ok(None) };
+    let Some(state) = State::read(disk, &place, boot)? else { return Ok(None) };
     if layout.run(&state.id).folder != place.folder {
         let what = format!("it is that of the run {:?}, in another folder than its own", state.id);
         return Err(damaged(&place.state(), what));

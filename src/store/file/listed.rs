@@ -1,15 +1,20 @@
 //! What lists need to know of a run.
 
+use std::time::Duration;
+
 use super::super::error::StoreError;
 use super::super::query::{About, Approval, RunInfo, Timer};
+use super::super::time::Now;
 use super::rows::Raw;
-use super::state::State;
+use super::state::{Hold, State};
 use crate::decision::Suspension;
 
 /// What lists need to know of a run: a small part of its state.
 #[derive(Debug)]
 pub(super) struct Listed {
+    /// Without what depends on the time.
     pub(super) info: RunInfo,
+    hold: Hold,
     has_mail: bool,
     /// The calls that wait and that nobody decided, by name.
     waits: Vec<Waiting>,
@@ -22,6 +27,7 @@ pub(super) struct Waiting {
     tool: String,
     arguments: Raw,
     pub(super) suspension: Suspension,
+    lapses: Option<u64>,
 }
 
 impl Listed {
@@ -32,12 +38,18 @@ impl Listed {
             tool: call.tool.clone(),
             arguments: waits.arguments.clone(),
             suspension: waits.suspension.clone(),
+            lapses: waits.lapses_at_ms,
         });
-        Listed { info: state.info(), has_mail: state.has_mail(), waits: waits.collect() }
+        let (info, hold) = (state.info_at_rest(), state.hold());
+        Listed { info, hold, has_mail: state.has_mail(), waits: waits.collect() }
     }
 
-    pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
-        self.info.can_go_on(self.has_mail, now_ms)
+    pub(super) fn info_at(&self, now: Now) -> RunInfo {
+        self.hold.at(now, self.info.clone())
+    }
+
+    pub(super) fn can_go_on(&self, now: Now) -> bool {
+        self.info_at(now).can_go_on(self.has_mail)
     }
 
     /// The calls that wait, each with the run.
@@ -55,15 +67,20 @@ impl Waiting {
         }
     }
 
-    pub(super) fn approval(&self, run: &RunInfo) -> Result<Approval, StoreError> {
-        let arguments = crate::json::from_str(self.arguments.get()).map_err(StoreError::failed)?;
-        let (run, call, tool) = (run.id.clone(), self.call.clone(), self.tool.clone());
-        Ok(Approval::new(run, call, tool, arguments, self.suspension.clone()))
+    fn left(&self, now: Now) -> Option<Duration> {
+        now.left_of(&self.suspension, self.lapses)
     }
 
-    /// Its timer, if that is over.
-    pub(super) fn lapsed(&self, run: &RunInfo, now_ms: u64) -> Option<Timer> {
-        let at_ms = self.suspension.expires_at_ms.filter(|at| *at <= now_ms)?;
-        Some(Timer::new(run.id.clone(), self.call.clone(), self.suspension.id.clone(), at_ms))
+    pub(super) fn approval(&self, run: &RunInfo, now: Now) -> Result<Approval, StoreError> {
+        let arguments = crate::json::from_str(self.arguments.get()).map_err(StoreError::failed)?;
+        let (run, call, tool) = (run.id.clone(), self.call.clone(), self.tool.clone());
+        Ok(Approval::new(run, call, tool, arguments, self.suspension.clone()).leaving(self.left(now)))
+    }
+
+    /// Its timer, if that is over, and when it was.
+    pub(super) fn lapsed(&self, run: &RunInfo, now: Now) -> Option<(Option<u64>, Timer)> {
+        self.left(now).filter(Duration::is_zero)?;
+        let timer = Timer::new(run.id.clone(), self.call.clone(), self.suspension.id.clone());
+        Some((self.suspension.expires_at_ms, timer))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 
 use super::super::error::StoreError;
 use super::super::query::{About, Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
+use super::super::time::Now;
 use super::Inner;
 use super::index::Index;
 use super::layout::Place;
@@ -19,44 +20,51 @@ impl Inner {
     /// Looks at all runs, as they are now.
     pub(super) fn over_runs<T>(&self, look: impl FnOnce(&Index) -> T) -> Result<T, StoreError> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        index.refresh(&*self.disk, &self.layout)?;
+        index.refresh(&*self.disk, &self.layout, self.clock.boot())?;
         Ok(look(&index))
     }
 
     pub(super) fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let now = self.now();
         self.over_runs(|index| {
             let is_behind =
                 |info: &RunInfo, (at_ms, id): &(u64, String)| (info.created_at_ms, &info.id) < (*at_ms, id);
-            let found = index.runs().map(|run| &run.info);
-            let found = found
-                .filter(|info| query.status.is_none_or(|status| status == info.status))
-                .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
-                .filter(|info| query.behind.as_ref().is_none_or(|behind| is_behind(info, behind)));
-            let newest = |a: &&RunInfo, b: &&RunInfo| (b.created_at_ms, &b.id).cmp(&(a.created_at_ms, &a.id));
-            first(found.collect(), query.limit, newest).into_iter().cloned().collect()
+            let found = index
+                .runs()
+                .filter(|run| query.status.is_none_or(|status| status == run.info.status))
+                .filter(|run| query.changed_before_ms.is_none_or(|at| run.info.changed_at_ms < at))
+                .filter(|run| query.behind.as_ref().is_none_or(|behind| is_behind(&run.info, behind)));
+            let newest = |Listed { info: a, .. }: &&Listed, Listed { info: b, .. }: &&Listed| {
+                (b.created_at_ms, &b.id).cmp(&(a.created_at_ms, &a.id))
+            };
+            first(found.collect(), query.limit, newest).into_iter().map(|run| run.info_at(now)).collect()
         })
     }
 
     pub(super) fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         if let About::Run(run) = &query.about {
             let run = self.state(run)?.as_ref().map(Listed::of);
-            return page(run.iter(), query);
+            return page(run.iter(), query, self.now());
         }
-        self.over_runs(|index| page(index.runs(), query))?
+        self.over_runs(|index| page(index.runs(), query, self.now()))?
     }
 
-    pub(super) fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+    pub(super) fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let now = self.now();
         let due = self.over_runs(|index| {
             let waiting = index.runs().flat_map(Listed::waiting);
-            waiting.filter_map(|(run, waits)| waits.lapsed(run, now_ms)).collect()
+            waiting.filter_map(|(run, waits)| waits.lapsed(run, now)).collect()
         })?;
-        Ok(first(due, limit, |a, b| (a.at_ms, &a.run, &a.call).cmp(&(b.at_ms, &b.run, &b.call))))
+        let due =
+            first(due, limit, |(at, a), (other, b)| (at, &a.run, &a.call).cmp(&(other, &b.run, &b.call)));
+        Ok(due.into_iter().map(|(_, timer)| timer).collect())
     }
 
     /// The runs that may be claimed without their names, the one that has waited longest first.
-    pub(super) fn ready(&self, now_ms: u64) -> Result<Vec<String>, StoreError> {
+    pub(super) fn ready(&self) -> Result<Vec<String>, StoreError> {
+        let now = self.now();
         self.over_runs(|index| {
-            let ready = index.runs().filter(|run| run.can_go_on(now_ms)).map(|run| &run.info);
+            let ready = index.runs().filter(|run| run.can_go_on(now)).map(|run| &run.info);
             let mut ready: Vec<_> = ready.map(|info| (info.changed_at_ms, info.id.clone())).collect();
             ready.sort_unstable();
             ready.into_iter().map(|(_, id)| id).collect()
@@ -121,6 +129,7 @@ impl Inner {
 fn page<'r>(
     runs: impl Iterator<Item = &'r Listed>,
     query: &ApprovalQuery,
+    now: Now,
 ) -> Result<Vec<Approval>, StoreError> {
     let behind = query.behind.as_ref();
     let found = runs.flat_map(Listed::waiting).filter(|(run, waits)| {
@@ -129,7 +138,7 @@ fn page<'r>(
     let found = first(found.collect(), query.limit, |(run, waits), (other, others)| {
         (&run.id, &waits.call).cmp(&(&other.id, &others.call))
     });
-    found.into_iter().map(|(run, waits)| waits.approval(run)).collect()
+    found.into_iter().map(|(run, waits)| waits.approval(run, now)).collect()
 }
 
 /// The first so many, in that order.

@@ -23,6 +23,8 @@ use std::time::Duration;
 
 use super::error::StoreError;
 use super::news::News;
+use super::time::Now;
+use crate::clock::{Clock, unix_clock};
 use crate::files::{Disk, RealDisk};
 use index::Index;
 use layout::Layout;
@@ -72,6 +74,7 @@ use unlinked::Unlinked;
 /// to read what agents did. A folder that is there keeps its modes, so that several users may share one.
 ///
 /// ```
+/// use std::time::Duration;
 /// use runstate::store::{Claim, FileStore, NewRun, RunStore, StoreError};
 ///
 /// # let folder = std::env::temp_dir().join(format!("runstate-store-{}", std::process::id()));
@@ -83,7 +86,7 @@ use unlinked::Unlinked;
 /// // Another process, or the same one after a crash, finds it.
 /// let store = FileStore::open(&folder)?;
 /// assert_eq!(store.load("r1").await?.spec["model"], "m");
-/// assert_eq!(store.claim(&Claim::any("me", 0, 1_000)).await?.unwrap().fence, 1);
+/// assert_eq!(store.claim(&Claim::any("me", Duration::from_secs(30))).await?.unwrap().fence, 1);
 ///
 /// // A folder with something else in it is left alone.
 /// let refused = FileStore::open(folder.join("runs")).unwrap_err();
@@ -116,6 +119,7 @@ impl fmt::Debug for Tell {
 #[derive(Debug)]
 struct Inner {
     disk: Arc<dyn Disk>,
+    clock: Ticking,
     layout: Layout,
     /// What lists read before. Held while a list looks at the files, never over an await.
     index: Mutex<Index>,
@@ -124,6 +128,34 @@ struct Inner {
     /// Held for a moment, never over an await.
     passed: Mutex<Passed>,
     news: News,
+}
+
+/// The clock by which leases and lapses are told.
+struct Ticking(Arc<dyn Clock>);
+
+impl fmt::Debug for Ticking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({:?})", self.0.boot())
+    }
+}
+
+impl std::ops::Deref for Ticking {
+    type Target = dyn Clock;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl Inner {
+    fn new(disk: Arc<dyn Disk>, layout: Layout, clock: Arc<dyn Clock>) -> Self {
+        let (index, repairs, passed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Inner { disk, clock: Ticking(clock), layout, index, repairs, passed, news: News::default() }
+    }
+
+    fn now(&self) -> Now {
+        Now::of(&*self.clock)
+    }
 }
 
 /// At most so many repairs are remembered.
@@ -147,9 +179,16 @@ impl FileStore {
         let root = folder.into();
         let disk: Arc<dyn Disk> = Arc::new(Unlinked { disk, root: root.clone() });
         let layout = Layout::open(&*disk, root)?;
-        let (index, repairs, passed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let inner = Inner { disk, layout, index, repairs, passed, news: News::default() };
-        Ok(FileStore { inner: Arc::new(inner), patience: lock::PATIENCE, tell: None })
+        let inner = Arc::new(Inner::new(disk, layout, Arc::new(unix_clock())));
+        Ok(FileStore { inner, patience: lock::PATIENCE, tell: None })
+    }
+
+    /// A handle of its own on the same folder, with another clock than the machine's: for tests.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
+        let Inner { disk, layout, .. } = &*self.inner;
+        let inner = Arc::new(Inner::new(Arc::clone(disk), layout.clone(), Arc::new(clock)));
+        FileStore { inner, ..self }
     }
 
     /// The same handle, which waits so long for a lock that somebody else has; for 5 seconds if this is not said.

@@ -39,19 +39,19 @@ impl RunStore for FileStore {
             return self.work(move |inner, wanted| inner.claim_any(&claim, wanted)).await;
         };
         let claimed = self.with(&run, move |run| {
-            run.state.is_held(claim.now_ms)?;
-            let lease = run.state.lease(&claim);
+            run.state.is_held(run.now)?;
+            let lease = run.state.lease(&claim, run.now);
             run.save()?;
             Ok(Some(lease))
         });
         claimed.await
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
         let wanted = lease.clone();
         let renewed = self.with(&lease.run, move |run| {
             run.state.is_fenced(&wanted)?;
-            run.state.renew(until_ms);
+            run.state.renew(term, run.now);
             run.save()
         });
         renewed.await
@@ -67,7 +67,7 @@ impl RunStore for FileStore {
             if let Err(error) = run.settle() {
                 error.of_one_run()?;
             }
-            run.state.give_back(release);
+            run.state.give_back(release, run.now);
             run.save()?;
             Ok(true)
         });
@@ -141,8 +141,8 @@ impl RunStore for FileStore {
         self.work(move |inner, _| inner.approvals(&query)).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        self.work(move |inner, _| inner.due(now_ms, limit)).await
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        self.work(move |inner, _| inner.due(limit)).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
@@ -153,11 +153,11 @@ impl RunStore for FileStore {
         self.work(|inner, _| inner.damaged()).await
     }
 
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
         let run = run.to_owned();
         let removed = self.work(move |inner, wanted| {
             inner.with(&run, wanted, |run| {
-                run.state.is_held(now_ms)?;
+                run.state.is_held(run.now)?;
                 inner.remove(&run.place)
             })
         });

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::super::commit::{CallRow, Commit, MessageRow, TraceRow, Waits};
 use super::super::error::StoreError;
+use super::super::time::Now;
 use crate::decision::Suspension;
 use crate::tool_call::CallKey;
 
@@ -61,16 +62,21 @@ pub(super) struct WaitsEntry {
     digest: String,
     /// Is a decision there, taken or not?
     pub(super) decided: bool,
+    /// When it lapses, by the store's clock; none where it lapses at a date or does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lapses_at_ms: Option<u64>,
 }
 
 impl CallLine {
-    pub(super) fn of(row: &CallRow) -> Result<Self, StoreError> {
+    /// As it is committed at `at_ms` by the clock of the run.
+    pub(super) fn of(row: &CallRow, at_ms: u64, now: Now) -> Result<Self, StoreError> {
         let waits = row.waits.as_ref().map(|waits: &Waits| {
             Ok::<_, StoreError>(WaitsEntry {
                 suspension: waits.suspension.clone(),
                 arguments: raw(&waits.arguments)?,
                 digest: waits.digest.clone(),
                 decided: false,
+                lapses_at_ms: waits.left_at(at_ms).map(|left| now.after(left)),
             })
         });
         Ok(CallLine {

@@ -22,7 +22,7 @@ impl Inner {
     /// The state of a run, as it is at the moment.
     pub(super) fn state(&self, run: &str) -> Result<Option<State>, StoreError> {
         let place = self.layout.run(run);
-        let state = State::read(&*self.disk, &place)?;
+        let state = State::read(&*self.disk, &place, self.clock.boot())?;
         if let Some(state) = &state {
             state.is_of(run, &place.state())?;
         }
@@ -62,7 +62,7 @@ impl Inner {
     }
 
     fn open(&self, run: &str, state: State) -> OpenRun<'_> {
-        OpenRun { disk: &*self.disk, place: self.layout.run(run), state, cut: Vec::new() }
+        OpenRun { disk: &*self.disk, place: self.layout.run(run), state, now: self.now(), cut: Vec::new() }
     }
 
     /// Reads a run without waiting for anybody who has its lock: a state is replaced as a whole, and what it counts of the logs
@@ -77,7 +77,7 @@ impl Inner {
         let json = || State::json(&*self.disk, &place);
         let mut before = json()?;
         for _ in 0..LOOKS {
-            let state = State::of(before.as_deref().ok_or_else(|| no_run(run))?, &place)?;
+            let state = State::of(before.as_deref().ok_or_else(|| no_run(run))?, &place, self.clock.boot())?;
             state.is_of(run, &place.state())?;
             let read = work(&self.open(run, state));
             let now = json()?;
@@ -124,14 +124,14 @@ impl Inner {
         spec.push(b'\n');
         fits(&path, spec.len() as u64, MOST_BYTES)?;
         replace(&*self.disk, &path, &spec).map_err(failed(&path))?;
-        State::created(new).write(&*self.disk, &place, MOST_BYTES)
+        State::created(new, &*self.clock).write(&*self.disk, &place, MOST_BYTES)
     }
 
     /// A run that somebody has locked is passed over, and looked at again once no other can be claimed.
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
         let mut pauses = Pauses::of(wanted.patience());
         let (mut refused, mut failed) = (Vec::new(), None);
-        let mut ready = self.ready(claim.now_ms)?;
+        let mut ready = self.ready()?;
         while !ready.is_empty() {
             let mut locked = Vec::new();
             for run in ready {
@@ -168,10 +168,10 @@ impl Inner {
         self.note_free(&place.lock);
         self.under(&lock, run, wanted, |run| {
             // Somebody may have taken it meanwhile.
-            if !run.state.can_go_on(claim.now_ms) {
+            if !run.state.can_go_on(run.now) {
                 return Ok(Tried::Gone);
             }
-            let lease = run.state.lease(claim);
+            let lease = run.state.lease(claim, run.now);
             run.save()?;
             Ok(Tried::Claimed(lease))
         })

@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::query::{Holder, RunInfo};
+use super::super::time::{Now, left};
 use super::super::{Mail, NewRun};
 use super::layout::{FORMAT, MOST_READ, Place};
 use super::log::Log;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
 use super::rows::{CallLine, Raw};
+use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::files::{Disk, Open, put};
 use crate::run::RunStatus;
@@ -38,6 +41,10 @@ pub(super) struct State {
     pub(super) committed_under: u64,
     holder: Option<HolderEntry>,
     pub(super) not_before_ms: Option<u64>,
+    /// The boot of the machine with which the clock began by which its holder, the time before which it is not claimed and lapses are
+    /// told.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    boot: String,
     pub(super) problem: Option<String>,
     pub(super) cancel: Option<String>,
     /// Claims in a row that ended with neither a step nor a release.
@@ -98,7 +105,7 @@ struct Formatted {
 
 impl State {
     /// A run that was just created.
-    pub(super) fn created(new: &NewRun) -> Self {
+    pub(super) fn created(new: &NewRun, clock: &dyn Clock) -> Self {
         State {
             format: FORMAT,
             id: new.id.clone(),
@@ -113,7 +120,8 @@ impl State {
             fence: 0,
             committed_under: 0,
             holder: None,
-            not_before_ms: new.not_before_ms,
+            not_before_ms: new.put_off.map(|time| Now::of(clock).after(time)),
+            boot: clock.boot().to_owned(),
             problem: None,
             cancel: None,
             lost: 0,
@@ -129,9 +137,9 @@ impl State {
         }
     }
 
-    /// The state in that place; none when no run is there.
-    pub(super) fn read(disk: &dyn Disk, place: &Place) -> Result<Option<State>, StoreError> {
-        State::json(disk, place)?.map(|json| State::of(&json, place)).transpose()
+    /// The state in that place, as of that boot; none when no run is there.
+    pub(super) fn read(disk: &dyn Disk, place: &Place, boot: &str) -> Result<Option<State>, StoreError> {
+        State::json(disk, place)?.map(|json| State::of(&json, place, boot)).transpose()
     }
 
     /// The state in that place as it is written there.
@@ -148,8 +156,8 @@ impl State {
         Ok(if_there(&place.state(), |path| disk.open(path, Open::Read))?.is_some())
     }
 
-    /// What was written in that place.
-    pub(super) fn of(json: &[u8], place: &Place) -> Result<State, StoreError> {
+    /// What was written in that place, as of that boot.
+    pub(super) fn of(json: &[u8], place: &Place, boot: &str) -> Result<State, StoreError> {
         let path = place.state();
         let read: Result<State, _> = crate::json::from_slice(json);
         // Another version may say other things: which one it is comes first.
@@ -165,13 +173,29 @@ impl State {
             let what = format!("{path}: it has format {format}, and this program knows format {FORMAT}");
             return Err(StoreError::unusable(what, "use the version of the program that wrote it"));
         }
-        read.map_err(|error| match error.to_string() {
+        let read = read.map_err(|error| match error.to_string() {
             what if what.starts_with("unknown field") => StoreError::unusable(
                 format_args!("{}: {what}", path.display()),
                 "nothing was changed: use the version of the program that wrote it, or a later one",
             ),
             _ => damaged(&path, error),
-        })
+        });
+        read.map(|state| state.entering(boot))
+    }
+
+    /// A lease of another boot is over, its process with it, and so is the time for which the run was put off. What lapses does so by
+    /// the time of day then.
+    fn entering(mut self, boot: &str) -> State {
+        if self.boot != boot {
+            boot.clone_into(&mut self.boot);
+            if let Some(holder) = &mut self.holder {
+                holder.until_ms = 0;
+            }
+            self.not_before_ms = self.not_before_ms.filter(|at| left(0, *at) == Duration::MAX);
+            let waits = self.open_calls.values_mut().filter_map(|call| call.waits.as_mut());
+            waits.for_each(|waits| waits.lapses_at_ms = None);
+        }
+        self
     }
 
     /// Puts the state in its place, durably. It is in place also where that is not known. One of more bytes is refused.
@@ -192,13 +216,12 @@ impl State {
         Err(damaged(path, format_args!("it is that of the run {:?}, in the folder of {run:?}", self.id)))
     }
 
-    pub(super) fn info(&self) -> RunInfo {
+    /// What lists say of it, without what depends on the time.
+    pub(super) fn info_at_rest(&self) -> RunInfo {
         let mut info = RunInfo::new(&*self.id, &*self.title, self.created_at_ms);
         (info.status, info.version) = (self.status, self.version);
         (info.steps, info.waiting) = (self.steps, self.waiting);
         info.reason.clone_from(&self.reason);
-        info.holder = self.holder();
-        info.not_before_ms = self.not_before_ms;
         info.problem.clone_from(&self.problem);
         info.cancel.clone_from(&self.cancel);
         info.lost = self.lost;
@@ -210,15 +233,19 @@ impl State {
         Mail::new(self.posted.clone(), self.cancel.clone())
     }
 
-    fn holder(&self) -> Option<Holder> {
-        let HolderEntry { name, until_ms } = self.holder.as_ref()?;
-        Some(Holder { name: name.clone(), until_ms: *until_ms })
+    /// What depends on the time.
+    pub(super) fn hold(&self) -> Hold {
+        Hold { holder: self.holder.clone(), not_before: self.not_before_ms }
     }
 
-    pub(super) fn is_held(&self, now_ms: u64) -> Result<(), StoreError> {
-        match &self.holder {
-            Some(HolderEntry { name, until_ms }) if *until_ms > now_ms => {
-                Err(StoreError::Held { run: self.id.clone(), holder: name.clone(), until_ms: *until_ms })
+    pub(super) fn info(&self, now: Now) -> RunInfo {
+        self.hold().at(now, self.info_at_rest())
+    }
+
+    pub(super) fn is_held(&self, now: Now) -> Result<(), StoreError> {
+        match self.info(now).holder {
+            Some(Holder { name: holder, left }) if !left.is_zero() => {
+                Err(StoreError::Held { run: self.id.clone(), holder, left })
             }
             _ => Ok(()),
         }
@@ -237,33 +264,34 @@ impl State {
         !self.posted.is_empty()
     }
 
-    pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
-        self.info().can_go_on(self.has_mail(), now_ms)
+    pub(super) fn can_go_on(&self, now: Now) -> bool {
+        self.info(now).can_go_on(self.has_mail())
     }
 
-    pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
+    pub(super) fn lease(&mut self, claim: &Claim, now: Now) -> Lease {
         if self.holder.is_some() {
             self.end_claim(false);
         }
         self.claimed_steps = self.steps;
         self.fence = self.fence.saturating_add(1);
-        self.holder = Some(HolderEntry { name: claim.holder.clone(), until_ms: claim.until_ms });
+        self.holder = Some(HolderEntry { name: claim.holder.clone(), until_ms: now.after(claim.term) });
         Lease::new(self.id.clone(), self.fence)
     }
 
-    pub(super) fn renew(&mut self, until_ms: u64) {
+    pub(super) fn renew(&mut self, term: Duration, now: Now) {
         if let Some(holder) = &mut self.holder {
-            holder.until_ms = until_ms;
+            holder.until_ms = now.after(term);
         }
     }
 
-    pub(super) fn give_back(&mut self, release: Release) {
+    pub(super) fn give_back(&mut self, release: Release, now: Now) {
         self.holder = None;
         self.end_claim(true);
         if release.pardons {
             self.lost = 0;
         }
-        (self.not_before_ms, self.problem) = (release.not_before_ms, release.problem);
+        self.not_before_ms = release.put_off.map(|time| now.after(time));
+        self.problem = release.problem;
     }
 
     /// A claim is over.
@@ -284,6 +312,22 @@ impl State {
                 waits.decided = true;
             }
         }
+    }
+}
+
+/// What of a run depends on the time.
+#[derive(Debug)]
+pub(super) struct Hold {
+    holder: Option<HolderEntry>,
+    not_before: Option<u64>,
+}
+
+impl Hold {
+    pub(super) fn at(&self, now: Now, mut info: RunInfo) -> RunInfo {
+        let holder = self.holder.as_ref();
+        info.holder = holder.map(|held| Holder { name: held.name.clone(), left: now.left(held.until_ms) });
+        info.put_off = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
+        info
     }
 }
 

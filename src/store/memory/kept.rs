@@ -5,18 +5,23 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::super::NewRun;
-use super::super::commit::{CallRow, Commit};
+use super::super::commit::{CallRow, Commit, Waits};
 use super::super::error::StoreError;
-use super::super::lease::{Claim, Lease, lost_claims};
+use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::load::Parts;
 use super::super::query::{Holder, RunInfo};
+use super::super::time::Now;
 use crate::agent::keys::Scope;
 use crate::decision::Decision;
 use crate::run::RunStatus;
 
 #[derive(Debug)]
 pub(super) struct Kept {
+    /// Without what depends on the time.
     pub(super) info: RunInfo,
+    /// The name of its holder, and when the lease is over.
+    holder: Option<(String, u64)>,
+    not_before: Option<u64>,
     pub(super) spec: Value,
     pub(super) fence: u64,
     /// The fence of the last commit.
@@ -24,7 +29,8 @@ pub(super) struct Kept {
     /// The steps of the run at its last claim.
     pub(super) claimed_steps: u32,
     pub(super) run: Option<(String, String)>,
-    pub(super) calls: HashMap<String, CallRow>,
+    /// Each with the moment at which what it waits for lapses, unless that is a date.
+    calls: HashMap<String, (CallRow, Option<u64>)>,
     pub(super) messages: BTreeMap<u64, String>,
     pub(super) values: BTreeMap<(Scope, String), String>,
     pub(super) trace: BTreeMap<u64, String>,
@@ -40,9 +46,11 @@ pub(super) struct Posting {
 
 impl Kept {
     /// A run that was just created.
-    pub(super) fn new(run: &NewRun) -> Self {
+    pub(super) fn new(run: &NewRun, now: Now) -> Self {
         Kept {
             info: RunInfo::created(run),
+            holder: None,
+            not_before: run.put_off.map(|time| now.after(time)),
             spec: run.spec.clone(),
             fence: 0,
             committed_under: 0,
@@ -68,22 +76,68 @@ impl Kept {
         self.decisions.iter().any(|kept| !kept.is_taken)
     }
 
-    pub(super) fn can_go_on(&self, now_ms: u64) -> bool {
-        self.info.can_go_on(self.has_mail(), now_ms)
+    /// What lists say of it.
+    pub(super) fn info(&self, now: Now) -> RunInfo {
+        let mut info = self.info.clone();
+        let holder = self.holder.as_ref();
+        info.holder = holder.map(|(name, until)| Holder { name: name.clone(), left: now.left(*until) });
+        info.put_off = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
+        info
     }
 
-    pub(super) fn lease(&mut self, claim: &Claim) -> Lease {
-        if self.info.holder.is_some() {
+    pub(super) fn can_go_on(&self, now: Now) -> bool {
+        self.info(now).can_go_on(self.has_mail())
+    }
+
+    pub(super) fn is_held(&self, now: Now) -> Result<(), StoreError> {
+        match self.info(now).holder {
+            Some(Holder { name: holder, left }) if !left.is_zero() => {
+                Err(StoreError::Held { run: self.info.id.clone(), holder, left })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn renew(&mut self, until: u64) {
+        if let Some((_, held_until)) = &mut self.holder {
+            *held_until = until;
+        }
+    }
+
+    pub(super) fn give_back(&mut self, release: &Release, now: Now) {
+        self.holder = None;
+        self.not_before = release.put_off.map(|time| now.after(time));
+        self.info.problem.clone_from(&release.problem);
+        self.end_claim(true);
+        if release.pardons {
+            self.info.lost = 0;
+        }
+    }
+
+    /// Notes a wish to cancel it, if there is none and it is not over.
+    pub(super) fn cancel(&mut self, reason: &str) -> bool {
+        let is_new = self.info.status != RunStatus::Done && self.info.cancel.is_none();
+        if is_new {
+            self.info.cancel = Some(reason.to_owned());
+            if self.info.problem.is_some() {
+                self.not_before = None;
+            }
+        }
+        is_new
+    }
+
+    pub(super) fn lease(&mut self, claim: &Claim, now: Now) -> Lease {
+        if self.holder.is_some() {
             self.end_claim(false);
         }
         self.claimed_steps = self.info.steps;
         self.fence = self.fence.saturating_add(1);
-        self.info.holder = Some(Holder { name: claim.holder.clone(), until_ms: claim.until_ms });
+        self.holder = Some((claim.holder.clone(), now.after(claim.term)));
         Lease::new(self.info.id.clone(), self.fence)
     }
 
     /// A claim is over.
-    pub(super) fn end_claim(&mut self, is_given_back: bool) {
+    fn end_claim(&mut self, is_given_back: bool) {
         let ended_a_step = self.info.steps > self.claimed_steps.max(1);
         self.info.lost = lost_claims(self.info.lost, is_given_back, ended_a_step);
     }
@@ -115,7 +169,7 @@ impl Kept {
         Ok(())
     }
 
-    pub(super) fn store(&mut self, lease: &Lease, commit: &Commit) {
+    pub(super) fn store(&mut self, lease: &Lease, commit: &Commit, now: Now) {
         let row = &commit.run;
         let info = &mut self.info;
         (info.status, info.version) = (row.status, commit.version);
@@ -129,7 +183,10 @@ impl Kept {
         self.run = Some((row.snapshot.clone(), row.core.clone()));
         self.messages.extend(commit.messages.iter().map(|row| (row.seq, row.json.clone())));
         self.trace.extend(commit.trace.iter().map(|row| (row.seq, row.json.clone())));
-        self.calls.extend(commit.calls.iter().map(|row| (row.name.clone(), row.clone())));
+        for row in &commit.calls {
+            let left = row.waits.as_ref().and_then(|waits| waits.left_at(commit.at_ms));
+            self.calls.insert(row.name.clone(), (row.clone(), left.map(|left| now.after(left))));
+        }
         for value in &commit.values {
             let key = (value.scope, value.key.clone());
             match &value.json {
@@ -147,20 +204,19 @@ impl Kept {
         }
     }
 
-    /// The calls that wait and are not decided.
-    pub(super) fn open(&self) -> impl Iterator<Item = &CallRow> {
-        self.calls.values().filter(|row| {
-            row.waits.as_ref().is_some_and(|waits| self.is_decided(&waits.suspension.id).is_none())
-        })
+    /// The calls that wait and are not decided, each with the moment at which that lapses.
+    pub(super) fn open(&self) -> impl Iterator<Item = (&CallRow, &Waits, Option<u64>)> {
+        let waiting = self.calls.values().filter_map(|(row, at)| Some((row, row.waits.as_ref()?, *at)));
+        waiting.filter(|(_, waits, _)| self.is_decided(&waits.suspension.id).is_none())
     }
 
-    pub(super) fn parts(&self) -> Parts {
+    pub(super) fn parts(&self, now: Now) -> Parts {
         let calls = self.calls.values();
-        let calls = calls.map(|row| (row.name.clone(), row.passes, row.snapshot.clone()));
+        let calls = calls.map(|(row, _)| (row.name.clone(), row.passes, row.snapshot.clone()));
         let taken = self.decisions.iter().filter(|kept| kept.is_taken);
         let values = self.values.iter();
         Parts {
-            info: self.info.clone(),
+            info: self.info(now),
             spec: self.spec.clone(),
             traced: self.trace.keys().next_back().copied().unwrap_or(0),
             run: self.run.clone(),

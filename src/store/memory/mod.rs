@@ -3,7 +3,8 @@
 mod kept;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,40 +15,47 @@ use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
 use super::load::Parts;
 use super::news::News;
-use super::query::{About, Approval, ApprovalQuery, Holder, RunInfo, RunQuery, Timer};
+use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
+use super::time::Now;
 use super::{Mail, NewRun, RunStore};
+use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
-use crate::run::RunStatus;
 use kept::{Kept, Posting};
 
 /// Keeps runs in memory: for tests, and for runs that several tasks of one process drive. It is what other stores are held
 /// against, and looks at all runs for each list.
 ///
 /// ```
+/// use std::time::Duration;
+/// use runstate::clock::SetClock;
 /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// # runtime.block_on(async {
-/// let store = MemoryStore::default();
+/// let clock = SetClock::at(0);
+/// let store = MemoryStore::with_clock(clock.clone());
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
 ///
-/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// let second = Duration::from_secs(1);
+/// let lease = store.claim(&Claim::of("r1", "me", second)).await?.unwrap();
 /// assert_eq!(lease.fence, 1);
 ///
-/// // Until the lease is over nobody else has the run.
-/// let refused = store.claim(&Claim::of("r1", "you", 999, 2_000)).await.unwrap_err();
-/// assert!(matches!(refused, StoreError::Held { until_ms: 1_000, .. }));
-/// assert_eq!(store.claim(&Claim::any("you", 1_000, 2_000)).await?.unwrap().fence, 2);
+/// // Until the lease is over the run is claimed by no other.
+/// clock.set(999);
+/// let refused = store.claim(&Claim::of("r1", "you", second)).await.unwrap_err();
+/// assert!(matches!(refused, StoreError::Held { left, .. } if left == Duration::from_millis(1)));
+/// clock.set(1_000);
+/// assert_eq!(store.claim(&Claim::any("you", second)).await?.unwrap().fence, 2);
 ///
-/// // From then on who had it before can do nothing with it.
-/// let refused = store.renew(&lease, 3_000).await.unwrap_err();
+/// // From then on the lease before it is good for nothing.
+/// let refused = store.renew(&lease, second).await.unwrap_err();
 /// assert!(matches!(refused, StoreError::Fenced { fence: 1, current: 2, .. }));
 /// # Ok::<(), StoreError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
 pub struct MemoryStore {
+    clock: Arc<dyn Clock>,
     /// Held for the time of one operation, never over an await.
     runs: Mutex<Runs>,
     news: News,
@@ -66,7 +74,29 @@ impl Runs {
     }
 }
 
+impl Default for MemoryStore {
+    /// An empty store, by the clock of the machine.
+    fn default() -> Self {
+        Self::with_clock(unix_clock())
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("runs", &self.runs).finish_non_exhaustive()
+    }
+}
+
 impl MemoryStore {
+    /// An empty store, by that clock.
+    pub fn with_clock(clock: impl Clock + 'static) -> Self {
+        MemoryStore { clock: Arc::new(clock), runs: Mutex::default(), news: News::default() }
+    }
+
+    fn now(&self) -> Now {
+        Now::of(&*self.clock)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Runs> {
         // Nothing panics while it is held but a bug; what is there is whole all the same.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,7 +121,7 @@ impl RunStore for MemoryStore {
         if runs.is_given(&run.id) {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
-        runs.by_id.insert(run.id.clone(), Kept::new(run));
+        runs.by_id.insert(run.id.clone(), Kept::new(run, self.now()));
         self.news.tell();
         Ok(())
     }
@@ -101,47 +131,31 @@ impl RunStore for MemoryStore {
     }
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
-        self.with(run, |kept| Ok(kept.parts()))
+        self.with(run, |kept| Ok(kept.parts(self.now())))
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let now = self.now();
         if let Some(run) = &claim.run {
-            return self.with(run, |kept| match &kept.info.holder {
-                Some(Holder { name, until_ms }) if *until_ms > claim.now_ms => {
-                    let (run, holder) = (run.clone(), name.clone());
-                    Err(StoreError::Held { run, holder, until_ms: *until_ms })
-                }
-                _ => Ok(Some(kept.lease(claim))),
-            });
+            return self.with(run, |kept| kept.is_held(now).map(|()| Some(kept.lease(claim, now))));
         }
         let mut runs = self.lock();
-        let ready = runs.by_id.values_mut().filter(|kept| kept.can_go_on(claim.now_ms));
+        let ready = runs.by_id.values_mut().filter(|kept| kept.can_go_on(now));
         let first =
             ready.min_by(|a, b| (a.info.changed_at_ms, &a.info.id).cmp(&(b.info.changed_at_ms, &b.info.id)));
-        Ok(first.map(|kept| kept.lease(claim)))
+        Ok(first.map(|kept| kept.lease(claim, now)))
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        self.with(&lease.run, |kept| {
-            kept.is_fenced(lease)?;
-            if let Some(holder) = &mut kept.info.holder {
-                holder.until_ms = until_ms;
-            }
-            Ok(())
-        })
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        let until = self.now().after(term);
+        self.with(&lease.run, |kept| kept.is_fenced(lease).map(|()| kept.renew(until)))
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         let given_back = self.with(&lease.run, |kept| {
             let is_mine = kept.is_fenced(lease).is_ok();
             if is_mine {
-                kept.info.holder = None;
-                kept.info.not_before_ms = release.not_before_ms;
-                kept.info.problem.clone_from(&release.problem);
-                kept.end_claim(true);
-                if release.pardons {
-                    kept.info.lost = 0;
-                }
+                kept.give_back(release, self.now());
             }
             Ok(is_mine)
         });
@@ -157,7 +171,7 @@ impl RunStore for MemoryStore {
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         self.with(&lease.run, |kept| {
             kept.check(lease, commit)?;
-            kept.store(lease, commit);
+            kept.store(lease, commit, self.now());
             Ok(())
         })
     }
@@ -170,9 +184,8 @@ impl RunStore for MemoryStore {
             if kept.is_decided(&decision.suspension_id).is_some() {
                 return Ok(Posted::Conflict);
             }
-            let waits = kept.open().any(|row| {
-                row.name == decision.call
-                    && row.waits.as_ref().is_some_and(|waits| waits.suspension.id == decision.suspension_id)
+            let waits = kept.open().any(|(row, waits, _)| {
+                row.name == decision.call && waits.suspension.id == decision.suspension_id
             });
             if !waits {
                 return Ok(Posted::NotWaiting);
@@ -188,16 +201,7 @@ impl RunStore for MemoryStore {
     }
 
     async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
-        let noted = self.with(run, |kept| {
-            let is_new = kept.info.status != RunStatus::Done && kept.info.cancel.is_none();
-            if is_new {
-                kept.info.cancel = Some(reason.to_owned());
-                if kept.info.problem.is_some() {
-                    kept.info.not_before_ms = None;
-                }
-            }
-            Ok(is_new)
-        });
+        let noted = self.with(run, |kept| Ok(kept.cancel(reason)));
         if matches!(noted, Ok(true)) {
             self.news.tell();
         }
@@ -217,16 +221,16 @@ impl RunStore for MemoryStore {
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let now = self.now();
         let runs = self.lock();
         let place = |info: &RunInfo| (info.created_at_ms, info.id.clone());
         let mut found: Vec<RunInfo> = runs
             .by_id
             .values()
-            .map(|kept| &kept.info)
+            .map(|kept| kept.info(now))
             .filter(|info| query.status.is_none_or(|status| status == info.status))
             .filter(|info| query.changed_before_ms.is_none_or(|at| info.changed_at_ms < at))
             .filter(|info| query.behind.as_ref().is_none_or(|behind| place(info) < *behind))
-            .cloned()
             .collect();
         found.sort_by_key(|info| std::cmp::Reverse(place(info)));
         found.truncate(query.limit);
@@ -234,11 +238,11 @@ impl RunStore for MemoryStore {
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
+        let now = self.now();
         let runs = self.lock();
         let mut found = Vec::new();
         for (run, kept) in &runs.by_id {
-            for row in kept.open() {
-                let Some(waits) = &row.waits else { continue };
+            for (row, waits, lapses) in kept.open() {
                 let is_meant = match &query.about {
                     About::All => true,
                     About::Run(id) => id == run,
@@ -247,34 +251,40 @@ impl RunStore for MemoryStore {
                 };
                 let place = (run.clone(), row.name.clone());
                 if is_meant && query.behind.as_ref().is_none_or(|behind| place > *behind) {
-                    found.push((place, row.tool.clone(), waits.clone()));
+                    found.push((
+                        place,
+                        row.tool.clone(),
+                        waits.clone(),
+                        now.left_of(&waits.suspension, lapses),
+                    ));
                 }
             }
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found.truncate(query.limit);
-        let approval = |((run, call), tool, waits): (_, _, Waits)| {
+        let approval = |((run, call), tool, waits, left): (_, _, Waits, _)| {
             let arguments = crate::json::from_str(&waits.arguments).map_err(StoreError::failed)?;
-            Ok(Approval::new(run, call, tool, arguments, waits.suspension))
+            Ok(Approval::new(run, call, tool, arguments, waits.suspension).leaving(left))
         };
         found.into_iter().map(approval).collect()
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        let now = self.now();
         let runs = self.lock();
-        let mut due: Vec<Timer> = runs
-            .by_id
-            .iter()
-            .flat_map(|(run, kept)| kept.open().map(move |row| (run, row)))
-            .filter_map(|(run, row)| {
-                let suspension = &row.waits.as_ref()?.suspension;
-                let at_ms = suspension.expires_at_ms.filter(|at| *at <= now_ms)?;
-                Some(Timer::new(run.clone(), row.name.clone(), suspension.id.clone(), at_ms))
+        let open = runs.by_id.iter().flat_map(|(run, kept)| kept.open().map(move |open| (run, open)));
+        let lapsed = open.filter(|(_, (_, waits, lapses))| {
+            now.left_of(&waits.suspension, *lapses).is_some_and(|left| left.is_zero())
+        });
+        let mut due: Vec<_> = lapsed
+            .map(|(run, (row, waits, _))| {
+                let timer = Timer::new(run.clone(), row.name.clone(), waits.suspension.id.clone());
+                (waits.suspension.expires_at_ms, timer)
             })
             .collect();
-        due.sort_by(|a, b| (a.at_ms, &a.run, &a.call).cmp(&(b.at_ms, &b.run, &b.call)));
+        due.sort_by(|(at, a), (other, b)| (at, &a.run, &a.call).cmp(&(other, &b.run, &b.call)));
         due.truncate(limit);
-        Ok(due)
+        Ok(due.into_iter().map(|(_, timer)| timer).collect())
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
@@ -284,11 +294,11 @@ impl RunStore for MemoryStore {
         })
     }
 
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
+        let now = self.now();
         let mut runs = self.lock();
-        let holder = runs.by_id.get(run).and_then(|kept| kept.info.holder.clone());
-        if let Some(Holder { name, until_ms }) = holder.filter(|holder| holder.until_ms > now_ms) {
-            return Err(StoreError::Held { run: run.to_owned(), holder: name, until_ms });
+        if let Some(kept) = runs.by_id.get(run) {
+            kept.is_held(now)?;
         }
         let removed = runs.by_id.remove(run).is_some();
         if removed {

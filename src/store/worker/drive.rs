@@ -29,20 +29,15 @@ impl Worker {
         };
         let Driven { ended, did_nothing } = driven;
         let release = if is_ready && did_nothing {
-            Release::put_off(self.later_ms(self.poll.min(self.put_off)), DID_NOTHING).pardoned()
+            Release::put_off(self.poll.min(self.put_off), DID_NOTHING).pardoned()
         } else {
-            release(&ended, self.later_ms(self.put_off))
+            release(&ended, self.put_off)
         };
         // A lease that cannot be given back runs out.
         if let Err(error) = self.store.release(&lease, &release).await {
             host.troubled(&error);
         }
         host.ended(&lease.run, &ended);
-    }
-
-    fn later_ms(&self, time: Duration) -> u64 {
-        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        self.clock.now_ms().saturating_add(ms)
     }
 
     async fn try_drive(
@@ -247,9 +242,9 @@ fn stopped(error: &ActivationError) -> String {
 }
 
 /// How the run is given back.
-fn release(ended: &Ended, later_ms: u64) -> Release {
+fn release(ended: &Ended, later: Duration) -> Release {
     match ended {
-        Ended::PutOff(why) => Release::put_off(later_ms, why),
+        Ended::PutOff(why) => Release::put_off(later, why),
         Ended::Lost(error) => match &**error {
             // It is nobody's fault, and passes.
             StoreError::Unavailable(_) => Release::clean(),
@@ -257,7 +252,7 @@ fn release(ended: &Ended, later_ms: u64) -> Release {
             StoreError::TooLarge { .. } => Release::set_aside(format!(
                 "{error}; nothing of it is driven until `runstate resume RUN --detach` gives it back"
             )),
-            error => Release::put_off(later_ms, error.to_string()),
+            error => Release::put_off(later, error.to_string()),
         },
         Ended::Over(_) | Ended::Waits(_) => Release::clean().pardoned(),
         Ended::Drained => Release::clean(),

@@ -210,7 +210,7 @@ impl Worker {
     ) -> Result<(), StoreError> {
         lapse_run(&*self.store, run, self.clock.now_ms()).await?;
         let term = self.term();
-        let claim = Claim::of(run, &*self.name, term.began_ms(), term.until_ms());
+        let claim = Claim::of(run, &*self.name, self.lease);
         if let Some(lease) = self.store.claim(&claim).await? {
             self.drive(host, Held { lease, term, is_ready: false }, 0, drain).await;
         }

@@ -109,7 +109,7 @@ impl Worker {
                 trouble.look(&*self.store).await?;
             }
             let term = self.term();
-            let claim = Claim::any(&*self.name, term.began_ms(), term.until_ms());
+            let claim = Claim::any(&*self.name, self.lease);
             let claimed = self.store.claim(&claim).await?;
             if claimed.is_none() {
                 trouble.look(&*self.store).await?;

@@ -22,7 +22,11 @@ pub(super) async fn a_wish_to_cancel_is_noted_once(bench: &dyn Bench) {
         assert_eq!(mail(&*store, "r1").await.cancel, noted, "in the mail after commit {}", one.version);
     }
     release(&*store, &lease).await;
-    assert_eq!(claim_any(&*store, NOW).await.must("a run that is to be cancelled").fence, 2, "it can go on");
+    assert_eq!(
+        claim_any(bench, &*store, NOW).await.must("a run that is to be cancelled").fence,
+        2,
+        "it can go on"
+    );
 }
 
 pub(super) async fn a_wish_to_cancel_is_over_with_the_run(bench: &dyn Bench) {
@@ -37,7 +41,7 @@ pub(super) async fn a_wish_to_cancel_is_over_with_the_run(bench: &dyn Bench) {
     release(&*store, &lease).await;
     assert_eq!(mail(&*store, "r1").await.cancel, None, "in the mail of a run that is over");
     assert_eq!(load(&*store, "r1").await.info.cancel, None, "in what lists say of it");
-    assert_eq!(claim_any(&*store, NOW).await, None, "there is nothing to do");
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "there is nothing to do");
 }
 
 pub(super) async fn a_run_that_is_over_is_not_cancelled(bench: &dyn Bench) {

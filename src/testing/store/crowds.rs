@@ -8,11 +8,13 @@ use tokio::task::JoinSet;
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{Must, approvals, assert_stored, claim, commit, create, load, mail, put_waiting};
+use super::puts::{
+    LONG, Must, approvals, assert_stored, claim, commit, create, load, mail, of_any, put_waiting, span,
+};
 use super::world::{NOW, one};
 use crate::agent::{Incoming, Reply, Unchecked};
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{About, Claim, Posted, StoreError, decide};
+use crate::store::{About, Posted, StoreError, decide};
 
 /// What all tasks gave; the panic of one is that of all.
 pub(super) async fn all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {
@@ -37,9 +39,9 @@ pub(super) async fn of_many_that_claim_each_run_is_claimed_once(bench: &dyn Benc
     let mut tasks = JoinSet::new();
     for number in 0..16 {
         let store = bench.store().await;
+        let wish = of_any(bench, format!("w{number}"), NOW, LONG);
         tasks.spawn(async move {
             let mut claimed = Vec::new();
-            let wish = Claim::any(format!("w{number}"), NOW, NOW + 1_000_000_000);
             while let Some(lease) = store.claim(&wish).await.must("claim any at once with others") {
                 claimed.push((lease.run, lease.fence));
                 assert!(claimed.len() <= 50, "one claimed more runs than there are");
@@ -176,9 +178,10 @@ pub(super) async fn commits_and_decisions_do_not_undo_each_other(bench: &dyn Ben
             assert_stored(&*commits, played.state(), "in the end").await;
             assert_eq!(super::puts::trace(&*commits, &run).await, played.trace(), "the trace of {run:?}");
         });
+        let term = span(bench, LONG);
         tasks.spawn(async move {
-            for more in 0..20 {
-                renews.renew(&read_lease, super::puts::LONG + more).await.must("renew at once with commits");
+            for _ in 0..20 {
+                renews.renew(&read_lease, term).await.must("renew at once with commits");
             }
         });
         tasks.spawn(async move {

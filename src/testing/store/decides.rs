@@ -201,6 +201,7 @@ pub(super) async fn each_row_of_the_table_is_the_reply(bench: &dyn Bench) {
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
     let rows = async |when: &str, now_ms: u64, rows: Vec<(Incoming, &str)>| {
+        bench.clock().set(now_ms);
         for (incoming, expected) in rows {
             let told = decide(&*store, &incoming, now_ms, &Texts).await.must(when);
             assert_eq!(told.name(), expected, "{when}: {incoming:?}: {told}");
@@ -303,8 +304,10 @@ pub(super) async fn a_decision_that_came_too_late_is_expired(bench: &dyn Bench) 
         let lease = put(&*store, &Played::new(run, &script).await).await;
         release(&*store, &lease).await;
     }
+    bench.clock().set(NOW + 9);
     let told = decide(&*store, &on("r2", "c0", "d0"), NOW + 9, &Unchecked).await;
     assert_eq!(told.must("decide in time"), Reply::Accepted, "a millisecond before");
+    bench.clock().set(NOW + 10);
     let told = decide(&*store, &on("r1", "c0", "d0"), NOW + 10, &Unchecked).await;
     assert_eq!(told.must("decide at the very end"), Reply::Expired, "at its very end");
 

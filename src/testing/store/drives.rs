@@ -6,12 +6,14 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Bench;
-use super::puts::{LONG, Must, assert_stored, claim_any, create, load, mail, refused, release, trace};
+use super::puts::{
+    LONG, Must, assert_stored, claim_any, create, load, mail, of, refused, release, span, trace,
+};
 use super::world::{NOW, Still, agent, drive, one, questions};
 use crate::agent::{Incoming, Input, Reply, RunState, Unchecked};
 use crate::clock::Clock;
 use crate::run::RunStatus;
-use crate::store::{Claim, Lease, RunStore, StoreCommitter, StoreError, decide};
+use crate::store::{Lease, RunStore, StoreCommitter, StoreError, decide};
 use crate::trace::{Event, Recorder, Rulebook, Verdict, check};
 use crate::turn::Turn;
 
@@ -67,7 +69,7 @@ fn script() -> Vec<Turn> {
 pub(super) async fn a_run_is_driven_parked_decided_and_finished(bench: &dyn Bench) {
     let (store, people) = (bench.store().await, bench.store().await);
     create(&*people, "r1").await;
-    let lease = claim_any(&*store, NOW).await.must("a new run");
+    let lease = claim_any(bench, &*store, NOW).await.must("a new run");
     let state = work(&store, &lease, &script()).await;
     release(&*store, &lease).await;
     assert_stored(&*people, &state, "that was parked").await;
@@ -77,7 +79,7 @@ pub(super) async fn a_run_is_driven_parked_decided_and_finished(bench: &dyn Benc
         incoming.run_id = Some("r1".to_owned());
         let told = decide(&*people, &incoming.with_result(call), NOW, &Unchecked).await;
         assert_eq!(told.must("decide"), Reply::Accepted, "the decision on {call}");
-        let lease = claim_any(&*store, NOW).await.must("a run with a decision");
+        let lease = claim_any(bench, &*store, NOW).await.must("a run with a decision");
         let state = work(&store, &lease, &script()).await;
         release(&*store, &lease).await;
         assert_stored(&*people, &state, call).await;
@@ -85,7 +87,7 @@ pub(super) async fn a_run_is_driven_parked_decided_and_finished(bench: &dyn Benc
     }
     let loaded = load(&*people, "r1").await;
     assert_eq!((loaded.info.status, loaded.info.waiting), (RunStatus::Done, 0), "the run, in the end");
-    assert_eq!(claim_any(&*store, NOW).await, None, "nothing can go on");
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "nothing can go on");
 }
 
 pub(super) async fn a_run_that_was_dropped_goes_on_from_its_last_commit(bench: &dyn Bench) {
@@ -96,7 +98,7 @@ pub(super) async fn a_run_that_was_dropped_goes_on_from_its_last_commit(bench: &
     // Dropped a little later each time; how much was made by then, its commits say.
     for pause in 0.. {
         let now = NOW + rounds * 10;
-        let lease = store.claim(&Claim::of("r1", format!("w{rounds}"), now, now + 10)).await;
+        let lease = store.claim(&of(bench, "r1", format!("w{rounds}"), now, now + 10)).await;
         let lease = lease.must("claim what was dropped").must("claim what was dropped");
         rounds += 1;
         let worked =
@@ -115,18 +117,18 @@ pub(super) async fn a_run_that_was_dropped_goes_on_from_its_last_commit(bench: &
     assert_eq!(load(&*store, "r1").await.info.status, RunStatus::Waiting, "the run, parked at last");
     let old = Lease::new("r1", rounds - 1);
     if rounds > 1 {
-        refused!("an older lease", store.renew(&old, LONG).await, StoreError::Fenced { .. });
+        refused!("an older lease", store.renew(&old, span(bench, LONG)).await, StoreError::Fenced { .. });
     }
 }
 
 pub(super) async fn a_run_ends_cancelled(bench: &dyn Bench) {
     let (store, people) = (bench.store().await, bench.store().await);
     create(&*people, "r1").await;
-    let lease = claim_any(&*store, NOW).await.must("a new run");
+    let lease = claim_any(bench, &*store, NOW).await.must("a new run");
     work(&store, &lease, &script()).await;
     release(&*store, &lease).await;
     people.cancel("r1", "not needed").await.must("cancel");
-    let lease = claim_any(&*store, NOW).await.must("a run that is to be cancelled");
+    let lease = claim_any(bench, &*store, NOW).await.must("a run that is to be cancelled");
     let loaded = load(&*store, "r1").await;
     let recorder = Recorder::builder("r1").first_seq(loaded.traced + 1).build();
     let clock: Arc<dyn Clock> = Arc::new(Still(NOW));

@@ -4,40 +4,40 @@ use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{LONG, Must, claim, claim_any, create, load, refused, release};
+use super::puts::{LONG, Must, claim, claim_any, create, load, of, of_any, refused, release, span};
 use super::world::{NOW, one, questions};
-use crate::store::{Claim, Holder, Lease, Release, StoreError};
+use crate::store::{Holder, Lease, Release, StoreError};
 
 pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let lease = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
-    store.renew(&lease, NOW + 50).await.must("renew");
-    let expected = Holder { name: "ann".to_owned(), until_ms: NOW + 50 };
+    let lease = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.renew(&lease, span(bench, NOW + 50)).await.must("renew");
+    let expected = Holder { name: "ann".to_owned(), left: span(bench, NOW + 50) };
     assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
-    let held = store.claim(&Claim::of("r1", "bob", NOW + 49, LONG)).await;
-    refused!("claim before its new end", held, StoreError::Held { until_ms, .. } if until_ms == NOW + 50);
-    store.claim(&Claim::of("r1", "bob", NOW + 50, LONG)).await.must("claim at its new end");
+    let held = store.claim(&of(bench, "r1", "bob", NOW + 49, LONG)).await;
+    refused!("claim before its new end", held, StoreError::Held { left, .. } if left.as_millis() == 1);
+    store.claim(&of(bench, "r1", "bob", NOW + 50, LONG)).await.must("claim at its new end");
 }
 
 pub(super) async fn a_lease_that_is_over_and_that_nobody_took_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let lease = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
-    // Times are arguments, so that this is long after its end.
-    store.renew(&lease, NOW + 100).await.must("renew after its end");
-    let held = store.claim(&Claim::of("r1", "bob", NOW + 50, LONG)).await;
-    refused!("claim what was renewed", held, StoreError::Held { until_ms, .. } if until_ms == NOW + 100);
+    let lease = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    bench.clock().set(NOW + 20);
+    store.renew(&lease, span(bench, NOW + 100)).await.must("renew after its end");
+    let held = store.claim(&of(bench, "r1", "bob", NOW + 50, LONG)).await;
+    refused!("claim what was renewed", held, StoreError::Held { left, .. } if left.as_millis() == 50);
 }
 
 pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
-    store.claim(&Claim::of("r1", "bob", NOW + 10, NOW + 20)).await.must("claim").must("claim");
-    let fenced = store.renew(&old, LONG).await;
+    let old = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.claim(&of(bench, "r1", "bob", NOW + 10, NOW + 20)).await.must("claim").must("claim");
+    let fenced = store.renew(&old, span(bench, LONG)).await;
     refused!("renew an older lease", fenced, StoreError::Fenced { run, fence: 1, current: 2 } if run == "r1");
-    let expected = Holder { name: "bob".to_owned(), until_ms: NOW + 20 };
+    let expected = Holder { name: "bob".to_owned(), left: span(bench, NOW + 20) };
     assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
 }
 
@@ -45,14 +45,14 @@ pub(super) async fn a_run_is_given_back_with_its_problem(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     let lease = claim(&*store, "r1").await;
-    store.release(&lease, &Release::put_off(NOW + 5, "no key")).await.must("put off");
+    store.release(&lease, &Release::put_off(span(bench, NOW + 5), "no key")).await.must("put off");
     let info = load(&*store, "r1").await.info;
-    let told = (info.holder, info.not_before_ms, info.problem.as_deref());
-    assert_eq!(told, (None, Some(NOW + 5), Some("no key")), "holder, time and problem");
+    let told = (info.holder, info.put_off, info.problem.as_deref());
+    assert_eq!(told, (None, Some(span(bench, NOW + 5)), Some("no key")), "holder, time and problem");
     let lease = claim(&*store, "r1").await;
     release(&*store, &lease).await;
     let info = load(&*store, "r1").await.info;
-    assert_eq!((info.holder, info.not_before_ms, info.problem), (None, None, None), "given back clean");
+    assert_eq!((info.holder, info.put_off, info.problem), (None, None, None), "given back clean");
 }
 
 pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
@@ -62,7 +62,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     // Each takes over from the one before it, which is gone.
     let take = async |turn: u64, any: bool| {
         let (now, until) = (NOW + turn * 10, NOW + turn * 10 + 10);
-        let wish = if any { Claim::any("w", now, until) } else { Claim::of("r1", "w", now, until) };
+        let wish = if any { of_any(bench, "w", now, until) } else { of(bench, "r1", "w", now, until) };
         store.claim(&wish).await.must("claim").must("claim r1")
     };
     for (turn, expected) in [(1, 0), (2, 1), (3, 2)] {
@@ -72,7 +72,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
     let lease = take(4, true).await;
     assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
     // One that put the run off, or was drained, has not shown that it can be driven.
-    store.release(&lease, &Release::put_off(NOW, "no key")).await.must("put off");
+    store.release(&lease, &Release::put_off(span(bench, NOW), "no key")).await.must("put off");
     let lease = take(5, true).await;
     assert_eq!(lost().await, 3, "behind one that put it off");
     store.release(&lease, &Release::clean()).await.must("release");
@@ -102,10 +102,13 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
 pub(super) async fn an_older_lease_gives_nothing_back(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
-    store.claim(&Claim::of("r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
+    let old = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     let before = load(&*store, "r1").await.info;
-    store.release(&old, &Release::put_off(NOW + 99, "ann gave up")).await.must("release an older lease");
+    store
+        .release(&old, &Release::put_off(span(bench, NOW + 99), "ann gave up"))
+        .await
+        .must("release an older lease");
     assert_eq!(load(&*store, "r1").await.info, before, "what bob has in hand");
     // That of a run that was removed meanwhile is none either.
     store.release(&Lease::new("gone", 1), &Release::clean()).await.must("release a run that is not there");
@@ -115,10 +118,10 @@ pub(super) async fn fences_grow_when_runs_were_given_back(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
     for fence in 1..=4 {
-        let lease = claim_any(&*store, NOW).await.must("claim any");
+        let lease = claim_any(bench, &*store, NOW).await.must("claim any");
         assert_eq!(lease.fence, fence, "a lease behind one that was given back");
         release(&*store, &lease).await;
     }
-    let old = store.renew(&Lease::new("r1", 3), LONG).await;
+    let old = store.renew(&Lease::new("r1", 3), span(bench, LONG)).await;
     refused!("renew a lease that was given back", old, StoreError::Fenced { fence: 3, current: 4, .. });
 }

@@ -10,7 +10,7 @@
 //!
 //! mod conformance {
 //!     # use super::*;
-//!     runstate::store_conformance!(async { OneHandle::new(MemoryStore::default()) });
+//!     runstate::store_conformance!(async { OneHandle::new(MemoryStore::with_clock) });
 //! }
 //! ```
 //!
@@ -22,7 +22,7 @@
 //!
 //! # let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build()?;
 //! # runtime.block_on(async {
-//! let failed = check_all(|| async { OneHandle::new(MemoryStore::default()) }).await;
+//! let failed = check_all(|| async { OneHandle::new(MemoryStore::with_clock) }).await;
 //! assert_eq!(failed, []);
 //! # });
 //! # Ok::<(), std::io::Error>(())
@@ -66,6 +66,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 
+use crate::clock::SetClock;
 use crate::store::RunStore;
 
 pub use behaviours::BEHAVIOURS;
@@ -78,23 +79,34 @@ pub trait Bench: Send + Sync {
     /// Another handle on the same data, as another process would open it: a connection, an instance of its own. A store
     /// that lives in memory gives the same one again ([`OneHandle`]).
     async fn store(&self) -> Arc<dyn RunStore>;
+
+    /// The clock of all its handles, by which they tell leases and lapses.
+    fn clock(&self) -> &SetClock;
 }
 
 /// A store that has one handle and no more, such as one in memory.
 #[derive(Debug, Clone)]
-pub struct OneHandle(Arc<dyn RunStore>);
+pub struct OneHandle {
+    store: Arc<dyn RunStore>,
+    clock: SetClock,
+}
 
 impl OneHandle {
-    /// With this store.
-    pub fn new(store: impl RunStore + 'static) -> Self {
-        OneHandle(Arc::new(store))
+    /// With the store that is made with this clock.
+    pub fn new<S: RunStore + 'static>(make: impl FnOnce(SetClock) -> S) -> Self {
+        let clock = SetClock::default();
+        OneHandle { store: Arc::new(make(clock.clone())), clock }
     }
 }
 
 #[async_trait]
 impl Bench for OneHandle {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.store)
+    }
+
+    fn clock(&self) -> &SetClock {
+        &self.clock
     }
 }
 
@@ -115,6 +127,7 @@ impl Behaviour {
     /// # Cancel safety
     /// Dropped, it leaves on the bench what it put there.
     pub async fn check(&self, bench: &dyn Bench) {
+        bench.clock().set(world::NOW);
         (self.run)(bench).await;
     }
 }

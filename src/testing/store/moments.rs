@@ -12,6 +12,7 @@ use super::puts::{Must, approvals, claim, commit, create, mail, release};
 use super::world::{NOW, one, turn};
 use crate::agent::ExecutionMode;
 use crate::agent::Incoming;
+use crate::clock::SetClock;
 use crate::decision::DecisionAction::Resume;
 use crate::store::{About, Commit, Lease, MemoryStore, RunStore, decide};
 use crate::testing::replies::{NAMES, Question, Table};
@@ -24,6 +25,7 @@ struct Doors<'a> {
     twin: MemoryStore,
     twin_lease: Lease,
     table: Table,
+    clock: &'a SetClock,
     now_ms: u64,
     /// Numbers each moment at which decisions are sent.
     moment: usize,
@@ -151,6 +153,7 @@ fn answer(id: &str, question: &Question) -> Incoming {
 }
 
 async fn around_each_commit(
+    clock: &SetClock,
     store: &dyn RunStore,
     run: &str,
     (mode, in_pieces, in_hand): (ExecutionMode, bool, bool),
@@ -165,8 +168,9 @@ async fn around_each_commit(
     let round = asks.map(|(id, tool, arguments)| (id.to_owned(), tool, arguments));
     let mut played =
         Played::by(mode, in_pieces, run, &[turn(round), one("a", "pay", json!({ "of": 2 }))]).await;
+    clock.set(NOW);
     create(store, run).await;
-    let twin = MemoryStore::default();
+    let twin = MemoryStore::with_clock(clock.clone());
     create(&twin, run).await;
     let mut doors = Doors {
         store,
@@ -174,6 +178,7 @@ async fn around_each_commit(
         twin_lease: claim(&twin, run).await,
         twin,
         table: Table::of(run),
+        clock,
         now_ms: NOW,
         moment: 0,
         one_of,
@@ -204,6 +209,7 @@ async fn around_each_commit(
         }
         if is_all && doors.table.open().next().is_some() {
             doors.now_ms = NOW + 10;
+            doors.clock.set(doors.now_ms);
             doors
                 .expect(&Incoming { run_id: Some(run.to_owned()), ..Incoming::new("late", "l", Resume) })
                 .await;
@@ -247,7 +253,7 @@ pub(super) async fn each_row_of_the_table_is_the_reply_around_each_commit(bench:
         (Concurrent, true, false),
     ];
     for (number, way) in ways.into_iter().enumerate() {
-        met.extend(around_each_commit(&*store, &format!("r{number}"), way, 4).await);
+        met.extend(around_each_commit(bench.clock(), &*store, &format!("r{number}"), way, 4).await);
     }
     for reply in NAMES {
         assert!(met.contains(reply), "no {reply} in {met:?}");

@@ -30,7 +30,7 @@ impl StateCommitter for Tape {
     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError> {
         let mut trace = Vec::new();
         self.recorder.drain(|event| trace.push(TraceRow { seq: event.seq, json: event.to_json() }));
-        let place = Place { again: false, at_ms: self.at_ms + delta.version(), messages: self.messages };
+        let place = Place { again: false, at_ms: self.at_ms, messages: self.messages };
         let commit = Commit::of(delta, due.trigger(), place, trace).map_err(CommitError::new)?;
         self.messages += commit.messages.len() as u64;
         self.kept.push(commit);
@@ -45,6 +45,7 @@ impl StateCommitter for Tape {
 /// and `thread` of its arguments, and removes them where they are null.
 ///
 /// ```
+/// use std::time::Duration;
 /// use runstate::store::{Claim, MemoryStore, NewRun, RunStore, StoreError};
 /// use runstate::testing::store::Played;
 /// use runstate::turn::{CallRequest, Turn};
@@ -56,7 +57,7 @@ impl StateCommitter for Tape {
 ///
 /// let store = MemoryStore::default();
 /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
-/// let lease = store.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// let lease = store.claim(&Claim::of("r1", "me", Duration::from_secs(1))).await?.unwrap();
 /// for commit in played.commits() {
 ///     store.commit(&lease, commit).await?;
 /// }

@@ -1,6 +1,7 @@
 //! Short ways to put things into a store, to look at them, and to say what was expected.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -8,10 +9,11 @@ use super::Bench;
 use super::played::Played;
 use super::world::{NOW, one, questions};
 use crate::agent::{RunState, StoredRun};
+use crate::clock::Clock as _;
 use crate::decision::{Decision, DecisionAction};
 use crate::store::{
     About, Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, RunInfo, RunQuery, RunStore,
-    StoreError, TraceRow,
+    StoreError, TraceRow, left,
 };
 
 /// A lease that no behaviour lives to see the end of.
@@ -62,15 +64,37 @@ pub(super) async fn create(store: &dyn RunStore, run: &str) {
     store.create(&new).await.must(format_args!("create {run:?}"));
 }
 
+/// A wish for a run, at that time of the bench's clock.
+pub(super) fn of(
+    bench: &dyn Bench,
+    run: impl Into<String>,
+    holder: impl Into<String>,
+    now: u64,
+    until: u64,
+) -> Claim {
+    Claim { run: Some(run.into()), ..of_any(bench, holder, now, until) }
+}
+
+/// A wish for any run that can go on, at that time of the bench's clock.
+pub(super) fn of_any(bench: &dyn Bench, holder: impl Into<String>, now: u64, until: u64) -> Claim {
+    bench.clock().set(now);
+    Claim::any(holder, span(bench, until))
+}
+
+/// How long it is until then, by the bench's clock.
+pub(super) fn span(bench: &dyn Bench, until: u64) -> Duration {
+    left(bench.clock().now_ms(), until)
+}
+
 /// Claims a run by name, for long.
 pub(super) async fn claim(store: &dyn RunStore, run: &str) -> Lease {
-    let claimed = store.claim(&Claim::of(run, "the suite", NOW, LONG)).await;
+    let claimed = store.claim(&Claim::of(run, "the suite", left(NOW, LONG))).await;
     claimed.must(format_args!("claim {run:?}")).must(format_args!("claim {run:?}"))
 }
 
 /// Claims whatever can go on, for long.
-pub(super) async fn claim_any(store: &dyn RunStore, now_ms: u64) -> Option<Lease> {
-    store.claim(&Claim::any("the suite", now_ms, LONG)).await.must("claim any")
+pub(super) async fn claim_any(bench: &dyn Bench, store: &dyn RunStore, now_ms: u64) -> Option<Lease> {
+    store.claim(&of_any(bench, "the suite", now_ms, LONG)).await.must("claim any")
 }
 
 /// Gives a run back.

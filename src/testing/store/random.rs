@@ -9,11 +9,11 @@ use serde_json::json;
 use super::Bench;
 use super::decides::Texts;
 use super::played::Played;
-use super::puts::{LONG, Must, approvals, commit, create, mail, refused, release};
+use super::puts::{LONG, Must, approvals, commit, create, mail, of, refused, release};
 use super::world::{NOW, one, turn};
 use crate::agent::{ExecutionMode, Incoming};
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{About, Claim, Lease, RunStore, StoreError, decide};
+use crate::store::{About, Lease, RunStore, StoreError, decide};
 use crate::testing::replies::{NAMES, Question, Table};
 
 /// The calls by name and by the model's id, and how many people must approve each: `pay` by its gate, `ask` by its question.
@@ -38,6 +38,7 @@ impl Draw {
 
 /// A run that its driver may lose at any commit, and the people that decide about its calls.
 struct Play<'a> {
+    bench: &'a dyn Bench,
     store: &'a dyn RunStore,
     seed: u64,
     run: String,
@@ -128,8 +129,9 @@ impl Play<'_> {
     }
 
     async fn claim(&mut self) {
-        let claim = Claim::of(&*self.run, "the suite", self.claimed_at, LONG);
+        let claim = of(self.bench, &*self.run, "the suite", self.claimed_at, self.claimed_at + LONG);
         self.lease = self.store.claim(&claim).await.must("claim").must("claim");
+        self.bench.clock().set(self.now_ms);
         self.claimed_at += LONG;
     }
 
@@ -176,8 +178,9 @@ pub(super) async fn random_decisions_follow_the_table(bench: &dyn Bench) {
         let script = [turn(round), one("a", "pay", json!({ "of": 2 }))];
         let played = Played::by(mode, seed % 2 == 0, &run, &script).await;
         create(&*store, &run).await;
-        let lease = store.claim(&Claim::of(&*run, "the suite", NOW, LONG)).await.must("claim").must("claim");
+        let lease = store.claim(&of(bench, &*run, "the suite", NOW, LONG)).await.must("claim").must("claim");
         let mut play = Play {
+            bench,
             store: &*store,
             seed,
             draw: Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
@@ -194,6 +197,7 @@ pub(super) async fn random_decisions_follow_the_table(bench: &dyn Bench) {
         play.commits(first).await;
         for round in 0..12 {
             play.now_ms = NOW + round;
+            bench.clock().set(play.now_ms);
             for _ in 0..12 {
                 play.decide().await;
             }

@@ -5,12 +5,13 @@ use serde_json::json;
 use super::Bench;
 use super::played::Played;
 use super::puts::{
-    LONG, Must, approval, claim, commit, create, decision, everything, load, mail, put_waiting, refused, yes,
+    LONG, Must, approval, claim, commit, create, decision, everything, load, mail, of, put_waiting, refused,
+    yes,
 };
 use super::world::{NOW, one};
 use crate::agent::keys::Scope;
 use crate::decision::DecisionAction::{Cancel, Resume};
-use crate::store::{Claim, Commit, Posted, StoreError, TraceRow, ValueRow};
+use crate::store::{Commit, Posted, StoreError, TraceRow, ValueRow};
 
 /// A commit with a bit of everything.
 fn laden(mut commit: Commit, trace: u64) -> Commit {
@@ -50,11 +51,11 @@ pub(super) async fn a_fenced_commit_leaves_all_as_it_was(bench: &dyn Bench) {
     let script = [one("a", "note", json!({ "run": 1 })), one("b", "say", json!(2))];
     let played = Played::new("r1", &script).await;
     create(&*store, "r1").await;
-    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    let old = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
     for version in 1..=4 {
         commit(&*store, &old, &played.commit(version)).await;
     }
-    let new = store.claim(&Claim::of("r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
+    let new = store.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     let before = everything(&*store, "r1").await;
     let fenced = store.commit(&old, &laden(played.commit(5), 0)).await;
     refused!(

@@ -3,11 +3,11 @@
 use super::Bench;
 use super::played::Played;
 use super::puts::{
-    ALL, LONG, Must, approvals, claim, claim_any, create, everything, put, put_waiting, refused, release,
-    runs, yes,
+    ALL, LONG, Must, approvals, claim, claim_any, create, everything, of, put, put_waiting, refused, release,
+    runs, span, yes,
 };
 use super::world::{NOW, one};
-use crate::store::{About, Claim, NewRun, StoreError};
+use crate::store::{About, NewRun, StoreError};
 use serde_json::json;
 
 pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Bench) {
@@ -21,16 +21,17 @@ pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Ben
     release(&*store, &lease).await;
     let before = everything(&*store, "r2").await;
     store.post(&yes(&*store, "r1", "c0", "d0").await).await.must("post d0");
-    assert!(store.remove("r1", NOW).await.must("remove r1"), "it was there");
-    assert!(!store.remove("r1", NOW).await.must("remove r1"), "it is not there any more");
+    assert!(store.remove("r1").await.must("remove r1"), "it was there");
+    assert!(!store.remove("r1").await.must("remove r1"), "it is not there any more");
     refused!("load r1", store.load("r1").await, StoreError::NoRun { .. });
     refused!("the trace of r1", store.trace("r1", 0, 1).await, StoreError::NoRun { .. });
     refused!("the mail of r1", store.mail("r1").await, StoreError::NoRun { .. });
-    refused!("renew r1", store.renew(&lease, LONG).await, StoreError::NoRun { .. });
+    refused!("renew r1", store.renew(&lease, span(bench, LONG)).await, StoreError::NoRun { .. });
     assert_eq!(approvals(&*store, About::Run("r1".to_owned())).await, [], "calls of r1 that wait");
-    assert_eq!(store.due(LONG, ALL).await.must("due"), [], "suspensions that lapse");
+    bench.clock().set(LONG);
+    assert_eq!(store.due(ALL).await.must("due"), [], "suspensions that lapse");
     assert_eq!(runs(&*store).await.len(), 1, "runs");
-    assert_eq!(claim_any(&*store, NOW).await, None, "nothing can go on");
+    assert_eq!(claim_any(bench, &*store, NOW).await, None, "nothing can go on");
     assert_eq!(everything(&*store, "r2").await, before, "the other run");
     drop(other);
 }
@@ -38,16 +39,22 @@ pub(super) async fn a_run_is_removed_with_all_that_belongs_to_it(bench: &dyn Ben
 pub(super) async fn a_run_in_hand_is_not_removed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let claim = Claim::of("r1", "ann", NOW, NOW + 10);
+    let claim = of(bench, "r1", "ann", NOW, NOW + 10);
     store.claim(&claim).await.must("claim");
-    match store.remove("r1", NOW + 9).await {
-        Err(StoreError::Held { run, holder, until_ms }) => {
-            assert_eq!((&*run, &*holder, until_ms), ("r1", "ann", NOW + 10), "who has r1, until when");
+    bench.clock().set(NOW + 9);
+    match store.remove("r1").await {
+        Err(StoreError::Held { run, holder, left }) => {
+            assert_eq!(
+                (&*run, &*holder, left.as_millis()),
+                ("r1", "ann", 1),
+                "the holder of r1, and how long"
+            );
         }
         other => panic!("remove r1 while ann has it: expected Held, got {other:?}"),
     }
     assert_eq!(runs(&*store).await.len(), 1, "the run is there");
-    assert!(store.remove("r1", NOW + 10).await.must("remove"), "at the very end of the lease");
+    bench.clock().set(NOW + 10);
+    assert!(store.remove("r1").await.must("remove"), "at the very end of the lease");
     assert_eq!(runs(&*store).await, [], "the run is gone");
 }
 
@@ -63,7 +70,8 @@ pub(super) async fn the_id_of_a_removed_run_is_not_given_again(bench: &dyn Bench
     assert!(is_given("r1").await, "while it is there");
     let decision = yes(&*ann, "r1", "c0", "d0").await;
     let lease = claim(&*ann, "r1").await;
-    assert!(ann.remove("r1", LONG).await.must("remove r1"), "it was there");
+    bench.clock().set(LONG);
+    assert!(ann.remove("r1").await.must("remove r1"), "it was there");
 
     assert!(is_given("r1").await, "when it was removed");
     for store in [&ann, &bob] {
@@ -87,7 +95,7 @@ pub(super) async fn the_id_of_a_removed_run_is_not_given_again(bench: &dyn Bench
 pub(super) async fn a_run_that_was_never_driven_keeps_its_id_too(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
-    store.remove("r1", NOW).await.must("remove r1");
+    store.remove("r1").await.must("remove r1");
     let again = store.create(&NewRun::new("r1", json!(null), NOW)).await;
     refused!("create r1 again", again, StoreError::Taken { run } if run == "r1");
 }

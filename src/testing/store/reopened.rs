@@ -6,10 +6,12 @@ use serde_json::json;
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{LONG, Must, assert_stored, claim, commit, create, everything, load, mail, release, yes};
+use super::puts::{
+    LONG, Must, assert_stored, claim, commit, create, everything, load, mail, of, of_any, release, span, yes,
+};
 use super::world::{NOW, one, questions};
 use crate::agent::keys::Scope;
-use crate::store::{Claim, NewRun, Release, StoreError, ValueRow};
+use crate::store::{NewRun, Release, StoreError, ValueRow};
 
 pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench: &dyn Bench) {
     // Each operation by a handle that is dropped behind it; what it did is looked at by another.
@@ -17,11 +19,11 @@ pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench:
     let new = NewRun::new("r1", json!({ "a": 1 }), NOW).titled("tidy up");
     bench.store().await.create(&new).await.must("create");
     assert_eq!(load(&*bench.store().await, "r1").await.info.title, "tidy up", "the run that was created");
-    let claim = Claim::of("r1", "ann", NOW, NOW + 10);
+    let claim = of(bench, "r1", "ann", NOW, NOW + 10);
     let lease = bench.store().await.claim(&claim).await.must("claim").must("claim");
-    bench.store().await.renew(&lease, LONG).await.must("renew");
+    bench.store().await.renew(&lease, span(bench, LONG)).await.must("renew");
     let holder = load(&*bench.store().await, "r1").await.info.holder.must("who has it");
-    assert_eq!((&*holder.name, holder.until_ms), ("ann", LONG), "the lease that was renewed");
+    assert_eq!((&*holder.name, holder.left), ("ann", span(bench, LONG)), "the lease that was renewed");
     for (one, stored) in played.commits().zip(played.stored()) {
         commit(&*bench.store().await, &lease, one).await;
         let loaded = load(&*bench.store().await, "r1").await;
@@ -37,16 +39,25 @@ pub(super) async fn what_was_acknowledged_is_there_when_it_is_opened_anew(bench:
         commit(&*bench.store().await, &lease, &played.commit(new + 1)).await;
     }
     assert_stored(&*bench.store().await, played.state(), "with the decision that was taken").await;
-    bench.store().await.release(&lease, &Release::put_off(NOW + 7, "away")).await.must("release");
+    bench
+        .store()
+        .await
+        .release(&lease, &Release::put_off(span(bench, NOW + 7), "away"))
+        .await
+        .must("release");
     let info = load(&*bench.store().await, "r1").await.info;
-    assert_eq!((info.holder, info.not_before_ms), (None, Some(NOW + 7)), "the run that was given back");
-    let next = Claim::any("bob", NOW + 7, LONG);
+    assert_eq!(
+        (info.holder, info.put_off),
+        (None, Some(span(bench, NOW + 7))),
+        "the run that was given back"
+    );
+    let next = of_any(bench, "bob", NOW + 7, LONG);
     let next = bench.store().await.claim(&next).await.must("claim").must("claim any");
     assert_eq!(next.fence, lease.fence + 1, "fences grow across handles");
     release(&*bench.store().await, &next).await;
     let again = bench.store().await.create(&new).await;
     assert!(matches!(again, Err(StoreError::Taken { .. })), "create again: expected Taken, got {again:?}");
-    assert!(bench.store().await.remove("r1", NOW).await.must("remove"), "the run was there");
+    assert!(bench.store().await.remove("r1").await.must("remove"), "the run was there");
     let gone = bench.store().await.load("r1").await;
     assert!(matches!(gone, Err(StoreError::NoRun { .. })), "what was removed: expected NoRun, got {gone:?}");
 }

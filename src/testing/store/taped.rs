@@ -5,12 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
+use crate::clock::Clock;
 use crate::store::{Commit, Lease, MemoryStore, RunStore, StoreError, Wrapper};
 
 /// A store in memory that keeps each commit: runs of any agent, driven as ever, whose commits are then given to another
 /// store. Only drivers make commits; for runs of a script, [`Played`](super::Played) is a driver already.
 ///
 /// ```
+/// use std::time::Duration;
 /// use runstate::store::{Claim, NewRun, RunStore, StoreError};
 /// use runstate::testing::store::{Played, Taped};
 ///
@@ -18,7 +20,7 @@ use crate::store::{Commit, Lease, MemoryStore, RunStore, StoreError, Wrapper};
 /// # runtime.block_on(async {
 /// let taped = Taped::default();
 /// taped.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
-/// let lease = taped.claim(&Claim::of("r1", "me", 0, 1_000)).await?.unwrap();
+/// let lease = taped.claim(&Claim::of("r1", "me", Duration::from_secs(1))).await?.unwrap();
 /// let played = Played::new("r1", &[]).await;
 /// for commit in played.commits() {
 ///     taped.commit(&lease, commit).await?;
@@ -41,6 +43,11 @@ pub struct Taped {
 }
 
 impl Taped {
+    /// An empty store, by that clock.
+    pub fn with_clock(clock: impl Clock + 'static) -> Self {
+        Taped { store: MemoryStore::with_clock(clock), kept: Mutex::default() }
+    }
+
     /// The commits of a run, in order: those that were made, each once. One that was given
     /// [again](Commit::again) is in the place of the first. None of a run that is not there, or was removed.
     pub fn commits(&self, run: &str) -> Vec<Commit> {
@@ -65,8 +72,8 @@ impl Wrapper for Taped {
         Ok(())
     }
 
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
-        let was_there = self.store.remove(run, now_ms).await?;
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
+        let was_there = self.store.remove(run).await?;
         self.kept().remove(run);
         Ok(was_there)
     }

@@ -5,11 +5,11 @@ use serde_json::json;
 use super::Bench;
 use super::played::Played;
 use super::puts::{
-    LONG, Must, approvals, assert_stored, at_rest, claim, commit, create, load, mail, put, put_waiting,
-    release, restored, trace, yes,
+    LONG, Must, approvals, assert_stored, at_rest, claim, commit, create, load, mail, of, put, put_waiting,
+    release, restored, span, trace, yes,
 };
 use super::world::{NOW, one, turn};
-use crate::store::{About, Claim, NewRun, Release};
+use crate::store::{About, NewRun, Release};
 
 const ODD: [&str; 16] = [
     "",
@@ -58,7 +58,7 @@ pub(super) async fn odd_ids_are_kept_apart(bench: &dyn Bench) {
         assert_eq!(load(&*store, id).await.info.title, format!("title of {id}"), "the title of {id:?}");
     }
     for (removed, id) in ids.iter().enumerate() {
-        assert!(store.remove(id, NOW).await.must(format_args!("remove {id:?}")), "{id:?} was there");
+        assert!(store.remove(id).await.must(format_args!("remove {id:?}")), "{id:?} was there");
         let left = super::puts::runs(&*store).await.len();
         assert_eq!(left, ids.len() - removed - 1, "runs that are left, once {id:?} was removed");
     }
@@ -70,7 +70,7 @@ pub(super) async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
         let run = format!("r{number}");
         let new = NewRun::new(&*run, json!({ text: text }), NOW).titled(text);
         store.create(&new).await.must(format_args!("create with {text:?}"));
-        let lease = store.claim(&Claim::of(&*run, text, NOW, LONG)).await.must("claim").must("claim");
+        let lease = store.claim(&of(bench, &*run, text, NOW, LONG)).await.must("claim").must("claim");
         store.cancel(&run, text).await.must(format_args!("cancel because of {text:?}"));
         let loaded = load(&*store, &run).await;
         assert_eq!(loaded.info.title, text, "the title");
@@ -81,7 +81,7 @@ pub(super) async fn odd_texts_come_back_as_they_were(bench: &dyn Bench) {
             Some(text),
             "the reason of the wish to cancel"
         );
-        store.release(&lease, &Release::put_off(NOW, text)).await.must("release");
+        store.release(&lease, &Release::put_off(span(bench, NOW), text)).await.must("release");
         assert_eq!(load(&*store, &run).await.info.problem.as_deref(), Some(text), "the problem");
     }
     let calls = ODD.into_iter().filter(|id| !id.is_empty());

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::Bench;
 use super::played::Played;
-use super::puts::{LONG, Must, create, refused};
+use super::puts::{LONG, Must, create, of, refused, span};
 use super::world::NOW;
 use crate::decision::{Decision, DecisionAction};
-use crate::store::{About, ApprovalQuery, Claim, Lease, Posted, Release, StoreError};
+use crate::store::{About, ApprovalQuery, Lease, Posted, Release, StoreError};
 
 pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -16,9 +16,9 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
         let lease = Lease::new(id, 1);
         let what = |verb: &str| format!("{verb} {id:?}");
         refused!(what("load"), store.load(id).await, StoreError::NoRun { run } if run == id);
-        let claim = store.claim(&Claim::of(id, "w", NOW, LONG)).await;
+        let claim = store.claim(&of(bench, id, "w", NOW, LONG)).await;
         refused!(what("claim"), claim, StoreError::NoRun { run } if run == id);
-        refused!(what("renew"), store.renew(&lease, LONG).await, StoreError::NoRun { run } if run == id);
+        refused!(what("renew"), store.renew(&lease, span(bench, LONG)).await, StoreError::NoRun { run } if run == id);
         let commit = Played::new(id, &[]).await.commit(1);
         let commit = store.commit(&lease, &commit).await;
         refused!(what("commit"), commit, StoreError::NoRun { run } if run == id);
@@ -29,7 +29,7 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
         refused!(what("mail of"), store.mail(id).await, StoreError::NoRun { run } if run == id);
         refused!(what("trace of"), store.trace(id, 0, 1).await, StoreError::NoRun { run } if run == id);
         store.release(&lease, &Release::clean()).await.must(what("release"));
-        assert!(!store.remove(id, NOW).await.must(what("remove")), "{id:?} was not there");
+        assert!(!store.remove(id).await.must(what("remove")), "{id:?} was not there");
         let of = ApprovalQuery::new(About::Run(id.to_owned()), 10);
         assert_eq!(store.approvals(&of).await.must(what("approvals of")), [], "calls of {id:?} that wait");
     }
@@ -73,8 +73,8 @@ pub(super) async fn what_was_refused_is_no_news(bench: &dyn Bench) {
     const QUIET: Duration = Duration::from_millis(250);
     let store = bench.store().await;
     create(&*store, "r1").await;
-    let old = store.claim(&Claim::of("r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
-    store.claim(&Claim::of("r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
+    let old = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
+    store.claim(&of(bench, "r1", "bob", NOW + 10, LONG)).await.must("claim").must("claim");
     let mut told = Vec::new();
     for _ in 0..TIMES {
         let mut before = store.news(0, QUIET).await.must("news");

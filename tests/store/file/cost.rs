@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::super::times::{clock, of};
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
-use runstate::store::{Claim, FileStore, NewRun, RunStore};
+use runstate::store::{FileStore, NewRun, RunStore};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
@@ -105,9 +106,11 @@ async fn a_commit_costs_the_same_however_long_the_run_is() {
     };
     let played = Played::new("r1", &(0..STEPS).map(step).collect::<Vec<_>>()).await;
     let counts = Arc::new(Counts::default());
-    let store = FileStore::on(Arc::new(Counting(SimDisk::new(), Arc::clone(&counts))), "/store").unwrap();
+    let store = FileStore::on(Arc::new(Counting(SimDisk::new(), Arc::clone(&counts))), "/store")
+        .unwrap()
+        .with_clock(clock());
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     let mut of_step = vec![[0; 3]; STEPS + 2];
     for commit in played.commits() {
         let before = counts.now();

@@ -9,6 +9,12 @@ use runstate::store::{FileStore, NewRun, RunStore, StoreError};
 
 use super::on;
 use super::story::{Known, Story};
+use crate::store::times::clock;
+
+/// The store on that disk, by the clock of the test.
+fn opened(disk: &SimDisk) -> Result<FileStore, StoreError> {
+    FileStore::on(Arc::new(disk.clone()), Path::new("/store")).map(|store| store.with_clock(clock()))
+}
 
 /// The survivals to try at the operation of that number: three of eight, in turn. With `STORE_SEEDS` in the environment it is all
 /// of them at each, and as many with a coin; with 4 that is all eight, which takes some 40 seconds of computing.
@@ -57,7 +63,7 @@ async fn crash_at(story: &Story, crash: Crash, survives: Survives, told: &mut To
     let disk = SimDisk::new();
     disk.crash_at(crash);
     let mut known = Known::default();
-    if let Ok(store) = FileStore::on(Arc::new(disk.clone()), Path::new("/store")) {
+    if let Ok(store) = opened(&disk) {
         let cut_off = story.live(&store, &mut known, false).await;
         assert!(
             matches!(cut_off, Err(StoreError::Failed(_) | StoreError::Unavailable(_))),
@@ -81,7 +87,7 @@ async fn crash_at(story: &Story, crash: Crash, survives: Survives, told: &mut To
     told.repairs += store.repairs().len();
     assert_logs_are_whole(&disk, story);
 
-    assert!(store.remove("r1", u64::MAX).await.unwrap());
+    assert!(store.remove("r1").await.unwrap());
     assert!(disk.files().iter().all(|(path, _)| !path.contains("/runs/")), "{what}: {:?}", disk.files());
 }
 
@@ -103,16 +109,16 @@ async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
     let mut known = Known::default();
     story.live(&on(&before), &mut known, false).await.unwrap();
     let whole = before.fork();
-    on(&whole).remove("r1", u64::MAX).await.unwrap();
+    on(&whole).remove("r1").await.unwrap();
     let (mut there, mut gone, mut cleared) = (0, 0, 0);
     for number in before.operations()..=whole.operations() {
         for survives in Survives::cases(3) {
             let what = format!("{number}, {survives:?}");
             let disk = before.fork();
             disk.crash_at(Crash::Before(number));
-            let store = FileStore::on(Arc::new(disk.clone()), Path::new("/store"));
+            let store = opened(&disk);
             let removed = match &store {
-                Ok(store) => store.remove("r1", u64::MAX).await.is_ok(),
+                Ok(store) => store.remove("r1").await.is_ok(),
                 Err(_) => false,
             };
             disk.restart(survives);
@@ -128,7 +134,7 @@ async fn a_crash_while_a_run_is_removed_leaves_it_whole_or_takes_it_away() {
             cleared += usize::from(known.is_removed && !of_runs(&disk).is_empty());
             assert_eq!(store.damaged().await.unwrap(), [], "{what}");
             assert!(!known.is_removed || of_runs(&disk).is_empty(), "{what}: {:?}", of_runs(&disk));
-            store.remove("r1", u64::MAX).await.unwrap();
+            store.remove("r1").await.unwrap();
             assert_eq!(of_runs(&disk), [""; 0], "{what}");
             // Its id is given, whenever the crash came.
             let again = on(&disk).create(&NewRun::new("r1", serde_json::Value::Null, 5)).await;
@@ -156,7 +162,7 @@ async fn a_removal_that_was_not_durable_is_finished_whole() {
         let disk = lived.fork();
         let store = on(&disk);
         disk.fail_at(disk.operations() + number, ErrorKind::Other);
-        let removed = store.remove("r1", u64::MAX).await;
+        let removed = store.remove("r1").await;
         if let Err(StoreError::Unavailable(_)) = removed {
             break disk;
         }
@@ -173,7 +179,7 @@ async fn a_removal_that_was_not_durable_is_finished_whole() {
         for survives in Survives::cases(9) {
             let disk = begun.fork();
             disk.crash_at(Crash::Before(number));
-            if let Ok(store) = FileStore::on(Arc::new(disk.clone()), Path::new("/store")) {
+            if let Ok(store) = opened(&disk) {
                 store.damaged().await.ok();
             }
             disk.restart(survives);
@@ -206,7 +212,7 @@ async fn a_disk_that_is_full_is_told_and_loses_nothing() {
         let disk = SimDisk::new();
         disk.fail_at(number, kind);
         let mut known = Known::default();
-        let Ok(store) = FileStore::on(Arc::new(disk.clone()), Path::new("/store")) else {
+        let Ok(store) = opened(&disk) else {
             story.live(&on(&disk), &mut known, false).await.unwrap();
             continue;
         };

@@ -5,11 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use runstate::files::{Disk, Open, SimDisk};
-use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
-};
+use runstate::store::{About, ApprovalQuery, FileStore, NewRun, Release, RunQuery, RunStore, StoreError};
 use serde_json::json;
 
+use super::super::times::{any, at, of, span};
 use super::on;
 use super::story::{Known, Story};
 
@@ -29,7 +28,7 @@ fn run_file(disk: &SimDisk, name: &str) -> std::path::PathBuf {
 
 /// Does everything with a run that is damaged, by its name. Gives what was said.
 async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, Result<(), StoreError>)> {
-    let claim = Claim::of("r1", "w", 1 << 51, 1 << 52);
+    let claim = of("r1", "w", 1 << 51, 1 << 52);
     let lease = runstate::store::Lease::new("r1", 2);
     let decision = story.commits.iter().flat_map(|commit| &commit.decisions).next().unwrap();
     let mut next = story.commits.last().unwrap().clone();
@@ -45,11 +44,11 @@ async fn do_everything(story: &Story, store: &FileStore) -> Vec<(&'static str, R
         }),
         ("create", store.create(&NewRun::new("r1", json!(0), 0)).await.map(drop)),
         ("commit", store.commit(&lease, &next).await.map(drop)),
-        ("renew", store.renew(&lease, 1 << 53).await.map(drop)),
+        ("renew", store.renew(&lease, span(1 << 53)).await.map(drop)),
         ("release", store.release(&lease, &Release::clean()).await.map(drop)),
         ("cancel", store.cancel("r1", "why").await.map(drop)),
         ("claim", store.claim(&claim).await.map(drop)),
-        ("remove", store.remove("r1", u64::MAX).await.map(drop)),
+        ("remove", store.remove("r1").await.map(drop)),
     ]
 }
 
@@ -97,8 +96,9 @@ async fn a_damaged_state_is_told_and_left_alone() {
         assert!(told[0].what.contains("state.json") && told[0].what.contains(said), "{told:?}");
         assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap(), []);
         assert_eq!(store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap(), []);
-        assert_eq!(store.due(u64::MAX, 10).await.unwrap(), []);
-        assert_eq!(store.claim(&Claim::any("w", 1 << 51, 1 << 52)).await.unwrap(), None);
+        at(u64::MAX);
+        assert_eq!(store.due(10).await.unwrap(), []);
+        assert_eq!(store.claim(&any("w", 1 << 51, 1 << 52)).await.unwrap(), None);
         assert_eq!(disk.files(), files, "{said}: nothing was changed");
     }
 }
@@ -153,7 +153,7 @@ async fn a_torn_last_line_is_cut_and_reported() {
     let (story, disk) = (Story::new().await, SimDisk::new());
     let store = on(&disk);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     let (last, first) = story.commits.split_last().unwrap();
     for commit in first {
         store.commit(&lease, commit).await.unwrap();
@@ -216,7 +216,7 @@ async fn lines_on_their_way_into_the_logs_count() {
     let (story, disk) = (Story::long().await, SimDisk::new());
     let store = on(&disk);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     let trace_in_the_log = || {
         let log = disk.read(&run_file(&disk, "trace.jsonl"), u64::MAX).unwrap();
         std::str::from_utf8(&log).unwrap().lines().count()
@@ -251,7 +251,7 @@ async fn a_run_that_is_given_back_has_all_its_lines_in_the_logs() {
     let (story, disk) = (Story::new().await, SimDisk::new());
     let store = on(&disk);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     store.commit(&lease, &story.commits[0]).await.unwrap();
     let log = run_file(&disk, "trace.jsonl");
     assert_eq!(disk.read(&log, u64::MAX).unwrap(), b"");
@@ -270,7 +270,7 @@ async fn a_repair_is_told_when_it_is_made() {
     let (story, before) = (Story::new().await, SimDisk::new());
     let store = on(&before);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     store.commit(&lease, &story.commits[0]).await.unwrap();
     let log = run_file(&before, "trace.jsonl");
     before.open(&log, Open::Append).unwrap().write(b"torn").unwrap();
@@ -304,25 +304,25 @@ async fn a_run_with_a_log_that_the_system_refuses_can_be_given_back() {
     let (story, disk) = (Story::new().await, SimDisk::new());
     let store = on(&disk);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     store.commit(&lease, &story.commits[0]).await.unwrap();
     let log = run_file(&disk, "messages.jsonl");
     disk.remove(&log).unwrap();
     disk.create_folder(&log).unwrap();
-    store.release(&lease, &Release::put_off(7, "it cannot be read")).await.unwrap();
+    store.release(&lease, &Release::put_off(span(7), "it cannot be read")).await.unwrap();
     let info = store.runs(&RunQuery::all(1)).await.unwrap().remove(0);
     assert_eq!(
-        (info.problem.as_deref(), info.not_before_ms, info.holder),
-        (Some("it cannot be read"), Some(7), None)
+        (info.problem.as_deref(), info.put_off, info.holder),
+        (Some("it cannot be read"), Some(span(7)), None)
     );
     disk.remove_folder(&log).unwrap();
     assert_eq!(store.load("r1").await.unwrap().stored.as_ref(), Some(&story.stored[0]));
-    let lease = store.claim(&Claim::of("r1", "w", 7, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 7, 10)).await.unwrap().unwrap();
     store.release(&lease, &Release::clean()).await.unwrap();
     assert_eq!(store.load("r1").await.unwrap().stored.as_ref(), Some(&story.stored[0]));
 
     // What is the matter with the whole disk is told: nothing can be noted there.
-    let lease = store.claim(&Claim::of("r1", "w", 10, 20)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 10, 20)).await.unwrap().unwrap();
     store.commit(&lease, &story.commits[1]).await.unwrap();
     disk.fail_at(disk.operations(), ErrorKind::StorageFull);
     let refused = store.release(&lease, &Release::clean()).await;
@@ -335,7 +335,7 @@ async fn a_run_with_a_damaged_log_can_be_given_back() {
     let (story, disk) = (Story::long().await, SimDisk::new());
     let store = on(&disk);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     let log = run_file(&disk, "trace.jsonl");
     let length = || disk.read(&log, u64::MAX).unwrap().len();
     let mut commits = story.commits.iter();
@@ -345,11 +345,11 @@ async fn a_run_with_a_damaged_log_can_be_given_back() {
     store.commit(&lease, commits.next().unwrap()).await.unwrap();
     let whole = disk.read(&log, u64::MAX).unwrap();
     put(&disk, &log, &whole[..whole.len() - 5]);
-    store.release(&lease, &Release::put_off(7, "it is damaged")).await.unwrap();
+    store.release(&lease, &Release::put_off(span(7), "it is damaged")).await.unwrap();
     let info = store.runs(&RunQuery::all(1)).await.unwrap().remove(0);
     assert_eq!(
-        (info.problem.as_deref(), info.not_before_ms, info.holder),
-        (Some("it is damaged"), Some(7), None)
+        (info.problem.as_deref(), info.put_off, info.holder),
+        (Some("it is damaged"), Some(span(7)), None)
     );
     put(&disk, &log, &whole);
     let made = usize::try_from(info.version).unwrap();

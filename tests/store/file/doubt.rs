@@ -5,10 +5,11 @@ use std::io::ErrorKind;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, SimDisk, Survives};
 use runstate::store::{
-    About, ApprovalQuery, Claim, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError,
+    About, ApprovalQuery, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError,
 };
 use serde_json::json;
 
+use super::super::times::{any, of, span};
 use super::on;
 use super::others::{fill, parked};
 
@@ -31,7 +32,7 @@ async fn filled() -> (SimDisk, Lease) {
     let store = on(&disk);
     fill(&store).await;
     store.create(&NewRun::new("held", json!(0), 5)).await.unwrap();
-    let lease = store.claim(&Claim::of("held", "w", 0, 1_000)).await.unwrap().unwrap();
+    let lease = store.claim(&of("held", "w", 0, 1_000)).await.unwrap().unwrap();
     (disk, lease)
 }
 
@@ -39,9 +40,9 @@ async fn does(store: &FileStore, what: &str, lease: &Lease) -> Result<(), StoreE
     let run = run_of(what);
     match what {
         "create" => store.create(&NewRun::new(run, json!(0), 9)).await,
-        "claim" => store.claim(&Claim::of(run, "me", 20, 30)).await.map(drop),
-        "claim any" => store.claim(&Claim::any("me", 20, 30)).await.map(drop),
-        "renew" => store.renew(lease, 2_000).await,
+        "claim" => store.claim(&of(run, "me", 20, 30)).await.map(drop),
+        "claim any" => store.claim(&any("me", 20, 30)).await.map(drop),
+        "renew" => store.renew(lease, span(2_000)).await,
         "commit" => store.commit(lease, &parked(run).await[0]).await,
         "post" => {
             let waits = store.approvals(&ApprovalQuery::new(About::Run(run.to_owned()), 1)).await?.remove(0);
@@ -50,8 +51,8 @@ async fn does(store: &FileStore, what: &str, lease: &Lease) -> Result<(), StoreE
             store.post(&decision).await.map(drop)
         }
         "cancel" => store.cancel(run, "why").await.map(drop),
-        "release" => store.release(lease, &Release::put_off(5_000, "why")).await,
-        "remove" => store.remove(run, 99).await.map(drop),
+        "release" => store.release(lease, &Release::put_off(span(5_000), "why")).await,
+        "remove" => store.remove(run).await.map(drop),
         other => panic!("{other}"),
     }
 }
@@ -179,7 +180,7 @@ async fn one_run_in_doubt_keeps_no_other() {
     let last = operations(&before, "claim any", &lease).await - 1;
     let (disk, store) = forked(&before);
     disk.fail_at(disk.operations() + last, ErrorKind::PermissionDenied);
-    let claimed = store.claim(&Claim::any("me", 20, 30)).await.unwrap().unwrap();
+    let claimed = store.claim(&any("me", 20, 30)).await.unwrap().unwrap();
     assert_eq!(claimed.run, "next");
     let told = store.damaged().await.unwrap();
     assert_eq!(told.len(), 1, "{told:?}");

@@ -1,8 +1,9 @@
 //! What a person sees who looks into the folder of a run.
 
 use runstate::files::{Disk, SimDisk};
-use runstate::store::{Claim, NewRun, RunStore};
+use runstate::store::{NewRun, RunStore};
 
+use super::super::times::of;
 use super::on;
 use super::story::{Known, Story};
 
@@ -26,7 +27,7 @@ async fn logs_have_what_is_given_again_once() {
     let (story, disk) = (Story::new().await, SimDisk::new());
     let store = on(&disk);
     store.create(&NewRun::new("r1", serde_json::json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     for commit in &story.commits {
         store.commit(&lease, commit).await.unwrap();
         let mut again = commit.clone();

@@ -4,8 +4,13 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use runstate::clock::SetClock;
+
 /// A folder that is not there yet, and that is removed in the end.
-pub(in crate::store) struct Folder(PathBuf);
+pub(in crate::store) struct Folder {
+    path: PathBuf,
+    pub(in crate::store) clock: SetClock,
+}
 
 impl Folder {
     pub(in crate::store) fn new() -> Self {
@@ -14,7 +19,7 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("runstate-store-{}-{number}", std::process::id()));
         // A process of that number may have been killed.
         std::fs::remove_dir_all(&path).ok();
-        Folder(path)
+        Folder { path, clock: SetClock::default() }
     }
 }
 
@@ -22,12 +27,12 @@ impl Deref for Folder {
     type Target = Path;
 
     fn deref(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).ok();
+        std::fs::remove_dir_all(&self.path).ok();
     }
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
 use runstate::store::{
-    About, ApprovalQuery, Claim, Damage, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
-    lapse_due, lapse_run,
+    About, ApprovalQuery, Damage, FileStore, NewRun, Release, RunQuery, RunStore, StoreError, lapse_due,
+    lapse_run,
 };
 use serde_json::json;
 
+use super::super::times::{any, at, clock, of};
 use super::on;
 use super::others::{fill, listed};
 use super::story::{Known, Story};
@@ -56,12 +57,14 @@ async fn a_store_that_may_not_be_written_can_be_read() {
         let (story, disk) = (Story::long().await, SimDisk::new());
         let mut known = Known::default();
         story.live(&on(&disk), &mut known, false).await.unwrap();
-        let store = FileStore::on(Arc::new(ReadOnly(disk.clone(), kind)), "/store").unwrap();
+        let store =
+            FileStore::on(Arc::new(ReadOnly(disk.clone(), kind)), "/store").unwrap().with_clock(clock());
         story.judge(&store, &known).await;
 
         let disk = SimDisk::new();
         fill(&on(&disk)).await;
-        let store = FileStore::on(Arc::new(ReadOnly(disk.clone(), kind)), "/store").unwrap();
+        let store =
+            FileStore::on(Arc::new(ReadOnly(disk.clone(), kind)), "/store").unwrap().with_clock(clock());
         let (names, told) = listed(&store).await;
         assert!(names.contains(&"r2/a".to_owned()) && names.contains(&"due r3/b".to_owned()), "{names:?}");
         assert_eq!(told, []);
@@ -72,12 +75,13 @@ async fn a_store_that_may_not_be_written_can_be_read() {
         let waits = store.approvals(&approvals).await.unwrap().remove(0);
         let mut decision = Decision::new("d", waits.suspension.id, DecisionAction::Resume);
         (decision.run_id, decision.call) = (waits.run, waits.call);
+        at(70);
         for (what, refused) in [
             ("create", store.create(&NewRun::new("other", json!(0), 0)).await),
-            ("claim", store.claim(&Claim::of("r2", "w", 50, 60)).await.map(drop)),
+            ("claim", store.claim(&of("r2", "w", 70, 70)).await.map(drop)),
             ("post", store.post(&decision).await.map(drop)),
             ("cancel", store.cancel("r2", "why").await.map(drop)),
-            ("remove", store.remove("r2", 99).await.map(drop)),
+            ("remove", store.remove("r2").await.map(drop)),
             ("lapse", lapse_run(&store, "r2", 70).await),
         ] {
             let Err(StoreError::Failed(error)) = refused else { panic!("{what}: {refused:?}") };
@@ -123,21 +127,22 @@ async fn a_run_that_may_not_be_written_is_told_and_the_others_go_on() {
             assert!(what.contains(folder.file_name().unwrap().to_str().unwrap()), "{what}");
             assert!(help.contains("can read and write it"), "{help}");
         };
+        at(70);
         let lapsed = lapse_due(&store, 70, 10).await.unwrap();
         tells(&lapsed.damaged);
         assert_eq!(store.mail("r3").await.unwrap().decisions.len(), 2, "the calls of others lapse");
 
         let mut claimed = Vec::new();
-        while let Some(lease) = store.claim(&Claim::any("w", 80, 90)).await.unwrap() {
+        while let Some(lease) = store.claim(&any("w", 80, 90)).await.unwrap() {
             claimed.push(lease.run);
         }
         assert_eq!(claimed, ["new", "last", "r2", "r3"]);
         tells(&store.damaged().await.unwrap());
-        let refused = store.claim(&Claim::of("r1", "w", 80, 90)).await;
+        let refused = store.claim(&of("r1", "w", 80, 90)).await;
         assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
 
         disk.remove_folder(&forbidden).unwrap();
-        let lease = store.claim(&Claim::any("w", 80, 90)).await.unwrap().unwrap();
+        let lease = store.claim(&any("w", 80, 90)).await.unwrap().unwrap();
         assert_eq!(lease.run, "r1");
         store.release(&lease, &Release::clean()).await.unwrap();
         assert_eq!(store.damaged().await.unwrap(), []);

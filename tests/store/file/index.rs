@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use runstate::files::{Disk, DiskFile, Open, SimDisk, Stamp};
-use runstate::store::{About, ApprovalQuery, Claim, FileStore, Lease, NewRun, Release, RunQuery, RunStore};
+use runstate::store::{About, ApprovalQuery, FileStore, Lease, NewRun, Release, RunQuery, RunStore};
 use serde_json::json;
 
+use super::super::times::{any, at, clock, of};
 use super::on;
 use super::others::parked;
 
@@ -61,12 +62,12 @@ fn watched(disk: &SimDisk, has_stamps: bool) -> (FileStore, [Arc<AtomicUsize>; 2
     let (states, listings) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
     let counts = [Arc::clone(&states), Arc::clone(&listings)];
     let disk = Watched { disk: disk.clone(), has_stamps, states, listings };
-    (FileStore::on(Arc::new(disk), "/store").unwrap(), counts)
+    (FileStore::on(Arc::new(disk), "/store").unwrap().with_clock(clock()), counts)
 }
 
 async fn park(store: &FileStore, run: &str) -> Lease {
     store.create(&NewRun::new(run, json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of(run, "w", 0, 10)).await.unwrap().unwrap();
     for commit in parked(run).await {
         store.commit(&lease, &commit).await.unwrap();
     }
@@ -92,10 +93,10 @@ async fn a_list_reads_what_changed_since_the_last_one() {
         assert_eq!(list().await, (20, 1), "at first all are read");
         assert_eq!(list().await, (again, usize::from(!has_stamps)));
         other.cancel("r7", &format!("stamps: {has_stamps}")).await.unwrap();
-        other.claim(&Claim::of("r7", "x", 20, 20)).await.unwrap();
+        other.claim(&of("r7", "x", 20, 20)).await.unwrap();
         assert_eq!(list().await.0, if has_stamps { 1 } else { 20 }, "one was changed by another handle");
         if has_stamps {
-            other.remove("r0", 99).await.unwrap();
+            other.remove("r0").await.unwrap();
             park(&other, "n0").await;
             assert_eq!(list().await, (1, 1), "one is new");
             assert_eq!(list().await, (0, 0));
@@ -108,9 +109,10 @@ async fn a_list_reads_what_changed_since_the_last_one() {
 #[tokio::test]
 async fn a_handle_that_remembers_says_what_one_says_that_does_not() {
     async fn all(store: &FileStore) -> String {
+        at(200);
         let runs = store.runs(&RunQuery::all(100)).await.unwrap();
         let approvals = store.approvals(&ApprovalQuery::new(About::All, 100)).await.unwrap();
-        let due = store.due(70, 100).await.unwrap();
+        let due = store.due(100).await.unwrap();
         format!("{runs:#?} {approvals:#?} {due:#?} {:#?}", store.damaged().await.unwrap())
     }
     let mut seen = std::collections::BTreeSet::new();
@@ -135,7 +137,7 @@ async fn a_handle_that_remembers_says_what_one_says_that_does_not() {
             match what {
                 0 | 1 => drop(store.create(&NewRun::new(&*run, json!(0), draw(5))).await),
                 2 | 3 => {
-                    if let Ok(Some(lease)) = store.claim(&Claim::of(&*run, "w", 100, 90)).await {
+                    if let Ok(Some(lease)) = store.claim(&of(&*run, "w", 100, 100)).await {
                         let made = store.load(&run).await.map(|loaded| loaded.info.version);
                         let next = usize::try_from(made.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
                         if let Some(commit) = parked(&run).await.get(next) {
@@ -143,9 +145,9 @@ async fn a_handle_that_remembers_says_what_one_says_that_does_not() {
                         }
                     }
                 }
-                4 => drop(store.claim(&Claim::any("v", 100, draw(200))).await),
+                4 => drop(store.claim(&any("v", 70, draw(200))).await),
                 5 => drop(store.cancel(&run, "why").await),
-                6 => removed[place] += usize::from(matches!(store.remove(&run, 1_000).await, Ok(true))),
+                6 => removed[place] += usize::from(matches!(store.remove(&run).await, Ok(true))),
                 // By hand: damaged, mended, gone.
                 7 => {
                     let path = store.folder_of(&run).join("state.json");

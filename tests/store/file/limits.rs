@@ -4,10 +4,11 @@ use std::path::Path;
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::run::RunStatus;
-use runstate::store::{Claim, FileStore, NewRun, Release, RunStore, StoreError, TraceRow};
+use runstate::store::{FileStore, NewRun, Release, RunStore, StoreError, TraceRow};
 use runstate::testing::store::Played;
 use serde_json::json;
 
+use super::super::times::{any, of};
 use super::on;
 
 const MOST: usize = 64 << 20;
@@ -47,7 +48,7 @@ async fn a_log_has_64_mib_and_no_more() {
     let mut commits: Vec<_> = played.commits().cloned().collect();
     let last = commits.len() - 1;
     assert_eq!(commits[last].run.status, RunStatus::Done);
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     let row = |bytes: usize| {
         // With its line feed.
         let empty = json!({ "seq": 1, "x": "" }).to_string().len() + 1;
@@ -102,12 +103,12 @@ async fn a_field_of_a_later_version_is_refused_and_kept() {
     disk.open(&path, Open::Write).unwrap().write(state.as_bytes()).unwrap();
     for refused in [
         store.load("r1").await.unwrap_err(),
-        store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap_err(),
+        store.claim(&of("r1", "w", 0, 10)).await.unwrap_err(),
         store.cancel("r1", "enough").await.unwrap_err(),
     ] {
         let refused = unusable(refused);
         assert!(refused.contains("unknown field `later`") && refused.contains("a later one"), "{refused}");
     }
-    assert_eq!(store.claim(&Claim::any("w", 0, 10)).await.unwrap(), None);
+    assert_eq!(store.claim(&any("w", 0, 10)).await.unwrap(), None);
     assert_eq!(disk.read(&path, 1_000_000).unwrap(), state.as_bytes());
 }

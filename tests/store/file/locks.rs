@@ -13,6 +13,7 @@ use runstate::store::{
 };
 use serde_json::json;
 
+use super::super::times::{any, at, clock, of, span};
 use super::on;
 use super::others::parked;
 
@@ -39,7 +40,7 @@ impl Shared {
     }
 
     fn store(&self, patience: Duration) -> FileStore {
-        FileStore::on(Arc::new(self.clone()), "/store").unwrap().patience(patience)
+        FileStore::on(Arc::new(self.clone()), "/store").unwrap().with_clock(clock()).patience(patience)
     }
 
     /// From now on so many looks find the lock taken.
@@ -131,15 +132,15 @@ async fn create(store: &FileStore, run: &str, at_ms: u64) {
 /// A run whose two calls lapse at 70.
 async fn park(store: &FileStore, run: &str) {
     create(store, run, 0).await;
-    let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of(run, "w", 0, 10)).await.unwrap().unwrap();
     for commit in parked(run).await {
         store.commit(&lease, &commit).await.unwrap();
     }
     store.release(&lease, &Release::clean()).await.unwrap();
 }
 
-fn any() -> Claim {
-    Claim::any("w", 50, 60)
+fn wish() -> Claim {
+    any("w", 50, 60)
 }
 
 #[tokio::test]
@@ -151,18 +152,18 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
     let shared = Shared::of(&disk, "kept");
     let store = shared.store(Duration::from_millis(3));
     shared.take(FOR_EVER);
-    assert_eq!(store.claim(&any()).await.unwrap().unwrap().run, "r2", "the oldest of the others");
-    assert_eq!(store.claim(&any()).await.unwrap().unwrap().run, "r3");
-    assert_eq!(store.claim(&any()).await.unwrap(), None);
+    assert_eq!(store.claim(&wish()).await.unwrap().unwrap().run, "r2", "the oldest of the others");
+    assert_eq!(store.claim(&wish()).await.unwrap().unwrap().run, "r3");
+    assert_eq!(store.claim(&wish()).await.unwrap(), None);
 
-    let claim = Claim::of("kept", "w", 50, 60);
+    let claim = of("kept", "w", 50, 60);
     let lease = runstate::store::Lease::new("kept", 1);
     for (what, refused) in [
         ("claim", store.claim(&claim).await.map(drop)),
         ("cancel", store.cancel("kept", "why").await.map(drop)),
-        ("renew", store.renew(&lease, 9).await),
+        ("renew", store.renew(&lease, span(9)).await),
         ("release", store.release(&lease, &Release::clean()).await),
-        ("remove", store.remove("kept", 99).await.map(drop)),
+        ("remove", store.remove("kept").await.map(drop)),
         ("create", store.create(&NewRun::new("kept", json!(0), 0)).await),
     ] {
         let Err(StoreError::Unavailable(error)) = refused else { panic!("{what}: {refused:?}") };
@@ -177,7 +178,7 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
     assert_eq!(store.runs(&RunQuery::all(10)).await.unwrap().len(), 3);
     store.mail("kept").await.unwrap();
     store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
-    store.due(99, 10).await.unwrap();
+    store.due(10).await.unwrap();
     let told = store.damaged().await.unwrap();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].what.starts_with(shared.lock.to_str().unwrap()), "{told:?}");
@@ -185,7 +186,7 @@ async fn a_run_whose_lock_somebody_keeps_is_told_and_the_others_go_on() {
     // Its holder goes on.
     shared.take(0);
     assert_eq!(store.damaged().await.unwrap(), []);
-    assert_eq!(store.claim(&any()).await.unwrap().unwrap().run, "kept");
+    assert_eq!(store.claim(&wish()).await.unwrap().unwrap().run, "kept");
     assert!(store.cancel("kept", "why").await.unwrap());
 }
 
@@ -200,7 +201,7 @@ async fn a_lock_is_waited_for_and_one_that_was_waited_for_in_vain_is_not_again()
     assert_eq!(shared.looks(), 4);
     // It is passed over, and looked at again since there is no other.
     shared.take(3);
-    assert_eq!(store.claim(&any()).await.unwrap().unwrap().run, "r1");
+    assert_eq!(store.claim(&wish()).await.unwrap().unwrap().run, "r1");
     assert_eq!(shared.looks(), 4);
 
     let store = store.patience(Duration::from_millis(7));
@@ -224,12 +225,12 @@ fn an_operation_that_is_dropped_waits_for_no_lock() {
     runtime().block_on(create(&on(&disk), "r1", 1));
     let shared = Shared::of(&disk, "r1");
     let store = shared.store(HOURS);
-    let claim = Claim::of("r1", "w", 0, 10);
+    let claim = of("r1", "w", 0, 10);
     for by_name in [true, false] {
         shared.take(FOR_EVER);
         let runtime = runtime();
         runtime.block_on(async {
-            let (claim, any) = (claim.clone(), any());
+            let (claim, any) = (claim.clone(), wish());
             tokio::select! {
                 claimed = store.claim(if by_name { &claim } else { &any }) => panic!("{claimed:?}"),
                 () = async {
@@ -257,6 +258,7 @@ async fn the_calls_of_a_run_whose_lock_somebody_keeps_hold_up_no_others() {
     let shared = Shared::of(&disk, "kept");
     let store = shared.store(Duration::from_secs(1));
     shared.take(FOR_EVER);
+    at(70);
     let lapsed = lapse_due(&store, 70, 10).await.unwrap();
     assert_eq!(lapsed.damaged.len(), 1, "told once: {lapsed:?}");
     assert!(lapsed.damaged[0].what.starts_with(shared.lock.to_str().unwrap()), "{lapsed:?}");

@@ -61,7 +61,7 @@ async fn what_cannot_be_taken_away_of_a_removed_run_is_in_the_way_of_none() {
         let disk = disk.fork();
         let store = on(&disk);
         disk.crash_at(Crash::After(disk.operations() + number));
-        store.remove("r1", u64::MAX).await.unwrap_err();
+        store.remove("r1").await.unwrap_err();
         disk.restart(Survives::Everything);
         if disk.read(&folder.join("state.json.removed"), u64::MAX).is_ok() {
             break disk;

@@ -23,36 +23,47 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::agent::async_trait;
+use runstate::clock::SetClock;
 use runstate::files::SimDisk;
 use runstate::store::{FileStore, RunStore};
 use runstate::testing::store::Bench;
+
+use super::times::clock;
 
 pub(super) use folder::Folder;
 
 /// A store whose lock many want: on a slow disk one may have to wait for long.
 fn patient(folder: &Path) -> FileStore {
-    FileStore::open(folder).unwrap().patience(Duration::from_secs(60))
+    FileStore::open(folder).unwrap().with_clock(clock()).patience(Duration::from_secs(60))
 }
 
 #[async_trait]
 impl Bench for Folder {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::new(patient(self))
+        Arc::new(patient(self).with_clock(self.clock().clone()))
+    }
+
+    fn clock(&self) -> &SetClock {
+        &self.clock
     }
 }
 
-struct Simulated(SimDisk);
+struct Simulated(SimDisk, SetClock);
 
 #[async_trait]
 impl Bench for Simulated {
     async fn store(&self) -> Arc<dyn RunStore> {
-        Arc::new(on(&self.0))
+        Arc::new(on(&self.0).with_clock(self.1.clone()))
+    }
+
+    fn clock(&self) -> &SetClock {
+        &self.1
     }
 }
 
 /// The store on a simulated disk, as it is opened each time.
 fn on(disk: &SimDisk) -> FileStore {
-    FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap()
+    FileStore::on(Arc::new(disk.clone()), Path::new("/store")).unwrap().with_clock(clock())
 }
 
 mod on_this_machine {
@@ -60,5 +71,7 @@ mod on_this_machine {
 }
 
 mod on_a_simulated_disk {
-    runstate::store_conformance!(async { super::Simulated(runstate::files::SimDisk::new()) });
+    runstate::store_conformance!(async {
+        super::Simulated(runstate::files::SimDisk::new(), runstate::clock::SetClock::default())
+    });
 }

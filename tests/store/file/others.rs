@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    About, ApprovalQuery, Claim, Commit, Damage, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
+    About, ApprovalQuery, Commit, Damage, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
 
+use super::super::times::{any, at, clock, of};
 use super::folder::Folder;
 use super::on;
 
@@ -18,6 +19,7 @@ pub(super) async fn parked(run: &str) -> Vec<Commit> {
     let calls = ["a", "b"].map(|id| CallRequest::new(id, "ask", json!({ "path": id }))).into();
     let played = Played::new(run, &[Turn { text: String::new(), calls, ..Turn::default() }]).await;
     let mut commits: Vec<Commit> = played.commits().cloned().collect();
+    commits.iter_mut().for_each(|commit| commit.at_ms = 0);
     for waits in
         commits.iter_mut().flat_map(|commit| &mut commit.calls).filter_map(|call| call.waits.as_mut())
     {
@@ -30,7 +32,7 @@ pub(super) async fn parked(run: &str) -> Vec<Commit> {
 pub(super) async fn fill(store: &FileStore) {
     for (run, at_ms) in [("r1", 1), ("r2", 2), ("r3", 3)] {
         store.create(&NewRun::new(run, json!(0), at_ms)).await.unwrap();
-        let lease = store.claim(&Claim::of(run, "w", 0, 10)).await.unwrap().unwrap();
+        let lease = store.claim(&of(run, "w", 0, 10)).await.unwrap().unwrap();
         for commit in parked(run).await {
             store.commit(&lease, &commit).await.unwrap();
         }
@@ -43,7 +45,8 @@ pub(super) async fn fill(store: &FileStore) {
 pub(super) async fn listed(store: &FileStore) -> (Vec<String>, Vec<Damage>) {
     let runs = store.runs(&RunQuery::all(10)).await.unwrap();
     let approvals = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
-    let due = store.due(70, 10).await.unwrap();
+    at(70);
+    let due = store.due(10).await.unwrap();
     let one = store.approvals(&ApprovalQuery::new(About::Call("a".to_owned()), 10)).await.unwrap();
     let names = runs.iter().map(|run| run.id.clone());
     let names = names.chain(approvals.iter().map(|waits| format!("{}/{}", waits.run, waits.call)));
@@ -94,9 +97,9 @@ async fn a_state_that_cannot_be_read_is_told_and_the_other_runs_are_listed() {
         }
     }
     // Who can go on is claimed.
-    let lease = store.claim(&Claim::any("w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&any("w", 0, 10)).await.unwrap().unwrap();
     assert_eq!(lease.run, "new");
-    assert_eq!(store.claim(&Claim::any("w", 0, 10)).await.unwrap(), None);
+    assert_eq!(store.claim(&any("w", 0, 10)).await.unwrap(), None);
     store.release(&lease, &Release::clean()).await.unwrap();
     // Restored, it is as it was.
     put(&disk, &state, &whole);
@@ -168,7 +171,7 @@ async fn a_copy_of_a_folder_is_told() {
 #[tokio::test]
 async fn a_state_that_the_system_does_not_read_is_told() {
     let folder = Folder::new();
-    let store = FileStore::open(&*folder).unwrap();
+    let store = FileStore::open(&*folder).unwrap().with_clock(clock());
     fill(&store).await;
     let state = store.folder_of("r2").join("state.json");
     std::fs::remove_file(&state).unwrap();

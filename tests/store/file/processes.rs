@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use runstate::agent::{Incoming, Reply, Unchecked};
 use runstate::decision::DecisionAction;
-use runstate::store::{About, ApprovalQuery, Claim, Lease, NewRun, Release, RunStore, StoreError, decide};
+use runstate::store::{About, ApprovalQuery, Lease, NewRun, Release, RunStore, StoreError, decide};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
 
+use super::super::times::{any, of};
 use super::folder::Folder;
 use super::patient;
 
@@ -48,7 +49,7 @@ async fn a_part_of_another_process() {
     let store = patient(Path::new(&folder));
     match part.split_once(' ').unwrap_or((&part, "")) {
         ("claim", _) => {
-            while let Some(lease) = store.claim(&Claim::any("child", 0, 1 << 40)).await.unwrap() {
+            while let Some(lease) = store.claim(&any("child", 0, 1 << 40)).await.unwrap() {
                 println!("said: {}", lease.run);
             }
         }
@@ -64,7 +65,7 @@ async fn a_part_of_another_process() {
             }
         }
         ("overtake", _) => {
-            let lease = store.claim(&Claim::of("r1", "child", 10, 1 << 40)).await.unwrap().unwrap();
+            let lease = store.claim(&of("r1", "child", 10, 1 << 40)).await.unwrap().unwrap();
             let played = played().await;
             store.commit(&lease, &played.commits().nth(1).unwrap().clone()).await.unwrap();
             println!("said: {}", lease.fence);
@@ -104,7 +105,7 @@ async fn of_processes_that_decide_one_is_accepted_for_each_call() {
     let folder = Folder::new();
     let store = patient(&folder);
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
     for commit in played().await.commits() {
         store.commit(&lease, commit).await.unwrap();
     }
@@ -131,7 +132,7 @@ async fn who_was_paused_is_fenced_by_another_process() {
     let store: Arc<dyn RunStore> = Arc::new(patient(&folder));
     let played = played().await;
     store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
-    let lease = store.claim(&Claim::of("r1", "parent", 0, 10)).await.unwrap().unwrap();
+    let lease = store.claim(&of("r1", "parent", 0, 10)).await.unwrap().unwrap();
     let mut commits = played.commits();
     store.commit(&lease, commits.next().unwrap()).await.unwrap();
     assert_eq!(said(vec![start(&folder, "overtake")]), [["2"]]);

@@ -1,17 +1,17 @@
 //! A run that is created, driven, parked, decided and driven to its end: what is done with a store, step by step, so that
 //! it can be cut off anywhere and gone on with.
 
+use super::super::times::{of, span};
 use runstate::agent::StoredRun;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{
-    About, ApprovalQuery, Claim, Commit, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError,
-    TraceRow,
+    About, ApprovalQuery, Commit, FileStore, Lease, NewRun, Posted, Release, RunStore, StoreError, TraceRow,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};
 
-const NEVER: u64 = 1 << 50;
+const NOW: u64 = 1_000_000;
 
 fn one(id: &str, tool: &str, arguments: Value) -> Turn {
     Turn {
@@ -102,13 +102,13 @@ impl Story {
             store.cancel("r1", "not needed").await?;
             known.cancel = true;
         }
-        store.renew(&lease, NEVER + 7).await?;
+        store.renew(&lease, span(NOW + 7)).await?;
         self.commit(store, known, &lease, self.commits.len(), again).await?;
-        store.release(&lease, &Release::put_off(9, "over")).await
+        store.release(&lease, &Release::put_off(span(NOW + 19), "over")).await
     }
 
     async fn claim(&self, store: &FileStore, known: &mut Known) -> Result<Lease, StoreError> {
-        let lease = store.claim(&Claim::of("r1", "me", NEVER + 10, NEVER)).await?.unwrap();
+        let lease = store.claim(&of("r1", "me", NOW + 10, NOW + 10)).await?.unwrap();
         assert!(lease.fence > known.fence, "{lease:?} behind {known:?}");
         known.fence = lease.fence;
         Ok(lease)

@@ -5,14 +5,11 @@ use runstate::store::{About, Approval, ApprovalQuery};
 use serde_json::{Value, json};
 
 use super::page;
-use super::time::away;
-use crate::clock::unix_ms;
+use super::time::ahead;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, exact, printable};
-use crate::store::{
-    Missing, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged, waiting_to_json,
-};
+use crate::store::{Missing, StoreArgs, damaged_to_json, is_in_doubt, tell_damaged, waiting_to_json};
 
 /// List the calls that wait for a decision
 ///
@@ -46,7 +43,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    give_up_lapsed(&opened);
     if let Some(run) = &args.run {
         // One that is not there, and one for which nothing waits, are two things.
         opened.ask(opened.store.mail(run))?;
@@ -114,10 +110,15 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     }
     line(format!("  suspension  {}", suspension.id));
     line(format!("  digest      {}", short(digest)));
-    if let Some(at_ms) = suspension.expires_at_ms {
-        line(format!("  lapses      {}", away(unix_ms(), at_ms)));
+    match approval.left {
+        None => {}
+        Some(left) if left.is_zero() => line(format!("  lapses      {LAPSED}")),
+        Some(left) => line(format!("  lapses      {}", ahead(left))),
     }
 }
+
+/// What is said of a question that no decision comes in time for.
+const LAPSED: &str = "its time is over: a worker gives the call up, and so does `runstate expire`";
 
 /// As much of a digest as a person looks at.
 fn short(digest: &str) -> &str {

@@ -4,7 +4,6 @@ use runstate::run::RunStatus;
 use serde_json::json;
 
 use super::hand::{by_whom, holder};
-use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     // It may be over by the very wish, which was heard at once.
     let is_over = info.is_some_and(|info| info.status == RunStatus::Done);
     let is_accepted = is_noted || !is_over;
-    let holder = info.and_then(|info| holder(info, unix_ms())).filter(|_| !is_over);
+    let holder = info.and_then(holder).filter(|_| !is_over);
     let ended = info.and_then(|info| info.reason.as_deref());
     if args.json {
         let reply = match (is_noted, is_over) {

@@ -9,7 +9,6 @@ use super::approvals;
 use super::decision::{Replied, Said};
 use super::hand::{by_whom, holder};
 use crate::actor::actor;
-use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{self, Text};
@@ -176,7 +175,7 @@ fn goes_on(opened: &Opened, run: &str, out: &mut Output) {
         out.line(&printable(&format!("{run} is to be cancelled, and may end before the decision is taken")));
         return;
     }
-    out.line(&printable(&match holder(&loaded.info, unix_ms()) {
+    out.line(&printable(&match holder(&loaded.info) {
         Some(holder) => format!("{holder} has {run} in hand"),
         None => format!("{run} is driven on {}", by_whom(opened, run)),
     }));

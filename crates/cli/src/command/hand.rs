@@ -5,8 +5,8 @@ use runstate::store::RunInfo;
 use crate::store::{Opened, quoted};
 
 /// Who has a run in hand now: one whose lease is over has it no more.
-pub(super) fn holder(run: &RunInfo, now_ms: u64) -> Option<&str> {
-    run.holder.as_ref().filter(|holder| holder.until_ms > now_ms).map(|holder| holder.name.as_str())
+pub(super) fn holder(run: &RunInfo) -> Option<&str> {
+    run.holder.as_ref().filter(|holder| !holder.left.is_zero()).map(|holder| holder.name.as_str())
 }
 
 /// By whom one goes on that nobody has in hand.

@@ -7,6 +7,7 @@ mod decide;
 mod decision;
 mod diagram;
 mod diff;
+mod expire;
 mod governed;
 mod hand;
 mod list;
@@ -60,6 +61,7 @@ enum Command {
     Approve(decide::Approve),
     Deny(decide::Deny),
     Cancel(cancel::Args),
+    Expire(expire::Args),
     Prune(prune::Args),
     Test(test::Args),
     Check(check::Args),
@@ -87,6 +89,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Approve(args) => decide::approve(&args, out),
         Command::Deny(args) => decide::deny(&args, out),
         Command::Cancel(args) => cancel::run(&args, out),
+        Command::Expire(args) => expire::run(&args, out),
         Command::Prune(args) => prune::run(&args, out),
         Command::Test(args) => test::run(&args, out),
         Command::Check(args) => check::run(&args, out),

@@ -7,7 +7,7 @@ use runstate::run::RunStatus;
 use runstate::store::{RunInfo, RunQuery, StoreError};
 use serde_json::{Value, json};
 
-use super::time::{away, time};
+use super::time::{ahead, away, time};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -133,7 +133,7 @@ enum Became {
 impl Pruning<'_> {
     /// Removes a run and its folder. Who looks at the run now keeps it.
     fn remove(&self, run: &RunInfo) -> Result<Became, Failure> {
-        let Pruning { opened, state_dir, now_ms, ref notes } = *self;
+        let Pruning { opened, state_dir, ref notes, .. } = *self;
         // A run of another program has no folder of ours.
         let spec = match beside(opened.handle(), opened.store.load(&run.id)) {
             // Its list says that it is over; a list is not what the run is.
@@ -153,7 +153,7 @@ impl Pruning<'_> {
         // First, so that the folder is found again should this process end in between.
         let note = spec.as_ref().and_then(Spec::token);
         let note = note.map(|token| notes.write(&run.id, token)).transpose()?.flatten();
-        let became = match beside(opened.handle(), opened.store.remove(&run.id, now_ms)) {
+        let became = match beside(opened.handle(), opened.store.remove(&run.id)) {
             Ok(true) => {
                 let place = work_of(state_dir, &run.id);
                 if note.is_none() && spec.is_some() && place.exists() {
@@ -167,8 +167,8 @@ impl Pruning<'_> {
                 return Ok(Became::Removed(note.as_ref().map(settle)));
             }
             Ok(false) => Became::Nothing,
-            Err(StoreError::Held { holder, until_ms, .. }) => {
-                let over = away(now_ms, until_ms);
+            Err(StoreError::Held { holder, left, .. }) => {
+                let over = ahead(left);
                 Became::Left(format!("it is in the hands of {holder}, whose lease is over {over}"))
             }
             // It may be gone: the note stays.

@@ -4,18 +4,16 @@ use std::fmt;
 
 use clap::ValueEnum;
 use runstate::run::RunStatus;
-use runstate::store::{About, Approval, RunInfo, RunQuery};
+use runstate::store::{About, Approval, RunInfo, RunQuery, moment};
 use serde_json::{Value, json};
 
 use super::page;
-use super::time::away;
+use super::time::{ahead, away};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, printable};
-use crate::store::{
-    Missing, Opened, StoreArgs, damaged_to_json, give_up_lapsed, is_in_doubt, tell_damaged, waiting,
-};
+use crate::store::{Missing, Opened, StoreArgs, damaged_to_json, is_in_doubt, tell_damaged, waiting};
 
 /// List the runs of a store, the newest first
 #[derive(Debug, clap::Args)]
@@ -66,7 +64,6 @@ impl From<Status> for RunStatus {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    give_up_lapsed(&opened);
     let limit = usize::from(args.limit);
     let mut query = RunQuery::all(limit);
     query.status = args.status.map(RunStatus::from);
@@ -155,29 +152,28 @@ fn text(run: &RunInfo, waits: Waits, longest: usize, now_ms: u64, out: &mut Outp
     let waits = waits.to_string();
     let status = format!("{status:?}");
     let changed = away(now_ms, run.changed_at_ms);
-    let line =
-        format!("{id:<longest$}  {status:<8}{steps:>6}  {waits:<16}{changed:<11}{}", in_hand(run, now_ms));
+    let line = format!("{id:<longest$}  {status:<8}{steps:>6}  {waits:<16}{changed:<11}{}", in_hand(run));
     out.line(&printable(line.trim_end()));
-    for note in notes(run, now_ms) {
+    for note in notes(run) {
         out.line(&printable(&format!("  {note}")));
     }
 }
 
-fn in_hand(run: &RunInfo, now_ms: u64) -> String {
+fn in_hand(run: &RunInfo) -> String {
     match &run.holder {
         None => "-".to_owned(),
-        Some(holder) if holder.until_ms <= now_ms => format!("{} (its lease is over)", holder.name),
+        Some(holder) if holder.left.is_zero() => format!("{} (its lease is over)", holder.name),
         Some(holder) => holder.name.clone(),
     }
 }
 
 /// What else is to be known of a run.
-pub(super) fn notes(run: &RunInfo, now_ms: u64) -> Vec<String> {
+pub(super) fn notes(run: &RunInfo) -> Vec<String> {
     let reason = run.reason.as_ref().filter(|_| run.status == RunStatus::Done);
     // What kept it from going on does no more once it is over.
     let is_over = run.status == RunStatus::Done;
-    let put_off = run.not_before_ms.filter(|at| *at > now_ms && run.problem.is_some() && !run.is_set_aside());
-    let put_off = put_off.map(|at| format!(", tried again {}", away(now_ms, at))).unwrap_or_default();
+    let put_off = run.put_off.filter(|_| run.problem.is_some() && !run.is_set_aside());
+    let put_off = put_off.map(|left| format!(", tried again {}", ahead(left))).unwrap_or_default();
     let problem =
         run.problem.as_ref().filter(|_| !is_over).map(|problem| format!("problem: {problem}{put_off}"));
     let cancel = run.cancel.as_ref().map(|reason| format!("is to be cancelled: {reason}"));
@@ -188,7 +184,7 @@ pub(super) fn notes(run: &RunInfo, now_ms: u64) -> Vec<String> {
 /// A run for programs.
 pub(super) fn to_json(run: &RunInfo, waits: Waits, now_ms: u64) -> Value {
     let holder = run.holder.as_ref().map(|holder| {
-        json!({"name": holder.name, "until_ms": holder.until_ms, "is_over": holder.until_ms <= now_ms})
+        json!({"name": holder.name, "until_ms": moment(now_ms, holder.left), "is_over": holder.left.is_zero()})
     });
     json!({
         "run": run.id,
@@ -201,7 +197,7 @@ pub(super) fn to_json(run: &RunInfo, waits: Waits, now_ms: u64) -> Value {
         "in_doubt": waits.in_doubt,
         "decided": waits.decided,
         "holder": holder,
-        "not_before_ms": run.not_before_ms,
+        "not_before_ms": run.put_off.map(|left| moment(now_ms, left)),
         "problem": run.problem,
         "set_aside": run.is_set_aside(),
         "cancel": run.cancel,

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output::{Output, columns};
 use crate::rules::{Laws, RulesArgs, none_of};
-use crate::store::{Missing, Opened, StoreArgs, StoredTrace, give_up_lapsed_of};
+use crate::store::{Missing, Opened, StoreArgs, StoredTrace};
 
 /// Show a run of a store, or a trace: as stable text, as a timeline, as a diagram, as JSON
 ///
@@ -140,7 +140,6 @@ fn source(args: &Args) -> Result<Source, Failure> {
         return Err(no_file(missing.message()));
     }
     let opened = args.place.open(Missing::Refuse)?;
-    give_up_lapsed_of(&opened, what);
     let Some(summary) = Summary::of(&opened, what)? else {
         let none = StoreError::NoRun { run: what.clone() };
         return Err(no_file(opened.failure(&none).message()));

@@ -84,9 +84,9 @@ impl Summary {
         let mut line = |what: &str, said: String| out.line(&printable(format!("{what:<9}{said}").trim_end()));
         line("run", info.id.clone());
         line("about", cut(&info.title));
-        let hand = holder(info, now_ms).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
+        let hand = holder(info).map(|name| format!(", in the hands of {name}")).unwrap_or_default();
         line("status", format!("{:?}, steps {}, commits {}{hand}", info.status, info.steps, info.version));
-        notes(info, now_ms).into_iter().for_each(|note| line("", note));
+        notes(info).into_iter().for_each(|note| line("", note));
         if let Some(Err(why)) = &self.state {
             line("", format!("it cannot be brought back: {why}"));
         }

@@ -33,6 +33,11 @@ pub(super) fn away(now_ms: u64, at_ms: u64) -> String {
     if at_ms > now_ms { format!("in {span}") } else { format!("{span} ago") }
 }
 
+/// How long from now on something is.
+pub(super) fn ahead(left: Duration) -> String {
+    away(0, u64::try_from(left.as_millis()).unwrap_or(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Creating a run.
 
 use std::path::Path;
+use std::time::Duration;
 
 use runstate::store::{NewRun, StoreError};
 
@@ -20,7 +21,7 @@ pub(crate) struct Created {
 }
 
 /// How long a new run is kept for the process that has created it.
-const OURS_MS: u64 = 10_000;
+const OURS: Duration = Duration::from_secs(10);
 
 /// Creates a run: its folder, and its row in the store. One that is driven here no worker takes first.
 ///
@@ -81,10 +82,9 @@ fn is_put(
     let scenario = &file.scenario;
     let spec = Spec::Scenario { scenario: file.source.text.clone(), token: Some(folder.token().clone()) };
     let title = scenario.about.as_deref().unwrap_or(&scenario.message);
-    let now_ms = unix_ms();
-    let mut run = NewRun::new(folder.id(), spec.to_json()?, now_ms).titled(title);
+    let mut run = NewRun::new(folder.id(), spec.to_json()?, unix_ms()).titled(title);
     if is_driven_here {
-        run = run.put_off(now_ms + OURS_MS);
+        run = run.put_off(OURS);
     }
     match put(opened, &run) {
         Ok(()) => {

@@ -26,15 +26,15 @@ pub(super) struct Held {
     release: Release,
 }
 
-/// A lease that is over later is not waited for.
-const LONGEST_WAIT_MS: u64 = 24 * 60 * 60 * 1_000;
+/// A lease that is longer is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn too_long(run: &str, holder: &str, left_ms: u64) -> Failure {
-    let days = left_ms / LONGEST_WAIT_MS;
+fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
+    let days = left.as_secs() / LONGEST_WAIT.as_secs();
     Failure::new(format!("the run {run:?} is in the hands of {holder} for {days} d more: a lease of that length is not waited for"))
         .with_help(
-            "end that process, and it gives the run back; where no process has it, the clock of its machine was wrong, or another program \
-             has changed the store: restore the store from a backup",
+            "end that process, and it gives the run back; where no process has it, another program has changed the store: restore the store \
+             from a backup",
         )
 }
 
@@ -48,24 +48,22 @@ impl Held {
     /// # Errors
     /// A run that there is not, or that another process drives.
     pub(super) fn claim(opened: &Opened, run: &str, length: Duration) -> Result<Self, Failure> {
-        let mut held: Option<u64> = None;
+        let mut held: Option<Duration> = None;
         loop {
             let term = Term::from_now(length, &unix_clock());
-            let claim = Claim::of(run, machine::holder(), term.began_ms(), term.until_ms());
+            let claim = Claim::of(run, machine::holder(), length);
             match beside(opened.handle(), opened.store.claim(&claim)) {
                 Ok(Some(lease)) => return Ok(Held::keep(opened, lease, term)),
                 Ok(None) => {
                     return Err(Failure::new(format!("{}: the run {run:?} cannot be claimed", opened.url())));
                 }
-                Err(StoreError::Held { holder, until_ms, .. })
-                    if held.is_none_or(|held| held == until_ms) =>
-                {
-                    let left = until_ms.saturating_sub(term.began_ms());
-                    if left > LONGEST_WAIT_MS {
+                // One that is renewed has more left than before.
+                Err(StoreError::Held { holder, left, .. }) if held.is_none_or(|held| left <= held) => {
+                    if left > LONGEST_WAIT {
                         return Err(too_long(run, &holder, left));
                     }
-                    if held.replace(until_ms).is_none() {
-                        let left = left.div_ceil(1_000);
+                    if held.replace(left).is_none() {
+                        let left = left.as_millis().div_ceil(1_000);
                         complain(&printable(&format!(
                             "{run} is in the hands of {holder} for {left} s more; waiting, unless Ctrl-C ends this"
                         )));

@@ -141,7 +141,7 @@ model:
     async fn what_the_other_look_brought_is_there_until_the_run_has_taken_it() {
         let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
         store.create(&NewRun::new("r", serde_json::Value::Null, 0)).await.unwrap();
-        let lease = store.claim(&Claim::of("r", "me", 0, u64::MAX)).await.unwrap().unwrap();
+        let lease = store.claim(&Claim::of("r", "me", Duration::MAX)).await.unwrap().unwrap();
         let loaded = store.load("r").await.unwrap();
         let (scenario, recorder) = (Scenario::parse(ASKS).unwrap(), Recorder::new("r"));
         let clock = Arc::new(unix_clock());

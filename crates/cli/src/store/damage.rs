@@ -13,12 +13,12 @@ use crate::output::{complain, printable};
 /// Those of the store.
 pub(crate) fn tell_damaged(opened: &Opened) -> Result<Vec<Damage>, Failure> {
     let damaged = opened.ask(opened.store.damaged())?;
-    damaged.iter().for_each(|damage| tell(opened, damage));
+    damaged.iter().for_each(|damage| tell_damage(opened, damage));
     Ok(damaged)
 }
 
 /// Says it on standard error, unless this command has said it.
-pub(super) fn tell(opened: &Opened, damage: &Damage) {
+pub(crate) fn tell_damage(opened: &Opened, damage: &Damage) {
     if opened.is_new(damage) {
         complain(&printable(&format!("warning: {damage}")));
     }

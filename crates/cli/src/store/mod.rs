@@ -20,11 +20,9 @@ pub(crate) use again::Again;
 pub(crate) use ask::{Opened, beside};
 #[cfg(test)]
 pub(crate) use between::Between;
-pub(crate) use damage::{damaged_to_json, tell_damaged};
+pub(crate) use damage::{damaged_to_json, tell_damage, tell_damaged};
 pub(crate) use trace::StoredTrace;
-pub(crate) use waits::{
-    Named, give_up_lapsed, give_up_lapsed_of, is_in_doubt, waiting, waiting_of, waiting_to_json,
-};
+pub(crate) use waits::{Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_of, waiting_to_json};
 
 /// Where runs are.
 #[derive(Debug, Clone, clap::Args)]

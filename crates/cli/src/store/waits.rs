@@ -1,11 +1,10 @@
 //! Calls that wait for decisions.
 
 use runstate::decision::IN_DOUBT;
-use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_due, lapse_run};
+use runstate::store::{About, Approval, ApprovalQuery, StoreError, lapse_run};
 
 use serde_json::{Value, json};
 
-use super::damage::tell;
 use super::{Opened, beside};
 use crate::clock::unix_ms;
 use crate::failure::Failure;
@@ -21,7 +20,7 @@ pub(crate) fn is_in_doubt(approval: &Approval) -> bool {
 
 /// A call that waits, for programs: with its digest the very arguments can be approved that are here.
 pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
-    let Approval { run, call, tool, arguments, digest, suspension, .. } = approval;
+    let Approval { run, call, tool, arguments, digest, suspension, left, .. } = approval;
     json!({
         "run": run,
         "call": call,
@@ -30,6 +29,8 @@ pub(crate) fn waiting_to_json(approval: &Approval) -> Value {
         "digest": digest,
         "suspension": suspension,
         "in_doubt": is_in_doubt(approval),
+        "left_ms": left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+        "has_lapsed": approval.is_lapsed(),
     })
 }
 
@@ -101,33 +102,7 @@ fn pages(
     }
 }
 
-/// How many calls are given up together, and how many times one command does that before what it was asked for.
-const TOGETHER: usize = 100;
-const TIMES: usize = 20;
-
-/// Gives up calls that nobody decided in time: no process need have waited for that. Where there are very many it says that
-/// some are left; where a store cannot be written, what is in it can be read all the same; and runs that cannot be read are
-/// told, and keep theirs.
-pub(crate) fn give_up_lapsed(opened: &Opened) {
-    for time in 1..=TIMES {
-        match beside(opened.handle(), lapse_due(&*opened.store, unix_ms(), TOGETHER)) {
-            Ok(lapsed) if lapsed.has_more && time < TIMES => {}
-            Ok(lapsed) => {
-                lapsed.damaged.iter().for_each(|damage| tell(opened, damage));
-                if lapsed.has_more {
-                    complain(MORE);
-                }
-                return;
-            }
-            Err(error) => return warn(opened, &error),
-        }
-    }
-}
-
-const MORE: &str = "\
-warning: more calls lapsed than one command gives up; those that are left are shown as waiting until this is done again";
-
-/// The same, for the calls of one run.
+/// Gives up calls of a run that nobody decided in time, before it is driven. Where the store cannot be written that is told.
 pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
     match beside(opened.handle(), lapse_run(&*opened.store, run, unix_ms())) {
         // One that cannot be read says so itself.

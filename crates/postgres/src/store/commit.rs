@@ -11,6 +11,7 @@ use super::sql::Sql;
 use super::{Answer, load};
 use crate::pool::Connections;
 use crate::text::{Key, int, text};
+use crate::time::span;
 
 /// Fence, version and all rows go to the server in one statement, which is one transaction: a commit is one round trip.
 pub(super) async fn commit(
@@ -140,7 +141,7 @@ impl<'a> Columns<'a> {
         for call in calls.into_values() {
             columns.calls.add(call);
             if let Some(waits) = &call.waits {
-                columns.waits.add(columns.run.long.clone(), call, waits)?;
+                columns.waits.add(columns.run.long.clone(), call, waits, commit.at_ms)?;
             }
         }
         for decision in decisions.into_values() {
@@ -235,7 +236,13 @@ impl<'a> Calls<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    fn add(&mut self, run: Option<Text<'a>>, call: &'a CallRow, waits: &'a Waits) -> Result<(), StoreError> {
+    fn add(
+        &mut self,
+        run: Option<Text<'a>>,
+        call: &'a CallRow,
+        waits: &'a Waits,
+        at_ms: u64,
+    ) -> Result<(), StoreError> {
         let Key { key, long } = Key::of(&call.name);
         self.calls.push(key);
         self.long_runs.push(run);
@@ -246,7 +253,9 @@ impl<'a> Waiting<'a> {
         self.jsons.push(serde_json::to_string(&waits.suspension).map_err(StoreError::failed)?);
         self.arguments.push(&waits.arguments);
         self.digests.push(&waits.digest);
-        self.expiries.push(waits.suspension.expires_at_ms.map(int));
+        // So long from now on is less than nothing, where a date is more.
+        let left = waits.left_at(at_ms).map(|left| -1 - span(left));
+        self.expiries.push(left.or(waits.suspension.expires_at_ms.map(int)));
         Ok(())
     }
 }

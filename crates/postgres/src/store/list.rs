@@ -10,7 +10,8 @@ use super::sql::Sql;
 use super::{limit_of, load};
 use crate::error::damaged;
 use crate::pool::Connections;
-use crate::text::{Key, int, nat, untext};
+use crate::text::{Key, int, untext};
+use crate::time::left_until;
 
 /// Conditions and their parameters, numbered in the order in which they are added.
 #[derive(Default)]
@@ -109,7 +110,9 @@ fn approval(row: &Row) -> Result<Approval, StoreError> {
     let arguments = runstate::json::from_str(row.get(5))
         .map_err(|error| damaged(format_args!("approvals.arguments: {error}")))?;
     let (run, call, tool) = (untext(row.get(2)), untext(row.get(3)), untext(row.get(4)));
-    Ok(Approval::new(run, call, tool, arguments, suspension(row.get(6))?))
+    let (expires, now): (Option<i64>, i64) = (row.get(7), row.get(8));
+    let left = expires.map(|at| left_until(now, at));
+    Ok(Approval::new(run, call, tool, arguments, suspension(row.get(6))?).leaving(left))
 }
 
 fn suspension(json: &str) -> Result<Suspension, StoreError> {
@@ -119,13 +122,12 @@ fn suspension(json: &str) -> Result<Suspension, StoreError> {
 pub(super) async fn due(
     connections: &Connections,
     sql: &Sql,
-    now_ms: u64,
     limit: usize,
 ) -> Result<Vec<Timer>, StoreError> {
-    let rows = connections.rows(&sql.due, &[&int(now_ms), &limit_of(limit)]).await?;
+    let rows = connections.rows(&sql.due, &[&limit_of(limit)]).await?;
     let timer = |row: &Row| {
         let suspension = suspension(row.get(2))?.id;
-        Ok(Timer::new(untext(row.get(0)), untext(row.get(1)), suspension, nat(row.get(3))))
+        Ok(Timer::new(untext(row.get(0)), untext(row.get(1)), suspension))
     };
     rows.iter().map(timer).collect()
 }

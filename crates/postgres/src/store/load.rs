@@ -10,6 +10,7 @@ use super::sql::Sql;
 use crate::error::{damaged, of_client};
 use crate::pool::Connections;
 use crate::text::{Key, nat, untext};
+use crate::time::left_until;
 
 pub(super) async fn load(connections: &Connections, sql: &Sql, run: &str) -> Result<Parts, StoreError> {
     let tables = connections.moment(&sql.load, &[&Key::of(run).key]).await?;
@@ -43,7 +44,7 @@ fn parts(
 }
 
 /// How many columns lists have of a run.
-const INFO: usize = 15;
+const INFO: usize = 16;
 
 /// What lists say of a run.
 pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
@@ -61,8 +62,10 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     info.version = nat(row.get(4));
     info.steps = small(5, "steps")?;
     info.waiting = small(6, "waiting")?;
-    info.holder = holder.map(|(name, until)| Holder { name: untext(name), until_ms: nat(until) });
-    info.not_before_ms = row.get::<_, Option<i64>>(9).map(nat);
+    let now: i64 = row.get(15);
+    info.holder = holder.map(|(name, until)| Holder { name: untext(name), left: left_until(now, until) });
+    let put_off = row.get::<_, Option<i64>>(9).map(|at| left_until(now, at));
+    info.put_off = put_off.filter(|left| !left.is_zero());
     info.problem = optional(10);
     info.cancel = optional(11);
     info.changed_at_ms = nat(row.get(13));

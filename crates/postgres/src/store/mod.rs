@@ -24,6 +24,7 @@ use crate::listen::Listener;
 use crate::options::PostgresOptions;
 use crate::pool::Connections;
 use crate::text::{Key, int, nat, text, untext};
+use crate::time::{left_until, span};
 use crate::{schema, tls};
 use sql::Sql;
 
@@ -110,7 +111,7 @@ impl RunStore for PostgresStore {
         let made = tokio::spawn(async move {
             let Key { key, long } = Key::of(&new.id);
             let spec = serde_json::to_string(&new.spec).map_err(StoreError::failed)?;
-            let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.not_before_ms.map(int));
+            let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.put_off.map(span));
             let made = connections.rows(&sql, &[&key, &long, &title, &spec, &at, &not_before]).await;
             drop(turn);
             made
@@ -134,13 +135,13 @@ impl RunStore for PostgresStore {
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         let holder = text(&claim.holder);
-        let (now, until) = (int(claim.now_ms), int(claim.until_ms));
+        let term = span(claim.term);
         let Some(run) = &claim.run else {
-            let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &now, &until]).await?;
+            let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &term]).await?;
             let lease = |row: &Row| Lease::new(untext(row.get(0)), nat(row.get(1)));
             return Ok(rows.first().map(lease));
         };
-        let params = [&Key::of(run).key as _, &holder as _, &now as _, &until as _];
+        let params = [&Key::of(run).key as _, &holder as _, &term as _];
         let rows = self.connections.rows(&self.sql.claim_run, &params).await?;
         let answer = Answer::of(&rows)?;
         match answer.outcome {
@@ -149,8 +150,8 @@ impl RunStore for PostgresStore {
         }
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        let params = [&Key::of(&lease.run).key as _, &int(lease.fence) as _, &int(until_ms) as _];
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        let params = [&Key::of(&lease.run).key as _, &int(lease.fence) as _, &span(term) as _];
         let rows = self.connections.rows(&self.sql.renew_run, &params).await?;
         let answer = Answer::of(&rows)?;
         match answer.outcome {
@@ -161,7 +162,7 @@ impl RunStore for PostgresStore {
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
         let (key, problem) = (Key::of(&lease.run).key, release.problem.as_deref().map(text));
-        let not_before = release.not_before_ms.map(int);
+        let not_before = release.put_off.map(span);
         let params =
             [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
         let released = self.connections.rows(&self.sql.release, &params).await?;
@@ -236,8 +237,8 @@ impl RunStore for PostgresStore {
         list::approvals(&self.connections, &self.sql, query).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        list::due(&self.connections, &self.sql, now_ms, limit).await
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
+        list::due(&self.connections, &self.sql, limit).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
@@ -249,9 +250,9 @@ impl RunStore for PostgresStore {
         Ok(rows.iter().map(|row| TraceRow { seq: nat(row.get(0)), json: row.get(1) }).collect())
     }
 
-    async fn remove(&self, run: &str, now_ms: u64) -> Result<bool, StoreError> {
+    async fn remove(&self, run: &str) -> Result<bool, StoreError> {
         drop(self.creating.write().await);
-        let rows = self.connections.rows(&self.sql.remove_run, &[&Key::of(run).key, &int(now_ms)]).await?;
+        let rows = self.connections.rows(&self.sql.remove_run, &[&Key::of(run).key]).await?;
         let answer = Answer::of(&rows)?;
         match answer.outcome {
             "removed" => Ok(true),
@@ -266,6 +267,8 @@ struct Answer<'a> {
     outcome: &'a str,
     number: u64,
     detail: Option<&'a str>,
+    /// Where the time is told.
+    now: i64,
 }
 
 impl<'a> Answer<'a> {
@@ -276,6 +279,7 @@ impl<'a> Answer<'a> {
                 outcome: row.try_get(0)?,
                 number: nat(row.try_get::<_, Option<i64>>(1)?.unwrap_or(0)),
                 detail: if row.len() > 2 { row.try_get(2)? } else { None },
+                now: if row.len() > 3 { row.try_get(3)? } else { 0 },
             })
         };
         read().map_err(of_client)
@@ -290,7 +294,7 @@ impl<'a> Answer<'a> {
             "version" => StoreError::Version { run, got, expected: current },
             "held" => {
                 let holder = untext(self.detail.unwrap_or_default().to_owned());
-                StoreError::Held { run, holder, until_ms: current }
+                StoreError::Held { run, holder, left: left_until(self.now, int(current)) }
             }
             other => damaged(format_args!("a function answers {other:?}")),
         }

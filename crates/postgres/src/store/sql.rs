@@ -1,5 +1,7 @@
 //! The statements, with the name of the schema in them.
 
+use crate::time::{NOW, after};
+
 /// The statements of a store.
 #[derive(Debug)]
 pub(crate) struct Sql {
@@ -29,7 +31,7 @@ pub(crate) struct Sql {
 /// The columns of a [`RunInfo`](runstate::store::RunInfo).
 const INFO: &str =
     "coalesce(r.long_id, r.id), r.title, r.status, r.reason, r.version, r.steps, r.waiting, r.holder,
-    r.held_until, r.not_before, r.problem, r.cancel, r.created_at, r.changed_at, r.lost";
+    r.held_until, r.not_before, r.problem, r.cancel, r.created_at, r.changed_at, r.lost, {now}";
 
 impl Sql {
     pub(crate) fn of(schema: &str) -> Self {
@@ -37,6 +39,9 @@ impl Sql {
         let call = |function: &str, count: usize| {
             let params: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
             format!("SELECT * FROM {schema}.{function}({})", params.join(", "))
+        };
+        let timed = |function: &str, params: &str| {
+            format!("SELECT done.*, {NOW} FROM {schema}.{function}({params}) AS done")
         };
         let load = [
             "SELECT {info}, r.spec, r.snapshot, r.core FROM {schema}.runs r WHERE r.id = $1",
@@ -51,34 +56,42 @@ impl Sql {
                 WHERE r.id = $1 ORDER BY t.seq DESC LIMIT 1",
         ];
         Sql {
-            create_run: call("create_run", 6),
+            create_run: format!("SELECT {schema}.create_run($1, $2, $3, $4, $5, {})", after("$6::bigint")),
             run_no: with("SELECT no FROM {schema}.runs WHERE id = $1"),
             is_given: with(
                 "SELECT EXISTS (SELECT FROM {schema}.runs WHERE id = $1) OR EXISTS (SELECT FROM {schema}.removed WHERE id = $1)",
             ),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
             claim_any: with(
-                "UPDATE {schema}.runs SET fence = least(fence, 9223372036854775806) + 1, holder = $1, held_until = $3,
+                &"UPDATE {schema}.runs SET fence = least(fence, 9223372036854775806) + 1, holder = $1, held_until = {after},
                     claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > greatest(claimed_steps, 1) THEN 0
                     ELSE least(lost, 4294967294) + 1 END
                     WHERE no = (
                         SELECT no FROM {schema}.runs
                         WHERE (status = 'Running' OR (status = 'Waiting' AND (mail OR cancel IS NOT NULL)))
-                            AND (held_until IS NULL OR held_until <= $2)
-                            AND (not_before IS NULL OR not_before <= $2)
+                            AND (held_until IS NULL OR held_until <= {now})
+                            AND (not_before IS NULL OR not_before <= {now})
                         ORDER BY queued_at, id LIMIT 1
                         FOR NO KEY UPDATE SKIP LOCKED)
-                    RETURNING coalesce(long_id, id), fence",
+                    RETURNING coalesce(long_id, id), fence"
+                    .replace("{after}", &after("$2::bigint")),
             ),
-            claim_run: call("claim_run", 4),
-            renew_run: call("renew_run", 3),
+            claim_run: timed("claim_run", &format!("$1, $2, {NOW}, {}", after("$3::bigint"))),
+            renew_run: format!("SELECT * FROM {schema}.renew_run($1, $2, {})", after("$3::bigint")),
             release: with(
-                "UPDATE {schema}.runs
-                    SET holder = NULL, held_until = NULL, not_before = $3, problem = $4, queued_at = changed_at,
+                &"UPDATE {schema}.runs
+                    SET holder = NULL, held_until = NULL, not_before = {after}, problem = $4, queued_at = changed_at,
                         lost = CASE WHEN $5 OR steps > greatest(claimed_steps, 1) THEN 0 ELSE lost END
-                    WHERE id = $1 AND fence = $2 RETURNING no",
+                    WHERE id = $1 AND fence = $2 RETURNING no"
+                    .replace("{after}", &after("$3::bigint")),
             ),
-            commit_run: call("commit_run", 47),
+            commit_run: call("commit_run", 47).replace(
+                "$34",
+                &format!(
+                    "ARRAY(SELECT CASE WHEN given.at < 0 THEN {NOW} - given.at - 1 ELSE given.at END
+                        FROM unnest($34::bigint[]) WITH ORDINALITY AS given (at, place) ORDER BY place)"
+                ),
+            ),
             post_decision: call("post_decision", 9),
             cancel: with(
                 "UPDATE {schema}.runs SET cancel = $2, not_before = CASE WHEN problem IS NULL THEN not_before END
@@ -94,17 +107,17 @@ impl Sql {
                 "SELECT t.seq, t.json FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
                     WHERE r.id = $1 AND t.seq > $2 ORDER BY t.seq LIMIT $3",
             ),
-            remove_run: call("remove_run", 2),
+            remove_run: timed("remove_run", &format!("$1, {NOW}")),
             load: load.map(with).to_vec(),
             runs: with("SELECT {info} FROM {schema}.runs r"),
             approvals: with(
                 "SELECT a.run_id, a.call, coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.tool,
-                    a.arguments, a.json FROM {schema}.approvals a",
+                    a.arguments, a.json, a.expires_at, {now} FROM {schema}.approvals a",
             ),
             due: with(
-                "SELECT coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.json, a.expires_at
-                    FROM {schema}.approvals a WHERE a.expires_at <= $1
-                    ORDER BY a.expires_at, a.run_id, a.call LIMIT $2",
+                "SELECT coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.json
+                    FROM {schema}.approvals a WHERE a.expires_at <= {now}
+                    ORDER BY a.expires_at, a.run_id, a.call LIMIT $1",
             ),
         }
     }

@@ -1,16 +1,17 @@
 //! Calls that wait for a decision, and when they lapse.
 
-use runstate::store::{About, Approval, ApprovalQuery, Timer};
+use runstate::store::{About, Approval, ApprovalQuery, Timer, left};
 use rusqlite::{Connection, ToSql, named_params};
 
 use super::lists::{self, Unread, bounded, key, text};
 use super::load::json;
 use crate::error::Outcome;
 use crate::number::{column, limit, number};
+use crate::time::Now;
 
 fn columns() -> String {
     let texts = ["tool", "arguments", "asked"].map(|name| format!("{} AS \"calls.{name}\"", bounded(name)));
-    format!("run, name, {}", texts.join(", "))
+    format!("run, name, {}, lapses_at_ms, expires_at_ms", texts.join(", "))
 }
 
 /// A page of those that are asked about; each goes through the index of its own.
@@ -36,7 +37,12 @@ pub(crate) fn page_sql(about: &About, has_behind: bool) -> String {
     }
 }
 
-pub(crate) fn page(conn: &Connection, query: &ApprovalQuery, unread: &Unread) -> Outcome<Vec<Approval>> {
+pub(crate) fn page(
+    conn: &Connection,
+    query: &ApprovalQuery,
+    unread: &Unread,
+    now: Now,
+) -> Outcome<Vec<Approval>> {
     let about = match &query.about {
         About::All => None,
         About::Run(text) | About::Call(text) | About::Suspension(text) => Some(text),
@@ -52,21 +58,34 @@ pub(crate) fn page(conn: &Connection, query: &ApprovalQuery, unread: &Unread) ->
             let suspension = json(&text(row, 4)?, || place("asked"))?;
             Ok(Approval::new(text(row, 0)?, text(row, 1)?, text(row, 2)?, arguments, suspension))
         };
-        let read = read();
+        let (lapses, date): (Option<i64>, Option<i64>) = (row.get(5)?, row.get(6)?);
+        let by_clock = lapses.map(|at| left(now.ticks, number(at)));
+        let left = by_clock.or_else(|| date.map(|at| left(now.date, number(at))));
+        let read = read().map(|approval: Approval| approval.leaving(left));
         Ok(((run, Some(call)), read))
     })
 }
 
-pub(crate) const DUE: &str = "SELECT run, name, iif(octet_length(suspension) > 65536, x'', suspension), expires_at_ms \
-     FROM calls INDEXED BY calls_due \
-     WHERE open = 1 AND expires_at_ms IS NOT NULL AND expires_at_ms <= :now ORDER BY expires_at_ms, run, name \
-     LIMIT :limit OFFSET :offset";
+/// Those that have lapsed by the clock, and those whose date has come.
+pub(crate) fn due_sql() -> String {
+    let part = |index: &str, which: &str, at: &str, now: &str| {
+        format!(
+            "SELECT * FROM (SELECT run, name, iif(octet_length(suspension) > 65536, x'', suspension), expires_at_ms \
+             FROM calls INDEXED BY {index} WHERE open = 1 AND {which} AND {at} <= {now} \
+             ORDER BY {at}, run, name LIMIT :limit + :offset)"
+        )
+    };
+    let by_clock = part("calls_due", "lapses_at_ms IS NOT NULL", "lapses_at_ms", ":ticks");
+    let by_date = "lapses_at_ms IS NULL AND expires_at_ms IS NOT NULL";
+    let by_date = part("calls_due_by_date", by_date, "expires_at_ms", ":date");
+    format!("{by_clock} UNION ALL {by_date} ORDER BY expires_at_ms, run, name LIMIT :limit OFFSET :offset")
+}
 
-pub(crate) fn due(conn: &Connection, now_ms: u64, most: usize, unread: &Unread) -> Outcome<Vec<Timer>> {
-    let params: &[(&str, &dyn ToSql)] = named_params! { ":now": column(now_ms) };
-    lists::page(conn, DUE, params, limit(most), unread, |row| {
-        let at_ms = number(row.get(3)?);
-        let read = || Ok(Timer::new(text(row, 0)?, text(row, 1)?, text(row, 2)?, at_ms));
+pub(crate) fn due(conn: &Connection, now: Now, most: usize, unread: &Unread) -> Outcome<Vec<Timer>> {
+    let (ticks, date) = (column(now.ticks), column(now.date));
+    let params: &[(&str, &dyn ToSql)] = named_params! { ":ticks": ticks, ":date": date };
+    lists::page(conn, &due_sql(), params, limit(most), unread, |row| {
+        let read = || Ok(Timer::new(text(row, 0)?, text(row, 1)?, text(row, 2)?));
         Ok(((key(row, 0)?, Some(key(row, 1)?)), read()))
     })
 }

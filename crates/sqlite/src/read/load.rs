@@ -10,10 +10,11 @@ use serde_json::Value;
 use super::runs;
 use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
+use crate::time::Now;
 use crate::write::leases::no_run;
 
-pub(crate) fn parts(conn: &Connection, run: &str) -> Outcome<Parts> {
-    let info = runs::one(conn, run)?.ok_or_else(|| no_run(run))?;
+pub(crate) fn parts(conn: &Connection, run: &str, now: Now) -> Outcome<Parts> {
+    let info = runs::one(conn, run, now)?.ok_or_else(|| no_run(run))?;
     let own = own(conn, run)?;
     let mut traced = conn.prepare_cached("SELECT max(seq) FROM trace WHERE run = ?1")?;
     let traced: Option<i64> = traced.query_row([run], |row| row.get(0))?;
@@ -98,8 +99,9 @@ pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Ou
     let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
         Ok(TraceRow { seq: number(row.get(0)?), json: row.get(1)? })
     })?;
-    if rows.is_empty() && runs::one(conn, run)?.is_none() {
-        return Err(no_run(run));
+    if rows.is_empty() {
+        let mut there = conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
+        there.query_row([run], |_| Ok(())).optional()?.ok_or_else(|| no_run(run))?;
     }
     Ok(rows)
 }

@@ -1,13 +1,16 @@
 //! Runs in lists.
 
+use std::time::Duration;
+
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError};
+use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError, left};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::lists::{self, Key, Unread, bounded, key, optional, text};
 use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
+use crate::time::Now;
 
 const COLUMNS: [&str; 15] = [
     "id",
@@ -37,7 +40,7 @@ fn columns() -> String {
     COLUMNS.map(column).join(", ")
 }
 
-fn info(row: &Row<'_>) -> rusqlite::Result<(Key, Result<RunInfo, StoreError>)> {
+fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, StoreError>)> {
     let id = key(row, 0)?;
     let numbers = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(12)?, row.get(13)?, row.get(14)?];
     let (until_ms, not_before_ms): (Option<i64>, Option<i64>) = (row.get(8)?, row.get(9)?);
@@ -50,9 +53,10 @@ fn info(row: &Row<'_>) -> rusqlite::Result<(Key, Result<RunInfo, StoreError>)> {
         info.reason = optional(row, 3)?;
         info.version = number(version);
         (info.steps, info.waiting) = (narrow(steps), narrow(waiting));
-        let until_ms = until_ms.map_or(0, number);
-        info.holder = optional(row, 7)?.map(|name| Holder { name, until_ms });
-        info.not_before_ms = not_before_ms.map(number);
+        let held = until_ms.map_or(Duration::ZERO, |until| left(now.ticks, number(until)));
+        info.holder = optional(row, 7)?.map(|name| Holder { name, left: held });
+        let put_off = not_before_ms.map(|at| left(now.ticks, number(at)));
+        info.put_off = put_off.filter(|left| !left.is_zero());
         info.problem = optional(row, 10)?;
         info.cancel = optional(row, 11)?;
         (info.changed_at_ms, info.lost) = (number(changed), narrow(lost));
@@ -77,7 +81,7 @@ pub(crate) fn page_sql(has_status: bool, has_behind: bool) -> String {
     )
 }
 
-pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread) -> Outcome<Vec<RunInfo>> {
+pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread, now: Now) -> Outcome<Vec<RunInfo>> {
     let sql = page_sql(query.status.is_some(), query.behind.is_some());
     let behind = query.behind.as_ref();
     let params: &[(&str, &dyn ToSql)] = named_params! {
@@ -86,7 +90,7 @@ pub(crate) fn page(conn: &Connection, query: &RunQuery, unread: &Unread) -> Outc
     };
     let status = query.status.map(RunStatus::name);
     let of_status: [(&str, &dyn ToSql); 1] = [(":status", &status)];
-    lists::page(conn, &sql, &[params, &of_status].concat(), limit(query.limit), unread, info)
+    lists::page(conn, &sql, &[params, &of_status].concat(), limit(query.limit), unread, |row| info(row, now))
 }
 
 /// The runs that no list has, by the index of statuses.
@@ -96,14 +100,14 @@ pub(crate) const UNKNOWN: &str = "SELECT id, status FROM runs INDEXED BY runs_by
      UNION ALL SELECT id, status FROM runs INDEXED BY runs_by_status WHERE status > 'Waiting' LIMIT 1000";
 
 /// The runs that cannot be read.
-pub(crate) fn damaged(conn: &Connection, unread: &Unread) -> Outcome<Vec<Damage>> {
+pub(crate) fn damaged(conn: &Connection, unread: &Unread, now: Now) -> Outcome<Vec<Damage>> {
     let mut unknown = conn.prepare_cached(&format!(
         "SELECT {} FROM runs WHERE id IN (SELECT id FROM ({UNKNOWN}))",
         columns()
     ))?;
     let mut rows = unknown.query([])?;
     while let Some(row) = rows.next()? {
-        let (key, read) = info(row)?;
+        let (key, read) = info(row, now)?;
         if let Err(StoreError::Unusable { what, help }) = read {
             unread.note(key, Some(Damage::new(what, help)));
         }
@@ -111,8 +115,8 @@ pub(crate) fn damaged(conn: &Connection, unread: &Unread) -> Outcome<Vec<Damage>
     Ok(unread.all())
 }
 
-pub(super) fn one(conn: &Connection, run: &str) -> Outcome<Option<RunInfo>> {
+pub(super) fn one(conn: &Connection, run: &str, now: Now) -> Outcome<Option<RunInfo>> {
     let mut one = conn.prepare_cached(&format!("SELECT {} FROM runs WHERE id = ?1", columns()))?;
-    let found = one.query_row([run], |row| Ok(info(row)?.1)).optional()?;
+    let found = one.query_row([run], |row| Ok(info(row, now)?.1)).optional()?;
     Ok(found.transpose()?)
 }

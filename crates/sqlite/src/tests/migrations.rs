@@ -109,10 +109,10 @@ async fn a_file_of_version_1_is_migrated_with_its_leases() {
     first(&path);
     connect(&path).execute("UPDATE runs SET fence = 7", []).unwrap();
     let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(version(&connect(&path)), 5);
-    let lease = store.claim(&Claim::of("r1", "w", 1, 2)).await.unwrap().unwrap();
+    assert_eq!(version(&connect(&path)), 6);
+    let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.unwrap().unwrap();
     assert_eq!(lease.fence, 8);
-    assert!(store.remove("r1", 2).await.unwrap());
+    assert!(store.remove("r1").await.unwrap());
     let again = store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await;
     assert!(matches!(again, Err(StoreError::Taken { .. })), "{again:?}");
 }

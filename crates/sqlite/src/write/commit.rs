@@ -8,8 +8,9 @@ use super::leases::{fenced, no_run};
 use super::mail;
 use crate::error::{Fault, Outcome};
 use crate::number::{column, number};
+use crate::time::Now;
 
-pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit, now: Now) -> Outcome<()> {
     check(conn, lease, commit)?;
     let run = &lease.run;
     // Before the calls: one that waits and is decided is not open.
@@ -19,7 +20,7 @@ pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit) -> Outco
     }
     put_run(conn, lease, commit)?;
     put_messages(conn, run, &commit.messages)?;
-    commit.calls.iter().try_for_each(|row| put_call(conn, run, row))?;
+    commit.calls.iter().try_for_each(|row| put_call(conn, run, row, commit.at_ms, now))?;
     commit.values.iter().try_for_each(|row| put_value(conn, run, row))?;
     put_events(conn, run, &commit.trace)
 }
@@ -103,19 +104,19 @@ fn put_messages(conn: &Connection, run: &str, rows: &[MessageRow]) -> Outcome<()
     Ok(())
 }
 
-fn put_call(conn: &Connection, run: &str, row: &CallRow) -> Outcome<()> {
+fn put_call(conn: &Connection, run: &str, row: &CallRow, at_ms: u64, now: Now) -> Outcome<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO calls (run, name, id, step, ordinal, tool, status, passes, open, suspension, action, \
-             question, expires_at_ms, arguments, asked, snapshot) \
+             question, expires_at_ms, lapses_at_ms, arguments, asked, snapshot) \
          VALUES (:run, :name, :id, :step, :ordinal, :tool, :status, :passes, \
              :suspension IS NOT NULL \
                  AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.run = :run AND d.suspension = :suspension), \
-             :suspension, :action, :question, :expires, :arguments, :asked, :snapshot) \
+             :suspension, :action, :question, :expires, :lapses, :arguments, :asked, :snapshot) \
          ON CONFLICT (run, name) DO UPDATE SET id = excluded.id, step = excluded.step, \
              ordinal = excluded.ordinal, tool = excluded.tool, status = excluded.status, \
              passes = excluded.passes, open = excluded.open, suspension = excluded.suspension, \
              action = excluded.action, question = excluded.question, expires_at_ms = excluded.expires_at_ms, \
-             arguments = excluded.arguments, asked = excluded.asked, snapshot = excluded.snapshot",
+             lapses_at_ms = excluded.lapses_at_ms, arguments = excluded.arguments, asked = excluded.asked, snapshot = excluded.snapshot",
     )?;
     let waits = row.waits.as_ref();
     let suspension = waits.map(|waits| &waits.suspension);
@@ -126,6 +127,7 @@ fn put_call(conn: &Connection, run: &str, row: &CallRow) -> Outcome<()> {
         ":suspension": suspension.map(|asked| &asked.id), ":action": suspension.map(|asked| &asked.action),
         ":question": suspension.map(|asked| &asked.message),
         ":expires": suspension.and_then(|asked| asked.expires_at_ms).map(column),
+        ":lapses": waits.and_then(|waits| waits.left_at(at_ms)).map(|left| now.after(left)),
         ":arguments": waits.map(|waits| &waits.arguments), ":asked": asked, ":snapshot": row.snapshot,
     })?;
     Ok(())

@@ -1,11 +1,12 @@
 //! Who has a run in hand.
 
-use runstate::store::{Claim, Lease, Release, StoreError};
+use runstate::store::{Claim, Lease, Release, StoreError, left};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
 use crate::number::{column, number};
+use crate::time::Now;
 
 pub(crate) fn no_run(run: &str) -> Fault {
     Fault::Store(StoreError::NoRun { run: run.to_owned() })
@@ -16,13 +17,13 @@ pub(crate) fn fenced(lease: &Lease, current: i64) -> Fault {
     Fault::Store(StoreError::Fenced { run, fence, current })
 }
 
-pub(crate) fn claim(conn: &Connection, claim: &Claim) -> Outcome<Option<Lease>> {
+pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Option<Lease>> {
     let run = match &claim.run {
         Some(run) => {
-            is_free(conn, run, claim)?;
+            is_free(conn, run, now)?;
             run.clone()
         }
-        None => match first_ready(conn, claim)? {
+        None => match first_ready(conn, now)? {
             Some(run) => run,
             None => return Ok(None),
         },
@@ -33,19 +34,20 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim) -> Outcome<Option<Lease>> 
              ELSE min(lost, 4294967294) + 1 END \
          WHERE id = ?1 RETURNING fence",
     )?;
-    let fence = take.query_row(params![run, claim.holder, column(claim.until_ms)], |row| row.get(0))?;
+    let fence = take.query_row(params![run, claim.holder, now.after(claim.term)], |row| row.get(0))?;
     Ok(Some(Lease::new(run, number(fence))))
 }
 
-fn is_free(conn: &Connection, run: &str, claim: &Claim) -> Outcome<()> {
+/// Is it there, and in nobody's hands?
+pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
     let mut held = conn.prepare_cached("SELECT holder, held_until_ms FROM runs WHERE id = ?1")?;
     let held = held
         .query_row([run], |row| Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<i64>>(1)?)))
         .optional()?;
     match held.ok_or_else(|| no_run(run))? {
-        (Some(holder), Some(until)) if until > column(claim.now_ms) => {
-            let (run, until_ms) = (run.to_owned(), number(until));
-            Err(Fault::Store(StoreError::Held { run, holder, until_ms }))
+        (Some(holder), Some(until)) if until > column(now.ticks) => {
+            let (run, left) = (run.to_owned(), left(now.ticks, number(until)));
+            Err(Fault::Store(StoreError::Held { run, holder, left }))
         }
         _ => Ok(()),
     }
@@ -63,12 +65,12 @@ pub(crate) const FIRST_READY: &str = "SELECT id FROM ( \
              ORDER BY changed_at_ms, id LIMIT 1) \
      ) ORDER BY changed_at_ms, id LIMIT 1";
 
-fn first_ready(conn: &Connection, claim: &Claim) -> Outcome<Option<String>> {
+fn first_ready(conn: &Connection, now: Now) -> Outcome<Option<String>> {
     let mut first = conn.prepare_cached(FIRST_READY)?;
-    Ok(first.query_row([column(claim.now_ms)], |row| row.get(0)).optional()?)
+    Ok(first.query_row([column(now.ticks)], |row| row.get(0)).optional()?)
 }
 
-pub(crate) fn renew(conn: &Connection, lease: &Lease, until_ms: u64) -> Outcome<()> {
+pub(crate) fn renew(conn: &Connection, lease: &Lease, until: i64) -> Outcome<()> {
     let fence = fence(conn, &lease.run)?.ok_or_else(|| no_run(&lease.run))?;
     if fence != column(lease.fence) {
         return Err(fenced(lease, fence));
@@ -76,7 +78,7 @@ pub(crate) fn renew(conn: &Connection, lease: &Lease, until_ms: u64) -> Outcome<
     // One that was given back stays free.
     let mut renew =
         conn.prepare_cached("UPDATE runs SET held_until_ms = ?2 WHERE id = ?1 AND holder IS NOT NULL")?;
-    renew.execute(params![lease.run, column(until_ms)])?;
+    renew.execute(params![lease.run, until])?;
     Ok(())
 }
 
@@ -85,13 +87,13 @@ fn fence(conn: &Connection, run: &str) -> Outcome<Option<i64>> {
     Ok(fence.query_row([run], |row| row.get(0)).optional()?)
 }
 
-pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release) -> Outcome<()> {
+pub(crate) fn release(conn: &Connection, lease: &Lease, release: &Release, now: Now) -> Outcome<()> {
     let mut give = conn.prepare_cached(
         "UPDATE runs SET holder = NULL, held_until_ms = NULL, not_before_ms = ?3, problem = ?4, \
              lost = iif(?5 OR steps > max(claimed_steps, 1), 0, lost) \
          WHERE id = ?1 AND fence = ?2",
     )?;
-    let not_before = release.not_before_ms.map(column);
+    let not_before = release.put_off.map(|time| now.after(time));
     let given =
         give.execute(params![lease.run, column(lease.fence), not_before, release.problem, release.pardons])?;
     if given > 0 {

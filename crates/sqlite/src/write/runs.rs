@@ -1,20 +1,22 @@
 //! Runs that come and go.
 
 use runstate::store::{NewRun, StoreError};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::bring_news;
+use super::leases::is_free;
 use crate::error::{Fault, Outcome};
-use crate::number::{column, number};
+use crate::number::column;
+use crate::time::Now;
 
-pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
+pub(crate) fn create(conn: &Connection, run: &NewRun, now: Now) -> Outcome<()> {
     let spec = serde_json::to_string(&run.spec).map_err(StoreError::failed)?;
     let mut insert = conn.prepare_cached(
         "INSERT INTO runs (id, title, status, created_at_ms, changed_at_ms, not_before_ms) \
          SELECT ?1, ?2, 'Running', ?3, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE run = ?1) \
          ON CONFLICT (id) DO NOTHING",
     )?;
-    let not_before = run.not_before_ms.map(column);
+    let not_before = run.put_off.map(|time| now.after(time));
     if insert.execute(params![run.id, run.title, column(run.at_ms), not_before])? == 0 {
         return Err(Fault::Store(StoreError::Taken { run: run.id.clone() }));
     }
@@ -22,17 +24,10 @@ pub(crate) fn create(conn: &Connection, run: &NewRun) -> Outcome<()> {
     bring_news(conn)
 }
 
-pub(crate) fn remove(conn: &Connection, run: &str, now_ms: u64) -> Outcome<bool> {
-    let mut held = conn.prepare_cached("SELECT holder, held_until_ms FROM runs WHERE id = ?1")?;
-    let held =
-        held.query_row([run], |row| Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<i64>>(1)?)));
-    match held.optional()? {
-        None => return Ok(false),
-        Some((Some(holder), Some(until))) if until > column(now_ms) => {
-            let (run, until_ms) = (run.to_owned(), number(until));
-            return Err(Fault::Store(StoreError::Held { run, holder, until_ms }));
-        }
-        Some(_) => {}
+pub(crate) fn remove(conn: &Connection, run: &str, now: Now) -> Outcome<bool> {
+    match is_free(conn, run, now) {
+        Err(Fault::Store(StoreError::NoRun { .. })) => return Ok(false),
+        free => free?,
     }
     conn.prepare_cached("INSERT INTO removed (run) VALUES (?1) ON CONFLICT (run) DO NOTHING")?
         .execute([run])?;

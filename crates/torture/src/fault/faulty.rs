@@ -73,18 +73,18 @@ impl Wrapper for Faulty {
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         let mut claim = claim.clone();
         if self.fault == Fault::LeaseForEver {
-            claim.until_ms = claim.until_ms.saturating_add(3_600_000);
+            claim.term = claim.term.saturating_add(Duration::from_secs(3_600));
         }
         self.inner.claim(&claim).await
     }
 
-    async fn renew(&self, lease: &Lease, until_ms: u64) -> Result<(), StoreError> {
-        let until_ms = match self.fault {
+    async fn renew(&self, lease: &Lease, term: Duration) -> Result<(), StoreError> {
+        let term = match self.fault {
             Fault::Unrenewed => return Ok(()),
-            Fault::LeaseForEver => until_ms.saturating_add(3_600_000),
-            _ => until_ms,
+            Fault::LeaseForEver => term.saturating_add(Duration::from_secs(3_600)),
+            _ => term,
         };
-        match self.inner.renew(lease, until_ms).await {
+        match self.inner.renew(lease, term).await {
             Err(StoreError::Fenced { .. }) if self.fault == Fault::FenceIgnored => Ok(()),
             renewed => renewed,
         }
@@ -164,10 +164,10 @@ impl Wrapper for Faulty {
         Ok(found)
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<Timer>, StoreError> {
+    async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
         if self.fault == Fault::LapseUntold {
             return Ok(Vec::new());
         }
-        self.inner.due(now_ms, limit).await
+        self.inner.due(limit).await
     }
 }

@@ -69,7 +69,7 @@ impl People {
 
     fn is_answered_now(&mut self, approval: &Approval, demand: Demand) -> bool {
         let is_doubt = approval.suspension.action == IN_DOUBT;
-        let has_lapsed = approval.suspension.is_expired(self.parent.clock.now_ms());
+        let has_lapsed = approval.is_lapsed();
         let in_100 = match demand {
             // Who comes too late gives it up: in the end nobody does, and it is to lapse by itself.
             Demand::NoDoubts | Demand::All if has_lapsed => 0,

@@ -1,0 +1,59 @@
+//! `runstate expire`
+
+use runstate::store::lapse_due;
+use serde_json::json;
+
+use crate::clock::unix_ms;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::store::{Missing, StoreArgs, damaged_to_json, tell_damage};
+
+/// Give up the calls whose time for a decision is over
+///
+/// A worker does this too, and no command that only reads. The time is told by the clock of the store, not by the one of this command. A
+/// call that is given up is a decision to cancel: the run goes on with it at its next turn.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  runstate expire --store sqlite:runs.db
+
+Exit codes:
+  0  given up, though there may have been none; runs that cannot be read keep theirs, and are told on standard error
+  2  the store, or another argument, cannot be used")]
+pub(crate) struct Args {
+    /// One JSON object: given_up, how many calls; and damaged: what cannot be read
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+/// Calls that are given up together: a store makes them with one sync.
+const TOGETHER: usize = 100;
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let opened = args.place.open(Missing::Refuse)?;
+    let (mut given_up, mut damaged) = (0, Vec::new());
+    loop {
+        let lapsed = opened.change(lapse_due(&*opened.store, unix_ms(), TOGETHER))?;
+        given_up += lapsed.given_up;
+        for damage in lapsed.damaged {
+            if !damaged.contains(&damage) {
+                tell_damage(&opened, &damage);
+                damaged.push(damage);
+            }
+        }
+        // Of what is left none can be given up.
+        if !lapsed.has_more || lapsed.settled == 0 {
+            break;
+        }
+    }
+    if args.json {
+        out.json(&json!({"given_up": given_up, "damaged": damaged_to_json(&damaged)}));
+    } else {
+        let calls = if given_up == 1 { "call" } else { "calls" };
+        out.line(&format!("gave up {given_up} {calls}"));
+    }
+    Ok(Exit::Good)
+}

@@ -1,0 +1,150 @@
+//! The clock of the store begins with each boot of the machine, and no setting of the machine's clock changes it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runstate::clock::Clock;
+use runstate::store::{
+    About, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, lapse_due,
+};
+use runstate_sqlite::{Options, SqliteStore};
+
+use crate::drive::{Plot, commits, create};
+
+/// The clock of a machine: its boot, how long that was ago, and the time of day.
+#[derive(Clone, Copy)]
+struct Machine(&'static str, u64, u64);
+
+impl Clock for Machine {
+    fn now_ms(&self) -> u64 {
+        self.2
+    }
+
+    fn ticks_ms(&self) -> u64 {
+        self.1
+    }
+
+    fn boot(&self) -> &str {
+        self.0
+    }
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn try_open(path: &Path, machine: Machine) -> Result<Arc<dyn RunStore>, StoreError> {
+    Ok(Arc::new(SqliteStore::open_by(path, Options::default(), machine)?))
+}
+
+fn open(path: &Path, boot: &'static str, ticks: u64, date: u64) -> Arc<dyn RunStore> {
+    try_open(path, Machine(boot, ticks, date)).unwrap()
+}
+
+async fn info(store: &Arc<dyn RunStore>, run: &str) -> RunInfo {
+    store.load(run).await.unwrap().info
+}
+
+#[tokio::test]
+async fn the_clock_of_the_machine_may_be_set_and_no_lease_is_shorter_or_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    create(&open(&path, "b1", 5_000, 1_000_000), "r1").await;
+    let claim = Claim::of("r1", "me", MINUTE);
+    open(&path, "b1", 5_000, 1_000_000).claim(&claim).await.unwrap().unwrap();
+    // An hour ahead, and an hour back.
+    for date in [4_600_000, 0] {
+        let store = open(&path, "b1", 64_999, date);
+        let held = store.claim(&Claim::of("r1", "you", MINUTE)).await.unwrap_err();
+        assert!(matches!(held, StoreError::Held { left, .. } if left.as_millis() == 1), "{held:?}");
+        assert_eq!(store.claim(&Claim::any("you", MINUTE)).await.unwrap(), None);
+    }
+    let store = open(&path, "b1", 65_000, 0);
+    assert_eq!(store.claim(&Claim::any("you", MINUTE)).await.unwrap().unwrap().fence, 2);
+}
+
+#[tokio::test]
+async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store = open(&path, "b1", 900_000, 1_000_000);
+    for run in ["held", "off", "aside"] {
+        create(&store, run).await;
+    }
+    store.create(&NewRun::new("new", serde_json::Value::Null, 0).put_off(MINUTE)).await.unwrap();
+    store.claim(&Claim::of("held", "me", MINUTE)).await.unwrap().unwrap();
+    for (run, release) in
+        [("off", Release::put_off(MINUTE, "away")), ("aside", Release::set_aside("too large"))]
+    {
+        let lease = store.claim(&Claim::of(run, "me", MINUTE)).await.unwrap().unwrap();
+        store.release(&lease, &release).await.unwrap();
+    }
+    drop(store);
+
+    // The clock begins anew, long before the moments that are stored.
+    let store = open(&path, "b2", 1_000, 1_010_000);
+    let holder = info(&store, "held").await.holder.unwrap();
+    assert_eq!((&*holder.name, holder.left), ("me", Duration::ZERO));
+    assert_eq!((info(&store, "off").await.put_off, info(&store, "new").await.put_off), (None, None));
+    assert!(info(&store, "aside").await.is_set_aside());
+    let mut claimed = Vec::new();
+    while let Some(lease) = store.claim(&Claim::any("you", MINUTE)).await.unwrap() {
+        claimed.push(lease.run);
+    }
+    claimed.sort();
+    assert_eq!(claimed, ["held", "new", "off"]);
+    // Another handle of the same boot takes nothing back.
+    let held = open(&path, "b2", 2_000, 0).claim(&Claim::of("held", "it", MINUTE)).await.unwrap_err();
+    assert!(matches!(held, StoreError::Held { .. }), "{held:?}");
+}
+
+#[tokio::test]
+async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    // The clock of the driver is an hour ahead of the one of the store's machine; 60 s are asked for, or a date.
+    let (asked_at, of_store) = (4_600_000, 1_000_000);
+    let store = open(&path, "b1", 5_000, of_store);
+    for (run, is_date) in [("span", false), ("date", true)] {
+        create(&store, run).await;
+        let lease = store.claim(&Claim::of(run, "me", MINUTE)).await.unwrap().unwrap();
+        for mut commit in commits(Plot::asking(1, 1)).await {
+            commit.at_ms = asked_at;
+            for waits in commit.calls.iter_mut().filter_map(|call| call.waits.as_mut()) {
+                waits.suspension.is_date = is_date;
+                waits.suspension.expires_at_ms = Some(asked_at + 60_000);
+            }
+            store.commit(&lease, &commit).await.unwrap();
+        }
+    }
+    let left = async |store: &Arc<dyn RunStore>, run: &str| {
+        let about = ApprovalQuery::new(About::Run(run.to_owned()), 1);
+        store.approvals(&about).await.unwrap().remove(0).left.unwrap().as_millis()
+    };
+    assert_eq!((left(&store, "span").await, left(&store, "date").await), (60_000, 3_660_000));
+    // A second before the end, with the clock of the machine set far ahead: the date has come, and the time is not over.
+    let store = open(&path, "b1", 64_000, 9_000_000);
+    assert_eq!((left(&store, "span").await, left(&store, "date").await), (1_000, 0));
+    let due: Vec<_> = store.due(9).await.unwrap().into_iter().map(|timer| timer.run).collect();
+    assert_eq!(due, ["date"]);
+    // Behind a boot it is not known how long the machine was off, but by its clock.
+    let store = open(&path, "b2", 0, asked_at + 59_000);
+    assert_eq!((left(&store, "span").await, left(&store, "date").await), (1_000, 1_000));
+    assert_eq!(store.due(9).await.unwrap(), []);
+    let store = open(&path, "b2", 0, asked_at + 60_000);
+    assert_eq!(lapse_due(&*store, 0, 9).await.unwrap().given_up, 2);
+}
+
+#[tokio::test]
+async fn a_file_that_two_machines_have_by_turns_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    // A file may be copied to another machine, and back.
+    for boot in ["b1", "b1", "b2", "b2", "b1"] {
+        try_open(&path, Machine(boot, 0, 0)).unwrap();
+    }
+    let refused = try_open(&path, Machine("b2", 0, 0)).unwrap_err().to_string();
+    assert!(refused.contains("runs.db is used by two machines at once"), "{refused}");
+    assert!(refused.contains("or keep the runs in PostgreSQL"), "{refused}");
+    try_open(&path, Machine("b1", 0, 0)).unwrap();
+    try_open(&path, Machine("b3", 0, 0)).unwrap();
+}

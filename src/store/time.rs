@@ -1,0 +1,62 @@
+//! Moments as stores keep them, and what is left until then.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::decision::Suspension;
+
+/// The last moment of the year 9999, in milliseconds since the Unix epoch: a time that never comes.
+const NEVER_MS: u64 = 253_402_300_799_999;
+
+/// The moment so long after `now_ms`, as a store keeps it: [`Duration::MAX`] is a moment that never comes.
+///
+/// ```
+/// use std::time::Duration;
+/// use runstate::store::{left, moment};
+///
+/// let at_ms = moment(1_000, Duration::from_millis(500));
+/// assert_eq!((at_ms, left(1_200, at_ms)), (1_500, Duration::from_millis(300)));
+/// assert_eq!(left(1_500, at_ms), Duration::ZERO, "it has come");
+/// assert_eq!(left(1_500, moment(1_000, Duration::MAX)), Duration::MAX);
+/// ```
+pub fn moment(now_ms: u64, time: Duration) -> u64 {
+    if time == Duration::MAX {
+        return NEVER_MS;
+    }
+    let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    now_ms.saturating_add(ms).min(NEVER_MS - 1)
+}
+
+/// How long it is from `now_ms` to a [`moment`]: zero once that has come.
+pub fn left(now_ms: u64, at_ms: u64) -> Duration {
+    if at_ms == NEVER_MS { Duration::MAX } else { Duration::from_millis(at_ms.saturating_sub(now_ms)) }
+}
+
+/// The time at which an operation of a store was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now {
+    /// By the clock that is never set.
+    pub(super) ticks: u64,
+    /// By the clock of the machine.
+    date: u64,
+}
+
+impl Now {
+    pub(super) fn of(clock: &dyn Clock) -> Self {
+        Now { ticks: clock.ticks_ms(), date: clock.now_ms() }
+    }
+
+    pub(super) fn after(self, time: Duration) -> u64 {
+        moment(self.ticks, time)
+    }
+
+    pub(super) fn left(self, at: u64) -> Duration {
+        left(self.ticks, at)
+    }
+
+    /// How long a decision is in time, where the store counts it until `lapses`.
+    pub(super) fn left_of(self, suspension: &Suspension, lapses: Option<u64>) -> Option<Duration> {
+        let by_date = || Some(left(self.date, suspension.expires_at_ms?));
+        lapses.map(|at| self.left(at)).or_else(by_date)
+    }
+}
