@@ -103,11 +103,7 @@ fn all_that_lapsed_are_given_up() {
 fn runs_are_listed_though_what_lapsed_cannot_be_given_up() {
     let session = lapsed();
     let store = stores::open(&session, RUNS);
-    store
-        .execute_batch(
-            "CREATE TRIGGER full BEFORE INSERT ON decisions BEGIN SELECT RAISE(ABORT, 'no room'); END",
-        )
-        .unwrap();
+    store.execute_batch("BEGIN IMMEDIATE").unwrap();
     for (args, listed) in [(["runs"], "Waiting"), (["approvals"], "may it be paid?")] {
         let said = session.run(&[&args as &[&str], &["--state-dir", "runs"]].concat());
         assert_eq!((said.code, &*said.stderr), (Some(0), ""), "{}", said.shown());
@@ -115,5 +111,5 @@ fn runs_are_listed_though_what_lapsed_cannot_be_given_up() {
     }
     let said = session.run(&["expire", "--json", "--state-dir", "runs"]);
     assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
-    assert!(said.stderr.contains("no room"), "{}", said.shown());
+    assert!(said.stderr.contains("another process writes"), "{}", said.shown());
 }

@@ -122,6 +122,11 @@ fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection>
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
+    // What another program puts into the schema is executed by nobody: a trigger or a view may have a query without an end.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.busy_timeout(options.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(conn)

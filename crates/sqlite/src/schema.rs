@@ -1,5 +1,6 @@
 //! Whose file it is, and of which version.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use runstate::store::StoreError;
@@ -23,12 +24,12 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 /// Makes the tables of an empty file, and those of an older version into today's.
 pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Outcome<()> {
     let newest = migrations.len();
-    if check(conn, path, newest)? == newest {
+    if check(conn, path, migrations)? == newest {
         return Ok(());
     }
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it while this one waited.
-    let version = look(&transaction, path, newest)?;
+    let version = look(&transaction, path, migrations)?;
     for migration in &migrations[version..] {
         transaction.execute_batch(migration)?;
     }
@@ -38,14 +39,15 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path, migrations: &[&str]) -
 }
 
 /// The version of a file: 0 is an empty one. It is read at one moment, while another process may make the tables.
-pub(crate) fn check(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
+pub(crate) fn check(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<usize> {
     let moment = conn.unchecked_transaction()?;
-    let version = look(&moment, path, newest)?;
+    let version = look(&moment, path, migrations)?;
     moment.commit()?;
     Ok(version)
 }
 
-fn look(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
+fn look(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<usize> {
+    let newest = migrations.len();
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -70,7 +72,10 @@ fn look(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
         ));
     }
     match usize::try_from(version) {
-        Ok(version) if version <= newest => Ok(version),
+        Ok(version) if version <= newest => {
+            is_as_made(conn, path, &migrations[..version])?;
+            Ok(version)
+        }
         _ => Err(unusable(
             format!(
                 "{at} has version {version} of the tables, and this program knows versions up to {newest}"
@@ -78,6 +83,54 @@ fn look(conn: &Connection, path: &Path, newest: usize) -> Outcome<usize> {
             "use a newer version of this program; nothing was changed in the file",
         )),
     }
+}
+
+/// Nothing in the schema is executed that this program has not put there: a trigger, a generated column or an index of another program
+/// may have a query without an end, or be in the place of a table.
+fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()> {
+    let made = Connection::open_in_memory()?;
+    migrations.iter().try_for_each(|migration| made.execute_batch(migration))?;
+    let (made, found) = (parts(&made)?, parts(conn)?);
+    let refuse = |what: String| {
+        Err(unusable(
+            format!("{}: {what}", path.display()),
+            "nothing was changed; take away what another program has put there, or restore the file from a backup",
+        ))
+    };
+    for (key, sql) in &made {
+        let (kind, name) = key;
+        match found.get(key) {
+            None => return refuse(format!("its schema lacks the {kind} {name:?}")),
+            Some(other) if other != sql => {
+                return refuse(format!("its schema has another {kind} {name:?} than this program makes"));
+            }
+            Some(_) => {}
+        }
+    }
+    let is_harmless = |kind: &str, sql: &str| match kind {
+        "table" => sql.starts_with("create table"),
+        // One of plain columns, for the queries of other programs.
+        "index" => !sql.contains(" where ") && sql.matches('(').count() == 1,
+        _ => false,
+    };
+    match found.iter().find(|(key, sql)| !made.contains_key(key) && !is_harmless(&key.0, sql)) {
+        None => Ok(()),
+        Some(((kind, name), _)) => {
+            refuse(format!("its schema has the {kind} {name:?}, which this program does not make"))
+        }
+    }
+}
+
+/// The parts of a schema, by kind and name, each without what makes no difference.
+fn parts(conn: &Connection) -> Outcome<BTreeMap<(String, String), String>> {
+    let mut parts = conn.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let parts = parts.query_map([], |row| {
+        let sql: String = row.get(2)?;
+        let lines = sql.lines().map(|line| line.split("--").next().unwrap_or_default());
+        let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+        Ok(((row.get(0)?, row.get(1)?), words.join(" ").to_lowercase()))
+    })?;
+    Ok(parts.collect::<Result<_, _>>()?)
 }
 
 fn unusable(what: String, help: &str) -> Fault {

@@ -120,7 +120,7 @@ impl SqliteStore {
         let mut conn = connect::writer(path, &options)?;
         // Until it is known to be ours: what another program left in its log stays there.
         connect::leave_log(&conn, true)?;
-        schema::check(&conn, path, schema::MIGRATIONS.len())?;
+        schema::check(&conn, path, schema::MIGRATIONS)?;
         connect::leave_log(&conn, false)?;
         connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;

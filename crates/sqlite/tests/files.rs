@@ -262,3 +262,55 @@ fn a_file_that_is_a_link_is_refused_and_its_folder_may_be_one() {
     }
     assert!(!at("nothing").exists());
 }
+
+const ENDLESS: &str =
+    "SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)";
+
+#[test]
+fn a_schema_with_what_another_program_would_have_executed_is_refused() {
+    for (hostile, told) in [
+        (&*format!("CREATE TRIGGER x AFTER UPDATE ON runs BEGIN {ENDLESS}; END"), "has the trigger \"x\""),
+        (&*format!("DROP TABLE news; CREATE VIEW news AS {ENDLESS}"), "lacks the table \"news\""),
+        ("CREATE VIEW more AS SELECT 1", "has the view \"more\""),
+        ("CREATE INDEX slow ON runs (hex(zeroblob(1000000000)))", "has the index \"slow\""),
+        (
+            "CREATE INDEX some ON runs (id) WHERE length(hex(zeroblob(1000000000))) > 1",
+            "has the index \"some\"",
+        ),
+        ("CREATE VIRTUAL TABLE words USING fts5(word)", "has the table \"words\""),
+        ("ALTER TABLE runs ADD COLUMN slow TEXT AS (hex(zeroblob(1000000000)))", "another table \"runs\""),
+        ("DROP INDEX runs_free", "lacks the index \"runs_free\""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        drop(SqliteStore::open(&path).unwrap());
+        Connection::open(&path).unwrap().execute_batch(hostile).unwrap();
+        let before = fs::read(&path).unwrap();
+        let (what, help) = refused(&path);
+        assert!(what.contains("runs.db: its schema ") && what.contains(told), "{hostile}: {what}");
+        assert!(help.starts_with("nothing was changed"), "{help}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{hostile}");
+    }
+}
+
+#[test]
+fn a_table_and_an_index_that_a_person_added_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    drop(SqliteStore::open(&path).unwrap());
+    let mine = "CREATE TABLE mine (note TEXT); CREATE INDEX by_title ON runs (title); ANALYZE";
+    Connection::open(&path).unwrap().execute_batch(mine).unwrap();
+    SqliteStore::open(&path).unwrap();
+}
+
+#[tokio::test]
+async fn a_trigger_that_comes_later_is_not_executed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store = SqliteStore::open(&path).unwrap();
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    let trigger = format!("CREATE TRIGGER x AFTER UPDATE ON runs BEGIN {ENDLESS}; END");
+    Connection::open(&path).unwrap().execute_batch(&trigger).unwrap();
+    let cancelled = store.cancel("r1", "enough");
+    assert!(tokio::time::timeout(std::time::Duration::from_secs(60), cancelled).await.unwrap().unwrap());
+}
