@@ -63,6 +63,8 @@ struct Run {
     seq: u64,
     line: u64,
     at_ms: u64,
+    /// Where the last instance of the lifecycle that cuts others off was created; 0 for none.
+    restarted: u64,
 }
 
 /// What has happened to one lifecycle.
@@ -166,6 +168,10 @@ impl<'b> Checker<'b> {
     /// is such a state. An event counts as one violation at most.
     pub fn event(&mut self, line: u64, event: &Event<'_>) {
         self.events += 1;
+        if event.is_creation() && self.book.restarts.as_ref().is_some_and(|it| *it.of == *event.lifecycle) {
+            let run = self.run(&event.run);
+            self.runs[run].restarted = line;
+        }
         if let Some(only) = &self.book.only
             && **only != *event.lifecycle
         {
@@ -277,7 +283,7 @@ impl<'b> Checker<'b> {
             return self.last.1;
         }
         let place = self.run_places.get(name).copied().unwrap_or_else(|| {
-            self.runs.push(Run { name: name.into(), seq: 0, line: 0, at_ms: 0 });
+            self.runs.push(Run { name: name.into(), seq: 0, line: 0, at_ms: 0, restarted: 0 });
             self.run_places.insert(name.into(), self.runs.len() - 1);
             self.runs.len() - 1
         });
@@ -297,7 +303,7 @@ impl<'b> Checker<'b> {
     pub fn finish(self) -> Report {
         let mut unfinished = Vec::new();
         let mut lifecycles = Vec::new();
-        let mut instances = 0;
+        let (mut instances, mut cut_off) = (0, 0);
         for law in &self.laws {
             let rules = &*law.rules;
             instances += law.instances;
@@ -311,17 +317,24 @@ impl<'b> Checker<'b> {
             covered.instances = law.instances;
             covered.violations = law.violations;
             covered.count(rules, &law.taken, &law.entered);
-            let tables = law.table_places.iter().map(|((run, of), table)| {
-                ((&self.runs[*run].name, &law.lifecycles[*of]), &law.tables[*table])
-            });
+            let tables = law
+                .table_places
+                .iter()
+                .map(|((run, of), table)| ((&self.runs[*run], &law.lifecycles[*of]), &law.tables[*table]));
             for ((run, lifecycle), (name, instance)) in
                 tables.flat_map(|(of, table)| table.iter().map(move |it| (of, it)))
             {
                 let Some(state) = instance.state else { continue };
                 covered.states[state as usize].current += 1;
-                if !rules.may_stop(state) {
+                if rules.may_stop(state) {
+                    continue;
+                }
+                let restarts = self.book.restarts.as_ref();
+                if instance.since < run.restarted && restarts.is_some_and(|it| it.cuts_off(lifecycle)) {
+                    cut_off += 1;
+                } else {
                     covered.unfinished += 1;
-                    unfinished.push((instance, (run, lifecycle), name, rules, state));
+                    unfinished.push((instance, (&run.name, lifecycle), name, rules, state));
                 }
             }
             covered.count_composites(rules, &law.taken);
@@ -340,6 +353,7 @@ impl<'b> Checker<'b> {
             others: self.others,
             violations: self.violations,
             backwards: self.backwards,
+            cut_off,
             unfinished_instances: unfinished.len() as u64,
             unfinished: unfinished
                 .into_iter()

@@ -105,7 +105,10 @@ pub struct Report {
     pub violations: u64,
     /// Where time ran backwards, if it did: between two events of one run, in the order of the trace.
     pub backwards: Option<Backwards>,
-    /// How many instances have not ended.
+    /// How many instances were cut off: what they are part of was begun anew ([`Rulebook::restarting`](super::Rulebook::restarting)).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cut_off: u64,
+    /// How many others have not ended.
     pub unfinished_instances: u64,
     /// The first few of them, in the order of their creation.
     pub unfinished: Vec<Unfinished>,
@@ -147,7 +150,11 @@ impl Report {
         if self.skipped > 0 {
             text.push_str(&format!(" ({} of other lifecycles)", self.skipped));
         }
-        text.push_str(&format!(", {}\n", count(self.instances, "instance")));
+        text.push_str(&format!(", {}", count(self.instances, "instance")));
+        match self.cut_off {
+            0 => text.push('\n'),
+            cut_off => text.push_str(&format!(" ({cut_off} cut off by the end of a process)\n")),
+        }
         if let Some(violation) = &self.violation {
             text.push_str(&format!("{violation}\n"));
         }
@@ -207,6 +214,10 @@ impl fmt::Display for LifecycleCoverage {
         writeln!(f, "{name}: {taken} of {all} edges taken ({:.1} %), {instances}", shown(self.percent()))?;
         self.never().try_for_each(|edge| writeln!(f, "  never {edge}"))
     }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 pub(super) fn count(number: u64, what: &str) -> String {

@@ -25,6 +25,20 @@ pub struct Rulebook {
     pub(super) for_all: bool,
     pub(super) only: Option<Box<str>>,
     pub(super) covers_all: bool,
+    pub(super) restarts: Option<Restarts>,
+}
+
+/// A lifecycle whose instances follow one another in a run, and those that are parts of them.
+#[derive(Debug, Clone)]
+pub(super) struct Restarts {
+    pub(super) of: Box<str>,
+    parts: Vec<Box<str>>,
+}
+
+impl Restarts {
+    pub(super) fn cuts_off(&self, lifecycle: &str) -> bool {
+        *self.of == *lifecycle || self.parts.iter().any(|part| **part == *lifecycle)
+    }
 }
 
 impl Rulebook {
@@ -63,6 +77,37 @@ impl Rulebook {
     #[must_use]
     pub fn cover_all(mut self) -> Self {
         self.covers_all = true;
+        self
+    }
+
+    /// The same where the instances of a lifecycle follow one another in a run: a new one shows that the process with the one before it was
+    /// killed, if that had not ended. What had not ended by then, of it and of these parts of it, and has no later event, is
+    /// [cut off](super::Report::cut_off) and does not count as unfinished.
+    ///
+    /// ```
+    /// # #[cfg(feature = "lifecycles")] {
+    /// use runstate::trace::{Event, Rulebook, Verdict, check};
+    ///
+    /// let book = Rulebook::of(runstate::lifecycles().iter().copied()).restarting("run_flow", ["tool_execution"]);
+    /// let begun = |seq: u64, lifecycle: &str, instance: &str, to: &str| {
+    ///     let line = format!(
+    ///         r#"{{"seq":{seq},"at_ms":0,"run":"r1","lifecycle":"{lifecycle}","instance":"{instance}","event":"create","from":null,"to":"{to}"}}"#
+    ///     );
+    ///     Event::from_json(&line).unwrap().into_owned()
+    /// };
+    /// let mut events = vec![begun(1, "run_flow", "activation_1", "RunStart"), begun(2, "tool_execution", "c.1", "BeforeToolExecute")];
+    /// assert_eq!(check(&events, &book).unfinished_instances, 2);
+    ///
+    /// // A kill -9, and another process goes on. Its own activation has not ended.
+    /// events.push(begun(3, "run_flow", "activation_2", "RunStart"));
+    /// let report = check(&events, &book);
+    /// assert_eq!((report.verdict, report.cut_off, report.unfinished_instances), (Verdict::Incomplete, 2, 1));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn restarting<'n>(mut self, lifecycle: &str, parts: impl IntoIterator<Item = &'n str>) -> Self {
+        let parts = parts.into_iter().map(Into::into).collect();
+        self.restarts = Some(Restarts { of: lifecycle.into(), parts });
         self
     }
 

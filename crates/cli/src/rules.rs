@@ -165,6 +165,8 @@ impl Laws {
                 book = book.with(Rules::of_graph(graph).documented(&drawn.graph()?, drawn.file()));
             }
         }
+        // An activation that another one follows was cut off by the end of its process, with the passes and executions in it.
+        let book = book.restarting("run_flow", ["resume_tool_call", "tool_execution"]);
         Ok(Laws { book, only: None, diagrams, drawn: false, named: false })
     }
 

@@ -77,7 +77,7 @@ fn a_run_that_was_killed_after_any_commit_goes_on() {
         assert_eq!(stores::text(&store, "SELECT reason FROM runs").as_deref(), Some("natural_end"), "{what}");
         let is_there = session.path(&format!("{dir}/crash-1/work/a.txt")).exists();
         assert!(!is_there || is_made_again, "{what}: what was approved is done");
-        session.assert_conforms("crash-1", &place);
+        session.assert_complete("crash-1", &place);
     }
     assert!(commit > 8, "it has {commit} commits");
     assert!(in_doubt > 0, "no kill came while a call executed");

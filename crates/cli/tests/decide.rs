@@ -45,14 +45,12 @@ fn what_lapsed_lapses_without_a_process_and_cannot_be_approved() {
     // As if the hour had gone by.
     let store = stores::open(&session, RUNS);
     store
-        .execute_batch(
-            "UPDATE calls SET expires_at_ms = 1000, asked = json_set(asked, '$.expires_at_ms', 1000)",
-        )
+        .execute_batch("UPDATE calls SET lapses_at_ms = 1, asked = json_set(asked, '$.expires_at_ms', 1000)")
         .unwrap();
     let late = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);
     assert_eq!(late.code, Some(1), "{}", late.shown());
     assert!(late.stdout.ends_with("expired: the suspension had lapsed\n"), "{}", late.shown());
-    // Nobody need have waited for the time: who looks gives it up.
+    // The decision that came too late has given it up.
     let listed = say(&session, &["approvals"]);
     assert_eq!(listed.stdout, "nothing waits for a decision\n");
     let later = say(&session, &["approve", "pay-1/p/1", "--run", "pay-1"]);

@@ -134,12 +134,12 @@ fn a_forged_time_stops_no_other_run() {
         assert_eq!(say(&["run", "pay.yaml"]).code, Some(3));
     }
     let db = stores::open(&session, "runs/runs.db");
-    db.execute_batch("UPDATE calls SET expires_at_ms = 1 WHERE run = 'pay-1'").unwrap();
+    db.execute_batch("UPDATE calls SET lapses_at_ms = 1 WHERE run = 'pay-1'").unwrap();
     assert_eq!(say(&["approve", "p", "--run", "pay-2"]).code, Some(0));
     let worked = say(&["worker", "--once"]);
     assert_eq!(worked.code, Some(1), "what is damaged is told: {}", worked.shown());
     assert!(
-        worked.stderr.contains("the time of the question of \"p\": its tag does not fit"),
+        worked.stderr.contains("the question of \"p\" of the run \"pay-1\" has lapsed by the store, and is open for ever by its tag"),
         "{}",
         worked.shown()
     );

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use runstate::run::RunStatus;
 use runstate::trace::{Checker, Rulebook};
 
 use super::Violation;
 use super::run::Seen;
 
-static RULES: LazyLock<Rulebook> = LazyLock::new(|| Rulebook::of(runstate::lifecycles().iter().copied()));
+static RULES: LazyLock<Rulebook> = LazyLock::new(|| {
+    Rulebook::of(runstate::lifecycles().iter().copied())
+        .restarting("run_flow", ["resume_tool_call", "tool_execution"])
+});
 
 pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("trace", &*seen.id, what));
@@ -24,6 +28,12 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
     }
     if let Some(violation) = checker.violation() {
         say(violation.to_string());
+    }
+    if seen.loaded.info.status == RunStatus::Done {
+        let report = checker.finish();
+        if report.unfinished_instances > 0 {
+            say(format!("it is over, and its trace is not complete: {}", report.summary()));
+        }
     }
     let Some(state) = &seen.state else { return };
     let last = |lifecycle: &str| -> BTreeMap<&str, &str> {
