@@ -107,6 +107,14 @@ fn what_is_made_is_checked_as_what_is_read() {
     let refused = scenario.check().unwrap_err();
     assert_eq!(refused.to_string(), "limits.max_rounds: expected max_rounds of at least 1, got 0");
     assert_eq!(refused.span(), None);
+    (scenario.limits.max_rounds, scenario.limits.max_file_bytes) = (1, 64 << 20);
+    scenario.check().unwrap();
+    scenario.limits.max_file_bytes += 1;
+    let refused = scenario.check().unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "limits.max_file_bytes: expected max_file_bytes of at most 67108864 (64 MiB), got 67108865"
+    );
 }
 
 #[test]

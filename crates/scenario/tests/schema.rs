@@ -67,6 +67,7 @@ fn the_schema_refuses_what_the_types_refuse() {
         ("stop", json!([{ "type": "max_rounds" }])),
         ("model", json!([{ "texts": "z" }])),
         ("limits", json!({ "max_rounds": 0 })),
+        ("limits", json!({ "max_file_bytes": (64 << 20) + 1 })),
         ("outside", json!([{ "when": { "at_ms": -1 }, "do": "cancel" }])),
         ("plugins", json!([{ "ask": { "tools": "x" } }])),
     ] {

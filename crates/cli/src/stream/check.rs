@@ -9,8 +9,11 @@ use super::told::{EVENT_TYPES, is_event_type};
 /// The longest time in a scenario: about a year. Timers do not count much further.
 const LONGEST_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 
-/// The most tokens of one repetition.
+/// The most tokens of one repetition, and of all of a scenario.
 const MOST: u32 = 1_000_000;
+
+/// The most bytes of all repetitions of a scenario. A session keeps what came, and so does what is told of it.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// Checks all that can be known before a session.
 ///
@@ -28,6 +31,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
             self::attempt(attempt).map_err(|fault| format!("streams[{s}].attempts[{a}].{fault}"))?;
         }
     }
+    repetitions(scenario)?;
     let counts = [
         ("guardrails_every", scenario.guardrails_every),
         ("drift.every", scenario.drift.as_ref().and_then(|drift| drift.every)),
@@ -45,6 +49,28 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     rules(scenario)?;
     finishes(scenario)?;
     abort(scenario)
+}
+
+/// A few bytes may stand for gigabytes.
+fn repetitions(scenario: &Scenario) -> Result<(), String> {
+    let (mut tokens, mut bytes) = (0_u64, 0_u64);
+    for (s, stream) in scenario.streams.iter().enumerate() {
+        for (a, attempt) in stream.attempts.iter().enumerate() {
+            for (at, step) in attempt.script.iter().enumerate() {
+                let Step::Repeat(repeated) = step else { continue };
+                let times = u64::from(repeated.times);
+                tokens += times;
+                bytes = bytes.saturating_add(times.saturating_mul(repeated.token.len() as u64));
+                if tokens > u64::from(MOST) || bytes > MOST_BYTES {
+                    return Err(format!(
+                        "streams[{s}].attempts[{a}].script[{at}].repeat: expected at most {MOST} tokens and {MOST_BYTES} bytes of all \
+                         repetitions of a scenario, got {tokens} tokens and {bytes} bytes up to here"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A rule that looks for nothing is a typing mistake, and would never be broken.

@@ -50,3 +50,32 @@ fn a_damaged_stream_scenario_is_read_or_refused() {
         }
     }
 }
+
+/// A few bytes do not stand for gigabytes.
+#[test]
+fn repetitions_have_a_million_tokens_and_16_mib_and_no_more() {
+    let read = |repeats: &[(u32, usize)]| {
+        let step = |(times, bytes): &(u32, usize)| {
+            format!("{{repeat: {{token: {}, times: {times}}}}}", "x".repeat(*bytes))
+        };
+        let attempts: Vec<String> =
+            repeats.iter().map(|repeat| format!("{{script: [{}, complete]}}", step(repeat))).collect();
+        let text = format!("name: s\nstreams: [{{attempts: [{}]}}]\n", attempts.join(", "));
+        super::parse(&super::Text { name: "s.yaml".to_owned(), text })
+            .map_err(|failure| failure.message().to_owned())
+    };
+    for good in [vec![(500_000, 1), (500_000, 1)], vec![(16_384, 512), (16_384, 512)]] {
+        read(&good).unwrap();
+    }
+    for (more, got) in [
+        (vec![(500_000, 1), (500_001, 1)], "got 1000001 tokens and 1000001 bytes up to here"),
+        (vec![(16_384, 512), (16_384, 512), (1, 1)], "got 32769 tokens and 16777217 bytes up to here"),
+    ] {
+        let refused = read(&more).unwrap_err();
+        let at = format!(
+            "streams[0].attempts[{}].script[0].repeat: expected at most 1000000 tokens",
+            more.len() - 1
+        );
+        assert!(refused.contains(&at) && refused.contains(got), "{refused}");
+    }
+}

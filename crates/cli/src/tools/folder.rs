@@ -7,6 +7,7 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
@@ -18,11 +19,16 @@ use crate::runs::unblocked;
 /// The most entries that a listing has.
 const MOST_ENTRIES: usize = 1_000;
 
+/// The most bytes that the files of a run give to its model while one process drives it: they are kept, each in a few forms.
+const MOST_READ: u64 = 64 << 20;
+
 /// An open folder and the size of the files that are read and written in it.
 #[derive(Debug)]
 pub(super) struct Folder {
     dir: Dir,
     max_bytes: u64,
+    /// How many bytes were read in all.
+    read: AtomicU64,
 }
 
 /// What a folder holds.
@@ -40,7 +46,7 @@ impl Folder {
     }
 
     pub(super) fn of(dir: Dir, max_bytes: u64) -> Folder {
-        Folder { dir, max_bytes }
+        Folder { dir, max_bytes, read: AtomicU64::new(0) }
     }
 
     /// What a folder holds, by name.
@@ -81,6 +87,13 @@ impl Folder {
         file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refuse)?;
         if bytes.len() as u64 > self.max_bytes {
             return Err(format!("cannot read {path:?}: it has more than {} bytes", self.max_bytes));
+        }
+        let read = self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
+        if read > MOST_READ {
+            return Err(format!(
+                "cannot read {path:?}: the files of this run have given {read} bytes with it, and {MOST_READ} is the most; `runstate resume` \
+                 begins to count anew"
+            ));
         }
         String::from_utf8(bytes).map_err(|error| {
             format!("cannot read {path:?}: byte {} is no UTF-8", error.utf8_error().valid_up_to())

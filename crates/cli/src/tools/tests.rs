@@ -225,3 +225,21 @@ fn a_name_that_is_no_text_is_listed_as_such() {
     assert_eq!(listing[0]["no_tool_can_name_it"], "its name is no UTF-8");
     assert_eq!(listing[1], json!({"name": "b", "kind": "file", "bytes": 1}));
 }
+
+#[test]
+fn the_files_of_a_run_give_64_mib_and_no_more() {
+    let root = TempDir::new().unwrap();
+    let tools = Tools::open(root.path(), 64 << 20).unwrap();
+    let file =
+        |name: &str, bytes: u64| fs::File::create(root.path().join(name)).unwrap().set_len(bytes).unwrap();
+    file("half", 32 << 20);
+    file("one", 1);
+    let read = |name: &str| tools.call("read_file", &json!({ "path": name }));
+    for _ in 0..2 {
+        assert!(matches!(read("half"), ToolResult::Success(_)));
+    }
+    let ToolResult::Error(refused) = read("one") else { panic!("it is one byte more") };
+    assert!(refused.contains("have given 67108865 bytes with it, and 67108864 is the most"), "{refused}");
+    // What is not read is not counted.
+    assert!(matches!(tools.call("list_files", &json!({ "path": "." })), ToolResult::Success(_)));
+}

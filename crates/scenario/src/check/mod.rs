@@ -92,12 +92,22 @@ fn folder(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The most that a scenario may allow for a file: a tool reads it as a whole.
+const MOST_FILE_BYTES: u64 = 64 << 20;
+
 fn limits(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.limits.max_rounds == 0 {
         return Err(fault!("expected max_rounds of at least 1, got 0", "limits", "max_rounds"));
     }
     if scenario.limits.max_file_bytes == 0 {
         return Err(fault!("expected max_file_bytes of at least 1, got 0", "limits", "max_file_bytes"));
+    }
+    if scenario.limits.max_file_bytes > MOST_FILE_BYTES {
+        let message = format!(
+            "expected max_file_bytes of at most {MOST_FILE_BYTES} (64 MiB), got {}",
+            scenario.limits.max_file_bytes
+        );
+        return Err(fault!(message, "limits", "max_file_bytes"));
     }
     if let Some(at) = scenario.commits.fail.iter().position(|number| *number == 0) {
         return Err(fault!("commits are counted from 1, got 0", "commits", "fail", at));

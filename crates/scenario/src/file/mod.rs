@@ -172,8 +172,8 @@ pub struct Limits {
     /// The most steps (one inference with its tool round); at least 1. The same as a last stop condition `max_rounds`.
     #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
     pub max_rounds: u32,
-    /// The most bytes of a file that a file tool reads or writes; at least 1.
-    #[cfg_attr(feature = "json-schema", schemars(range(min = 1)))]
+    /// The most bytes of a file that a file tool reads or writes; from 1 to 64 MiB.
+    #[cfg_attr(feature = "json-schema", schemars(range(min = 1, max = 67_108_864)))]
     pub max_file_bytes: u64,
 }
 
