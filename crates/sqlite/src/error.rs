@@ -8,6 +8,8 @@ use rusqlite::ErrorCode;
 
 use crate::connect::MOST_BYTES;
 
+use crate::holder::writer;
+
 /// Why a request failed: SQLite did, or the store has a reason of its own.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -56,9 +58,12 @@ pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
         return unreadable(format_args!("{at}: a row cannot be read: {error}"));
     };
     match code {
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::unavailable(format!(
-            "{at}: another process writes, and did not finish in time: {error}"
-        )),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            let writer = writer(path).unwrap_or_else(|| "another process".to_owned());
+            StoreError::unavailable(format!(
+                "{at}: {writer} writes, and did not finish in time: {error}; if it stands still, let it go on (SIGCONT) or end it"
+            ))
+        }
         ErrorCode::DatabaseCorrupt => StoreError::unusable(
             format_args!("{at} is damaged: {error}"),
             "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`",

@@ -5,6 +5,7 @@
 
 mod connect;
 mod error;
+mod holder;
 mod news;
 mod number;
 mod options;

@@ -197,7 +197,12 @@ async fn a_file_that_another_process_writes_is_unavailable_and_free_later() {
     let other = lock(&path);
     let error = store.commit(&lease, &all[0]).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-    assert!(error.to_string().contains("another process writes"), "{error}");
+    let holder = if cfg!(target_os = "linux") {
+        format!("runs.db: the process {} (", std::process::id())
+    } else {
+        "runs.db: another process".to_owned()
+    };
+    assert!(error.to_string().contains(&holder) && error.to_string().contains(" writes,"), "{error}");
     // Who reads does not wait.
     assert_eq!(store.load("r1").await.unwrap().info.version, 0);
     other.execute_batch("ROLLBACK").unwrap();
