@@ -34,6 +34,9 @@
 //! tables are made by whoever connects first. `fsync` must be on; `synchronous_commit` is turned on for each session, unless the
 //! server waits for more than that. A connection of its own listens for news.
 //!
+//! A standby that takes over has what was acknowledged only if the server waits for it: set `synchronous_standby_names`. With asynchronous
+//! replication the last commits and decisions are lost with the server that had them, though each was acknowledged.
+//!
 //! Connect past poolers that take a connection away between transactions: neither what a session is set to nor what it listens for
 //! is kept there, so that commits may be less durable than is said here, and news come when patience ends.
 //!

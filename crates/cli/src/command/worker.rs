@@ -61,7 +61,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let opened = args.place.open(Missing::Make)?;
+    let opened = if args.once { args.place.open(Missing::Make)? } else { args.place.open_waiting()? };
     let clock = unix_clock();
     let host = ScenarioHost::new(clock, opened.state_dir().map(Path::to_owned));
     let drain = CancellationToken::new();

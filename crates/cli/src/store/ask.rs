@@ -5,6 +5,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use runstate::snapshot::Keyring;
 use runstate::store::{Damage, Keyed, RunStore, StoreError};
@@ -14,6 +15,7 @@ use super::again::Again;
 use super::open::open;
 use super::url::StoreUrl;
 use crate::failure::Failure;
+use crate::output::{complain, printable};
 use crate::runs;
 
 /// A store that is open, and a runtime of its own.
@@ -33,16 +35,38 @@ pub(crate) struct Opened {
     told: Mutex<BTreeSet<Damage>>,
 }
 
+/// How often a store that is away is tried again, by one that waits for it.
+const AGAIN: Duration = Duration::from_secs(1);
+
 impl Opened {
     pub(super) fn open(
         url: StoreUrl,
         state_dir: Option<PathBuf>,
         keys: Option<Keyring>,
         again: Again,
+        waits: bool,
     ) -> Result<Self, Failure> {
         let made = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = made.map_err(|error| Failure::new(format!("cannot make a runtime: {error}")))?;
-        let store = runtime.block_on(open(&url)).map_err(|error| failure(&url, &again, &error))?;
+        let store = runtime.block_on(async {
+            let mut is_told = false;
+            loop {
+                match open(&url).await {
+                    Err(error @ StoreError::Unavailable(_)) if waits => {
+                        if !is_told {
+                            let why = failure(&url, &again, &error);
+                            complain(&printable(&format!(
+                                "{}; it is tried again each second",
+                                why.message()
+                            )));
+                        }
+                        is_told = true;
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                    opened => break opened.map_err(|error| failure(&url, &again, &error)),
+                }
+            }
+        })?;
         let store = match keys {
             Some(keys) => Arc::new(Keyed::new(store, keys)),
             None => store,

@@ -70,10 +70,22 @@ impl StoreArgs {
     /// # Errors
     /// One that is named in no way that is known, that cannot be opened, and that is not there where it must be.
     pub(crate) fn open(&self, missing: Missing) -> Result<Opened, Failure> {
+        self.opened(missing, false)
+    }
+
+    /// The same, made where there is none, and waited for as long as it cannot be reached.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for a store that is away.
+    pub(crate) fn open_waiting(&self) -> Result<Opened, Failure> {
+        self.opened(Missing::Make, true)
+    }
+
+    fn opened(&self, missing: Missing, waits: bool) -> Result<Opened, Failure> {
         let keys = keys::read(self.key_file.as_deref())?;
         match self.missing()? {
             Some(failure) if missing == Missing::Refuse => Err(failure),
-            _ => Opened::open(self.url()?, self.state_dir().ok(), keys, self.to_repeat()),
+            _ => Opened::open(self.url()?, self.state_dir().ok(), keys, self.to_repeat(), waits),
         }
     }
 
