@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::time::Ticking;
 use super::{
     About, Approval, ApprovalQuery, Commit, Lease, Loaded, Mail, NewRun, Parts, Posted, RunInfo, RunQuery,
     RunStore, StoreError, Wrapper, left,
 };
 use crate::agent::RUNTIME;
+use crate::clock::{Clock, unix_clock};
 use crate::decision::{Decision, digest};
 use crate::snapshot::{KeyError, Keyring, Snapshot};
 
@@ -64,6 +66,7 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 pub struct Keyed {
     store: Arc<dyn RunStore>,
     keys: Keyring,
+    clock: Ticking,
 }
 
 /// A row under its tag; `at` is the number of the commit that wrote it.
@@ -144,7 +147,13 @@ fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
 impl Keyed {
     /// That store, under these keys.
     pub fn new(store: Arc<dyn RunStore>, keys: Keyring) -> Self {
-        Keyed { store, keys }
+        Keyed { store, keys, clock: Ticking::of(unix_clock()) }
+    }
+
+    /// The same, by another clock than the machine's, for tests: a question lapses only once the time under its tag is over by it.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
+        Keyed { clock: Ticking::of(clock), ..self }
     }
 
     /// The JSON under a tag. Its text is kept as it is.
@@ -411,10 +420,11 @@ impl Keyed {
             let page = Wrapper::approvals(self, &query).await?;
             let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;
             if let Some(open) = page.iter().find(is_it) {
-                if open.suspension.is_expired(expiry.decided_at_ms) {
+                let now_ms = self.clock.now_ms();
+                if open.suspension.is_expired(now_ms) {
                     return Ok(true);
                 }
-                let left = open.suspension.expires_at_ms.map(|at| left(expiry.decided_at_ms, at));
+                let left = open.suspension.expires_at_ms.map(|at| left(now_ms, at));
                 let left = left.map_or_else(|| "for ever".to_owned(), |left| format!("for {left:?} more"));
                 return Err(StoreError::unusable(
                     format_args!(

@@ -11,8 +11,8 @@ use super::query::{About, Approval, ApprovalQuery, Damage, Timer};
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
-/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, of the time `now_ms`, which
-/// whoever drives the run takes.
+/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever drives the run
+/// takes. It is of the time `now_ms`, or of the time at which the question expires where that clock is behind the one of the run.
 ///
 /// # Errors
 /// [`StoreError::NoRun`] when the run was removed since; and those of the store.
@@ -29,9 +29,12 @@ pub async fn lapse(store: &dyn RunStore, timer: &Timer, now_ms: u64) -> Result<P
     decision.call.clone_from(&timer.call);
     decision.reason = Some("nobody decided in time".to_owned());
     decision.actor = Some(RUNTIME.to_owned());
-    decision.decided_at_ms = now_ms;
+    let asked = open(store, timer).await?;
+    // The driver takes it for a lapse by that: the store has told that the time is over, by no clock of a client.
+    let expires_at_ms = asked.as_ref().and_then(|asked| asked.suspension.expires_at_ms);
+    decision.decided_at_ms = expires_at_ms.map_or(now_ms, |at_ms| at_ms.max(now_ms));
     // A later decision that names the question by its digest is told that it expired.
-    decision.digest = open(store, timer).await?.filter(|open| open.key().is_none()).map(|open| open.digest);
+    decision.digest = asked.filter(|asked| asked.key().is_none()).map(|asked| asked.digest);
     loop {
         let posted = store.post(&decision).await?;
         // Clients give ids of their own: one may have given this to a decision on something else.

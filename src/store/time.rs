@@ -1,5 +1,8 @@
 //! Moments as stores keep them, and what is left until then.
 
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
@@ -30,6 +33,30 @@ pub fn moment(now_ms: u64, time: Duration) -> u64 {
 /// How long it is from `now_ms` to a [`moment`]: zero once that has come.
 pub fn left(now_ms: u64, at_ms: u64) -> Duration {
     if at_ms == NEVER_MS { Duration::MAX } else { Duration::from_millis(at_ms.saturating_sub(now_ms)) }
+}
+
+/// A clock by which leases and lapses are told.
+#[derive(Clone)]
+pub(super) struct Ticking(Arc<dyn Clock>);
+
+impl Ticking {
+    pub(super) fn of(clock: impl Clock + 'static) -> Self {
+        Ticking(Arc::new(clock))
+    }
+}
+
+impl fmt::Debug for Ticking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({:?})", self.0.boot())
+    }
+}
+
+impl Deref for Ticking {
+    type Target = dyn Clock;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
 }
 
 /// The time at which an operation of a store was asked for.

@@ -25,7 +25,9 @@ mod conformance {
     use super::*;
 
     runstate::store_conformance!(async {
-        OneHandle::new(|clock| Keyed::new(Arc::new(MemoryStore::with_clock(clock)), keys()))
+        OneHandle::new(|clock| {
+            Keyed::new(Arc::new(MemoryStore::with_clock(clock.clone())), keys()).with_clock(clock)
+        })
     });
 }
 
@@ -35,7 +37,7 @@ struct KeyedFolder(Folder);
 impl Bench for KeyedFolder {
     async fn store(&self) -> Arc<dyn RunStore> {
         let store = FileStore::open(&*self.0).unwrap().with_clock(self.0.clock.clone());
-        Arc::new(Keyed::new(Arc::new(store), keys()))
+        Arc::new(Keyed::new(Arc::new(store), keys()).with_clock(self.0.clock.clone()))
     }
 
     fn clock(&self) -> &SetClock {
@@ -109,7 +111,7 @@ pub(super) struct World {
 /// Two runs of which each waits for a call `p`, with a decision on another call taken in the first one.
 pub(super) async fn world() -> World {
     let open = Arc::new(Open { store: MemoryStore::with_clock(clock()), changes: Mutex::default() });
-    let store: Arc<dyn RunStore> = Arc::new(Keyed::new(open.clone(), keys()));
+    let store: Arc<dyn RunStore> = Arc::new(Keyed::new(open.clone(), keys()).with_clock(clock()));
     for run in ["r1", "r2"] {
         park(&*store, run).await;
     }
@@ -337,6 +339,7 @@ async fn a_timer_that_was_set_forward_is_refused() {
     at(70);
     let due = world.store.due(10).await.unwrap();
     assert_eq!(due.len(), 4);
+    at(5);
     let refused = lapse(&*world.store, &due[0], 5).await.unwrap_err().to_string();
     assert!(refused.contains("the question of \"p\" of the run \"r1\" has lapsed by the store"), "{refused}");
     assert!(refused.contains("open for 65ms more by its tag"), "{refused}");
@@ -346,6 +349,7 @@ async fn a_timer_that_was_set_forward_is_refused() {
     assert_eq!(lapse(&*world.store, &due[0], 5).await.unwrap(), Posted::NotWaiting);
     assert_eq!(world.store.mail("r1").await.unwrap().decisions, []);
     world.open.changes.lock().unwrap().approvals = None;
+    at(70);
     assert_eq!(lapse(&*world.store, &due[1], 70).await.unwrap(), Posted::Accepted);
 }
 

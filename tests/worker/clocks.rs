@@ -89,15 +89,17 @@ async fn two_workers_an_hour_apart_share_runs_and_put_no_call_in_doubt() {
         ]);
         world.create(&format!("r{run}"), steps).await;
     }
-    let drain = CancellationToken::new();
-    let clocks = [Ahead::of(&world, 0), Ahead::of(&world, HOUR_MS)];
-    let workers = [("right", 0), ("ahead", 1)];
-    let workers = workers.map(|(name, of)| working(&world, name, &clocks[of], &drain));
+    let workers = [("right", 0), ("ahead", HOUR_MS)].map(|(name, ahead_ms)| {
+        let drain = CancellationToken::new();
+        (working(&world, name, &Ahead::of(&world, ahead_ms), &drain), drain)
+    });
     at(&world, 120_000).await;
     for run in 0..8 {
         assert_eq!(world.status(&format!("r{run}")).await, "Waiting suspended", "r{run}");
     }
-    // What a worker that is ahead asked is open for as long as what the other asked.
+    // What a worker that is ahead asked is open for as long as what the other asked, and the other one gives it up.
+    let [(right, drain), (ahead, gone)] = workers;
+    drained(gone, ahead).await;
     at(&world, 349_000).await;
     for run in 0..8 {
         assert_eq!(world.status(&format!("r{run}")).await, "Waiting suspended", "r{run}");
@@ -107,10 +109,7 @@ async fn two_workers_an_hour_apart_share_runs_and_put_no_call_in_doubt() {
         assert_eq!(world.status(&format!("r{run}")).await, "Done natural_end", "r{run}");
         world.is_sound(&format!("r{run}")).await;
     }
-    drain.cancel();
-    for worker in workers {
-        worker.await.unwrap().unwrap();
-    }
+    drained(drain, right).await;
     let noted = world.ledger().all();
     assert_eq!((world.ledger().count("a began"), world.ledger().count("a ended")), (8, 8), "{noted:?}");
     assert_eq!(world.ledger().count("b began"), 0, "nobody decided in time");

@@ -56,7 +56,7 @@ fn what_only_reads_changes_nothing_and_shows_that_the_time_is_over() {
     for (args, shown) in [
         (&["approvals"] as &[&str], "lapses      its time is over: a worker gives the call up"),
         (&["approvals", "--json"], "\"has_lapsed\":true,"),
-        (&["show", "pay-1"], "lapses      its time is over: a worker gives the call up"),
+        (&["show", "pay-1"], "waits    p, its time is over: may it be paid?"),
         (&["show", "pay-1", "--json"], "Waiting"),
         (&["runs"], "Waiting"),
         (&["runs", "--json"], "\"undecided\":1"),
@@ -111,5 +111,5 @@ fn runs_are_listed_though_what_lapsed_cannot_be_given_up() {
     }
     let said = session.run(&["expire", "--json", "--state-dir", "runs"]);
     assert_eq!((said.code, &*said.stdout), (Some(2), ""), "{}", said.shown());
-    assert!(said.stderr.contains("another process writes"), "{}", said.shown());
+    assert!(said.stderr.contains(" writes, and did not finish in time"), "{}", said.shown());
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use super::error::StoreError;
 use super::news::News;
-use super::time::Now;
+use super::time::{Now, Ticking};
 use crate::clock::{Clock, unix_clock};
 use crate::files::{Disk, RealDisk};
 use index::Index;
@@ -130,27 +130,10 @@ struct Inner {
     news: News,
 }
 
-/// The clock by which leases and lapses are told.
-struct Ticking(Arc<dyn Clock>);
-
-impl fmt::Debug for Ticking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clock({:?})", self.0.boot())
-    }
-}
-
-impl std::ops::Deref for Ticking {
-    type Target = dyn Clock;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.0
-    }
-}
-
 impl Inner {
-    fn new(disk: Arc<dyn Disk>, layout: Layout, clock: Arc<dyn Clock>) -> Self {
+    fn new(disk: Arc<dyn Disk>, layout: Layout, clock: Ticking) -> Self {
         let (index, repairs, passed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Inner { disk, clock: Ticking(clock), layout, index, repairs, passed, news: News::default() }
+        Inner { disk, clock, layout, index, repairs, passed, news: News::default() }
     }
 
     fn now(&self) -> Now {
@@ -179,7 +162,7 @@ impl FileStore {
         let root = folder.into();
         let disk: Arc<dyn Disk> = Arc::new(Unlinked { disk, root: root.clone() });
         let layout = Layout::open(&*disk, root)?;
-        let inner = Arc::new(Inner::new(disk, layout, Arc::new(unix_clock())));
+        let inner = Arc::new(Inner::new(disk, layout, Ticking::of(unix_clock())));
         Ok(FileStore { inner, patience: lock::PATIENCE, tell: None })
     }
 
@@ -187,7 +170,7 @@ impl FileStore {
     #[must_use]
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
         let Inner { disk, layout, .. } = &*self.inner;
-        let inner = Arc::new(Inner::new(Arc::clone(disk), layout.clone(), Arc::new(clock)));
+        let inner = Arc::new(Inner::new(Arc::clone(disk), layout.clone(), Ticking::of(clock)));
         FileStore { inner, ..self }
     }
 

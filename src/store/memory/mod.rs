@@ -3,8 +3,7 @@
 mod kept;
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,7 +15,7 @@ use super::lease::{Claim, Lease, Release};
 use super::load::Parts;
 use super::news::News;
 use super::query::{About, Approval, ApprovalQuery, RunInfo, RunQuery, Timer};
-use super::time::Now;
+use super::time::{Now, Ticking};
 use super::{Mail, NewRun, RunStore};
 use crate::clock::{Clock, unix_clock};
 use crate::decision::Decision;
@@ -54,8 +53,9 @@ use kept::{Kept, Posting};
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Debug)]
 pub struct MemoryStore {
-    clock: Arc<dyn Clock>,
+    clock: Ticking,
     /// Held for the time of one operation, never over an await.
     runs: Mutex<Runs>,
     news: News,
@@ -81,16 +81,10 @@ impl Default for MemoryStore {
     }
 }
 
-impl fmt::Debug for MemoryStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("runs", &self.runs).finish_non_exhaustive()
-    }
-}
-
 impl MemoryStore {
     /// An empty store, by that clock.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
-        MemoryStore { clock: Arc::new(clock), runs: Mutex::default(), news: News::default() }
+        MemoryStore { clock: Ticking::of(clock), runs: Mutex::default(), news: News::default() }
     }
 
     fn now(&self) -> Now {

@@ -124,7 +124,8 @@ impl Summary {
         }
         for one in &self.waits {
             let doubt = if is_in_doubt(one) { " (in doubt)" } else { "" };
-            line("waits", format!("{}{doubt}: {}", one.call, one.suspension.message));
+            let over = if one.is_lapsed() { ", its time is over" } else { "" };
+            line("waits", format!("{}{doubt}{over}: {}", one.call, one.suspension.message));
         }
         if let Some(answer) = self.answer() {
             line("answer", cut(&exact(answer)));

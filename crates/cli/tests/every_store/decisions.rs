@@ -25,8 +25,7 @@ in_every_store! {
     the_first_decision_wins_and_is_kept,
     of_decisions_that_come_together_one_is_accepted,
     an_approval_is_for_the_arguments_that_were_shown,
-    what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals,
-    what_nobody_decided_in_time_is_given_up_by_whoever_shows_the_run,
+    what_lapsed_is_shown_by_lists_and_given_up_by_expire,
     a_run_that_was_cancelled_takes_no_approval,
     a_process_that_waits_with_a_run_takes_what_comes_meanwhile,
     a_result_is_held_against_what_was_asked_for,
@@ -241,19 +240,18 @@ fn an_approval_is_for_the_arguments_that_were_shown(place: &dyn Fn() -> Place) {
     place.does(&["approve", "p", "--run", "pay-1", "--digest", &digest[..39]], 0);
 }
 
-fn what_nobody_decided_in_time_is_given_up_by_whoever_lists_approvals(place: &dyn Fn() -> Place) {
+fn what_lapsed_is_shown_by_lists_and_given_up_by_expire(place: &dyn Fn() -> Place) {
     let place = lapses(place);
-    stores::wait_until("it is given up", || {
-        place.does(&["approvals"], 0).stdout == "nothing waits for a decision\n"
+    stores::wait_until("its time is over", || {
+        place.does(&["approvals"], 0).stdout.contains("lapses      its time is over")
     });
-    is_given_up(&place);
-}
-
-fn what_nobody_decided_in_time_is_given_up_by_whoever_shows_the_run(place: &dyn Fn() -> Place) {
-    let place = lapses(place);
-    stores::wait_until("it is given up", || {
-        place.does(&["show", "pay-1"], 0).stdout.contains(": nobody decided in time")
-    });
+    for args in [&["show", "pay-1"] as &[&str], &["runs"], &["approvals", "--json"]] {
+        place.does(args, 0);
+        let left = place.stands("pay-1").unwrap();
+        assert_eq!(left["decisions"], Value::Array(Vec::new()), "{args:?}: reading changes nothing");
+    }
+    assert_eq!(place.does(&["expire"], 0).stdout, "gave up 1 call\n");
+    assert_eq!(place.does(&["approvals"], 0).stdout, "nothing waits for a decision\n");
     is_given_up(&place);
 }
 
@@ -271,7 +269,7 @@ fn lapses(place: &dyn Fn() -> Place) -> Place {
     panic!("no worker was gone in time");
 }
 
-/// The call was given up by who looked, since nobody else was there; the next worker goes on.
+/// The call was given up by a command, with no worker there; the next worker goes on.
 #[track_caller]
 fn is_given_up(place: &Place) {
     let left = place.stands("pay-1").unwrap();
