@@ -33,8 +33,8 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 /// - **Two stores under one key**: the rows of a run fit a run of the same id in the other store. Each store needs a key of its own.
 /// - **Lists and leases**: titles, statuses, numbers and times in [`runs`](RunStore::runs) and beside a loaded run, its holder. A writer of the
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
-/// - **How long a question is open**: a writer of the storage can keep it open for longer. It lapses early for no writer: the time under the
-///   tag has to be over by the clock of the process that gives it up, too.
+/// - **How long a question is open**: a writer of the storage can keep it open for longer. By more than a minute it lapses early for no
+///   writer: the time under the tag has to be over by the clock of the process that gives it up, too.
 /// - **Traces**, which are evidence for people and decide nothing.
 ///
 /// A row without its tag is refused wherever it is read, and stays as it is: [`StoreError::Unusable`] names it.
@@ -143,6 +143,9 @@ impl Place<'_> {
 fn content<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(digest(&serde_json::to_value(value).map_err(StoreError::failed)?))
 }
+
+/// The clocks of machines may differ by so much before a lapse by the store's clock is refused.
+const DIFFERENCE_MS: u64 = 60_000;
 
 impl Keyed {
     /// That store, under these keys.
@@ -420,7 +423,7 @@ impl Keyed {
             let page = Wrapper::approvals(self, &query).await?;
             let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;
             if let Some(open) = page.iter().find(is_it) {
-                let now_ms = self.clock.now_ms();
+                let now_ms = self.clock.now_ms().saturating_add(DIFFERENCE_MS);
                 if open.suspension.is_expired(now_ms) {
                     return Ok(true);
                 }

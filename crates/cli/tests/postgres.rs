@@ -1,6 +1,8 @@
 //! Servers and databases that let somebody in or do not: told with their place, never with a password.
 
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 
 use crate::server::{self, Shared};
 use crate::session::{Said, Session, assert_shown};
@@ -103,4 +105,41 @@ fn a_store_that_cannot_be_opened_is_told_with_its_place() {
         shown.push_str(&format!("== {case}\n{}\n", said.stderr));
     }
     assert_shown("postgres_errors", &shown);
+}
+
+/// Takes what comes at that port to another one, for as long as the test runs.
+fn forward(listener: TcpListener, port: u16) {
+    std::thread::spawn(move || {
+        for from in listener.incoming() {
+            let Ok(from) = from else { return };
+            let to = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            for (mut here, mut there) in [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to, from)] {
+                std::thread::spawn(move || drop(std::io::copy(&mut here, &mut there)));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_worker_that_starts_before_its_server_waits_for_it() {
+    let Some(server) = server::shared() else { return };
+    let session = Session::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = server.database().replace(&format!(":{}", server.port()), &format!(":{port}"));
+    let args = ["worker", "--store", &url, "--state-dir", "runs"];
+    let once = session.run(&[&args as &[&str], &["--once"]].concat());
+    assert_eq!(once.code, Some(2), "{}", once.shown());
+
+    let mut worker = session.command(&args).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(worker.stderr.take().unwrap()).lines();
+    let first = told.next().unwrap().unwrap();
+    assert!(
+        first.contains("cannot be reached") && first.ends_with("; it is tried again each second"),
+        "{first}"
+    );
+    forward(TcpListener::bind(("127.0.0.1", port)).unwrap(), server.port());
+    let next = told.next().unwrap().unwrap();
+    assert!(next.contains(" drives the runs of postgres://"), "{next}");
+    worker.kill().unwrap();
+    worker.wait().unwrap();
 }

@@ -108,9 +108,8 @@ fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()
         }
     }
     let is_harmless = |kind: &str, sql: &str| match kind {
-        "table" => sql.starts_with("create table"),
-        // One of plain columns, for the queries of other programs.
-        "index" => !sql.contains(" where ") && sql.matches('(').count() == 1,
+        "table" => sql.starts_with("create table") && !sql.contains(" references "),
+        "index" => is_of_columns(sql),
         _ => false,
     };
     match found.iter().find(|(key, sql)| !made.contains_key(key) && !is_harmless(&key.0, sql)) {
@@ -119,6 +118,19 @@ fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()
             refuse(format!("its schema has the {kind} {name:?}, which this program does not make"))
         }
     }
+}
+
+/// Is it an index of plain columns, as one is made for the queries of other programs? Its rows are made by this program, when it writes.
+fn is_of_columns(sql: &str) -> bool {
+    let columns = sql.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    let is_column = |column: &str| {
+        let mut words = column.split_whitespace();
+        let is_name = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '"'));
+        words.next().is_some_and(is_name)
+            && matches!(words.next(), None | Some("asc" | "desc"))
+            && words.next().is_none()
+    };
+    sql.starts_with("create index ") && columns.is_some_and(|columns| columns.split(',').all(is_column))
 }
 
 /// The parts of a schema, by kind and name, each without what makes no difference.

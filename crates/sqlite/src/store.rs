@@ -32,7 +32,8 @@ use crate::{connect, read, schema, time, write};
 /// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
 ///
 /// Leases and lapses are told by a clock of the machine that no one sets (Linux; elsewhere by the time of day), so that all processes agree. It
-/// begins with each boot: leases of an earlier one are over. So a file is for one machine: one that two have by turns is refused.
+/// begins with each boot: leases of an earlier one are over. So a file is for one machine: a boot that had the file before another one is
+/// refused.
 ///
 /// A file that is a link is refused: name the file itself. Its folder may be reached through links.
 ///
@@ -124,7 +125,7 @@ impl SqliteStore {
         connect::leave_log(&conn, false)?;
         connect::durable(&conn, path, &options)?;
         schema::prepare(&mut conn, path, schema::MIGRATIONS)?;
-        time::enter(&mut conn, path, clock.boot())?;
+        time::check(&conn, path, clock.boot())?;
         let news = Arc::new(News::from(&conn)?);
         let readers = Readers::open(path, &options)?;
         let writer = Writer::start(conn, path, &options, Arc::clone(&news))?;
@@ -132,17 +133,26 @@ impl SqliteStore {
         Ok(SqliteStore { path, clock, options, readers, writer, news, unread: Arc::default() })
     }
 
-    fn now(&self) -> Now {
-        Now::of(&*self.clock.0)
-    }
-
     /// Asks the writer for something, at the time at which it is done.
     async fn write<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, Now) -> Outcome<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let (clock, path) = (Arc::clone(&self.clock.0), self.path.clone());
+        let work = move |conn: &Connection| {
+            time::enter(conn, &path, clock.boot())?;
+            work(conn, Now::of(&*clock))
+        };
+        self.writer.ask(work).await
+    }
+
+    /// Reads something, at the time at which it is read.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection, Now) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let clock = Arc::clone(&self.clock.0);
-        self.writer.ask(move |conn| work(conn, Now::of(&*clock))).await
+        self.readers.read(move |conn| work(conn, Now::beside(conn, &*clock)?)).await
     }
 
     /// The file.
@@ -174,8 +184,7 @@ impl RunStore for SqliteStore {
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
         let run = run.to_owned();
-        let now = self.now();
-        self.readers.read(move |conn| read::load::parts(conn, &run, now)).await
+        self.read(move |conn, now| read::load::parts(conn, &run, now)).await
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
@@ -219,24 +228,36 @@ impl RunStore for SqliteStore {
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
         let query = query.clone();
-        let (unread, now) = (Arc::clone(&self.unread), self.now());
-        self.readers.read(move |conn| read::runs::page(conn, &query, &unread, now)).await
+        let unread = Arc::clone(&self.unread);
+        self.read(move |conn, now| read::runs::page(conn, &query, &unread, now)).await
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         let query = query.clone();
-        let (unread, now) = (Arc::clone(&self.unread), self.now());
-        self.readers.read(move |conn| read::approvals::page(conn, &query, &unread, now)).await
+        let unread = Arc::clone(&self.unread);
+        self.read(move |conn, now| read::approvals::page(conn, &query, &unread, now)).await
     }
 
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        let (unread, now) = (Arc::clone(&self.unread), self.now());
-        self.readers.read(move |conn| read::approvals::due(conn, now, limit, &unread)).await
+        let of_boot = async || {
+            let unread = Arc::clone(&self.unread);
+            let due = move |conn: &Connection, now: Now| match now.is_of_boot {
+                true => read::approvals::due(conn, now, limit, &unread).map(Some),
+                false => Ok(None),
+            };
+            self.read(due).await
+        };
+        if let Some(due) = of_boot().await? {
+            return Ok(due);
+        }
+        // The first of its boot to ask for what lapses changes moments into dates.
+        self.write(|_, _| Ok(())).await?;
+        Ok(of_boot().await?.unwrap_or_default())
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
-        let (unread, now) = (Arc::clone(&self.unread), self.now());
-        self.readers.read(move |conn| read::runs::damaged(conn, &unread, now)).await
+        let unread = Arc::clone(&self.unread);
+        self.read(move |conn, now| read::runs::damaged(conn, &unread, now)).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {

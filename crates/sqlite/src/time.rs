@@ -1,10 +1,11 @@
 //! The store's clock, which begins with each boot of the machine.
 
 use std::path::Path;
+use std::time::Duration;
 
 use runstate::clock::Clock;
-use runstate::store::{StoreError, moment};
-use rusqlite::{Connection, TransactionBehavior, params};
+use runstate::store::{StoreError, left, moment};
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Fault, Outcome};
 use crate::number::column;
@@ -16,56 +17,87 @@ pub(crate) struct Now {
     pub(crate) ticks: u64,
     /// By the clock of the machine.
     pub(crate) date: u64,
+    /// Are the moments in the file those of this boot?
+    pub(crate) is_of_boot: bool,
 }
 
 impl Now {
+    /// In a transaction that writes, which has [entered](enter) the boot.
     pub(crate) fn of(clock: &dyn Clock) -> Self {
-        Now { ticks: clock.ticks_ms(), date: clock.now_ms() }
+        Now { ticks: clock.ticks_ms(), date: clock.now_ms(), is_of_boot: true }
     }
 
-    /// The moment so long after it, as a column holds it.
-    pub(crate) fn after(self, time: std::time::Duration) -> i64 {
+    /// In a transaction that reads.
+    pub(crate) fn beside(conn: &Connection, clock: &dyn Clock) -> Outcome<Self> {
+        let is_of_boot = last(conn)?.is_some_and(|last| last == clock.boot());
+        Ok(Now { is_of_boot, ..Now::of(clock) })
+    }
+
+    /// The moment after that time, as a column holds it.
+    pub(crate) fn after(self, time: Duration) -> i64 {
         column(moment(self.ticks, time))
     }
+
+    /// The time until a moment. Those of an earlier boot have come.
+    pub(crate) fn left(self, at: u64) -> Duration {
+        match left(self.ticks, at) {
+            Duration::MAX => Duration::MAX,
+            left if self.is_of_boot => left,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// The time for a decision, until a moment of this boot or else until a date.
+    pub(crate) fn left_of(self, lapses: Option<u64>, date: Option<u64>) -> Option<Duration> {
+        let by_clock = lapses.filter(|_| self.is_of_boot).map(|at| self.left(at));
+        by_clock.or_else(|| date.map(|at| left(self.date, at)))
+    }
 }
 
-/// Notes with which boot of the machine the clock begins. Under another one than before no process has its run any more: leases are over,
-/// and so are the times for which runs were put off; questions lapse at their dates.
+/// Looks whether another machine has the file.
 ///
 /// # Errors
-/// Where two machines have the file by turns: [`StoreError::Unusable`].
-pub(crate) fn enter(conn: &mut Connection, path: &Path, boot: &str) -> Outcome<()> {
-    if boots(conn)?.first().is_some_and(|last| last == boot) {
+/// Where this boot had the file before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
+pub(crate) fn check(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
+    if last(conn)?.is_none_or(|last| last == boot) {
         return Ok(());
     }
-    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it while this one waited.
-    match &*boots(&transaction)? {
-        [last, ..] if last == boot => return Ok(()),
-        [last, before, earlier, ..] if before == boot && earlier == last => {
-            return Err(Fault::Store(StoreError::unusable(
-                format_args!(
-                    "{} is used by two machines at once, and its leases are told by the clock of one",
-                    path.display()
-                ),
-                "nothing was changed; give each machine a file of its own, or keep the runs in PostgreSQL",
-            )));
-        }
-        _ => {}
+    let known = "SELECT 1 FROM boots WHERE name = ?1";
+    if conn.prepare_cached(known)?.query_row([boot], |_| Ok(())).optional()?.is_none() {
+        return Ok(());
     }
-    transaction.execute("UPDATE runs SET held_until_ms = 0 WHERE holder IS NOT NULL", [])?;
-    let never = column(moment(0, std::time::Duration::MAX));
-    transaction.execute("UPDATE runs SET not_before_ms = NULL WHERE not_before_ms <> ?1", [never])?;
-    transaction
-        .execute("UPDATE calls SET lapses_at_ms = NULL WHERE open = 1 AND lapses_at_ms IS NOT NULL", [])?;
-    transaction.execute("INSERT INTO boots (name) VALUES (?1)", params![boot])?;
-    transaction.execute("DELETE FROM boots WHERE no <= (SELECT max(no) FROM boots) - 4", [])?;
-    Ok(transaction.commit()?)
+    Err(Fault::Store(StoreError::unusable(
+        format_args!(
+            "{} was used under another boot id than the one of this machine ({boot:?}), and under this one before: two machines have it, or two \
+             sandboxes of one",
+            path.display()
+        ),
+        "nothing was changed; give each machine a file of its own, or keep the runs in PostgreSQL; for a file that was copied away and back: \
+         `sqlite3 FILE 'DELETE FROM boots'`, once no other process uses it",
+    )))
 }
 
-/// The last boots, the last first.
-fn boots(conn: &Connection) -> Outcome<Vec<String>> {
-    let mut boots = conn.prepare("SELECT name FROM boots ORDER BY no DESC LIMIT 3")?;
-    let boots = boots.query_map([], |row| row.get(0))?;
-    Ok(boots.collect::<Result<_, _>>()?)
+/// Comes first in each transaction that writes moments. With a new boot of the machine no process has a run any more: leases are over, and so
+/// are the times for which runs were put off; questions lapse at their dates.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn enter(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
+    if last(conn)?.is_some_and(|last| last == boot) {
+        return Ok(());
+    }
+    check(conn, path, boot)?;
+    conn.execute("UPDATE runs SET held_until_ms = 0 WHERE holder IS NOT NULL", [])?;
+    let never = column(moment(0, Duration::MAX));
+    conn.execute("UPDATE runs SET not_before_ms = NULL WHERE not_before_ms <> ?1", [never])?;
+    conn.execute("UPDATE calls SET lapses_at_ms = NULL WHERE open = 1 AND lapses_at_ms IS NOT NULL", [])?;
+    conn.execute("INSERT INTO boots (name) VALUES (?1)", [boot])?;
+    conn.execute("DELETE FROM boots WHERE no <= (SELECT max(no) FROM boots) - 100", [])?;
+    Ok(())
+}
+
+/// The boot that had the file last.
+fn last(conn: &Connection) -> Outcome<Option<String>> {
+    let mut last = conn.prepare_cached("SELECT name FROM boots ORDER BY no DESC LIMIT 1")?;
+    Ok(last.query_row([], |row| row.get(0)).optional()?)
 }

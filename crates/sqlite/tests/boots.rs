@@ -135,16 +135,37 @@ async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
 }
 
 #[tokio::test]
-async fn a_file_that_two_machines_have_by_turns_is_refused() {
+async fn what_only_reads_enters_no_boot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
-    // A file may be copied to another machine, and back.
-    for boot in ["b1", "b1", "b2", "b2", "b1"] {
-        try_open(&path, Machine(boot, 0, 0)).unwrap();
-    }
-    let refused = try_open(&path, Machine("b2", 0, 0)).unwrap_err().to_string();
-    assert!(refused.contains("runs.db is used by two machines at once"), "{refused}");
-    assert!(refused.contains("or keep the runs in PostgreSQL"), "{refused}");
-    try_open(&path, Machine("b1", 0, 0)).unwrap();
-    try_open(&path, Machine("b3", 0, 0)).unwrap();
+    let store = open(&path, "b1", 900_000, 0);
+    create(&store, "r1").await;
+    store.claim(&Claim::of("r1", "me", MINUTE)).await.unwrap().unwrap();
+    // It shows that no process of an earlier boot has the run, and takes the lease of none.
+    let reads = open(&path, "b2", 1_000, 0);
+    assert_eq!(info(&reads, "r1").await.holder.unwrap().left, Duration::ZERO);
+    reads.runs(&runstate::store::RunQuery::all(9)).await.unwrap();
+    reads.approvals(&ApprovalQuery::new(About::All, 9)).await.unwrap();
+    assert_eq!(info(&open(&path, "b1", 900_000, 0), "r1").await.holder.unwrap().left, MINUTE);
+}
+
+#[tokio::test]
+async fn a_file_that_another_machine_had_since_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let [one, other] = ["b1", "b2"].map(|boot| Machine(boot, 0, 0));
+    let first = try_open(&path, one).unwrap();
+    create(&first, "r1").await;
+    create(&try_open(&path, other).unwrap(), "r2").await;
+    let told = |error: StoreError| {
+        let told = error.to_string();
+        assert!(told.contains("runs.db was used under another boot id"), "{told}");
+        assert!(told.contains("or keep the runs in PostgreSQL"), "{told}");
+    };
+    told(try_open(&path, one).unwrap_err());
+    // A handle that was open all along claims nothing any more, and renews nothing.
+    told(first.claim(&Claim::any("me", MINUTE)).await.unwrap_err());
+    told(first.create(&NewRun::new("r3", serde_json::Value::Null, 0)).await.unwrap_err());
+    create(&try_open(&path, Machine("b3", 0, 0)).unwrap(), "r3").await;
+    told(try_open(&path, other).unwrap_err());
 }

@@ -277,6 +277,13 @@ fn a_schema_with_what_another_program_would_have_executed_is_refused() {
             "CREATE INDEX some ON runs (id) WHERE length(hex(zeroblob(1000000000))) > 1",
             "has the index \"some\"",
         ),
+        ("CREATE INDEX joined ON runs (title || id)", "has the index \"joined\""),
+        ("CREATE UNIQUE INDEX one ON runs (title)", "has the index \"one\""),
+        ("CREATE INDEX cased ON runs (title COLLATE NOCASE)", "has the index \"cased\""),
+        (
+            "CREATE TABLE theirs (run TEXT REFERENCES runs (id) ON DELETE SET NULL)",
+            "has the table \"theirs\"",
+        ),
         ("CREATE VIRTUAL TABLE words USING fts5(word)", "has the table \"words\""),
         ("ALTER TABLE runs ADD COLUMN slow TEXT AS (hex(zeroblob(1000000000)))", "another table \"runs\""),
         ("DROP INDEX runs_free", "lacks the index \"runs_free\""),
@@ -298,7 +305,7 @@ fn a_table_and_an_index_that_a_person_added_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     drop(SqliteStore::open(&path).unwrap());
-    let mine = "CREATE TABLE mine (note TEXT); CREATE INDEX by_title ON runs (title); ANALYZE";
+    let mine = "CREATE TABLE mine (note TEXT); CREATE INDEX by_title ON runs (title, id DESC); ANALYZE";
     Connection::open(&path).unwrap().execute_batch(mine).unwrap();
     SqliteStore::open(&path).unwrap();
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 
 /// So long the model thinks: within that its process is to be stopped.
 const THINKS_MS: u64 = 5_000;
-/// None is over before the test is, on however slow a machine: that one is over is said to the store.
+/// Longer than a driver needs until its model thinks. It is not renewed, and the other driver goes on once it is over.
 const LEASE: Duration = Duration::from_secs(10);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_runstate-torture");

@@ -119,6 +119,11 @@ impl Layout {
         self.root.join("runs")
     }
 
+    /// The boots of the machine that had it.
+    pub(super) fn boots(&self) -> PathBuf {
+        self.root.join("boots")
+    }
+
     fn locks(&self) -> PathBuf {
         self.root.join("locks")
     }
@@ -129,7 +134,7 @@ impl Layout {
     }
 
     /// Held while the store is made.
-    fn lock(&self) -> PathBuf {
+    pub(super) fn lock(&self) -> PathBuf {
         self.root.join(LOCK)
     }
 

@@ -1,5 +1,6 @@
 //! Runs in a folder, to be read with the eyes.
 
+mod boots;
 mod commits;
 mod index;
 mod layout;
@@ -35,6 +36,7 @@ use unlinked::Unlinked;
 ///
 /// ```text
 /// <store>/store.json                     says that this is a store, and its format
+/// <store>/boots                          the boots of the machine that had it, the last one at the end
 /// <store>/removed/<run>                  an empty file for each run that was removed: its id is not given again
 /// <store>/locks/<run>.lock               held for the time of one operation
 /// <store>/runs/<run>/state.json          the authority: what is small and new with each commit
@@ -55,7 +57,8 @@ use unlinked::Unlinked;
 /// Any number of processes may use one store; a lock keeps two operations that write to one run apart. Lists and what reads a run
 /// need none. One that somebody keeps, because the process was stopped in the midst of an operation, is waited for
 /// [for a while](Self::patience), and is then [`StoreError::Unavailable`]; claims without a name pass over such a run, and
-/// [`RunStore::damaged`](super::RunStore::damaged) names it. A store is meant for one machine, and
+/// [`RunStore::damaged`](super::RunStore::damaged) names it. A store is for one machine: leases are told by its clock since it
+/// booted, those of an earlier boot are over, and a boot that had the store before another one is refused. It is meant
 /// for as many runs as one looks through: each list, and each claim without a name, looks at the state of each run and reads
 /// those that changed since this handle read them, and each load and page of a trace reads the logs of its run from their
 /// beginning. For more there are databases.

@@ -40,6 +40,7 @@ impl Inner {
         if !State::is_there(&*self.disk, &place)? {
             return Err(no_run(run));
         }
+        self.enter()?;
         let lock = self.lock(&place.lock, wanted)?;
         self.under(&lock, run, wanted, work)
     }
@@ -98,6 +99,7 @@ impl Inner {
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
+        self.enter()?;
         let _lock = self.lock(&place.lock, wanted)?;
         wanted.check()?;
         if self.state(&new.id)?.is_some() {
@@ -131,6 +133,7 @@ impl Inner {
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
         let mut pauses = Pauses::of(wanted.patience());
         let (mut refused, mut failed) = (Vec::new(), None);
+        self.enter()?;
         let mut ready = self.ready()?;
         while !ready.is_empty() {
             let mut locked = Vec::new();

@@ -1,6 +1,7 @@
 //! Runs in a folder: the suite holds on the disk of this machine and on a simulated one, each handle with an instance of its
 //! own.
 
+mod boots;
 mod cost;
 mod crashes;
 mod damage;

@@ -30,8 +30,11 @@ pub(super) struct Held {
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
-    let days = left.as_secs() / LONGEST_WAIT.as_secs();
-    Failure::new(format!("the run {run:?} is in the hands of {holder} for {days} d more: a lease of that length is not waited for"))
+    let time = match left {
+        Duration::MAX => "without an end".to_owned(),
+        left => format!("for {} d more", left.as_secs() / LONGEST_WAIT.as_secs()),
+    };
+    Failure::new(format!("the run {run:?} is in the hands of {holder} {time}: a lease of that length is not waited for"))
         .with_help(
             "end that process, and it gives the run back; where no process has it, another program has changed the store: restore the store \
              from a backup",

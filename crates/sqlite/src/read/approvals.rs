@@ -1,6 +1,6 @@
 //! Calls that wait for a decision, and when they lapse.
 
-use runstate::store::{About, Approval, ApprovalQuery, Timer, left};
+use runstate::store::{About, Approval, ApprovalQuery, Timer};
 use rusqlite::{Connection, ToSql, named_params};
 
 use super::lists::{self, Unread, bounded, key, text};
@@ -59,8 +59,7 @@ pub(crate) fn page(
             Ok(Approval::new(text(row, 0)?, text(row, 1)?, text(row, 2)?, arguments, suspension))
         };
         let (lapses, date): (Option<i64>, Option<i64>) = (row.get(5)?, row.get(6)?);
-        let by_clock = lapses.map(|at| left(now.ticks, number(at)));
-        let left = by_clock.or_else(|| date.map(|at| left(now.date, number(at))));
+        let left = now.left_of(lapses.map(number), date.map(number));
         let read = read().map(|approval: Approval| approval.leaving(left));
         Ok(((run, Some(call)), read))
     })

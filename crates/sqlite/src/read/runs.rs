@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError, left};
+use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::lists::{self, Key, Unread, bounded, key, optional, text};
@@ -53,9 +53,9 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
         info.reason = optional(row, 3)?;
         info.version = number(version);
         (info.steps, info.waiting) = (narrow(steps), narrow(waiting));
-        let held = until_ms.map_or(Duration::ZERO, |until| left(now.ticks, number(until)));
+        let held = until_ms.map_or(Duration::ZERO, |until| now.left(number(until)));
         info.holder = optional(row, 7)?.map(|name| Holder { name, left: held });
-        let put_off = not_before_ms.map(|at| left(now.ticks, number(at)));
+        let put_off = not_before_ms.map(|at| now.left(number(at)));
         info.put_off = put_off.filter(|left| !left.is_zero());
         info.problem = optional(row, 10)?;
         info.cancel = optional(row, 11)?;

@@ -1,0 +1,59 @@
+//! Boots of the machine that had the store, so that two machines with one folder are seen.
+
+use std::io::ErrorKind;
+
+use super::super::error::StoreError;
+use super::Inner;
+use super::lock::{PATIENCE, Pauses, lock};
+use super::problem::failed;
+use crate::files::replace;
+
+/// The most bytes of the file: some thousand boots.
+const MOST: u64 = 256 * 1024;
+
+impl Inner {
+    /// Comes before each operation that writes moments of the clock, which begins with a boot. A clock that outlasts boots has none.
+    ///
+    /// # Errors
+    /// Where this boot had the store before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
+    pub(super) fn enter(&self) -> Result<(), StoreError> {
+        let boot = self.clock.boot();
+        if boot.is_empty() || self.boots()?.lines().next_back() == Some(boot) {
+            return Ok(());
+        }
+        let _lock = lock(&*self.disk, &self.layout.lock(), Pauses::of(PATIENCE), || Ok(()))?;
+        let mut boots = self.boots()?;
+        if boots.lines().next_back() == Some(boot) {
+            return Ok(());
+        }
+        let path = self.layout.boots();
+        if boots.lines().any(|known| known == boot) {
+            let root = path.parent().unwrap_or(&path).display();
+            return Err(StoreError::unusable(
+                format_args!(
+                    "{root} was used under another boot id than the one of this machine ({boot:?}), and under this one before: two machines \
+                     have it, or two sandboxes of one"
+                ),
+                format!(
+                    "nothing was changed; give each machine a store of its own, or keep the runs in PostgreSQL; for a folder that was copied away \
+                     and back: remove {}, once no other process uses it",
+                    path.display()
+                ),
+            ));
+        }
+        boots.push_str(boot);
+        boots.push('\n');
+        replace(&*self.disk, &path, boots.as_bytes()).map_err(failed(&path))?;
+        self.disk.sync_folder(path.parent().unwrap_or(&path)).map_err(failed(&path))
+    }
+
+    /// One on each line, the last one at the end.
+    fn boots(&self) -> Result<String, StoreError> {
+        let path = self.layout.boots();
+        match self.disk.read(&path, MOST) {
+            Ok(boots) => Ok(String::from_utf8_lossy(&boots).into_owned()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+            Err(error) => Err(failed(&path)(error)),
+        }
+    }
+}
