@@ -98,12 +98,13 @@ impl fmt::Display for StoreError {
             StoreError::Taken { run } => {
                 write!(f, "the id {run:?} was given to a run already; give the new one another id")
             }
-            StoreError::Held { run, holder, left } => {
-                write!(
-                    f,
-                    "the run {run:?} is in the hands of {holder} for {left:?} more, unless that is renewed"
-                )
+            StoreError::Held { run, holder, left: Duration::MAX } => {
+                write!(f, "the run {run:?} is in the hands of {holder} without an end")
             }
+            StoreError::Held { run, holder, left } => write!(
+                f,
+                "the run {run:?} is in the hands of {holder} for {left:?} more, unless that is renewed"
+            ),
             StoreError::Fenced { run, fence, current } => write!(
                 f,
                 "the run {run:?} was taken by somebody else: this is lease {fence}, the last one is {current}; \

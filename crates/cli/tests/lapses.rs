@@ -62,7 +62,7 @@ fn what_only_reads_changes_nothing_and_shows_that_the_time_is_over() {
         (&["approvals"] as &[&str], "lapses      its time is over: a worker gives the call up"),
         (&["approvals", "--json"], "\"has_lapsed\":true,"),
         (&["show", "pay-1"], "waits    p, its time is over: may it be paid?"),
-        (&["show", "pay-1", "--json"], "Waiting"),
+        (&["show", "pay-1", "--format", "json"], "Waiting"),
         (&["runs"], "Waiting"),
         (&["runs", "--json"], "\"undecided\":1"),
         (&["prune", "--older-than", "1d"], "0 runs removed"),
