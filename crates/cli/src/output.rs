@@ -28,6 +28,11 @@ impl Output {
         }
     }
 
+    /// Writes lines that have their ends. Characters that could garble a terminal are escaped.
+    pub(crate) fn lines(&mut self, lines: &str) {
+        self.text(&harmless(lines));
+    }
+
     /// Writes a line, or several. Characters that could garble a terminal are escaped.
     pub(crate) fn line(&mut self, line: &str) {
         self.text(&harmless(line));

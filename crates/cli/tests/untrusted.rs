@@ -460,3 +460,40 @@ fn a_path_of_sqlite_is_no_uri() {
         session.run(&["show", "done-1", "--state-dir", "runs", "--store", "sqlite:file:x.db?mode=memory"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
 }
+
+/// Text of a scenario of others, of a diagram and of a trace, in each form in which the command shows it. The outputs of all tests are
+/// scanned for characters that move or change a terminal's text; here they have some.
+#[test]
+fn streams_diagrams_and_traces_of_others_are_shown_with_their_odd_characters_escaped() {
+    let session = Session::new();
+    let odd = "a\u{9b}31mb\u{202e}c\u{200b}";
+    session.write(
+        "s.stream.yaml",
+        "name: s\nstreams: [{attempts: [{script: [{token: \"a\\u009b31mb\\u202ec\\u200b\"}, complete]}]}]\n",
+    );
+    session.write("d.mmd", format!("stateDiagram-v2\n    [*] --> A\n    A --> B : {odd}\n"));
+    let event = |seq: u32, from: &str, to: &str| {
+        format!(
+            "{{\"seq\":{seq},\"at_ms\":0,\"run\":\"{odd}\",\"lifecycle\":\"run\",\"instance\":\"{odd}\",\"event\":\"{odd}\",\"from\":{from},\"to\":\"{to}\"}}\n"
+        )
+    };
+    session.write("t.jsonl", event(1, "null", "Running") + &event(2, "\"Running\"", odd));
+    session.write("u.jsonl", event(1, "null", "Running"));
+    for (args, escaped) in [
+        (&["stream", "s.stream.yaml"] as &[&str], "a\\u{9b}31mb\\u{202e}c\\u{200b}"),
+        (&["stream", "s.stream.yaml", "--json"], "a\\u009b31mb\\u202ec\\u200b"),
+        (&["diagram", "d.mmd", "--format", "dot"], "a\\u{9b}31mb\\u{202e}c\\u{200b}"),
+        (&["check", "t.jsonl"], "\\u{202e}"),
+        (&["show", "t.jsonl", "--format", "timeline"], ""),
+        (&["show", "t.jsonl"], ""),
+        (&["diff", "u.jsonl", "t.jsonl"], ""),
+    ] {
+        let said = session.run(args);
+        let told = said.stdout.clone() + &said.stderr;
+        assert!(told.contains(escaped), "{}", said.shown());
+        assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{200b}']), "{}", said.shown());
+        if args.contains(&"--json") {
+            said.stdout.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
+        }
+    }
+}

@@ -74,6 +74,24 @@ fn resolved(path: &Path) -> Outcome<PathBuf> {
     }
 }
 
+/// SQLite would wait for ever for a pipe in the place of one of its files, and says little of a folder.
+fn are_files(path: &Path) -> Outcome<()> {
+    for beside in ["", "-journal", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(beside);
+        if fs::symlink_metadata(&name).is_ok_and(|about| !about.is_file()) {
+            return Err(Fault::Store(StoreError::unusable(
+                format_args!(
+                    "{} is no file: a pipe, a folder or a link is in its place",
+                    Path::new(&name).display()
+                ),
+                "nothing was changed; take it away, or name another file",
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Write-ahead log, and each commit synced: what is acknowledged is durable.
 pub(crate) fn durable(conn: &Connection, path: &Path, options: &Options) -> Outcome<()> {
     let mode = log(conn, options.busy)?;
@@ -119,6 +137,7 @@ pub(crate) fn reader(path: &Path, options: &Options) -> Outcome<Connection> {
 
 fn open(path: &Path, options: &Options, flags: OpenFlags) -> Outcome<Connection> {
     let path = resolved(path)?;
+    are_files(&path)?;
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;

@@ -321,3 +321,20 @@ async fn a_trigger_that_comes_later_is_not_executed() {
     let cancelled = store.cancel("r1", "enough");
     assert!(tokio::time::timeout(std::time::Duration::from_secs(60), cancelled).await.unwrap().unwrap());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_of_the_store_holds_nothing_up() {
+    for beside in ["", "-journal", "-wal", "-shm"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        drop(SqliteStore::open(&path).unwrap());
+        let pipe = folder.path().join(format!("runs.db{beside}"));
+        drop(fs::remove_file(&pipe));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let (what, help) = refused(&path);
+        assert!(what.contains(&format!("runs.db{beside} is no file")), "{what}");
+        assert!(help.ends_with("take it away, or name another file"), "{help}");
+    }
+}

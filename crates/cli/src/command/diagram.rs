@@ -65,11 +65,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         (Format::Mermaid, [one]) => out.line(one.source().trim_end()),
         (Format::Mermaid, several) => {
             let sections: Vec<String> = several.iter().map(|it| section(&it.name, &it.source())).collect();
-            out.text(&sections.join("\n"));
+            out.lines(&sections.join("\n"));
         }
         (Format::Dot, several) => {
             for diagram in several {
-                out.text(&diagram.graph()?.to_dot());
+                out.lines(&diagram.graph()?.to_dot());
             }
         }
         (Format::Json, [one]) => out.json(&one.graph()?.to_json()),

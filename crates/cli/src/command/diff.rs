@@ -167,7 +167,7 @@ fn traces(difference: Option<&Difference>, format: Format, out: &mut Output) -> 
     let exit = if difference.is_some() { Exit::Bad } else { Exit::Good };
     match (format, difference) {
         (Format::Text, None) => out.line("no difference"),
-        (Format::Text, Some(difference)) => out.text(&difference.to_string()),
+        (Format::Text, Some(difference)) => out.lines(&difference.to_string()),
         (Format::Json, difference) => {
             let side = |side: &runstate::trace::Side| json!({"line": side.line, "text": side.text});
             let difference = difference

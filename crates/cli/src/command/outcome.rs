@@ -132,14 +132,14 @@ impl Outcome {
     pub(super) fn text(&self, coverage: bool, out: &mut Output) {
         for trace in &self.traces {
             if let Some(report) = self.checked(trace) {
-                out.text(&format!("{}: {}", printable(&trace.name), report.summary()));
+                out.lines(&format!("{}: {}", printable(&trace.name), report.summary()));
                 trace.excerpts.iter().for_each(|excerpt| out.line(excerpt));
             }
         }
         self.states.iter().for_each(|state| state.text(self.complete, out));
         self.logs.iter().for_each(|log| log.text(self.complete, out));
         if coverage {
-            out.text(&self.coverage.to_string());
+            out.lines(&self.coverage.to_string());
         }
         self.backwards().for_each(|why| out.line(&why));
         for unmet in self.unmet() {

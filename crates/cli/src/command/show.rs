@@ -94,12 +94,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 timeline = timeline.last(usize::try_from(last).unwrap_or(usize::MAX));
             }
             source.each(only, |_, event| timeline.event(event))?;
-            out.text(&timeline.to_string());
+            out.lines(&timeline.to_string());
         }
         Format::Mermaid => {
             let mut checker = Checker::new(book);
             source.each(only, |line, event| checker.event(line, event))?;
-            out.text(&diagrams(&laws, &checker.finish())?);
+            out.lines(&diagrams(&laws, &checker.finish())?);
         }
         Format::Json => {
             let (mut checker, mut events) = (Checker::new(book), Vec::new());

@@ -38,10 +38,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let played = stream::play(scenario)?;
     if args.json {
         for line in played.json_lines() {
-            out.line(&line.to_string());
+            out.json_line(&line.to_string());
         }
     } else {
-        out.text(&played.text());
+        out.lines(&played.text());
     }
     Ok(played.exit())
 }

@@ -133,7 +133,7 @@ impl Tally {
         }
         if args.coverage {
             out.line("");
-            out.text(&coverage.to_string());
+            out.lines(&coverage.to_string());
         }
         let mut missed = false;
         if let Some(least) = args.min_coverage {

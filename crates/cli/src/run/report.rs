@@ -41,8 +41,8 @@ pub(crate) fn report(
         TerminationReason::Suspended => format!("{id} waits for {} decisions", pending.len()),
         reason => format!("{id} is done: {reason}"),
     }));
-    out.text(&format!("\n{}\n", timeline(driven)?));
-    out.text(&format!("trace    {}", checked.summary()));
+    out.lines(&format!("\n{}\n", timeline(driven)?));
+    out.lines(&format!("trace    {}", checked.summary()));
     out.line(&format!("store    {}", driven.opened.url()));
     if let Some(folder) = driven.folder() {
         out.line(&printable(&format!("folder   {}", folder.display())));
