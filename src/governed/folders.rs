@@ -48,6 +48,15 @@ impl Folders {
         &self.runs
     }
 
+    /// The ids of the folders of runs, in order. A folder without a state is that of a run that has not begun, or that a crash kept from
+    /// it.
+    ///
+    /// # Errors
+    /// Those of the file system: of a folder that is missing too.
+    pub fn list(&self, disk: &dyn Disk) -> io::Result<Vec<RunId>> {
+        Ok(disk.list(&self.runs)?.into_iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
     /// The folder of one run.
     pub fn run(&self, run: &RunId) -> PathBuf {
         self.runs.join(run.as_str())

@@ -3,7 +3,7 @@
 use super::drive::{asked, pending};
 use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
-use super::outcome::{RunStatus, Swept, Waits};
+use super::outcome::{RunStatus, Waits};
 use super::typed;
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, RunId};
 
@@ -30,7 +30,22 @@ impl Governor {
     }
 
     /// Takes a run that has expired where its timeout leads. Returns where it went; none for one that has time left, is over, or is in
-    /// the hands of another process.
+    /// the hands of another process. [`Folders::list`](super::Folders::list) has the runs of a sweep.
+    ///
+    /// ```no_run
+    /// # use runstate::{files::RealDisk, governed::{GovernedError, Governor}};
+    /// # async fn example(governor: &Governor, folders: &runstate::governed::Folders) -> std::io::Result<()> {
+    /// for run in folders.list(&RealDisk)? {
+    ///     match governor.expire(&run).await {
+    ///         Ok(went) => println!("{run}: {went:?}"),
+    ///         // A folder without a state.
+    ///         Err(GovernedError::NoSuchRun { .. }) => {}
+    ///         Err(error) => eprintln!("{run}: {error}"),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`resume`](Self::resume), but not [`GovernedError::Busy`].
@@ -48,39 +63,5 @@ impl Governor {
             Err(GovernedError::Busy { .. }) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// [Expires](Self::expire) every run past its time, and returns where each went.
-    ///
-    /// # Errors
-    /// [`GovernedError::Io`] when the folder of runs cannot be read. The fault of a single run is in its place in the
-    /// list.
-    ///
-    /// # Cancel safety
-    /// As [`start`](Self::start).
-    pub async fn sweep(&self) -> Result<Vec<Swept>> {
-        let mut swept = Vec::new();
-        for run in self.runs()? {
-            let went = match self.expire(&run).await {
-                // A folder that was claimed and never begun has no state.
-                Ok(None) | Err(GovernedError::NoSuchRun { .. }) => continue,
-                Ok(Some(went)) => Ok(went),
-                Err(error) => Err(error),
-            };
-            swept.push(Swept { run, went });
-        }
-        Ok(swept)
-    }
-
-    /// The runs that there are, by their folders, in order.
-    ///
-    /// # Errors
-    /// [`GovernedError::Io`] when the folder of runs cannot be read.
-    pub fn runs(&self) -> Result<Vec<RunId>> {
-        let names = match self.disk.list(self.folders.runs()) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            names => names.map_err(GovernedError::io(self.folders.runs()))?,
-        };
-        Ok(names.into_iter().filter_map(|name| name.parse().ok()).collect())
     }
 }

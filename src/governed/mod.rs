@@ -121,7 +121,7 @@ pub use folders::Folders;
 pub use governor::{ClaimedRun, Governor};
 pub use mend::Repairs;
 pub use notes::ToolReport;
-pub use outcome::{PendingApproval, Progressed, RunStatus, Swept, Waits};
+pub use outcome::{PendingApproval, Progressed, RunStatus, Waits};
 pub use output::{Action, Change, DeclaredRisk, InvalidOutput, ToolOutput, ToolStatus};
 pub use parts::{
     Auditor, AutoApproved, Call, GovernedTool, PartError, Parts, PlanAnswer, PlanApproval, Planner,

@@ -1,7 +1,6 @@
 //! How far a run came, and what it waits for.
 
 use super::document::Document;
-use super::error::GovernedError;
 use super::mend::Repairs;
 use super::when::When;
 use crate::approval::{ApprovalId, Request};
@@ -110,14 +109,4 @@ impl RunStatus {
     pub fn is_expired(&self, now_ms: u64) -> bool {
         self.deadline.is_some_and(|deadline| now_ms >= deadline.ms())
     }
-}
-
-/// The result of a sweep for one run.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Swept {
-    /// The run.
-    pub run: RunId,
-    /// Where it went, as it had expired; or why it could not be looked at or moved.
-    pub went: Result<GovernedRunStatus, GovernedError>,
 }

@@ -28,8 +28,8 @@ async fn said_of(file: &[u8]) -> String {
     ] {
         assert_eq!(other.to_string(), error.to_string());
     }
-    let swept = governor.sweep().await.unwrap();
-    assert_eq!(swept[0].went.as_ref().unwrap_err().to_string(), error.to_string());
+    let swept = world.sweep(&governor).await;
+    assert_eq!(swept[0].1.as_ref().unwrap_err().to_string(), error.to_string());
     assert!(matches!(error, GovernedError::Damaged { .. }), "{error}");
     assert_eq!(world.disk.files(), before, "nothing is written");
     error.to_string()

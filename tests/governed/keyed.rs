@@ -147,7 +147,7 @@ async fn each_side_refuses_the_files_of_the_other() {
             "/runs/command-center/RUN_LEDGER.jsonl: its last line: {said}; move the ledger aside to begin a new one"
         )
     );
-    assert_eq!(world.governor().runs().unwrap(), [run]);
+    assert_eq!(folders().list(&world.disk).unwrap(), [run]);
 
     let mut plain = World::new(Script::default());
     plain.governor().start("PROJECT").await.unwrap();
@@ -158,7 +158,7 @@ async fn each_side_refuses_the_files_of_the_other() {
         error.contains("its last line: it has no tag") && error.contains("move the ledger aside"),
         "{error}"
     );
-    assert_eq!(plain.governor().runs().unwrap().len(), 1);
+    assert_eq!(folders().list(&plain.disk).unwrap().len(), 1);
 }
 
 /// Lines of a ledger that are chained anew, as anybody can.

@@ -56,10 +56,10 @@ async fn are_to_the_millisecond() {
                 tokio::time::advance(Duration::from_millis(ms)).await;
                 let expected = if is_over { leads_to } else { state };
                 if by_sweeper {
-                    let swept = world.governor().sweep().await.unwrap();
+                    let swept = world.sweep(&world.governor()).await;
                     assert_eq!(swept.len(), usize::from(is_over), "{state} after {ms}");
-                    assert!(swept.iter().all(|swept| *swept.went.as_ref().unwrap() == leads_to));
-                    assert!(world.governor().sweep().await.unwrap().is_empty(), "once");
+                    assert!(swept.iter().all(|(_, went)| *went.as_ref().unwrap() == leads_to));
+                    assert!(world.sweep(&world.governor()).await.is_empty(), "once");
                 } else {
                     let before = world.disk.files();
                     assert_eq!(world.governor().status(&run()).unwrap().state, state);
@@ -160,7 +160,7 @@ async fn are_those_that_the_run_was_made_with() {
     stop_in(&world, GovernedRunStatus::AwaitingApproval).await;
     world.rules.limits = TimeLimits::default();
     tokio::time::advance(Duration::from_millis(1_999)).await;
-    assert!(world.governor().sweep().await.unwrap().is_empty());
+    assert!(world.sweep(&world.governor()).await.is_empty());
     tokio::time::advance(Duration::from_millis(1)).await;
     let status = world.governor().resume(&run()).await.unwrap().status;
     assert_eq!(status, GovernedRunStatus::HaltedUnsafe);

@@ -50,7 +50,7 @@ async fn are_told_as_their_files_tell_it() {
                 Answer::Escalate => drop(governor.escalate(&run, &pending.id, "ada", "").await.unwrap()),
                 Answer::Never => {
                     tokio::time::advance(std::time::Duration::from_secs(24 * 60 * 60)).await;
-                    assert_eq!(governor.sweep().await.unwrap().len(), 1);
+                    assert_eq!(world.sweep(&governor).await.len(), 1);
                 }
             }
             trace.extend(recorder.take());

@@ -174,7 +174,7 @@ async fn a_run_in_hand_is_left_alone() {
         assert!(matches!(second.resume(&run).await, Err(GovernedError::Busy { .. })));
         assert!(matches!(second.approve(&run, &id, "ada", "").await, Err(GovernedError::Busy { .. })));
         assert_eq!(second.status(&run).unwrap().current_tool.as_deref(), Some("build"));
-        assert!(second.sweep().await.unwrap().is_empty());
+        assert!(world.sweep(&second).await.is_empty());
         assert_eq!(world.disk.files(), before);
     };
     let (done, ()) = tokio::join!(driving, looking);
@@ -253,6 +253,6 @@ fn everything_can_be_sent_to_another_thread() {
     sendable(governor.reject(&run, &id, "ada", ""));
     sendable(governor.escalate(&run, &id, "ada", ""));
     sendable(governor.status(&run));
-    sendable(governor.sweep());
+    sendable(governor.expire(&run));
     sendable(governor);
 }

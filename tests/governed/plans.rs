@@ -144,7 +144,7 @@ async fn that_nobody_answers_in_time_halts_the_run() {
                 "reject" => governor.reject(&run(), &id, "ada", "").await.map(drop),
                 "escalate" => governor.escalate(&run(), &id, "ada", "").await.map(drop),
                 _ => {
-                    assert_eq!(governor.sweep().await.unwrap().len(), usize::from(is_late));
+                    assert_eq!(world.sweep(&governor).await.len(), usize::from(is_late));
                     Ok(())
                 }
             };

@@ -404,8 +404,8 @@ impl World {
             *run = match self.started_again(started) {
                 Some(progressed) => Some(progressed.run),
                 // A run that left no state never began; another is made.
-                None => governor
-                    .runs()
+                None => folders()
+                    .list(&self.disk)
                     .unwrap_or_default()
                     .into_iter()
                     .find(|run| self.disk.read(&folders().state(run), 1 << 20).is_ok()),
@@ -445,12 +445,26 @@ impl World {
 
     pub(crate) async fn sweep_after(&mut self, ms: u64) {
         tokio::time::advance(std::time::Duration::from_millis(ms)).await;
-        let swept = self.governor().sweep().await;
-        if let Some(swept) = self.started_again(swept) {
-            for swept in swept {
-                self.started_again(swept.went.map(drop));
+        let swept = self.sweep(&self.governor()).await;
+        for (_, went) in swept {
+            self.started_again(went.map(drop));
+        }
+    }
+
+    /// Where each run went that has expired, or why it did not.
+    pub(crate) async fn sweep(
+        &self,
+        governor: &Governor,
+    ) -> Vec<(RunId, Result<GovernedRunStatus, GovernedError>)> {
+        let mut swept = Vec::new();
+        for run in folders().list(&self.disk).unwrap_or_default() {
+            match governor.expire(&run).await.transpose() {
+                // It left no state, and never began.
+                None | Some(Err(GovernedError::NoSuchRun { .. })) => {}
+                Some(went) => swept.push((run, went)),
             }
         }
+        swept
     }
 }
 

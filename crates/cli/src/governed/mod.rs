@@ -88,6 +88,16 @@ impl Runs {
         Folders::new(&self.folder)
     }
 
+    /// Each of them, in order. A folder without a state is that of a run that has not begun, or that a kill kept from it.
+    pub(crate) fn all(&self) -> Result<Vec<RunId>, Failure> {
+        let mut runs = self.folders().list(&RealDisk).map_err(|error| {
+            let failure = Failure::io("read the folder of runs", &self.folder, &error);
+            failure.with_help("`--state-dir` names another place; `runstate governed run` makes it")
+        })?;
+        runs.retain(|run| may_have_state(&self.folder_of(run)));
+        Ok(runs)
+    }
+
     /// The folder of one of them.
     pub(crate) fn folder_of(&self, run: &RunId) -> PathBuf {
         self.folder.join(run.as_str())
@@ -268,7 +278,7 @@ impl Runs {
 }
 
 /// May a folder have the state of a run? One that is closed may.
-pub(crate) fn may_have_state(folder: &Path) -> bool {
+fn may_have_state(folder: &Path) -> bool {
     open_closed(folder, READ);
     match fs::symlink_metadata(folder.join("RUN_STATE.json")) {
         Ok(found) => !found.is_dir(),

@@ -4,7 +4,6 @@ use runstate::governed::Waits;
 use serde_json::{Value, json};
 
 use super::drive::{approve, question};
-use super::look::all;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
@@ -26,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (mut told, mut bad) = (Vec::new(), false);
-    for run in all(&runs.folder)? {
+    for run in runs.all()? {
         let waits = runs.reader(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
         match waits {
             Ok(Some(Waits::Approval(pending))) => told.push((run, pending)),

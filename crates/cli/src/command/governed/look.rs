@@ -1,7 +1,5 @@
 //! `runstate governed status` and `sweep`.
 
-use std::path::Path;
-
 use runstate::governed::RunStatus;
 use runstate::governed_run::RunId;
 use serde_json::{Value, json};
@@ -36,29 +34,11 @@ Example:
   runstate governed sweep")]
 pub(super) struct SweepArgs {}
 
-/// The runs in a folder of runs, in order.
-pub(super) fn all(state_dir: &Path) -> Result<Vec<RunId>, Failure> {
-    let entries = std::fs::read_dir(state_dir).map_err(|error| {
-        let failure = Failure::io("read the folder of runs", state_dir, &error);
-        failure.with_help("`--state-dir` names another place; `runstate governed run` makes it")
-    })?;
-    let mut runs: Vec<RunId> =
-        // A folder without a state is that of a run that has not begun, or that a kill kept from it.
-        entries
-            .flatten()
-            .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
-            .filter(|(_, folder)| governed::may_have_state(folder))
-            .map(|(run, _)| run)
-            .collect();
-    runs.sort();
-    Ok(runs)
-}
-
 pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let is_all = args.run.is_none();
     let shown = match &args.run {
         Some(run) => vec![run.clone()],
-        None => all(&runs.folder)?,
+        None => runs.all()?,
     };
     let (mut told, mut bad) = (Vec::new(), false);
     for run in shown {
@@ -113,7 +93,7 @@ fn as_json(status: &RunStatus) -> Value {
 
 pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (runtime, mut bad) = (runtime()?, false);
-    for run in all(&runs.folder)? {
+    for run in runs.all()? {
         // Each run is rolled back by its own plan.
         let went = runs.reader(&run).and_then(|reader| {
             let status = reader.status(&run).map_err(governed::refused)?;
