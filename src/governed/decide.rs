@@ -141,8 +141,7 @@ impl Governor {
         let InHand { mut open, run, document, .. } = self.take(run).await?;
         let Some(run) = run else { return Ok(document.current_state) };
         let why = if why.trim().is_empty() { "no reason was given" } else { why };
-        let stopped = short(&format!("{by} stopped the run: {why}"));
-        self.stopped(&mut open, run, &stopped).await.map(|run| run.status())
+        self.halted_by(&mut open, run, by, &short(why)).await.map(|run| run.status())
     }
 
     /// A run that waits for this approval.

@@ -28,8 +28,8 @@ pub(super) enum Standing {
     /// Changes are being reverted: after a crash that is done again.
     RollingBack {
         why: String,
-        /// The actor of a rejection, and its time.
-        rejected: Option<(String, When)>,
+        /// The person that rejected or halted, and the time.
+        by: Option<(String, When)>,
     },
 }
 

@@ -212,6 +212,7 @@ pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option
                 RollBackCause::VerificationFailed => "the verification failed".to_owned(),
                 RollBackCause::AuditFailed => "the audit did not pass".to_owned(),
                 RollBackCause::Timeout { state } => format!("{state} lasted too long"),
+                RollBackCause::Person { by } => format!("{by} halted the run"),
             };
             let said = part("why");
             let rollback = match serde_json::from_value(part("rollback")) {

@@ -9,7 +9,7 @@ use super::judge::judge;
 use super::world::{RUN, Reply, Script, Tool, World};
 
 /// A part that takes for ever, in that state; and where the state leads when it expires.
-fn stuck(state: GovernedRunStatus) -> (Script, GovernedRunStatus) {
+pub(super) fn stuck(state: GovernedRunStatus) -> (Script, GovernedRunStatus) {
     use GovernedRunStatus as S;
     let never = || vec![Reply::After(u64::MAX / 4, Box::new(Reply::Pass))];
     let script = Script { tools: vec![], ..Script::default() };
@@ -33,11 +33,11 @@ const LIMITED: [(GovernedRunStatus, u64); 5] = [
     (GovernedRunStatus::Auditing, 15 * 60_000),
 ];
 
-fn run() -> RunId {
+pub(super) fn run() -> RunId {
     RUN.parse().unwrap()
 }
 
-async fn stop_in(world: &World, state: GovernedRunStatus) {
+pub(super) async fn stop_in(world: &World, state: GovernedRunStatus) {
     let governor = world.governor();
     // The process is ended while the part works; what it waited is no time.
     drop(tokio::time::timeout(Duration::ZERO, governor.start("PROJECT")).await);

@@ -7,6 +7,7 @@ mod damaged;
 mod foreign;
 mod full;
 mod hostile;
+mod halted;
 mod judge;
 mod keyed;
 mod ledger;

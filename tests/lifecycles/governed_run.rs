@@ -139,6 +139,7 @@ fn every_reason_to_halt_survives_storage() {
         HaltReason::CriticalFailure { tool: tool(), error: "exit code 139".into() },
         HaltReason::InDoubt { tool: tool() },
         HaltReason::RollbackFailed { why: "browse failed".into(), errors: vec!["no backup".into()] },
+        HaltReason::Person { by: "ada".into(), why: "not today".into() },
     ];
     for reason in reasons {
         round_trips(|status| match status {
@@ -493,6 +494,10 @@ mod a_halt {
                 "EXECUTING AWAITING_APPROVAL",
             ),
             (HaltReason::Escalation { why: "asks the board".into() }, "AWAITING_APPROVAL"),
+            (
+                HaltReason::Person { by: "ada".into(), why: "not today".into() },
+                "PLANNING EXECUTING AWAITING_APPROVAL",
+            ),
         ];
         for (reason, states) in reasons {
             let halts = |status: &GovernedRunStatus| {
@@ -540,6 +545,10 @@ mod a_rollback {
             ),
             (verifying().roll_back(rolled_back(T)).into(), RollBackCause::VerificationFailed),
             (auditing().roll_back(rolled_back(T)).into(), RollBackCause::AuditFailed),
+            (
+                auditing().roll_back(rolled_back(T).by("ada")).into(),
+                RollBackCause::Person { by: "ada".into() },
+            ),
             (
                 verifying().roll_back(rolled_back(late)).into(),
                 RollBackCause::Timeout { state: GovernedRunStatus::Verifying },

@@ -39,6 +39,7 @@ fn halts() -> impl Strategy<Value = HaltReason> {
         HaltReason::InDoubt { tool: tool() },
         HaltReason::RollbackFailed { why: "browse failed".into(), errors: vec!["no backup".into()] },
         HaltReason::Escalation { why: "asks the board".into() },
+        HaltReason::Person { by: "ada".into(), why: "not today".into() },
     ])
 }
 
@@ -354,6 +355,8 @@ impl Documented for GovernedRuns {
 fn halts_by(state: &str, reason: &str) -> bool {
     match state {
         "INIT" => reason == "Timeout",
+        // A person halts each state that a question or a tool is in.
+        _ if reason == "Person" => true,
         "PLANNING" => matches!(reason, "Timeout" | "CriticalRisk"),
         "EXECUTING" => matches!(reason, "Timeout" | "CriticalFailure" | "InDoubt" | "RollbackFailed"),
         _ => matches!(reason, "Timeout" | "Escalation" | "RollbackFailed"),

@@ -73,7 +73,7 @@ impl Governor {
         open: &mut OpenRun<'_>,
         run: GovernedRun<AwaitingApproval>,
     ) -> Result<Step> {
-        if let Standing::RollingBack { why, rejected: Some((by, at)) } = open.notes.standing.clone() {
+        if let Standing::RollingBack { why, by: Some((by, at)) } = open.notes.standing.clone() {
             return Ok(Step::On(self.finish_rejection(open, run, &why, &by, at.ms()).await?));
         }
         let waits = Waits::Approval(pending(&open.notes, run.state().approval().clone(), run.answer_by()));

@@ -1,17 +1,18 @@
 //! A state that lasted its limit: the run goes where the timeout leads, and nowhere else (B3, B4).
 
 use super::asking::{asked_about_plan, question};
-use super::{Governor, OpenRun, Result, Run, Step};
+use super::{Governor, OpenRun, Result, Run, Step, went};
 use crate::approval::{AnyApproval, ApprovalId, Outcome};
-use crate::governed::notes::Standing;
-use crate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt};
+use crate::governed::notes::{Standing, short};
+use crate::governed::when::When;
+use crate::governed_run::{AnyGovernedRun, Asks, GovernedRun, Halt, HaltReason, Rollback};
 
 impl Governor {
-    /// The time, if the run has expired by it. A rejection that came in time stands, however long its rollback takes.
+    /// The time, if the run has expired by it. A rejection or a halt that came in time stands, however long its rollback takes.
     pub(in crate::governed) fn expired(&self, open: &OpenRun<'_>, run: &AnyGovernedRun) -> Option<u64> {
         let now = self.now();
-        let rejected = matches!(open.notes.standing, Standing::RollingBack { rejected: Some(_), .. });
-        (run.is_expired(now) && !rejected).then_some(now)
+        let decided = matches!(open.notes.standing, Standing::RollingBack { by: Some(_), .. });
+        (run.is_expired(now) && !decided).then_some(now)
     }
 
     /// Takes a run that expired where its timeout leads.
@@ -28,7 +29,7 @@ impl Governor {
             }
             AnyGovernedRun::Planning(run) => {
                 let asked = asked_about_plan(&open.notes);
-                self.unanswered(open, run, asked.as_ref(), at)
+                self.halted_asking(open, run, asked.as_ref(), Halt::timed_out(at))
             }
             AnyGovernedRun::Executing(run) => {
                 self.call_is_lost(open, "EXECUTING expired while it was called")?;
@@ -36,10 +37,10 @@ impl Governor {
             }
             AnyGovernedRun::AwaitingApproval(run) => {
                 let asked = run.state().approval().clone();
-                self.unanswered(open, run, Some(&asked), at)
+                self.halted_asking(open, run, Some(&asked), Halt::timed_out(at))
             }
             run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_)) => {
-                self.roll_back_reviewed(open, run, &why).await.map(Step::into_run)
+                self.roll_back_reviewed(open, run, &why, None).await.map(Step::into_run)
             }
             over @ (AnyGovernedRun::Completed(_)
             | AnyGovernedRun::RolledBack(_)
@@ -47,62 +48,54 @@ impl Governor {
         }
     }
 
-    /// Ends a run that a person stopped.
-    pub(in crate::governed) async fn stopped(
+    /// Ends a run that a person halted.
+    pub(in crate::governed) async fn halted_by(
         &self,
         open: &mut OpenRun<'_>,
         run: AnyGovernedRun,
+        by: &str,
         why: &str,
     ) -> Result<AnyGovernedRun> {
-        let at = self.now();
+        let (at, reason) = (self.now(), HaltReason::Person { by: by.to_owned(), why: why.to_owned() });
+        // A rollback that was broken off is not gone on with.
+        let broken_off =
+            || Rollback::Incomplete { errors: vec![short(&format!("it was broken off: {reason}"))] };
         match run {
             // No edge but that of its timeout leads from INIT to the end.
             AnyGovernedRun::Init(run) => match self.init(open, run)?.into_run() {
-                AnyGovernedRun::Planning(run) => self.passed_on(open, run, None, why, at),
+                AnyGovernedRun::Planning(run) => self.halted_asking(open, run, None, Halt::new(reason, at)),
                 run => Ok(run),
             },
             AnyGovernedRun::Planning(run) => {
                 let asked = asked_about_plan(&open.notes);
-                self.passed_on(open, run, asked.as_ref(), why, at)
+                self.halted_asking(open, run, asked.as_ref(), Halt::new(reason, at))
             }
             AnyGovernedRun::Executing(run) => {
-                self.call_is_lost(open, why)?;
-                let tool = run.state().progress().remaining().first().cloned().unwrap_or_default();
-                self.crashed(open, run, &tool, why.to_owned()).map(Step::into_run)
+                self.call_is_lost(open, &reason.to_string())?;
+                match open.notes.standing.clone() {
+                    Standing::RollingBack { why, .. } => {
+                        self.rolled_back_executing(open, run, &why, broken_off())
+                    }
+                    _ => went(open, run.halt(Halt::new(reason, at))),
+                }
+                .map(Step::into_run)
             }
-            AnyGovernedRun::AwaitingApproval(run) => {
-                let asked = run.state().approval().clone();
-                self.passed_on(open, run, Some(&asked), why, at)
-            }
+            AnyGovernedRun::AwaitingApproval(run) => match open.notes.standing.clone() {
+                Standing::RollingBack { why, by: Some((by, at)) } => {
+                    self.rejected(open, run, &why, &by, at.ms(), &broken_off())
+                }
+                _ => {
+                    let asked = run.state().approval().clone();
+                    self.halted_asking(open, run, Some(&asked), Halt::new(reason, at))
+                }
+            },
             run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_)) => {
-                self.roll_back_reviewed(open, run, why).await.map(Step::into_run)
+                let by = Some((by.to_owned(), When::from_ms(at)));
+                self.roll_back_reviewed(open, run, why, by).await.map(Step::into_run)
             }
             over @ (AnyGovernedRun::Completed(_)
             | AnyGovernedRun::RolledBack(_)
             | AnyGovernedRun::HaltedUnsafe(_)) => Ok(over),
-        }
-    }
-
-    /// The question, if there is one, and the run end together.
-    fn passed_on<S: Asks>(
-        &self,
-        open: &mut OpenRun<'_>,
-        run: GovernedRun<S>,
-        asked: Option<&ApprovalId>,
-        why: &str,
-        at: u64,
-    ) -> Result<AnyGovernedRun> {
-        open.notes.standing = Standing::Idle;
-        let Some(approval) = asked.and_then(|id| question(open, id)) else {
-            let halt = Halt::new(S::escalation(why), at);
-            return self.halted(open, S::halted(run, halt).map_err(|error| error.to_string()));
-        };
-        match run.escalated_with(approval, why, at) {
-            Ok((run, approval)) => {
-                open.keep(&approval)?;
-                self.halted(open, Ok(run))
-            }
-            Err(back) => Err(open.inconsistent(back.error.to_string())),
         }
     }
 
@@ -119,20 +112,20 @@ impl Governor {
         Ok(())
     }
 
-    /// No answer came, or there was no plan in time: the question and the run end together (B4).
-    fn unanswered<S: Asks>(
+    /// The question, if there is one, and the run end together (B4). No plan was made, or the question of another tool's run left no
+    /// record, where there is none.
+    fn halted_asking<S: Asks>(
         &self,
         open: &mut OpenRun<'_>,
         run: GovernedRun<S>,
         asked: Option<&ApprovalId>,
-        at: u64,
+        halt: Halt,
     ) -> Result<AnyGovernedRun> {
         open.notes.standing = Standing::Idle;
         let Some(approval) = asked.and_then(|id| question(open, id)) else {
-            // No plan was made, or the question of another tool's run left no record.
-            return self.halted(open, S::halted(run, Halt::timed_out(at)).map_err(|error| error.to_string()));
+            return self.halted(open, S::halted(run, halt).map_err(|error| error.to_string()));
         };
-        match run.timed_out_with(approval, at) {
+        match run.halted_with(approval, halt) {
             Ok((run, approval)) => {
                 open.keep(&approval)?;
                 self.halted(open, Ok(run))

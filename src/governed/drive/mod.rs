@@ -130,7 +130,7 @@ impl Governor {
                 self.crashed(open, run, &tool, why)
             }
             Some(run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_))) => {
-                self.roll_back_reviewed(open, run, &why).await
+                self.roll_back_reviewed(open, run, &why, None).await
             }
             _ => Err(open.inconsistent(why)),
         }

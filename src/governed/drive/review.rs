@@ -14,8 +14,8 @@ impl Governor {
         open: &mut OpenRun<'_>,
         run: GovernedRun<Verifying>,
     ) -> Result<Step> {
-        if let Standing::RollingBack { why, .. } = open.notes.standing.clone() {
-            return self.roll_back_reviewed(open, run, &why).await;
+        if let Standing::RollingBack { why, by } = open.notes.standing.clone() {
+            return self.roll_back_reviewed(open, run, &why, by).await;
         }
         let tools = run.state().tools_completed().to_vec();
         let view = open.view(&tools, tools.len());
@@ -31,14 +31,14 @@ impl Governor {
         let evidence = short_texts(verified.unwrap_or_default());
         open.notes.verification = Some(VerifyNote { evidence, failure: failure.clone() });
         if let Some(why) = failure {
-            return self.roll_back_reviewed(open, run, &why).await;
+            return self.roll_back_reviewed(open, run, &why, None).await;
         }
         went(open, run.audit(Audit::new(self.reviewers.clone(), self.now())))
     }
 
     pub(super) async fn auditing(&self, open: &mut OpenRun<'_>, run: GovernedRun<Auditing>) -> Result<Step> {
-        if let Standing::RollingBack { why, .. } = open.notes.standing.clone() {
-            return self.roll_back_reviewed(open, run, &why).await;
+        if let Standing::RollingBack { why, by } = open.notes.standing.clone() {
+            return self.roll_back_reviewed(open, run, &why, by).await;
         }
         let tools = run.state().tools_completed().to_vec();
         let mut verdicts = Vec::new();
@@ -62,7 +62,7 @@ impl Governor {
             Ok(pass) => pass,
             Err(against) => {
                 let why = short(&against.to_string());
-                return self.roll_back_reviewed(open, run, &why).await;
+                return self.roll_back_reviewed(open, run, &why, None).await;
             }
         };
         went(open, run.complete(Complete::new(pass, self.now())))

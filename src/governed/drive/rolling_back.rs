@@ -17,9 +17,9 @@ impl Governor {
         run: &impl Run,
         tools: (&[String], usize),
         why: &str,
-        rejected: Option<(String, When)>,
+        by: Option<(String, When)>,
     ) -> Result<Rollback> {
-        let standing = Standing::RollingBack { why: short(why), rejected };
+        let standing = Standing::RollingBack { why: short(why), by };
         if open.notes.standing != standing {
             open.notes.standing = standing;
             open.progressed(run)?;
@@ -56,7 +56,18 @@ impl Governor {
     ) -> Result<Step> {
         let progress = run.state().progress().clone();
         let tools = (progress.planned(), progress.completed().len());
-        match self.revert(open, &run, tools, why, None).await? {
+        let rollback = self.revert(open, &run, tools, why, None).await?;
+        self.rolled_back_executing(open, run, why, rollback)
+    }
+
+    pub(super) fn rolled_back_executing(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        why: &str,
+        rollback: Rollback,
+    ) -> Result<Step> {
+        match rollback {
             Rollback::Complete => {
                 went(open, run.roll_back(RollBack::new(short(why), Rollback::Complete, self.now())))
             }
@@ -73,6 +84,7 @@ impl Governor {
         open: &mut OpenRun<'_>,
         run: impl Into<AnyGovernedRun>,
         why: &str,
+        by: Option<(String, When)>,
     ) -> Result<Step> {
         let run = run.into();
         let tools = match &run {
@@ -80,8 +92,12 @@ impl Governor {
             AnyGovernedRun::Auditing(run) => run.state().tools_completed().to_vec(),
             run => return Err(open.inconsistent(format!("there are no results in {}", run.status()))),
         };
-        let rollback = self.revert(open, &run, (&tools, tools.len()), why, None).await?;
+        let rollback = self.revert(open, &run, (&tools, tools.len()), why, by.clone()).await?;
         let event = RollBack::new(short(why), rollback, self.now());
+        let event = match by {
+            Some((by, _)) => event.by(by),
+            None => event,
+        };
         let run = match run {
             AnyGovernedRun::Verifying(run) => run.roll_back(event).into(),
             AnyGovernedRun::Auditing(run) => run.roll_back(event).into(),
@@ -101,15 +117,28 @@ impl Governor {
         by: &str,
         at: u64,
     ) -> Result<AnyGovernedRun> {
-        let Some(approval) = question(open, run.state().approval()) else {
-            return Err(open.inconsistent("the approval that was rejected is not there".to_owned()));
-        };
         let progress = run.state().progress().clone();
         let tools = (progress.planned(), progress.completed().len());
         let rejected = Some((by.to_owned(), When::from_ms(at)));
         let rollback = self.revert(open, &run, tools, why, rejected).await?;
+        self.rejected(open, run, why, by, at, &rollback)
+    }
+
+    /// A person's no behind its rollback.
+    pub(super) fn rejected(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<AwaitingApproval>,
+        why: &str,
+        by: &str,
+        at: u64,
+        rollback: &Rollback,
+    ) -> Result<AnyGovernedRun> {
+        let Some(approval) = question(open, run.state().approval()) else {
+            return Err(open.inconsistent("the approval that was rejected is not there".to_owned()));
+        };
         let (run, approval) = run
-            .rejected_with(approval, by, why, &rollback, at)
+            .rejected_with(approval, by, why, rollback, at)
             .map_err(|back| open.inconsistent(back.to_string()))?;
         open.keep(&approval)?;
         open.notes.standing = Standing::Idle;

@@ -169,7 +169,7 @@ impl GovernedRun<AwaitingApproval> {
             Rollback::Incomplete { errors } => {
                 // A halt has no deadline; a person's answer does, and the approval refuses it.
                 let reason = HaltReason::RollbackFailed { why: reason.to_owned(), errors: errors.clone() };
-                let (run, approval) = self.halted_with(approval, answer, Halt::new(reason, at), at)?;
+                let (run, approval) = self.both_halt(approval, answer, Halt::new(reason, at))?;
                 Ok((RejectedRun::HaltedUnsafe(run), approval))
             }
         }
@@ -256,7 +256,7 @@ impl<S: Asks> GovernedRun<S> {
         approval: Asked,
         at: u64,
     ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
-        self.halted_with(approval, approval::Reject::timed_out(at), Halt::timed_out(at), at)
+        self.halted_with(approval, Halt::timed_out(at))
     }
 
     /// The question was passed on: the approval is ABORTED and the run HALTED_UNSAFE.
@@ -270,16 +270,32 @@ impl<S: Asks> GovernedRun<S> {
         at: u64,
     ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
         let halt = Halt::new(S::escalation(why), at);
-        self.halted_with(approval, approval::Reject::escalated(why, at), halt, at)
+        self.both_halt(approval, approval::Reject::escalated(why, at), halt)
     }
 
-    fn halted_with(
+    /// The run is halted before an answer, for a timeout or by a person: the approval is ABORTED with it.
+    ///
+    /// # Errors
+    /// [`Unanswered`] when they do not belong together, or when there is no such halt.
+    pub fn halted_with(
+        self,
+        approval: Asked,
+        halt: Halt,
+    ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
+        let answer = match &halt.reason {
+            HaltReason::Timeout => approval::Reject::timed_out(halt.at),
+            reason => approval::Reject::escalated(reason.to_string(), halt.at),
+        };
+        self.both_halt(approval, answer, halt)
+    }
+
+    fn both_halt(
         self,
         approval: Asked,
         answer: approval::Reject,
         halt: Halt,
-        at: u64,
     ) -> Answered<S, (GovernedRun<HaltedUnsafe>, Approval<Aborted>)> {
+        let at = halt.at;
         let refused = |state: &S, record: &RunRecord| state.check_halt(record, &halt);
         let (run, approval) = self.both_take(approval, &answer, refused)?;
         Ok((moved(S::halted(run, halt)), abort(approval, answer, at)))

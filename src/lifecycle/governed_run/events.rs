@@ -112,13 +112,20 @@ impl Complete {
 pub struct RollBack {
     pub(super) why: String,
     pub(super) rollback: Rollback,
+    pub(super) by: Option<String>,
     pub(super) at: u64,
 }
 
 impl RollBack {
     /// The rollback for `why` was done, and went as `rollback` says.
     pub fn new(why: impl Into<String>, rollback: Rollback, at: u64) -> Self {
-        RollBack { why: why.into(), rollback, at }
+        RollBack { why: why.into(), rollback, by: None, at }
+    }
+
+    /// Sets the person that halted the run: the cause of the rollback.
+    #[must_use]
+    pub fn by(self, name: impl Into<String>) -> Self {
+        RollBack { by: Some(name.into()), ..self }
     }
 }
 

@@ -191,6 +191,7 @@ impl<S: RollsBack> Enter<S, RollBack> for RolledBack {
         let is_expired = is_past(deadline(&from, record), event.at);
         let entered_at = leave(&from, event.at, record);
         let (cause, progress) = from.cause(is_expired);
+        let cause = event.by.map_or(cause, |by| RollBackCause::Person { by });
         RolledBack { entered_at, cause, why: event.why, rollback: event.rollback, progress }
     }
 }

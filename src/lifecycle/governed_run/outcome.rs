@@ -42,6 +42,13 @@ pub enum HaltReason {
         /// What was said.
         why: String,
     },
+    /// A person halted the run. In PLANNING, EXECUTING and AWAITING_APPROVAL.
+    Person {
+        /// The name of the person.
+        by: String,
+        /// The reason that the person gave.
+        why: String,
+    },
 }
 
 impl HaltReason {
@@ -63,6 +70,7 @@ impl HaltReason {
             HaltReason::CriticalFailure { .. } | HaltReason::InDoubt { .. } => state == Executing,
             HaltReason::RollbackFailed { .. } => matches!(state, Executing | AwaitingApproval),
             HaltReason::Escalation { .. } => state == AwaitingApproval,
+            HaltReason::Person { .. } => matches!(state, Planning | Executing | AwaitingApproval),
         }
     }
 }
@@ -80,11 +88,12 @@ impl fmt::Display for HaltReason {
                 write!(f, "the rollback for '{why}' failed: {}", errors.join("; "))
             }
             HaltReason::Escalation { why } => write!(f, "the approval was passed on: {why}"),
+            HaltReason::Person { by, why } => write!(f, "{by} halted the run: {why}"),
         }
     }
 }
 
-/// What led to ROLLED_BACK. The state that was left tells it, so no caller can say otherwise.
+/// What led to ROLLED_BACK. The state that was left tells it; a caller can only say that it was a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RollBackCause {
@@ -106,6 +115,11 @@ pub enum RollBackCause {
     Timeout {
         /// Which of the two.
         state: GovernedRunStatus,
+    },
+    /// A person halted the run.
+    Person {
+        /// The name of the person.
+        by: String,
     },
 }
 

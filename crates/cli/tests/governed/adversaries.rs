@@ -287,7 +287,7 @@ fn a_run_without_its_plan_is_halted_by_a_command() {
             halted.shown()
         );
         let status = governed(&session, &["status", &run]);
-        assert!(status.stdout.contains("ada stopped the run: its plan is gone"), "{}", status.shown());
+        assert!(status.stdout.contains("ada halted the run: its plan is gone"), "{}", status.shown());
         assert!(!session.path(&format!("runs/{run}/work/deployed")).exists());
         let again = governed(&session, &["halt", &run, "--by", "ada"]);
         assert!(again.code == Some(2) && again.stderr.contains("is over"), "{}", again.shown());
