@@ -104,8 +104,20 @@ mod linux {
             }
             thread::sleep(PAUSE);
         }
-        let strays = || of_run().filter(|pid| supervisor(*pid) != Some(Lives::OfCommand)).collect();
-        end(|| Some(strays()).filter(|found: &Vec<Pid>| !found.is_empty()))
+        let strays =
+            || -> Vec<Pid> { of_run().filter(|pid| supervisor(*pid) != Some(Lives::OfCommand)).collect() };
+        end(|| last_look(strays))
+    }
+
+    /// What a look finds; none only where two looks in a row are empty: a process that begins another program (`exec`) has no environment
+    /// for a moment.
+    fn last_look(look: impl Fn() -> Vec<Pid>) -> Option<Vec<Pid>> {
+        let found = look();
+        if found.is_empty() {
+            thread::sleep(PAUSE);
+            return Some(look()).filter(|found| !found.is_empty());
+        }
+        Some(found)
     }
 
     /// A supervisor, and whether the command that started it lives.
@@ -125,6 +137,25 @@ mod linux {
         let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
         let (own, of_parent) = (program(pid.as_raw_nonzero().get()), parent(pid).and_then(program));
         Some(if own.is_some() && own == of_parent { Lives::OfCommand } else { Lives::Alone })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::cell::RefCell;
+
+        #[test]
+        fn one_empty_look_is_not_the_last() {
+            let found = vec![getpid()];
+            for (looks, expected) in [
+                (vec![found.clone()], Some(&found)),
+                (vec![vec![], found.clone()], Some(&found)),
+                (vec![vec![], vec![], found.clone()], None),
+            ] {
+                let looks = RefCell::new(looks.into_iter());
+                assert_eq!(last_look(|| looks.borrow_mut().next().unwrap()).as_ref(), expected);
+            }
+        }
     }
 
     fn processes() -> impl Iterator<Item = Pid> {
