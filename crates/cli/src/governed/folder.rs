@@ -65,13 +65,19 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Re
     Ok(listing)
 }
 
-/// Fails for a folder that is too large to be kept, before it is read as a whole, and for one that cannot be.
-pub(super) fn check_size(root: &Path, ignore: &[PathBuf]) -> Result<(), Failure> {
+/// Fails for a folder that is too large to be kept, before it is read as a whole, and for one that cannot be. In place it fails for a file
+/// with two names in the folder too: a rollback would put two files in its place.
+pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Result<(), Failure> {
     let (mut names, mut bytes) = (0, 0_u64);
-    let walked = walk(root, ignore, io::ErrorKind::NotFound, |_, _, found, kind| {
+    let (mut linked, mut pair) = (HashMap::new(), None);
+    let walked = walk(root, ignore, io::ErrorKind::NotFound, |path, _, found, kind| {
         names += 1;
         bytes += if kind == Kind::File { found.len() } else { 0 };
-        if names > MOST_NAMES || bytes > MOST_BYTES {
+        if let Some(file) = linked_file(found).filter(|_| in_place && kind == Kind::File) {
+            let before = linked.insert(file, path.to_path_buf());
+            pair = pair.take().or(before.map(|before| (before, path.to_path_buf())));
+        }
+        if names > MOST_NAMES || bytes > MOST_BYTES || pair.is_some() {
             Err(io::ErrorKind::FileTooLarge.into())
         } else {
             Ok(())
@@ -80,6 +86,15 @@ pub(super) fn check_size(root: &Path, ignore: &[PathBuf]) -> Result<(), Failure>
     if names > MOST_NAMES || bytes > MOST_BYTES {
         let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
         return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
+    }
+    if let Some((one, other)) = pair {
+        let why = format!(
+            "{} and {} are one file (a hard link), and a rollback would make two of it",
+            one.display(),
+            other.display()
+        );
+        return Err(Failure::new(why)
+            .with_help("name both in the plan's `ignore`, or work in a copy (without `in_place`)"));
     }
     walked
 }
@@ -203,6 +218,11 @@ mod unix {
         0
     }
 
+    /// The file of a name, where it has another name too.
+    pub(super) fn linked_file(found: &Metadata) -> Option<(u64, u64)> {
+        (found.nlink() > 1).then(|| (found.dev(), found.ino()))
+    }
+
     /// The stamp, and whether any later change would show in it.
     pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
         let changed = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
@@ -224,7 +244,7 @@ mod unix {
 #[cfg(unix)]
 pub(super) use unix::{about, not_ours};
 #[cfg(unix)]
-use unix::{stamp, system};
+use unix::{linked_file, stamp, system};
 
 /// A system without modes and owners.
 #[cfg(not(unix))]
@@ -239,6 +259,10 @@ mod elsewhere {
         (0, 0)
     }
 
+    pub(super) fn linked_file(_: &Metadata) -> Option<(u64, u64)> {
+        None
+    }
+
     pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
         ((0, 0, found.len(), 0), false)
     }
@@ -250,7 +274,7 @@ mod elsewhere {
 #[cfg(not(unix))]
 pub(super) use elsewhere::{about, not_ours};
 #[cfg(not(unix))]
-use elsewhere::{stamp, system};
+use elsewhere::{linked_file, stamp, system};
 
 /// The folder that the tools of a run work in.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::{REVIEW, governed, json, plan, run_id};
+use super::{REVIEW, STATE_DIR, governed, json, plan, run_id};
 use crate::session::Session;
 
 /// A plan that works in the folder of the session itself, where its runs are kept too.
@@ -196,7 +196,7 @@ fn a_run_in_place_needs_no_data_folder() {
         format!("project: SITE\nfolder: site\nin_place: true\ntools:\n  - {{name: deploy, run: ['true']}}\n{PASSES}"),
     );
     let run = || {
-        let mut command = session.command(&["governed", "run", "plan.yaml", "--state-dir", super::STATE_DIR]);
+        let mut command = session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]);
         command.env("XDG_DATA_HOME", "/proc/nothing").output().unwrap()
     };
     let (first, second) = (run(), run());
@@ -424,6 +424,27 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
         let second = command("other");
         assert!(second.code == Some(2), "{}", second.shown());
         assert!(second.stderr.contains("is no note on a run any more"), "{}", second.shown());
+    }
+}
+
+/// A rollback would make two files of one.
+#[test]
+fn two_names_of_a_file_are_refused_in_place() {
+    for (more, code) in
+        [("", 3), ("in_place: true\n", 2), ("in_place: true\nignore: [keep.txt, b/twin.txt]\n", 3)]
+    {
+        let session = Session::new();
+        plan(&session, &[("deploy", "true")], &format!("{more}{REVIEW}"));
+        session.write("outside.txt", "x").write("site/b/x.txt", "x");
+        fs::hard_link(session.path("site/keep.txt"), session.path("site/b/twin.txt")).unwrap();
+        fs::hard_link(session.path("outside.txt"), session.path("site/outside.txt")).unwrap();
+        let said = governed(&session, &["run", "plan.yaml"]);
+        assert_eq!(said.code, Some(code), "{more}: {}", said.shown());
+        if code == 2 {
+            assert!(said.stderr.contains("are one file (a hard link)"), "{}", said.shown());
+            assert!(said.stderr.contains("keep.txt") && said.stderr.contains("twin.txt"), "{}", said.shown());
+            assert!(!session.path(STATE_DIR).join("command-center").exists(), "it leaves nothing behind");
+        }
     }
 }
 
