@@ -141,6 +141,48 @@ async fn questions_that_fill_the_state_halt_the_run() {
     assert!(report.contains("cannot be written: it would have"));
 }
 
+/// A question that just fits can be answered with a no or be passed on, and a yes that has no room is refused; one byte more halts the run.
+#[tokio::test(start_paused = true)]
+async fn a_question_of_the_length_of_the_state_is_the_longest() {
+    const ROOM: usize = 12 * MIB;
+    let asked = async |action: usize| {
+        let world = World::new(Script { auto: vec![], ..Script::default() });
+        let mut parts = world.parts();
+        let tools = ["build", "deploy"]
+            .map(|name| Box::new(Wordy { name, action, ..Wordy::default() }) as Box<dyn GovernedTool>);
+        (parts.tools, parts.rollback) = (tools.into(), Box::new(Wordy::default()));
+        let governor = world.governor_of(parts);
+        let progressed = governor.start("PROJECT").await.unwrap();
+        let length = world.file(folders().state(&progressed.run)).len();
+        (world, governor, progressed, length)
+    };
+    let (_, _, _, length) = asked(MIB).await;
+    let longest = ROOM - (length - MIB);
+    let (world, governor, halted, _) = asked(longest + 1).await;
+    assert_eq!(halted.status, GovernedRunStatus::HaltedUnsafe);
+    let why = governor.status(&halted.run).unwrap().why.unwrap();
+    assert!(why.contains("it would have 12582913 bytes, and the limit is 12582912"), "{why}");
+    assert!(world.disk.list(&folders().pending()).unwrap().is_empty());
+
+    for answer in ["reject", "escalate", "halt"] {
+        let (world, governor, waiting, length) = asked(longest).await;
+        assert_eq!(length, ROOM);
+        let (run, Some(Waits::Approval(pending))) = (waiting.run, waiting.waits) else { panic!() };
+        let before = world.disk.files();
+        let refused = governor.approve(&run, &pending.id, "ada", "").await.unwrap_err().to_string();
+        assert!(refused.contains("and the limit is 12582912"), "{refused}");
+        assert_eq!(world.disk.files(), before, "nothing was written");
+        let went = match answer {
+            "reject" => governor.reject(&run, &pending.id, "ada", "").await,
+            "escalate" => governor.escalate(&run, &pending.id, "ada", "").await,
+            _ => governor.halt(&run, "ada", "").await,
+        };
+        assert!(went.unwrap().is_terminal());
+        let state = world.file(folders().state(&run));
+        assert_eq!(check_state(state.as_bytes(), None).unwrap().faults, Vec::<String>::new(), "{answer}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_plan_that_is_too_long_halts_the_run() {
     let (_, _, status) = lived(Wordy { risks: 13 * MIB, ..Wordy::default() }, |_, _, _| {}).await;
