@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::tools::lives;
 use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, now, plan, run_id, until};
-use crate::session::{Said, Session};
+use crate::session::Session;
 
 /// The state in hand is the authority: a tool that writes to the files of its run changes nothing of it.
 #[test]
@@ -386,35 +386,8 @@ fn folders_that_a_tool_closed_are_opened_again() {
     assert_in_order(&session, &run);
 }
 
-/// A session of a normal user: modes do not hold off root, as the user of the tests may be.
-fn of_a_normal_user(session: &Session) -> impl Fn(&[&str]) -> Said + '_ {
-    use std::os::unix::fs::chown;
-    use std::os::unix::process::CommandExt;
-    let is_root = rustix::process::geteuid().is_root();
-    let binary = session.path("runstate");
-    fs::copy(env!("CARGO_BIN_EXE_runstate"), &binary).unwrap();
-    if is_root {
-        let mut open = vec![session.path("")];
-        while let Some(path) = open.pop() {
-            chown(&path, Some(65534), Some(65534)).unwrap();
-            if path.is_dir() {
-                open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-            }
-        }
-    }
-    move |args: &[&str]| {
-        let args = [&["governed"], args, &["--state-dir", STATE_DIR]].concat();
-        let mut command = Command::new(&binary);
-        command.args(&args).current_dir(session.path("")).env("XDG_DATA_HOME", session.path("data"));
-        if is_root {
-            command.uid(65534).gid(65534);
-        }
-        session.said(&args, &command.output().unwrap())
-    }
-}
-
 #[test]
-fn what_a_tool_closed_to_a_normal_user_is_opened_and_kept() {
+fn what_a_tool_closed_is_opened_and_kept() {
     for in_place in [false, true] {
         for (script, status) in [
             ("mkdir x; chmod 0000 x index.html .; exit 1", "ROLLED_BACK"),
@@ -431,7 +404,7 @@ fn what_a_tool_closed_to_a_normal_user_is_opened_and_kept() {
             plan(&session, &[("build", &script)], REVIEW);
             let more = if in_place { "in_place: true\n" } else { "" };
             session.write("plan.yaml", session.read("plan.yaml") + more);
-            let governed = of_a_normal_user(&session);
+            let governed = |args: &[&str]| governed(&session, args);
             let first = governed(&["run", "plan.yaml"]);
             let listed = governed(&["status", "--json"]);
             let run = run_id(&json(&listed)[0]);

@@ -15,11 +15,39 @@ mod restored;
 mod tools;
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::session::{Said, Session};
+
+/// The user of the second time: none that has files or a home.
+const NORMAL_USER: u32 = 65_534;
+
+/// Where the user of the tests is root, which modes hold off from nothing, the tests of this module run again as a normal user.
+#[test]
+fn all_holds_for_a_normal_user() {
+    use std::os::unix::process::CommandExt;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let as_user = |program: &Path| {
+        let mut command = Command::new(program);
+        command.uid(NORMAL_USER).gid(NORMAL_USER).current_dir("/").env("RUST_BACKTRACE", "0");
+        command
+    };
+    let (tests, binary) = (std::env::current_exe().unwrap(), Path::new(env!("CARGO_BIN_EXE_runstate")));
+    let is_reachable = as_user(binary).arg("--version").output().is_ok_and(|said| said.status.success());
+    assert!(is_reachable, "user {NORMAL_USER} cannot start {}: let it into the folders", binary.display());
+    let mut command = as_user(&tests);
+    // The compiler of the example has its files in the home of root; the kills do not depend on the user.
+    let not = ["governed::all_holds", "governed::life::the_example", "governed::kills"];
+    command.arg("governed::").args(not.into_iter().flat_map(|name| ["--skip", name]));
+    let said = command.env_remove("RUNSTATE_REQUIRE_MOUNTS").output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stdout));
+}
 
 const STATE_DIR: &str = "runs";
 

@@ -398,7 +398,7 @@ fn a_folder_that_a_tool_replaced_by_a_link_is_not_followed() {
 #[test]
 fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     let session = Session::new();
-    in_place(&session, "true", PASSES);
+    in_place(&session, "true", &format!("ignore: [data]\n{PASSES}"));
     session.write("plan.yaml", session.read("plan.yaml").replace("auto: [work]", "auto: []"));
     let command = |state: &str| {
         let args = ["governed", "run", "plan.yaml", "--state-dir", state];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{REVIEW, files, governed, json, plan, run_id};
-use crate::session::{Said, Session};
+use crate::session::Session;
 
 /// A name in a folder: kind, mode, user, group, and the content or the target.
 type Found = (&'static str, u32, u32, u32, Vec<u8>);
@@ -97,31 +97,8 @@ chmod 0711 .
 exit 1
 "#;
 
-struct Judged {
-    session: Session,
-    /// The command as another user, if it is.
-    user: Option<u32>,
-}
-
-impl Judged {
-    fn run(&self, args: &[&str]) -> Said {
-        let plain = self.session.command(args);
-        let Some(user) = self.user else { return self.session.run(args) };
-        let mut command = Command::new("setpriv");
-        let ids = [format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()];
-        command.args(ids).arg(self.session.path("runstate")).args(args).current_dir(self.session.path("."));
-        for (name, value) in plain.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        self.session.said(args, &command.output().unwrap())
-    }
-}
-
-fn judge(user: Option<u32>, in_place: bool, runs: &str) {
-    let what = format!("user {user:?}, in place {in_place}, runs in {runs}");
+fn judge(in_place: bool, runs: &str) {
+    let what = format!("in place {in_place}, runs in {runs}");
     let session = Session::new();
     let site = session.path("site");
     fs::create_dir_all(&site).unwrap();
@@ -135,26 +112,15 @@ fn judge(user: Option<u32>, in_place: bool, runs: &str) {
             session.path("wreck.sh").display()
         ),
     );
-    let is_root = is_root();
-    if let Some(user) = user {
-        let binary = session.path("runstate");
-        fs::copy(env!("CARGO_BIN_EXE_runstate"), &binary).unwrap();
-        let owner = format!("{user}:{user}");
-        let owned = Command::new("chown").args(["-Rh", &owner]).arg(session.path(".")).status();
-        assert!(owned.unwrap().success());
-    } else if is_root {
+    if is_root() {
         chown(site.join("keep.txt"), Some(1234), Some(1235)).unwrap();
         chown(site.join("a/b"), Some(1234), Some(0)).unwrap();
         lchown(site.join("dangling"), Some(1234), Some(1235)).unwrap();
     }
     fs::create_dir_all(session.path(runs)).unwrap();
-    if let Some(user) = user {
-        chown(session.path(runs), Some(user), Some(user)).unwrap();
-    }
     let runs_path = session.path(runs);
-    let judged = Judged { session, user };
     let before = walked(&site, &runs_path);
-    let said = judged.run(&["governed", "run", "plan.yaml", "--json", "--state-dir", runs]);
+    let said = session.run(&["governed", "run", "plan.yaml", "--json", "--state-dir", runs]);
     assert_eq!(json(&said)["status"], "ROLLED_BACK", "{what}: {}", said.shown());
     assert!(
         json(&said)["why"].to_string().contains("everything was rolled back"),
@@ -178,20 +144,11 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// As the user that the test has; and where that is root, as another one too.
 #[test]
 fn a_folder_is_after_a_rollback_what_it_was_before_the_run() {
-    const NOBODY: u32 = 65534;
-    let is_known = |user: &u32| {
-        let as_user = Command::new("setpriv").args([&format!("--reuid={user}"), "true"]).status();
-        as_user.is_ok_and(|status| status.success())
-    };
-    let other = Some(NOBODY).filter(|user| is_root() && is_known(user));
-    for user in std::iter::once(None).chain(other.map(Some)) {
-        for in_place in [true, false] {
-            for runs in ["runs", "site/runs"] {
-                judge(user, in_place, runs);
-            }
+    for in_place in [true, false] {
+        for runs in ["runs", "site/runs"] {
+            judge(in_place, runs);
         }
     }
 }
