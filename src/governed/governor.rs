@@ -10,6 +10,7 @@ use super::document::Document;
 use super::drive::asked;
 use super::error::GovernedError;
 use super::folders::Folders;
+use super::lock::Lock;
 use super::open::{Found, Observers, OpenRun, Place};
 use super::outcome::Progressed;
 use super::parts::{GovernedTool, Parts};
@@ -51,7 +52,7 @@ impl fmt::Debug for Governor {
     }
 }
 
-/// A run that has its id and its folder and is not begun: a crash leaves a folder without a state, and no run. From
+/// A run that has its id, its folder and its lock, and is not begun: a crash leaves a folder without a state, and no run. From
 /// [`Governor::claim`].
 ///
 /// ```no_run
@@ -68,6 +69,7 @@ impl fmt::Debug for Governor {
 pub struct ClaimedRun<'g> {
     governor: &'g Governor,
     id: RunId,
+    lock: Lock,
 }
 
 impl ClaimedRun<'_> {
@@ -86,7 +88,7 @@ impl ClaimedRun<'_> {
     /// # Errors
     /// [`GovernedError::Io`].
     pub fn begin(self, bound_to: Option<String>) -> Result<RunId> {
-        self.governor.begin_claimed(self.id, bound_to).map(|(open, _)| open.id)
+        self.governor.begin_claimed(self.id, self.lock, bound_to).map(|(open, _)| open.id)
     }
 }
 
@@ -270,16 +272,22 @@ impl Governor {
                 why: format!("the name of the project is too long: {error}"),
             });
         }
-        Ok(ClaimedRun { id: self.place().claim(id)?, governor: self })
+        let (id, lock) = self.place().claim(id)?;
+        Ok(ClaimedRun { governor: self, id, lock })
     }
 
     fn begin(&self, project: &str) -> Result<(OpenRun<'_>, AnyGovernedRun)> {
-        let ClaimedRun { id, .. } = self.claim(project)?;
-        self.begin_claimed(id, self.rules.bound_to.clone())
+        let ClaimedRun { id, lock, .. } = self.claim(project)?;
+        self.begin_claimed(id, lock, self.rules.bound_to.clone())
     }
 
-    fn begin_claimed(&self, id: RunId, bound_to: Option<String>) -> Result<(OpenRun<'_>, AnyGovernedRun)> {
-        let mut open = self.place().begin(id)?;
+    fn begin_claimed(
+        &self,
+        id: RunId,
+        lock: Lock,
+        bound_to: Option<String>,
+    ) -> Result<(OpenRun<'_>, AnyGovernedRun)> {
+        let mut open = self.place().begin(id, lock);
         open.notes.bound_to = bound_to;
         let observer = open.observer(open.id.as_str());
         let record =

@@ -14,6 +14,7 @@ pub(super) const LONG: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The lock of a file, and of the folder that it is in: a process that removes the file does not get the other one.
+#[derive(Debug)]
 pub(super) struct Lock {
     _file: Box<dyn DiskFile>,
     _folder: Option<Box<dyn DiskFile>>,

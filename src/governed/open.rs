@@ -73,7 +73,9 @@ impl<M: Persist<Record = RunRecord, Status = GovernedRunStatus>> Run for M {}
 
 impl<'a> Place<'a> {
     /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
-    pub(super) fn claim(self, mut id: RunId) -> Result<RunId> {
+    ///
+    /// Its lock is held from then on: a folder without a state whose lock is free is of a run that never begins.
+    pub(super) fn claim(self, mut id: RunId) -> Result<(RunId, Lock)> {
         self.make()?;
         // Before there is a run, so that a ledger under other keys leaves none behind.
         let ledger = self.folders.ledger();
@@ -84,7 +86,11 @@ impl<'a> Place<'a> {
                 Ok(()) => {
                     let runs = self.folders.runs();
                     self.disk.sync_folder(runs).map_err(GovernedError::io(runs))?;
-                    return Ok(id);
+                    match self.lock(&id) {
+                        // Another process took the empty folder away.
+                        Err(GovernedError::NoSuchRun { .. }) => {}
+                        lock => return Ok((id, lock?)),
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => id = id.next_second()?,
                 Err(error) => return Err(GovernedError::Io { path: folder, error }),
@@ -99,14 +105,13 @@ impl<'a> Place<'a> {
     }
 
     /// Takes a new run in hand. Its id is claimed.
-    pub(super) fn begin(self, id: RunId) -> Result<OpenRun<'a>> {
-        let lock = Some(self.lock(&id)?);
+    pub(super) fn begin(self, id: RunId, lock: Lock) -> OpenRun<'a> {
         // The id is new: no line of the ledger is of this run.
         let notes = Notes { ledger: Some(Mark::default()), ..Notes::default() };
-        Ok(OpenRun::new(self, id, notes, Foreign::default(), lock))
+        OpenRun::new(self, id, notes, Foreign::default(), Some(lock))
     }
 
-    fn lock(self, id: &RunId) -> Result<Lock> {
+    pub(super) fn lock(self, id: &RunId) -> Result<Lock> {
         let path = self.folders.lock(id);
         // A process that a killed one was about to start has its lock for a moment.
         match Lock::wait(self.disk, &path, self.setting_aside, lock::SHORT) {

@@ -88,14 +88,46 @@ impl Runs {
         Folders::new(&self.folder)
     }
 
-    /// Each of them, in order. A folder without a state is that of a run that has not begun, or that a kill kept from it.
+    /// Each of them, in order.
     pub(crate) fn all(&self) -> Result<Vec<RunId>, Failure> {
-        let mut runs = self.folders().list(&RealDisk).map_err(|error| {
+        self.listed().map(|(runs, _)| runs)
+    }
+
+    /// Each of them, and those that have no state: a run that has not begun, or that a kill kept from it.
+    pub(crate) fn listed(&self) -> Result<(Vec<RunId>, Vec<RunId>), Failure> {
+        let runs = self.folders().list(&RealDisk).map_err(|error| {
             let failure = Failure::io("read the folder of runs", &self.folder, &error);
             failure.with_help("`--state-dir` names another place; `runstate governed run` makes it")
         })?;
-        runs.retain(|run| may_have_state(&self.folder_of(run)));
-        Ok(runs)
+        Ok(runs.into_iter().partition(|run| may_have_state(&self.folder_of(run))))
+    }
+
+    /// Removes the folder of a run that never began, with its copy of the plan's folder. Says whether it did: a folder that a process
+    /// fills stays, and so does one with anything else in it.
+    ///
+    /// # Errors
+    /// What cannot be removed.
+    pub(crate) fn remove_unbegun(&self, run: &RunId) -> Result<bool, Failure> {
+        const OWN: [&str; 5] = [WORK, "lock", "plan.yaml", "plan.yaml.new", "RUN_STATE.json.new"];
+        let place = self.folder_of(run);
+        let is_folder = fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir());
+        // Held like the lock of a run in hand, which is of its folder too.
+        let lock = fs::File::open(&place).ok().filter(|folder| is_folder && folder.try_lock().is_ok());
+        let Some(_lock) = lock else { return Ok(false) };
+        let cannot = |error: std::io::Error| Failure::io("remove", &place, &error);
+        let names = fs::read_dir(&place).map_err(cannot)?.map(|entry| entry.map(|entry| entry.file_name()));
+        let names: Vec<_> = names.collect::<Result<_, _>>().map_err(cannot)?;
+        if names.iter().any(|name| !OWN.iter().any(|own| name == own)) {
+            return Ok(false);
+        }
+        for name in names {
+            let path = place.join(name);
+            let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
+            if is_folder { crate::runs::remove_tree(&path) } else { fs::remove_file(&path) }
+                .map_err(cannot)?;
+        }
+        fs::remove_dir(&place).map_err(cannot)?;
+        Ok(true)
     }
 
     /// The folder of one of them.
@@ -229,8 +261,17 @@ impl Runs {
     }
 
     fn check_is_there(&self, run: &RunId) -> Result<(), Failure> {
-        if may_have_state(&self.folder_of(run)) {
+        let place = self.folder_of(run);
+        if may_have_state(&place) {
             return Ok(());
+        }
+        if place.is_dir() {
+            let why = format!(
+                "{run} has no state: it did not begin, or its state was removed from {}",
+                place.display()
+            );
+            return Err(Failure::new(why)
+                .with_help("`runstate governed sweep` removes the folder of a run that never began"));
         }
         Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))
             .with_help("`runstate governed status` lists the runs; `--state-dir` names another place"))
@@ -281,7 +322,7 @@ impl Runs {
 fn may_have_state(folder: &Path) -> bool {
     open_closed(folder, READ);
     match fs::symlink_metadata(folder.join("RUN_STATE.json")) {
-        Ok(found) => !found.is_dir(),
+        Ok(_) => true,
         Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     }
 }

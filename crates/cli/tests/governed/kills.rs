@@ -135,7 +135,13 @@ fn a_run_that_is_killed_while_it_begins_ends_by_a_command() {
                 assert_in_order(&session, &run);
             } else {
                 without_state += 1;
-                fs::remove_dir_all(session.path(&format!("{STATE_DIR}/{run}"))).unwrap();
+                let swept = governed(&session, &["sweep"]);
+                assert_eq!(swept.code, Some(0), "{attempt}: {}", swept.shown());
+                assert!(
+                    !session.path(&format!("{STATE_DIR}/{run}")).exists(),
+                    "{attempt}: {}",
+                    swept.shown()
+                );
             }
         }
     }

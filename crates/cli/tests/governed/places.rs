@@ -427,6 +427,47 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     }
 }
 
+/// The copy of a run that was killed before its first state goes with the next sweep; nothing else does.
+#[test]
+fn a_run_that_never_began_is_swept_away() {
+    let session = Session::new();
+    let run = "RUN-SITE-20260131-120000";
+    session.write("other/keep.txt", "kept");
+    for (script, is_removed) in [
+        ("mkdir work; echo x > work/x; ln -s ../../../other work/link; touch lock plan.yaml.new", true),
+        ("mkdir work work/a; touch work/a/x", true),
+        ("true", true),
+        ("ln -s ../../other work", true),
+        ("mkdir work snapshot", false),
+        ("touch RUN_LOG.jsonl", false),
+    ] {
+        let folder = session.path(&format!("runs/{run}"));
+        fs::create_dir_all(&folder).unwrap();
+        let made = Command::new("sh").args(["-c", script]).current_dir(&folder).status().unwrap();
+        assert!(made.success(), "{script}");
+        let named = governed(&session, &["recover", run]);
+        assert!(
+            named.code == Some(2) && named.stderr.contains("`runstate governed sweep`"),
+            "{}",
+            named.shown()
+        );
+        {
+            // A process fills it.
+            let lock = fs::File::open(&folder).unwrap();
+            lock.lock().unwrap();
+            let swept = governed(&session, &["sweep"]);
+            assert_eq!((swept.code, swept.stdout.as_str()), (Some(0), ""), "{script}: {}", swept.shown());
+        }
+        let swept = governed(&session, &["sweep"]);
+        assert_eq!(swept.code, Some(0), "{script}: {}", swept.shown());
+        let told = format!("{run}: removed, since it never began\n");
+        assert_eq!(swept.stdout, if is_removed { &told } else { "" }, "{script}");
+        assert_eq!(folder.exists(), !is_removed, "{script}");
+        assert_eq!(session.read("other/keep.txt"), "kept", "{script}");
+        drop(fs::remove_dir_all(&folder));
+    }
+}
+
 /// A rollback would make two files of one.
 #[test]
 fn two_names_of_a_file_are_refused_in_place() {

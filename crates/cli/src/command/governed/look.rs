@@ -28,6 +28,8 @@ pub(super) struct StatusArgs {
 }
 
 /// Take every run that is past its time limit where its timeout leads
+///
+/// The folder of a run that was killed before it began is removed, with its copy of the plan's folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -93,7 +95,18 @@ fn as_json(status: &RunStatus) -> Value {
 
 pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (runtime, mut bad) = (runtime()?, false);
-    for run in runs.all()? {
+    let (begun, unbegun) = runs.listed()?;
+    for run in unbegun {
+        match runs.remove_unbegun(&run) {
+            Ok(true) => out.line(&format!("{run}: removed, since it never began")),
+            Ok(false) => {}
+            Err(error) => {
+                bad = true;
+                complain(&printable(&format!("{run}: {error}")));
+            }
+        }
+    }
+    for run in begun {
         // Each run is rolled back by its own plan.
         let went = runs.reader(&run).and_then(|reader| {
             let status = reader.status(&run).map_err(governed::refused)?;
