@@ -1,12 +1,17 @@
-//! Decisions about an action that a run waits with, or about its plan.
+//! Decisions about an action that a run waits with, or about its plan, and the end of a run by a person.
 
+use std::path::PathBuf;
+
+use super::aside;
 use super::drive::{asked_about_plan, question};
 use super::error::GovernedError;
 use super::governor::{Governor, InHand, Result};
 use super::notes::{PlanNote, Purpose, Standing, short};
 use super::open::OpenRun;
+use super::report;
 use crate::actor::is_name;
 use crate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
+use crate::files::{Open, replace};
 use crate::governed_run::{
     AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
     Planning, RunId,
@@ -142,6 +147,33 @@ impl Governor {
         let Some(run) = run else { return Ok(document.current_state) };
         let why = if why.trim().is_empty() { "no reason was given" } else { why };
         self.halted_by(&mut open, run, by, &short(why)).await.map(|run| run.status())
+    }
+
+    /// A person gives up a run whose RUN_STATE.json cannot be read, so that there is no such run any more. The file is set aside, and
+    /// FINAL_REPORT.md says that and why, unless there is one. Nothing else is looked at, and nothing is rolled back. Returns why it
+    /// could not be read, and where it is kept: under its own name again, it is the state of the run.
+    ///
+    /// # Errors
+    /// [`GovernedError::Readable`] for a state that can be read; [`GovernedError::NoName`], [`GovernedError::NoSuchRun`], [`GovernedError::Busy`], [`GovernedError::Io`].
+    pub fn abandon(&self, run: &RunId, by: &str, why: &str) -> Result<(GovernedError, PathBuf)> {
+        if !is_name(by) {
+            return Err(GovernedError::NoName { run: run.clone() });
+        }
+        let (place, path) = (self.place(), self.folders.state(run));
+        let _lock = place.lock(run)?;
+        let fault = match place.read(run, self.now()) {
+            Ok(_) => return Err(GovernedError::Readable { run: run.clone() }),
+            Err(error @ GovernedError::NoSuchRun { .. }) => return Err(error),
+            Err(error) => error,
+        };
+        (self.taking)(run);
+        let kept = aside::keep(self.disk.as_ref(), &path).map_err(GovernedError::io(&path))?;
+        let report = self.folders.report(run);
+        if self.disk.open(&report, Open::Read).is_err() {
+            let text = report::of_abandoned(run, &fault, &kept, (by, &short(why)), self.now());
+            replace(self.disk.as_ref(), &report, text.as_bytes()).map_err(GovernedError::io(&report))?;
+        }
+        Ok((fault, kept))
     }
 
     /// A run that waits for this approval.

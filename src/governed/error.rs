@@ -43,6 +43,11 @@ pub enum GovernedError {
         /// The run.
         run: RunId,
     },
+    /// The state of a run that a person gives up can be read: such a run is halted. Nothing was written.
+    Readable {
+        /// The run.
+        run: RunId,
+    },
     /// The run is bound to another plan than this governor has. Nothing was written.
     OtherPlan {
         /// The run.
@@ -128,6 +133,7 @@ impl fmt::Display for GovernedError {
             E::NoName { run } => {
                 write!(f, "run {run} is stopped by a person alone: expected a name, got a blank one")
             }
+            E::Readable { run } => write!(f, "the state of run {run} can be read: halt it instead"),
             E::OtherPlan { run, got, expected } => {
                 let name = |digest: &Option<String>| digest.clone().unwrap_or_else(|| "none".to_owned());
                 write!(

@@ -38,7 +38,7 @@ pub struct Governor {
     pub(super) rules: Rules,
     pub(super) reviewers: Reviewers,
     observers: Box<Observers>,
-    taking: Box<dyn Fn(&RunId) + Send + Sync>,
+    pub(super) taking: Box<dyn Fn(&RunId) + Send + Sync>,
     setting_aside: Box<SettingAside>,
     keys: Option<Keyring>,
 }

@@ -2,21 +2,41 @@
 
 use std::borrow::Borrow;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::document::Document;
+use super::error::GovernedError;
 use super::notes::{Notes, Standing, ToolReport, restored};
 use super::output::ToolStatus;
 use super::when::When;
 use crate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
-use crate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback};
+use crate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback, RunId};
 
 /// The report of a run that is over. It follows from RUN_STATE.json alone, so that it can be written again.
 pub(super) fn text<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>) -> String {
     let mut text = String::new();
     write(document, &mut text).unwrap_or_else(|_| unreachable!("writing to a string does not fail"));
     text
+}
+
+/// The report of a run whose state could not be read, so that a person gave it up.
+pub(super) fn of_abandoned(
+    run: &RunId,
+    fault: &GovernedError,
+    kept: &Path,
+    (by, why): (&str, &str),
+    at: u64,
+) -> String {
+    let (at, fault, kept) =
+        (When::from_ms(at), one_line(&fault.to_string()), one_line(&kept.display().to_string()));
+    let by = one_line(by);
+    let why = if why.trim().is_empty() { "no reason was given".to_owned() } else { one_line(why) };
+    format!(
+        "# {run}: given up\n\n**{by} gave the run up at {at}: {why}**\n\nIts state could not be read: {fault}\n\nThe state is kept as \
+         {kept}. How far the run came is not known: nothing was checked, and nothing was rolled back.\n"
+    )
 }
 
 fn write<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>, out: &mut String) -> std::fmt::Result {

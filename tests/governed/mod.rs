@@ -1,13 +1,14 @@
 //! Governed runs, driven: on a simulated disk, by a virtual clock, with scripted parts.
 
+mod abandoned;
 mod checked_logs;
 mod cost;
 mod crashes;
 mod damaged;
 mod foreign;
 mod full;
-mod hostile;
 mod halted;
+mod hostile;
 mod judge;
 mod keyed;
 mod ledger;

@@ -149,9 +149,9 @@ impl Turn {
                     "{run} works in {folder}, and is not over; its state folder is {runs}"
                 ))
                 .with_help(format!(
-                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`); of a \
-                     run whose state is lost remove {}",
-                    path.display()
+                    "a rollback of one run would take away what the other did: end it first, or work in a copy (without `in_place`); \
+                     `runstate governed halt {run} --unreadable --state-dir {}` ends a run whose state is lost",
+                    crate::store::quoted(&note.runs.to_string_lossy())
                 )),
             });
         }

@@ -427,6 +427,42 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     }
 }
 
+/// A run whose state is lost holds its folder until a person gives it up.
+#[test]
+fn a_run_with_an_unreadable_state_is_ended_by_a_command() {
+    for spoil in ["echo { > S", "rm S; mkdir S", "rm S; mkfifo S", ": > S"] {
+        let session = Session::new();
+        in_place(&session, "true", PASSES);
+        session.write("plan.yaml", session.read("plan.yaml").replace("auto: [work]", "auto: []"));
+        let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+        let readable = governed(&session, &["halt", &run, "--by", "ada", "--unreadable"]);
+        assert!(readable.code == Some(2) && readable.stderr.contains("can be read"), "{}", readable.shown());
+
+        let script = spoil.replace('S', &format!("runs/{run}/RUN_STATE.json"));
+        let spoiled =
+            Command::new("sh").args(["-c", &script]).current_dir(session.path("")).status().unwrap();
+        assert!(spoiled.success(), "{spoil}");
+        let end = format!("`runstate governed halt {run} --unreadable --state-dir ");
+        for args in [&["halt", &run, "--by", "ada"][..], &["run", "plan.yaml"]] {
+            let refused = governed(&session, args);
+            assert_eq!(refused.code, Some(2), "{spoil}: {}", refused.shown());
+            assert!(refused.stderr.contains(&end), "{spoil}: {}", refused.shown());
+        }
+        let args = ["halt", &run, "--by", "ada", "--because", "the disk broke", "--unreadable"];
+        let ended = governed(&session, &args);
+        assert_eq!(ended.code, Some(0), "{spoil}: {}", ended.shown());
+        assert!(ended.stdout.contains("nothing was checked or rolled back"), "{}", ended.shown());
+        let report = session.read(&format!("runs/{run}/FINAL_REPORT.md"));
+        assert!(report.contains("ada gave the run up at ") && report.contains("the disk broke"), "{report}");
+        assert!(session.path(&format!("runs/{run}/RUN_STATE.json.damaged-1")).exists());
+        assert_eq!(governed(&session, &["sweep"]).code, Some(0));
+        let listed = governed(&session, &["status"]);
+        assert_eq!((listed.code, listed.stdout.as_str()), (Some(0), ""), "{}", listed.shown());
+        let next = governed(&session, &["run", "plan.yaml"]);
+        assert_eq!(next.code, Some(3), "{spoil}: {}", next.shown());
+    }
+}
+
 /// The copy of a run that was killed before its first state goes with the next sweep; nothing else does.
 #[test]
 fn a_run_that_never_began_is_swept_away() {

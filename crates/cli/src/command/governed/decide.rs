@@ -144,12 +144,34 @@ pub(super) struct HaltArgs {
     /// Why
     #[arg(long, value_name = "TEXT", default_value = "")]
     because: String,
+    /// Give up a run whose state cannot be read: the state is set aside, and nothing is checked or rolled back
+    #[arg(long)]
+    unreadable: bool,
 }
 
 pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (run, by) = (&args.run, args.by.clone().unwrap_or_else(user));
     let governor = runs.governor(run)?;
-    let before = governor.status(run).map_err(governed::refused)?.state;
+    if args.unreadable {
+        let (fault, kept) = governor.abandon(run, &by, &args.because).map_err(governed::refused)?;
+        out.line(&format!(
+            "{run} is given up: its state could not be read, and is kept as {}",
+            kept.display()
+        ));
+        out.line(&printable(&format!("  {fault}")));
+        out.line(
+            "  nothing was checked or rolled back: the folder that it worked in is as its tools left it",
+        );
+        return Ok(Exit::Good);
+    }
+    let before = governor.status(run).map_err(|error| {
+        let help = format!(
+            "a run whose state is lost is ended by `runstate governed halt {run} --unreadable{}`",
+            runs.options
+        );
+        governed::refused(error).with_help(help)
+    })?;
+    let before = before.state;
     if before.is_terminal() {
         return Err(Failure::new(format!("{run} is over: it is {before}")));
     }
