@@ -11,6 +11,7 @@ mod diagrams;
 mod excerpt;
 mod exit;
 mod failure;
+#[cfg(unix)]
 mod governed;
 mod host;
 mod input;
@@ -39,6 +40,7 @@ use command::Cli;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
     if governed::is_supervisor() {
         return governed::supervise();
     }

@@ -8,6 +8,7 @@ mod decision;
 mod diagram;
 mod diff;
 mod expire;
+#[cfg(unix)]
 mod governed;
 mod hand;
 mod list;
@@ -67,6 +68,7 @@ enum Command {
     Check(check::Args),
     Diagram(diagram::Args),
     Diff(diff::Args),
+    #[cfg(unix)]
     Governed(governed::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -95,6 +97,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args, out),
         Command::Diagram(args) => diagram::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
+        #[cfg(unix)]
         Command::Governed(args) => governed::run(&args, out),
         Command::List(args) => Ok(list::run(&args, out)),
         Command::Schema(args) => Ok(schema::run(&args, out)),

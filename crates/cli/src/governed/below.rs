@@ -6,7 +6,11 @@ use std::io;
 use std::path::Path;
 
 use cap_fs_ext::DirExt;
-use cap_std::fs::{Dir, DirBuilder, Metadata, OpenOptions};
+use cap_std::fs::{
+    Dir, DirBuilder, DirBuilderExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions,
+    PermissionsExt,
+};
+use rustix::fs::{AtFlags, Gid, Uid, chownat, fchown};
 
 use super::folder::{About, Kind};
 
@@ -56,14 +60,13 @@ impl Below {
     pub(super) fn put(&self, from: &Path, name: &OsStr, kind: Kind) -> io::Result<()> {
         let (dir, last) = self.at(name)?;
         match kind {
-            Kind::Folder => dir.create_dir_with(last, system::private(&mut DirBuilder::new())),
+            Kind::Folder => dir.create_dir_with(last, DirBuilder::new().mode(0o700)),
             Kind::File => {
                 let mut options = OpenOptions::new();
-                let mut file =
-                    dir.open_with(last, system::private_file(options.write(true).create_new(true)))?;
+                let mut file = dir.open_with(last, options.write(true).create_new(true).mode(0o600))?;
                 io::copy(&mut fs::File::open(from)?, &mut file).map(drop)
             }
-            Kind::Link => system::link(&dir, &fs::read_link(from)?, last),
+            Kind::Link => dir.symlink_contents(fs::read_link(from)?, last),
             Kind::Special => Err(io::Error::other("it is a special file, or a file system of its own")),
             Kind::Runs => Ok(()),
         }
@@ -72,26 +75,26 @@ impl Below {
     /// Lets the user into a folder.
     pub(super) fn let_in(&self, name: &OsStr) -> io::Result<()> {
         if name.is_empty() {
-            return system::set_own_mode(&self.itself()?, 0o700);
+            return set_own_mode(&self.itself()?, 0o700);
         }
         let (dir, last) = self.at(name)?;
-        system::set_mode(&dir, last, 0o700)
+        set_mode(&dir, last, 0o700)
     }
 
     /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
     pub(super) fn own(&self, name: &OsStr, was: &About) -> io::Result<()> {
         if name.is_empty() {
-            return system::own_itself(&self.itself()?, was);
+            return own_itself(&self.itself()?, was);
         }
         let (dir, last) = self.at(name)?;
-        let is = || dir.symlink_metadata(last).map(|found| system::about(was.kind, &found));
+        let is = || dir.symlink_metadata(last).map(|found| owner_and_mode(was.kind, &found));
         if is()?.0 != was.owner {
-            system::set_owner(&dir, last, was.owner)?;
+            set_owner(&dir, last, was.owner)?;
         }
         if was.kind == Kind::Link || is()?.1 == was.mode {
             return Ok(());
         }
-        system::set_mode(&dir, last, was.mode)
+        set_mode(&dir, last, was.mode)
     }
 
     /// The owner of a name.
@@ -100,109 +103,40 @@ impl Below {
             return self.own_metadata().map(|found| super::folder::about(Kind::Folder, &found, None).owner);
         }
         let (dir, last) = self.at(name)?;
-        dir.symlink_metadata(last).map(|found| system::about(Kind::File, &found).0)
+        dir.symlink_metadata(last).map(|found| owner_and_mode(Kind::File, &found).0)
     }
 
     /// Has a file other names? They may be outside, and a change of one is a change of all.
     pub(super) fn has_other_names(&self, name: &OsStr) -> bool {
         let found = self.at(name).and_then(|(dir, last)| dir.symlink_metadata(last));
-        found.is_ok_and(|found: Metadata| found.is_file() && system::names(&found) > 1)
+        found.is_ok_and(|found: Metadata| found.is_file() && found.nlink() > 1)
     }
 }
 
-#[cfg(unix)]
-mod system {
-    use std::fs::File;
-
-    use cap_std::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, Permissions, PermissionsExt};
-    use rustix::fs::{AtFlags, Gid, Uid, chownat, fchown};
-
-    use super::super::folder;
-    use super::{About, Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
-
-    pub(super) fn private(builder: &mut DirBuilder) -> &DirBuilder {
-        builder.mode(0o700)
-    }
-
-    pub(super) fn private_file(options: &mut OpenOptions) -> &OpenOptions {
-        options.mode(0o600)
-    }
-
-    pub(super) fn link(dir: &Dir, target: &Path, name: &Path) -> io::Result<()> {
-        dir.symlink_contents(target, name)
-    }
-
-    pub(super) fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
-        dir.set_permissions(name, Permissions::from_mode(mode))
-    }
-
-    pub(super) fn set_owner(dir: &Dir, name: &Path, (user, group): (u32, u32)) -> io::Result<()> {
-        let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-        Ok(chownat(dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
-    }
-
-    /// By the open folder: it may be closed to its own name.
-    pub(super) fn set_own_mode(folder: &File, mode: u32) -> io::Result<()> {
-        folder.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
-    }
-
-    pub(super) fn own_itself(folder: &File, was: &About) -> io::Result<()> {
-        let is = |found: std::fs::Metadata| folder::about(Kind::Folder, &found, None);
-        if is(folder.metadata()?).owner != was.owner {
-            let (user, group) = was.owner;
-            fchown(folder, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
-        }
-        if is(folder.metadata()?).mode == was.mode { Ok(()) } else { set_own_mode(folder, was.mode) }
-    }
-
-    /// The owner, and the mode.
-    pub(super) fn about(kind: Kind, found: &Metadata) -> ((u32, u32), u32) {
-        ((found.uid(), found.gid()), if kind == Kind::Link { 0 } else { found.mode() & 0o7777 })
-    }
-
-    pub(super) fn names(found: &Metadata) -> u64 {
-        found.nlink()
-    }
+fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
+    dir.set_permissions(name, Permissions::from_mode(mode))
 }
 
-/// A system without modes and owners.
-#[cfg(not(unix))]
-mod system {
-    use super::{About, Dir, DirBuilder, Kind, Metadata, OpenOptions, Path, io};
+fn set_owner(dir: &Dir, name: &Path, (user, group): (u32, u32)) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    Ok(chownat(dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
+}
 
-    pub(super) fn private(builder: &mut DirBuilder) -> &DirBuilder {
-        builder
-    }
+/// By the open folder: it may be closed to its own name.
+fn set_own_mode(folder: &fs::File, mode: u32) -> io::Result<()> {
+    folder.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
 
-    pub(super) fn private_file(options: &mut OpenOptions) -> &OpenOptions {
-        options
+fn own_itself(folder: &fs::File, was: &About) -> io::Result<()> {
+    let is = |found: fs::Metadata| super::folder::about(Kind::Folder, &found, None);
+    if is(folder.metadata()?).owner != was.owner {
+        let (user, group) = was.owner;
+        fchown(folder, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
     }
+    if is(folder.metadata()?).mode == was.mode { Ok(()) } else { set_own_mode(folder, was.mode) }
+}
 
-    pub(super) fn link(_: &Dir, _: &Path, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) fn set_mode(_: &Dir, _: &Path, _: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn set_owner(_: &Dir, _: &Path, _: (u32, u32)) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn set_own_mode(_: &std::fs::File, _: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn own_itself(_: &std::fs::File, _: &About) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn about(_: Kind, _: &Metadata) -> ((u32, u32), u32) {
-        ((0, 0), 0)
-    }
-
-    pub(super) fn names(_: &Metadata) -> u64 {
-        1
-    }
+/// The owner, and the mode.
+fn owner_and_mode(kind: Kind, found: &Metadata) -> ((u32, u32), u32) {
+    ((found.uid(), found.gid()), if kind == Kind::Link { 0 } else { found.mode() & 0o7777 })
 }

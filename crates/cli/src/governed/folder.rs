@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -190,91 +191,50 @@ pub(super) fn plain(name: &Path) -> PathBuf {
 /// The times of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
 const TICK_MS: u64 = 3_000;
 
-#[cfg(unix)]
-mod unix {
-    use std::os::unix::fs::MetadataExt;
-
-    use super::{About, Kind, Metadata, OsString, Path, Stamp, TICK_MS, unix_ms};
-
-    pub(in super::super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
-        let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
-        About { kind, mode, owner: (found.uid(), found.gid()), content }
-    }
-
-    /// The file system of a folder, and by which mount it is there: one may be mounted twice.
-    pub(super) fn system(path: &Path, found: &Metadata) -> (u64, u64) {
-        (found.dev(), mount(path))
-    }
-
-    #[cfg(target_os = "linux")]
-    fn mount(path: &Path) -> u64 {
-        use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-        statx(CWD, path, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn mount(_: &Path) -> u64 {
-        0
-    }
-
-    /// The file of a name, where it has another name too.
-    pub(super) fn linked_file(found: &Metadata) -> Option<(u64, u64)> {
-        (found.nlink() > 1).then(|| (found.dev(), found.ino()))
-    }
-
-    /// The stamp, and whether any later change would show in it.
-    pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
-        let changed = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
-        let changed_ms = u64::try_from(changed / 1_000_000).unwrap_or(u64::MAX);
-        let is_settled = changed_ms.saturating_add(TICK_MS) < unix_ms();
-        ((found.dev(), found.ino(), found.len(), changed), is_settled)
-    }
-
-    /// The first name that the user of this process could not give its owner back.
-    pub(in super::super) fn not_ours(listing: &super::Listing) -> Option<&OsString> {
-        use rustix::process::{getegid, geteuid, getgroups};
-        let user = geteuid();
-        let mut groups = vec![getegid().as_raw()];
-        groups.extend(getgroups().unwrap_or_default().into_iter().map(|group| group.as_raw()));
-        let is_ours = |(of, group): (u32, u32)| of == user.as_raw() && groups.contains(&group);
-        listing.iter().find(|(_, about)| !user.is_root() && !is_ours(about.owner)).map(|(name, _)| name)
-    }
+pub(super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
+    let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
+    About { kind, mode, owner: (found.uid(), found.gid()), content }
 }
-#[cfg(unix)]
-pub(super) use unix::{about, not_ours};
-#[cfg(unix)]
-use unix::{linked_file, stamp, system};
 
-/// A system without modes and owners.
-#[cfg(not(unix))]
-mod elsewhere {
-    use super::{About, Kind, Listing, Metadata, OsString, Path, Stamp};
-
-    pub(in super::super) fn about(kind: Kind, _: &Metadata, content: Option<String>) -> About {
-        About { kind, mode: 0, owner: (0, 0), content }
-    }
-
-    pub(super) fn system(_: &Path, _: &Metadata) -> (u64, u64) {
-        (0, 0)
-    }
-
-    pub(super) fn linked_file(_: &Metadata) -> Option<(u64, u64)> {
-        None
-    }
-
-    pub(super) fn stamp(found: &Metadata) -> (Stamp, bool) {
-        ((0, 0, found.len(), 0), false)
-    }
-
-    pub(in super::super) fn not_ours(_: &Listing) -> Option<&OsString> {
-        None
-    }
+/// The file system of a folder, and by which mount it is there: one may be mounted twice.
+fn system(path: &Path, found: &Metadata) -> (u64, u64) {
+    (found.dev(), mount(path))
 }
-#[cfg(not(unix))]
-pub(super) use elsewhere::{about, not_ours};
-#[cfg(not(unix))]
-use elsewhere::{linked_file, stamp, system};
+
+#[cfg(target_os = "linux")]
+fn mount(path: &Path) -> u64 {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    statx(CWD, path, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount(_: &Path) -> u64 {
+    0
+}
+
+/// The file of a name, where it has another name too.
+fn linked_file(found: &Metadata) -> Option<(u64, u64)> {
+    (found.nlink() > 1).then(|| (found.dev(), found.ino()))
+}
+
+/// The stamp, and whether any later change would show in it.
+fn stamp(found: &Metadata) -> (Stamp, bool) {
+    let changed = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
+    let changed_ms = u64::try_from(changed / 1_000_000).unwrap_or(u64::MAX);
+    let is_settled = changed_ms.saturating_add(TICK_MS) < unix_ms();
+    ((found.dev(), found.ino(), found.len(), changed), is_settled)
+}
+
+/// The first name that the user of this process could not give its owner back.
+pub(super) fn not_ours(listing: &Listing) -> Option<&OsString> {
+    use rustix::process::{getegid, geteuid, getgroups};
+    let user = geteuid();
+    let mut groups = vec![getegid().as_raw()];
+    groups.extend(getgroups().unwrap_or_default().into_iter().map(|group| group.as_raw()));
+    let is_ours = |(of, group): (u32, u32)| of == user.as_raw() && groups.contains(&group);
+    listing.iter().find(|(_, about)| !user.is_root() && !is_ours(about.owner)).map(|(name, _)| name)
+}
 
 /// The folder that the tools of a run work in.
 #[derive(Debug, Clone)]
@@ -307,7 +267,7 @@ impl Work {
     }
 
     fn is_taken(&self, found: &Metadata) -> io::Result<()> {
-        match (&self.taken, id_of(found, &self.path)) {
+        match (&self.taken, id_of(found)) {
             (Some(taken), is) if *taken != is => Err(io::Error::other(format!(
                 "{} is another folder than the one that the run began with, by device and inode (got {is}, expected {taken}); \
                  nothing in it was changed",
@@ -320,19 +280,11 @@ impl Work {
 
 /// The id of a folder, by device and inode.
 pub(super) fn id(path: &Path) -> io::Result<String> {
-    Ok(id_of(&fs::metadata(path)?, path))
+    Ok(id_of(&fs::metadata(path)?))
 }
 
-#[cfg(unix)]
-fn id_of(found: &Metadata, _: &Path) -> String {
-    use std::os::unix::fs::MetadataExt;
+fn id_of(found: &Metadata) -> String {
     format!("{}:{}", found.dev(), found.ino())
-}
-
-/// A system without inodes: the path counts.
-#[cfg(not(unix))]
-fn id_of(found: &Metadata, path: &Path) -> String {
-    found.is_dir().then(|| path.display().to_string()).unwrap_or_default()
 }
 
 /// Fails where a folder is a link, or gone: a tool put another one in its place.

@@ -62,7 +62,8 @@ impl Turn {
             fs::create_dir_all(notes)?;
             // A tool may have closed it.
             super::open_closed(notes, super::WRITE);
-            Ok((notes.clone(), locked(notes)?))
+            // The folder itself: a file in it could be taken away from beside its notes.
+            Ok((notes.clone(), File::open(notes)?))
         };
         let mut opened = Err(Failure::new("there is no folder for notes on runs"));
         for notes in places {
@@ -171,18 +172,6 @@ impl Turn {
             .map_err(|error| Failure::new(format!("cannot note {run}: {error}")))?;
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))
     }
-}
-
-/// The folder of the notes, which is locked itself: a file in it could be taken away from beside its notes.
-#[cfg(unix)]
-fn locked(notes: &Path) -> io::Result<File> {
-    File::open(notes)
-}
-
-/// A system that locks no folders.
-#[cfg(not(unix))]
-fn locked(notes: &Path) -> io::Result<File> {
-    File::options().read(true).append(true).create(true).open(notes.join("turn"))
 }
 
 impl Note {

@@ -23,6 +23,7 @@ mod supervisor;
 use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -332,9 +333,7 @@ const READ: u32 = 0o500;
 const WRITE: u32 = 0o700;
 
 /// Lets the user into an own folder that was closed, and into those around it, as far as they were closed too.
-#[cfg(unix)]
 fn open_closed(folder: &Path, needed: u32) {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let is_ours = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
     let around: Vec<&Path> = folder.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
     for path in around.into_iter().rev() {
@@ -354,9 +353,6 @@ fn open_closed(folder: &Path, needed: u32) {
         }
     }
 }
-
-#[cfg(not(unix))]
-fn open_closed(_: &Path, _: u32) {}
 
 /// The run that an approval is of: its id says so.
 pub(crate) fn run_of(approval: &ApprovalId) -> Result<RunId, Failure> {

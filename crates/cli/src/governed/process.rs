@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,10 +69,7 @@ pub(super) enum End {
 }
 
 /// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
-#[cfg(unix)]
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::process::ExitStatusExt;
     place.work.check()?;
     let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
     // One that was ended meanwhile is no loss: it had nothing to do.
@@ -126,15 +125,8 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     Ok(Ended { end, stdout, is_cut, stderr, strays, left })
 }
 
-#[cfg(not(unix))]
-pub(super) async fn run(_: &plan::Command, _: &Place, _: Told) -> io::Result<Ended> {
-    let why = "commands can be run under Unix alone: a process group is needed";
-    Err(io::Error::new(io::ErrorKind::Unsupported, why))
-}
-
 /// A supervisor at work. When this is dropped it ends its tool, if that has not ended by itself; and where it was ended itself, what it
 /// left is looked for.
-#[cfg(unix)]
 struct Supervised {
     /// None when its tool has ended.
     supervisor: Option<Supervisor>,
@@ -143,10 +135,8 @@ struct Supervised {
 }
 
 /// The time that a supervisor has to end the processes of its tool.
-#[cfg(unix)]
 const RESPITE: Duration = Duration::from_secs(10);
 
-#[cfg(unix)]
 impl Supervised {
     fn end(&mut self) {
         if let Some(mut supervisor) = self.supervisor.take() {
@@ -173,7 +163,6 @@ impl Supervised {
     }
 }
 
-#[cfg(unix)]
 impl Drop for Supervised {
     fn drop(&mut self) {
         self.end();

@@ -6,10 +6,25 @@
 //! its children, in whatever session or group they are (Linux), so that none is left behind its tool. A supervisor is there for the
 //! next tool once its own ended by itself, since the start of a program takes longer than many tools do.
 
+use crate::governed::strays::{self, Swept};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
+use std::io::{IoSlice, IoSliceMut, PipeWriter};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -63,225 +78,182 @@ pub(crate) fn is_one() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == OsStr::new(WORD))
 }
 
-#[cfg(unix)]
-mod unix {
-    use std::io::{IoSlice, IoSliceMut, PipeWriter};
-    use std::mem::MaybeUninit;
-    use std::os::fd::{AsFd, OwnedFd};
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::net::UnixStream;
-    use std::os::unix::process::{CommandExt, ExitStatusExt};
-    use std::sync::mpsc;
-    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-    use std::time::Duration;
+/// The first word of a supervisor: it is one, and what it starts is its to end.
+const HELLO: &[u8; 8] = b"runstate";
+/// The time that it has for its first word.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-    use rustix::net::{
-        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-        SendFlags, recvmsg, sendmsg,
-    };
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
-
-    use super::{
-        Child, Command, ExitCode, Order, OsStr, Outcome, Read, Stdio, WORD, Write, io, receive, send, thread,
-    };
-    use crate::governed::strays::{self, Swept};
-
-    /// The first word of a supervisor: it is one, and what it starts is its to end.
-    const HELLO: &[u8; 8] = b"runstate";
-    /// The time that it has for its first word.
-    const PATIENCE: Duration = Duration::from_secs(10);
-
-    /// The command's end of a supervisor.
-    #[derive(Debug)]
-    pub(in super::super) struct Supervisor {
-        pub(in super::super) process: Child,
-        pub(in super::super) socket: UnixStream,
-    }
-
-    impl Supervisor {
-        /// Starts one, with the folder of a run in its environment.
-        pub(in super::super) fn start(run: &std::path::Path) -> io::Result<Self> {
-            let (socket, its) = UnixStream::pair()?;
-            // By this name it is the program that runs, also when its file was replaced.
-            let program =
-                if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
-            let mut command = Command::new(program);
-            command.arg0("runstate").arg(WORD).process_group(0);
-            command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
-            // A tool that has the key could write the files of its own run.
-            command.env(strays::MARKER, strays::marker(run)).env_remove(crate::keys::VARIABLE);
-            let supervisor = Supervisor { process: command.spawn()?, socket };
-            supervisor.socket.set_read_timeout(Some(PATIENCE))?;
-            let mut said = [0; HELLO.len()];
-            if (&supervisor.socket).read_exact(&mut said).is_err() || said != *HELLO {
-                let program = std::env::current_exe()?;
-                return Err(io::Error::other(format!(
-                    "the supervisor of the tools does not answer: it is started as {}, which is to be the program `runstate` itself and no loader",
-                    program.display()
-                )));
-            }
-            supervisor.socket.set_read_timeout(None)?;
-            Ok(supervisor)
-        }
-    }
-
-    /// An idle one ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not is killed.
-    impl Drop for Supervisor {
-        fn drop(&mut self) {
-            drop(self.socket.shutdown(std::net::Shutdown::Both));
-            for _ in 0..200 {
-                if !matches!(self.process.try_wait(), Ok(None)) {
-                    return;
-                }
-                thread::sleep(Duration::from_millis(1));
-            }
-            drop(self.process.kill().and_then(|()| self.process.wait()));
-        }
-    }
-
-    /// Has a tool run, with those outputs, and waits for its end. None where the supervisor is no more.
-    pub(in super::super) fn ordered(
-        socket: &UnixStream,
-        order: &Order,
-        outputs: [PipeWriter; 2],
-    ) -> Option<Outcome> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-        let mut with = SendAncillaryBuffer::new(&mut space);
-        let fds = outputs.each_ref().map(AsFd::as_fd);
-        with.push(SendAncillaryMessage::ScmRights(&fds));
-        sendmsg(socket, &[IoSlice::new(b"!")], &mut with, SendFlags::empty()).ok()?;
-        // The ends of the supervisor and of the tool are the only ones.
-        drop(outputs);
-        send(order, socket).ok()?;
-        receive(socket).ok()
-    }
-
-    /// An order, with the outputs of its tool.
-    fn received(socket: &UnixStream) -> io::Result<(Order, Vec<OwnedFd>)> {
-        #[cfg(target_os = "linux")]
-        const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
-        #[cfg(not(target_os = "linux"))]
-        const FLAGS: RecvFlags = RecvFlags::empty();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-        let (mut with, mut mark) = (RecvAncillaryBuffer::new(&mut space), [0]);
-        if recvmsg(socket, &mut [IoSliceMut::new(&mut mark)], &mut with, FLAGS)?.bytes == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let mut outputs = Vec::new();
-        for message in with.drain() {
-            if let RecvAncillaryMessage::ScmRights(fds) = message {
-                outputs.extend(fds);
-            }
-        }
-        Ok((receive(socket)?, outputs))
-    }
-
-    /// Supervises tools, one after the other.
-    pub(crate) fn supervise() -> ExitCode {
-        match supervised() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                crate::output::complain(&format!("{WORD} is for this program's own use: {error}"));
-                ExitCode::from(2)
-            }
-        }
-    }
-
-    /// The tool that runs. Once it is reaped its id may be another's.
-    #[derive(Default)]
-    struct Current {
-        leader: Option<Pid>,
-        /// Did the command close the socket, or is it no more? No tool is started then.
-        is_over: bool,
-    }
-
-    fn locked(current: &Mutex<Current>) -> MutexGuard<'_, Current> {
-        current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn supervised() -> io::Result<()> {
-        let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        socket.peer_addr()?;
-        strays::adopt();
-        (&socket).write_all(HELLO)?;
-        let current = Arc::new(Mutex::new(Current::default()));
-        let orders = orders(socket.try_clone()?, Arc::clone(&current));
-        for (order, outputs) in orders {
-            let outcome = match start(&order, outputs, &current) {
-                Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
-                Ok((mut tool, leader)) => {
-                    if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
-                        // A program need not read it.
-                        thread::spawn(move || drop(input.write_all(text.as_bytes())));
-                    }
-                    waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-                    let mut current = locked(&current);
-                    kill_process_group(leader, Signal::KILL).ok();
-                    current.leader = None;
-                    let status = tool.wait()?.into_raw();
-                    let Swept { ended, left } = strays::end_children();
-                    Outcome::Ended { status, strays: ended, left }
-                }
-            };
-            // The command may be gone.
-            drop(send(&outcome, &socket));
-        }
-        Ok(())
-    }
-
-    /// The orders of the command. When it closes the socket, or is no more, the tool is ended; its processes are ended like the rest of any
-    /// other tool.
-    fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
-        let (given, orders) = mpsc::channel();
-        thread::spawn(move || {
-            while let Ok(order) = received(&socket) {
-                if given.send(order).is_err() {
-                    break;
-                }
-            }
-            let mut current = locked(&current);
-            current.is_over = true;
-            if let Some(leader) = current.leader {
-                kill_process_group(leader, Signal::KILL).ok();
-                kill_process(leader, Signal::KILL).ok();
-            }
-        });
-        orders
-    }
-
-    fn start(order: &Order, outputs: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
-        let (program, arguments) = order.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let Ok([stdout, stderr]) = <[OwnedFd; 2]>::try_from(outputs) else {
-            return Err(io::Error::other("the outputs of the tool did not come"));
-        };
-        let input = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(OsStr::from_bytes(&order.folder));
-        command.envs(order.env.iter().map(|(name, value)| (name, value)));
-        command.stdin(input).stdout(stdout).stderr(stderr).process_group(0);
-        // Either the end of the command is seen here, or the tool is seen by the end.
-        let mut current = locked(current);
-        if current.is_over {
-            return Err(io::Error::other("the command is no more"));
-        }
-        let tool = command.spawn()?;
-        let leader = i32::try_from(tool.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::Other)?;
-        current.leader = Some(leader);
-        Ok((tool, leader))
-    }
-}
-#[cfg(unix)]
-pub(crate) use unix::supervise;
-#[cfg(unix)]
-pub(super) use unix::{Supervisor, ordered};
-
-/// Commands can be run under Unix alone: a process group is needed.
-#[cfg(not(unix))]
-pub(crate) fn supervise() -> ExitCode {
-    ExitCode::from(2)
-}
-
-/// A placeholder for systems without supervisors.
-#[cfg(not(unix))]
+/// The command's end of a supervisor.
 #[derive(Debug)]
-pub(super) struct Supervisor;
+pub(super) struct Supervisor {
+    pub(super) process: Child,
+    pub(super) socket: UnixStream,
+}
+
+impl Supervisor {
+    /// Starts one, with the folder of a run in its environment.
+    pub(super) fn start(run: &std::path::Path) -> io::Result<Self> {
+        let (socket, its) = UnixStream::pair()?;
+        // By this name it is the program that runs, also when its file was replaced.
+        let program =
+            if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
+        let mut command = Command::new(program);
+        command.arg0("runstate").arg(WORD).process_group(0);
+        command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::null()).stderr(Stdio::null());
+        // A tool that has the key could write the files of its own run.
+        command.env(strays::MARKER, strays::marker(run)).env_remove(crate::keys::VARIABLE);
+        let supervisor = Supervisor { process: command.spawn()?, socket };
+        supervisor.socket.set_read_timeout(Some(PATIENCE))?;
+        let mut said = [0; HELLO.len()];
+        if (&supervisor.socket).read_exact(&mut said).is_err() || said != *HELLO {
+            let program = std::env::current_exe()?;
+            return Err(io::Error::other(format!(
+                "the supervisor of the tools does not answer: it is started as {}, which is to be the program `runstate` itself and no loader",
+                program.display()
+            )));
+        }
+        supervisor.socket.set_read_timeout(None)?;
+        Ok(supervisor)
+    }
+}
+
+/// An idle one ends when its socket is closed, and is waited for: a command leaves no child behind. One that does not is killed.
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        drop(self.socket.shutdown(std::net::Shutdown::Both));
+        for _ in 0..200 {
+            if !matches!(self.process.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        drop(self.process.kill().and_then(|()| self.process.wait()));
+    }
+}
+
+/// Has a tool run, with those outputs, and waits for its end. None where the supervisor is no more.
+pub(super) fn ordered(socket: &UnixStream, order: &Order, outputs: [PipeWriter; 2]) -> Option<Outcome> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut with = SendAncillaryBuffer::new(&mut space);
+    let fds = outputs.each_ref().map(AsFd::as_fd);
+    with.push(SendAncillaryMessage::ScmRights(&fds));
+    sendmsg(socket, &[IoSlice::new(b"!")], &mut with, SendFlags::empty()).ok()?;
+    // The ends of the supervisor and of the tool are the only ones.
+    drop(outputs);
+    send(order, socket).ok()?;
+    receive(socket).ok()
+}
+
+/// An order, with the outputs of its tool.
+fn received(socket: &UnixStream) -> io::Result<(Order, Vec<OwnedFd>)> {
+    #[cfg(target_os = "linux")]
+    const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    const FLAGS: RecvFlags = RecvFlags::empty();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let (mut with, mut mark) = (RecvAncillaryBuffer::new(&mut space), [0]);
+    if recvmsg(socket, &mut [IoSliceMut::new(&mut mark)], &mut with, FLAGS)?.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut outputs = Vec::new();
+    for message in with.drain() {
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            outputs.extend(fds);
+        }
+    }
+    Ok((receive(socket)?, outputs))
+}
+
+/// Supervises tools, one after the other.
+pub(crate) fn supervise() -> ExitCode {
+    match supervised() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            crate::output::complain(&format!("{WORD} is for this program's own use: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The tool that runs. Once it is reaped its id may be another's.
+#[derive(Default)]
+struct Current {
+    leader: Option<Pid>,
+    /// Did the command close the socket, or is it no more? No tool is started then.
+    is_over: bool,
+}
+
+fn locked(current: &Mutex<Current>) -> MutexGuard<'_, Current> {
+    current.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn supervised() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    socket.peer_addr()?;
+    strays::adopt();
+    (&socket).write_all(HELLO)?;
+    let current = Arc::new(Mutex::new(Current::default()));
+    let orders = orders(socket.try_clone()?, Arc::clone(&current));
+    for (order, outputs) in orders {
+        let outcome = match start(&order, outputs, &current) {
+            Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
+            Ok((mut tool, leader)) => {
+                if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
+                    // A program need not read it.
+                    thread::spawn(move || drop(input.write_all(text.as_bytes())));
+                }
+                waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
+                let mut current = locked(&current);
+                kill_process_group(leader, Signal::KILL).ok();
+                current.leader = None;
+                let status = tool.wait()?.into_raw();
+                let Swept { ended, left } = strays::end_children();
+                Outcome::Ended { status, strays: ended, left }
+            }
+        };
+        // The command may be gone.
+        drop(send(&outcome, &socket));
+    }
+    Ok(())
+}
+
+/// The orders of the command. When it closes the socket, or is no more, the tool is ended; its processes are ended like the rest of any
+/// other tool.
+fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(Order, Vec<OwnedFd>)> {
+    let (given, orders) = mpsc::channel();
+    thread::spawn(move || {
+        while let Ok(order) = received(&socket) {
+            if given.send(order).is_err() {
+                break;
+            }
+        }
+        let mut current = locked(&current);
+        current.is_over = true;
+        if let Some(leader) = current.leader {
+            kill_process_group(leader, Signal::KILL).ok();
+            kill_process(leader, Signal::KILL).ok();
+        }
+    });
+    orders
+}
+
+fn start(order: &Order, outputs: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
+    let (program, arguments) = order.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let Ok([stdout, stderr]) = <[OwnedFd; 2]>::try_from(outputs) else {
+        return Err(io::Error::other("the outputs of the tool did not come"));
+    };
+    let input = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(OsStr::from_bytes(&order.folder));
+    command.envs(order.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(input).stdout(stdout).stderr(stderr).process_group(0);
+    // Either the end of the command is seen here, or the tool is seen by the end.
+    let mut current = locked(current);
+    if current.is_over {
+        return Err(io::Error::other("the command is no more"));
+    }
+    let tool = command.spawn()?;
+    let leader = i32::try_from(tool.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::Other)?;
+    current.leader = Some(leader);
+    Ok((tool, leader))
+}
