@@ -139,25 +139,6 @@ mod linux {
         Some(if own.is_some() && own == of_parent { Lives::OfCommand } else { Lives::Alone })
     }
 
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-        use std::cell::RefCell;
-
-        #[test]
-        fn one_empty_look_is_not_the_last() {
-            let found = vec![getpid()];
-            for (looks, expected) in [
-                (vec![found.clone()], Some(&found)),
-                (vec![vec![], found.clone()], Some(&found)),
-                (vec![vec![], vec![], found.clone()], None),
-            ] {
-                let looks = RefCell::new(looks.into_iter());
-                assert_eq!(last_look(|| looks.borrow_mut().next().unwrap()).as_ref(), expected);
-            }
-        }
-    }
-
     fn processes() -> impl Iterator<Item = Pid> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
@@ -177,6 +158,25 @@ mod linux {
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
         let (_, behind) = stat.rsplit_once(')')?;
         behind.split_whitespace().nth(number).map(str::to_owned)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::cell::RefCell;
+
+        #[test]
+        fn one_empty_look_is_not_the_last() {
+            let found = vec![getpid()];
+            for (looks, expected) in [
+                (vec![found.clone()], Some(&found)),
+                (vec![vec![], found.clone()], Some(&found)),
+                (vec![vec![], vec![], found.clone()], None),
+            ] {
+                let looks = RefCell::new(looks.into_iter());
+                assert_eq!(last_look(|| looks.borrow_mut().next().unwrap()).as_ref(), expected);
+            }
+        }
     }
 }
 
