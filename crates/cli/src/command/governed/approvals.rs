@@ -4,10 +4,11 @@ use runstate::governed::Waits;
 use serde_json::{Value, json};
 
 use super::drive::{approve, question};
+use super::of_many;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
-use crate::output::{Output, complain, printable};
+use crate::output::Output;
 
 /// List the questions that wait for an answer
 ///
@@ -27,14 +28,8 @@ pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, F
     let (mut told, mut bad) = (Vec::new(), false);
     for run in runs.all()? {
         let waits = runs.reader(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
-        match waits {
-            Ok(Some(Waits::Approval(pending))) => told.push((run, pending)),
-            Ok(_) => {}
-            // One run that cannot be read does not hide what the others ask.
-            Err(failure) => {
-                bad = true;
-                complain(&printable(&format!("{run}: {failure}")));
-            }
+        if let Some(Some(Waits::Approval(pending))) = of_many(&run, waits, &mut bad) {
+            told.push((run, pending));
         }
     }
     if args.json {

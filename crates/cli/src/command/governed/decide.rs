@@ -1,7 +1,7 @@
 //! `runstate governed approve`, `reject`, `escalate`, `halt`: decisions of a person, from any process.
 
 use runstate::approval::ApprovalId;
-use runstate::governed::{Governor, Waits};
+use runstate::governed::{GovernedError, Governor, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 
 use super::runtime;
@@ -41,13 +41,6 @@ pub(super) struct Args {
 const LEAST: usize = 16;
 
 impl Args {
-    fn run(&self) -> Result<RunId, Failure> {
-        match &self.run {
-            Some(run) => Ok(run.clone()),
-            None => governed::run_of(&self.approval),
-        }
-    }
-
     /// Fails where the run asks another question than the one that was shown.
     fn check_shown(&self, governor: &Governor, run: &RunId) -> Result<(), Failure> {
         let Some(shown) = &self.digest else { return Ok(()) };
@@ -75,10 +68,6 @@ impl Args {
             .with_help("look at what is asked now: `runstate governed approvals`")),
         }
     }
-
-    fn by(&self) -> String {
-        self.by.clone().unwrap_or_else(user)
-    }
 }
 
 /// The user's name, as the environment says it; blank where it does not, and then the answer is refused.
@@ -87,25 +76,36 @@ pub(super) fn user() -> String {
     name.unwrap_or_default()
 }
 
-pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let run = args.run()?;
+/// Takes a decision, where the run asks the question that was shown.
+fn decided<T>(
+    args: &Args,
+    runs: &Runs,
+    decide: impl AsyncFnOnce(&Governor, &RunId, &str) -> Result<T, GovernedError>,
+) -> Result<(RunId, T), Failure> {
+    let run = match &args.run {
+        Some(run) => run.clone(),
+        None => governed::run_of(&args.approval)?,
+    };
     let governor = runs.governor(&run)?;
     args.check_shown(&governor, &run)?;
-    runtime()?
-        .block_on(governor.approve(&run, &args.approval, &args.by(), &args.because))
-        .map_err(governed::refused)?;
-    out.line(&format!("{} is approved; `runstate governed recover {run}` goes on", args.approval));
+    let by = args.by.clone().unwrap_or_else(user);
+    let decided = runtime()?.block_on(decide(&governor, &run, &by)).map_err(governed::refused)?;
+    Ok((run, decided))
+}
+
+pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+    let Args { approval, because, .. } = args;
+    let (run, ()) =
+        decided(args, runs, async |governor, run, by| governor.approve(run, approval, by, because).await)?;
+    out.line(&format!("{approval} is approved; `runstate governed recover {run}` goes on"));
     Ok(Exit::Good)
 }
 
 pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let run = args.run()?;
-    let governor = runs.governor(&run)?;
-    args.check_shown(&governor, &run)?;
-    let status = runtime()?
-        .block_on(governor.reject(&run, &args.approval, &args.by(), &args.because))
-        .map_err(governed::refused)?;
-    out.line(&format!("{} is rejected; {run} is {status}", args.approval));
+    let Args { approval, because, .. } = args;
+    let (run, status) =
+        decided(args, runs, async |governor, run, by| governor.reject(run, approval, by, because).await)?;
+    out.line(&format!("{approval} is rejected; {run} is {status}"));
     if !status.is_terminal() {
         let halt = format!("`runstate governed halt {run}{}` ends it", runs.options);
         out.line(&format!(
@@ -116,13 +116,10 @@ pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
 }
 
 pub(super) fn escalate(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let run = args.run()?;
-    let governor = runs.governor(&run)?;
-    args.check_shown(&governor, &run)?;
-    let status = runtime()?
-        .block_on(governor.escalate(&run, &args.approval, &args.by(), &args.because))
-        .map_err(governed::refused)?;
-    out.line(&format!("{} is passed on; {run} is {status}", args.approval));
+    let Args { approval, because, .. } = args;
+    let (run, status) =
+        decided(args, runs, async |governor, run, by| governor.escalate(run, approval, by, because).await)?;
+    out.line(&format!("{approval} is passed on; {run} is {status}"));
     Ok(Exit::Good)
 }
 

@@ -4,12 +4,12 @@ use runstate::governed::RunStatus;
 use runstate::governed_run::RunId;
 use serde_json::{Value, json};
 
-use super::runtime;
+use super::{of_many, runtime};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
-use crate::output::{Output, complain, printable};
+use crate::output::{Output, printable};
 
 /// Say where runs are
 ///
@@ -45,15 +45,7 @@ pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result
     let (mut told, mut bad) = (Vec::new(), false);
     for run in shown {
         let status = runs.reader(&run).and_then(|governor| governor.status(&run).map_err(governed::refused));
-        match status {
-            Ok(status) => told.push(status),
-            // One run that cannot be read does not keep the others from being shown.
-            Err(failure) if is_all => {
-                bad = true;
-                complain(&format!("{run}: {failure}"));
-            }
-            Err(failure) => return Err(failure),
-        }
+        told.extend(if is_all { of_many(&run, status, &mut bad) } else { Some(status?) });
     }
     if args.json {
         out.json(&Value::Array(told.iter().map(as_json).collect()));
@@ -97,13 +89,8 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
     let (runtime, mut bad) = (runtime()?, false);
     let (begun, unbegun) = runs.listed()?;
     for run in unbegun {
-        match runs.remove_unbegun(&run) {
-            Ok(true) => out.line(&format!("{run}: removed, since it never began")),
-            Ok(false) => {}
-            Err(error) => {
-                bad = true;
-                complain(&printable(&format!("{run}: {error}")));
-            }
+        if of_many(&run, runs.remove_unbegun(&run), &mut bad) == Some(true) {
+            out.line(&format!("{run}: removed, since it never began"));
         }
     }
     for run in begun {
@@ -116,13 +103,8 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
             let governor = runs.governor(&run)?;
             runtime.block_on(governor.expire(&run)).map_err(governed::refused)
         });
-        match went {
-            Ok(Some(state)) => out.line(&format!("{run}: {state}")),
-            Ok(None) => {}
-            Err(error) => {
-                bad = true;
-                complain(&printable(&format!("{run}: {error}")));
-            }
+        if let Some(Some(state)) = of_many(&run, went, &mut bad) {
+            out.line(&format!("{run}: {state}"));
         }
     }
     Ok(if bad { Exit::BadInput } else { Exit::Good })

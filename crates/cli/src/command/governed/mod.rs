@@ -10,12 +10,13 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use runstate::governed_run::RunId;
 use tokio::runtime::Runtime;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::Runs;
-use crate::output::Output;
+use crate::output::{Output, complain, printable};
 
 /// Run commands that are approved where risky, verified and audited
 ///
@@ -76,6 +77,16 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Command::Sweep(args) => look::sweep(args, &runs, out),
         Command::VerifyLedger(args) => ledger::verify(args, &runs, out),
     }
+}
+
+/// The result for one run of many: its failure is told, and does not hide what the others have.
+fn of_many<T>(run: &RunId, result: Result<T, Failure>, is_bad: &mut bool) -> Option<T> {
+    result
+        .inspect_err(|failure| {
+            *is_bad = true;
+            complain(&printable(&format!("{run}: {failure}")));
+        })
+        .ok()
 }
 
 /// What drives the library's futures: one thread, and its timers.
