@@ -14,7 +14,7 @@ use crate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
 use crate::files::{Open, replace};
 use crate::governed_run::{
     AnswerError, AnyGovernedRun, AwaitingApproval, GovernedRun, GovernedRunError, GovernedRunStatus,
-    Planning, RunId,
+    HaltReason, Planning, RunId,
 };
 
 /// A run that waits for an answer, with the question.
@@ -146,7 +146,8 @@ impl Governor {
         let InHand { mut open, run, document, .. } = self.take(run).await?;
         let Some(run) = run else { return Ok(document.current_state) };
         let why = if why.trim().is_empty() { "no reason was given" } else { why };
-        self.halted_by(&mut open, run, by, &short(why)).await.map(|run| run.status())
+        let reason = HaltReason::Person { by: by.to_owned(), why: short(why) };
+        self.ended(&mut open, run, reason, self.now()).await.map(|run| run.status())
     }
 
     /// A person gives up a run whose RUN_STATE.json cannot be read, so that there is no such run any more. The file is set aside, and

@@ -18,7 +18,7 @@ use super::rules::Rules;
 use crate::approval::ApprovalId;
 use crate::clock::Clock;
 use crate::files::Disk;
-use crate::governed_run::{AnyGovernedRun, GovernedRun, Reviewers, RunId, RunRecord};
+use crate::governed_run::{AnyGovernedRun, GovernedRun, HaltReason, Reviewers, RunId, RunRecord};
 use crate::kernel::Observer;
 use crate::snapshot::Keyring;
 
@@ -364,7 +364,7 @@ impl Governor {
             return Ok(InHand { open, run: Some(run), document, expired: None });
         };
         let expired = asked(&run, &open.notes);
-        let run = self.time_out(&mut open, run, past).await?;
+        let run = self.ended(&mut open, run, HaltReason::Timeout, past).await?;
         Ok(InHand { open, run: Some(run), document, expired })
     }
 }

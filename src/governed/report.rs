@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::document::Document;
 use super::error::GovernedError;
-use super::notes::{Notes, Standing, ToolReport, restored};
+use super::notes::{Notes, ToolReport, restored};
 use super::output::ToolStatus;
 use super::when::When;
 use crate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
@@ -46,9 +46,6 @@ fn write<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>, out: &mut 
     writeln!(out, "Made at {made}, over at {over}, after {}.", lasted(over.ms().saturating_sub(made.ms())))?;
     if let Some(why) = document.runstate.as_ref().and_then(|ours| why(document.current_state, &ours.state)) {
         writeln!(out, "\n**{}**", one_line(&why))?;
-    }
-    if let Some(Standing::RollingBack { why, .. }) = notes.map(|notes| &notes.standing) {
-        writeln!(out, "\nA rollback was under way and may be incomplete: {}", one_line(why))?;
     }
     planned(document, notes, out)?;
     let Some(notes) = notes else {

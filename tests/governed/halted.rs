@@ -51,12 +51,23 @@ async fn say_that_a_rollback_was_broken_off() {
         ),
         (Script { rollback: slow(), answers: vec![Answer::Reject], ..Script::default() }, "too risky"),
     ] {
-        let mut world = World::new(script);
-        assert!(tokio::time::timeout(Duration::from_secs(5), world.live()).await.is_err());
-        assert_eq!(halted(&world).await, S::HaltedUnsafe);
-        let why = format!("the rollback for '{cause}' failed: it was broken off: {HALTED}");
-        assert_over(&world, S::HaltedUnsafe, &why).await;
-        assert_eq!(world.outside.lock().unwrap().rollbacks, 1, "it is not gone on with");
+        for by_timeout in [false, true] {
+            let mut world = World::new(script.clone());
+            assert!(tokio::time::timeout(Duration::from_secs(5), world.live()).await.is_err());
+            if by_timeout {
+                tokio::time::advance(Duration::from_secs(30 * 60)).await;
+                if world.governor().resume(&run()).await.unwrap().status == S::RolledBack {
+                    // A rejection has no time to be finished in.
+                    continue;
+                }
+            } else {
+                assert_eq!(halted(&world).await, S::HaltedUnsafe);
+            }
+            let said = if by_timeout { "EXECUTING lasted too long" } else { HALTED };
+            let why = format!("the rollback for '{cause}' failed: it was not finished: {said}");
+            assert_over(&world, S::HaltedUnsafe, &why).await;
+            assert_eq!(world.outside.lock().unwrap().rollbacks, 1, "it is not gone on with");
+        }
     }
 }
 

@@ -1,7 +1,8 @@
-//! A state that lasted its limit: the run goes where the timeout leads, and nowhere else (B3, B4).
+//! The end of a run from outside: a state that lasted its limit leads where its timeout leads, and nowhere else (B3, B4); and a person
+//! halts a run.
 
 use super::asking::{asked_about_plan, question};
-use super::{Governor, OpenRun, Result, Run, Step, went};
+use super::{Governor, OpenRun, Result, Step, went};
 use crate::approval::{AnyApproval, ApprovalId, Outcome};
 use crate::governed::notes::{Standing, short};
 use crate::governed::when::When;
@@ -15,83 +16,61 @@ impl Governor {
         (run.is_expired(now) && !decided).then_some(now)
     }
 
-    /// Takes a run that expired where its timeout leads.
-    pub(in crate::governed) async fn time_out(
+    /// Ends a run that expired, or that a person halts, where that leads.
+    pub(in crate::governed) async fn ended(
         &self,
         open: &mut OpenRun<'_>,
         run: AnyGovernedRun,
+        reason: HaltReason,
         at: u64,
     ) -> Result<AnyGovernedRun> {
-        let why = format!("{} lasted too long", run.status());
-        match run {
-            AnyGovernedRun::Init(run) => {
-                self.halted(open, run.halt(Halt::timed_out(at)).map_err(|back| back.error.to_string()))
+        let (why, by, said) = match &reason {
+            HaltReason::Person { by, why } => {
+                (why.clone(), Some((by.clone(), When::from_ms(at))), reason.to_string())
             }
-            AnyGovernedRun::Planning(run) => {
-                let asked = asked_about_plan(&open.notes);
-                self.halted_asking(open, run, asked.as_ref(), Halt::timed_out(at))
+            _ => {
+                let why = format!("{} lasted too long", run.status());
+                (why.clone(), None, why)
             }
-            AnyGovernedRun::Executing(run) => {
-                self.call_is_lost(open, "EXECUTING expired while it was called")?;
-                self.halted(open, run.halt(Halt::timed_out(at)).map_err(|back| back.error.to_string()))
-            }
-            AnyGovernedRun::AwaitingApproval(run) => {
-                let asked = run.state().approval().clone();
-                self.halted_asking(open, run, Some(&asked), Halt::timed_out(at))
-            }
-            run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_)) => {
-                self.roll_back_reviewed(open, run, &why, None).await.map(Step::into_run)
-            }
-            over @ (AnyGovernedRun::Completed(_)
-            | AnyGovernedRun::RolledBack(_)
-            | AnyGovernedRun::HaltedUnsafe(_)) => Ok(over),
-        }
-    }
-
-    /// Ends a run that a person halted.
-    pub(in crate::governed) async fn halted_by(
-        &self,
-        open: &mut OpenRun<'_>,
-        run: AnyGovernedRun,
-        by: &str,
-        why: &str,
-    ) -> Result<AnyGovernedRun> {
-        let (at, reason) = (self.now(), HaltReason::Person { by: by.to_owned(), why: why.to_owned() });
-        // A rollback that was broken off is not gone on with.
-        let broken_off =
-            || Rollback::Incomplete { errors: vec![short(&format!("it was broken off: {reason}"))] };
+        };
+        // A rollback that was broken off, or that ended too late, is not gone on with.
+        let unfinished =
+            Rollback::Incomplete { errors: vec![short(&format!("it was not finished: {said}"))] };
+        let standing = open.notes.standing.clone();
+        let is_timeout = reason == HaltReason::Timeout;
+        let halt = Halt::new(reason, at);
         match run {
             // No edge but that of its timeout leads from INIT to the end.
+            AnyGovernedRun::Init(run) if is_timeout => went(open, run.halt(halt)).map(Step::into_run),
             AnyGovernedRun::Init(run) => match self.init(open, run)?.into_run() {
-                AnyGovernedRun::Planning(run) => self.halted_asking(open, run, None, Halt::new(reason, at)),
+                AnyGovernedRun::Planning(run) => self.halted_asking(open, run, None, halt),
                 run => Ok(run),
             },
             AnyGovernedRun::Planning(run) => {
                 let asked = asked_about_plan(&open.notes);
-                self.halted_asking(open, run, asked.as_ref(), Halt::new(reason, at))
+                self.halted_asking(open, run, asked.as_ref(), halt)
             }
             AnyGovernedRun::Executing(run) => {
-                self.call_is_lost(open, &reason.to_string())?;
-                match open.notes.standing.clone() {
+                self.call_is_lost(open, &said)?;
+                match standing {
                     Standing::RollingBack { why, .. } => {
-                        self.rolled_back_executing(open, run, &why, broken_off())
+                        self.rolled_back_executing(open, run, &why, unfinished)
                     }
-                    _ => went(open, run.halt(Halt::new(reason, at))),
+                    _ => went(open, run.halt(halt)),
                 }
                 .map(Step::into_run)
             }
-            AnyGovernedRun::AwaitingApproval(run) => match open.notes.standing.clone() {
+            AnyGovernedRun::AwaitingApproval(run) => match standing {
                 Standing::RollingBack { why, by: Some((by, at)) } => {
-                    self.rejected(open, run, &why, &by, at.ms(), &broken_off())
+                    self.rejected(open, run, &why, &by, at.ms(), &unfinished)
                 }
                 _ => {
                     let asked = run.state().approval().clone();
-                    self.halted_asking(open, run, Some(&asked), Halt::new(reason, at))
+                    self.halted_asking(open, run, Some(&asked), halt)
                 }
             },
             run @ (AnyGovernedRun::Verifying(_) | AnyGovernedRun::Auditing(_)) => {
-                let by = Some((by.to_owned(), When::from_ms(at)));
-                self.roll_back_reviewed(open, run, why, by).await.map(Step::into_run)
+                self.roll_back_reviewed(open, run, &why, by).await.map(Step::into_run)
             }
             over @ (AnyGovernedRun::Completed(_)
             | AnyGovernedRun::RolledBack(_)
@@ -123,22 +102,13 @@ impl Governor {
     ) -> Result<AnyGovernedRun> {
         open.notes.standing = Standing::Idle;
         let Some(approval) = asked.and_then(|id| question(open, id)) else {
-            return self.halted(open, S::halted(run, halt).map_err(|error| error.to_string()));
+            let run = S::halted(run, halt).map_err(|error| open.inconsistent(error.to_string()))?;
+            open.moved(&run)?;
+            return Ok(run.into());
         };
-        match run.halted_with(approval, halt) {
-            Ok((run, approval)) => {
-                open.keep(&approval)?;
-                self.halted(open, Ok(run))
-            }
-            Err(back) => Err(open.inconsistent(back.to_string())),
-        }
-    }
-
-    fn halted<M>(&self, open: &mut OpenRun<'_>, run: std::result::Result<M, String>) -> Result<AnyGovernedRun>
-    where
-        M: Run + Into<AnyGovernedRun>,
-    {
-        let run = run.map_err(|error| open.inconsistent(error))?;
+        let (run, approval) =
+            run.halted_with(approval, halt).map_err(|back| open.inconsistent(back.to_string()))?;
+        open.keep(&approval)?;
         open.moved(&run)?;
         Ok(run.into())
     }

@@ -83,7 +83,7 @@ impl Governor {
     ) -> Result<(AnyGovernedRun, Option<Waits>)> {
         loop {
             if let Some(past) = self.expired(open, &run) {
-                run = self.time_out(open, run, past).await?;
+                run = self.ended(open, run, HaltReason::Timeout, past).await?;
                 continue;
             }
             if run.status().is_terminal() {
