@@ -17,6 +17,9 @@ use super::open::Place;
 use crate::files::{Disk, DiskFile, Open, append};
 use crate::governed_run::RunId;
 
+/// The most bytes of a file of lines. A larger one is set aside unread: a hole in a file costs its writer nothing, and its reader hours.
+const MOST_FILE: u64 = 1 << 30;
+
 /// How much of a file is read at once.
 const PIECE: usize = 1 << 16;
 
@@ -69,12 +72,16 @@ impl<'a> Lines<'a> {
         Ok(Lines { disk, path, file, length })
     }
 
-    /// The same to be appended to; a folder or a pipe in its place is set aside.
+    /// The same to be appended to; what is no file or is too large is set aside.
     fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<PathBuf>)> {
         match Lines::open(disk, path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
                 let kept = aside::keep(disk, path)?;
                 Lines::open(disk, path, Open::Append).map(|lines| (lines, Some(kept)))
+            }
+            Ok(mut lines) if lines.length > MOST_FILE => {
+                let kept = lines.set_aside()?;
+                Ok((lines, Some(kept)))
             }
             lines => lines.map(|lines| (lines, None)),
         }
@@ -233,19 +240,32 @@ fn is_torn(end: &[u8]) -> bool {
     BEGINNINGS.iter().any(|begin| end.starts_with(begin) || begin.starts_with(end))
 }
 
-/// A file to be read; none where nothing has its name, or something else, which is set aside by the first line that is appended.
+/// A file to be read; none where nothing has its name, or something else or a file that is too large, which the first line that is
+/// appended sets aside.
 fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>>> {
     match Lines::open(disk, path, Open::Read) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
             Ok(None)
         }
-        lines => lines.map(Some),
+        lines => lines.map(|lines| Some(lines).filter(|lines| lines.length <= MOST_FILE)),
     }
 }
 
-/// Appends one transition to the log of its run.
-pub(super) fn log(disk: &dyn Disk, path: &Path, run: &RunId, transition: &Transition) -> io::Result<()> {
-    Lines::open(disk, path, Open::Append)?.append(&format!("{}\n", transition.line(run, false)))
+/// Appends the last of all transitions to the log of its run; where something else is in the place of the log, all are told anew. Returns
+/// where that is kept.
+pub(super) fn log(
+    disk: &dyn Disk,
+    path: &Path,
+    run: &RunId,
+    all: &[Transition],
+) -> io::Result<Option<PathBuf>> {
+    let (mut lines, set_aside) = Lines::open_anyhow(disk, path)?;
+    let (new, before) = all.split_last().map_or((None, all), |(new, before)| (Some(new), before));
+    let before = if set_aside.is_some() { before } else { &[] };
+    let told = before.iter().map(|before| before.line(run, true));
+    let text: String = told.chain(new.map(|new| new.line(run, false))).map(|line| line + "\n").collect();
+    lines.append(&text)?;
+    Ok(set_aside)
 }
 
 /// Appends the lines that the log of a run lacks. A log that is damaged is set aside as a whole, and told anew.

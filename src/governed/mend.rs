@@ -86,7 +86,7 @@ impl OpenRun<'_> {
     }
 
     /// Tells that a file was set aside.
-    fn kept(&mut self, path: &Path, set_aside: Option<PathBuf>) {
+    pub(super) fn kept(&mut self, path: &Path, set_aside: Option<PathBuf>) {
         if let Some(to) = set_aside {
             (self.place.setting_aside)(path, &to);
             self.repairs.set_aside.push(to);
@@ -164,6 +164,10 @@ impl OpenRun<'_> {
         let path = self.place.folders.record(folder, id);
         match self.place.disk.remove(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                self.place.make()?;
+                Ok(false)
+            }
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
                 aside::keep(self.place.disk, &path).map_err(GovernedError::io(&path))?;
                 Ok(true)

@@ -260,9 +260,10 @@ impl OpenRun<'_> {
         let mark = logs::mark(self.place, self.notes.ledger.as_ref());
         self.notes.ledger = mark.map_err(GovernedError::io(&folders.ledger()))?;
         let all = self.write(run)?;
-        if let Some(last) = all.last() {
+        if !all.is_empty() {
             let log = folders.log(&self.id);
-            logs::log(disk, &log, &self.id, last).map_err(GovernedError::io(&log))?;
+            let set_aside = logs::log(disk, &log, &self.id, &all).map_err(GovernedError::io(&log))?;
+            self.kept(&log, set_aside);
             self.repairs.ledger_lines += self.ledger(&all, true)?.saturating_sub(1);
         }
         if run.status().is_terminal() {
