@@ -14,6 +14,23 @@ pub struct RealDisk;
 #[derive(Debug)]
 struct RealFile(File);
 
+impl RealDisk {
+    /// A file that is open, for a disk that opens files in a way of its own.
+    ///
+    /// ```
+    /// # fn main() -> std::io::Result<()> {
+    /// let path = std::env::temp_dir().join(format!("runstate-opened-{}", std::process::id()));
+    /// std::fs::write(&path, "here")?;
+    /// let mut file = runstate::files::RealDisk::opened(std::fs::File::open(&path)?);
+    /// assert_eq!(file.read_from(1, 2)?, b"er");
+    /// # std::fs::remove_file(&path)
+    /// # }
+    /// ```
+    pub fn opened(file: File) -> Box<dyn DiskFile> {
+        Box::new(RealFile(file))
+    }
+}
+
 /// The clocks of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
 const TICK: Duration = Duration::from_secs(3);
 

@@ -11,6 +11,7 @@
 mod auditors;
 mod below;
 mod command_tool;
+mod disk;
 mod folder;
 mod held;
 mod plan;
@@ -289,7 +290,7 @@ impl Runs {
         };
         let parts: Parts = plan.parts(place, Arc::clone(&self.progress));
         let governor =
-            Governor::new(Arc::new(RealDisk), self.folders(), Arc::new(unix_clock()), parts, rules)
+            Governor::new(Arc::new(disk::OwnDisk::new(&self.folder)), self.folders(), Arc::new(unix_clock()), parts, rules)
                 .map_err(refused)?;
         let place = place.to_path_buf();
         let governor = governor.setting_aside(|damaged, kept| {
@@ -345,13 +346,14 @@ fn open_closed(folder: &Path, needed: u32) {
             continue;
         }
         if fs::set_permissions(path, fs::Permissions::from_mode(mode | least)).is_ok() {
-            complain(&printable(&format!(
-                "{} had the mode 0{mode:o}, which keeps this command out: it has 0{:o} now",
-                path.display(),
-                mode | least
-            )));
+            complain(&printable(&opened_up(path, mode, mode | least)));
         }
     }
+}
+
+/// Tells of a mode that was changed.
+fn opened_up(path: &Path, was: u32, is: u32) -> String {
+    format!("{} had the mode 0{was:o}, which keeps this command out: it has 0{is:o} now", path.display())
 }
 
 /// The run that an approval is of: its id says so.

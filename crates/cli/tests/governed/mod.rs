@@ -10,6 +10,7 @@ mod limits;
 mod odd;
 mod people;
 mod places;
+mod planted;
 mod plans;
 mod restored;
 mod tools;
