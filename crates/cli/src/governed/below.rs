@@ -52,22 +52,23 @@ impl Below {
         let (dir, last) = self.at(name)?;
         match kind {
             Kind::Folder => dir.remove_dir(last),
+            Kind::Mounted => Err(io::Error::other("it is mounted over what was there: unmount it")),
             _ => dir.remove_file(last),
         }
     }
 
     /// Makes a name where nothing is: an empty folder, or a copy of a file or a link. It is for the user alone until it is given a mode.
-    pub(super) fn put(&self, from: &Path, name: &OsStr, kind: Kind) -> io::Result<()> {
+    pub(super) fn put(&self, from: &Path, name: &OsStr, was: &About) -> io::Result<()> {
         let (dir, last) = self.at(name)?;
-        match kind {
+        match was.kind {
             Kind::Folder => dir.create_dir_with(last, DirBuilder::new().mode(0o700)),
             Kind::File => {
                 let mut options = OpenOptions::new();
                 let mut file = dir.open_with(last, options.write(true).create_new(true).mode(0o600))?;
-                io::copy(&mut fs::File::open(from)?, &mut file).map(drop)
+                io::copy(&mut super::folder::opened(from, was.length)?, &mut file).map(drop)
             }
             Kind::Link => dir.symlink_contents(fs::read_link(from)?, last),
-            Kind::Special => Err(io::Error::other("it is a special file, or a file system of its own")),
+            Kind::Special | Kind::Mounted => Err(io::Error::other("it is a special file, or is mounted")),
             Kind::Runs => Ok(()),
         }
     }

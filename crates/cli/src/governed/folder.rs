@@ -13,7 +13,7 @@ use super::below::Below;
 use crate::clock::unix_ms;
 use crate::failure::Failure;
 
-/// The most names in the folder of a plan, when a run begins.
+/// The most names in the folder of a plan, when a run begins and after each of its tools.
 const MOST_NAMES: usize = 200_000;
 /// The most bytes of its files.
 const MOST_BYTES: u64 = 2 << 30;
@@ -24,8 +24,10 @@ pub(super) enum Kind {
     File,
     Folder,
     Link,
-    /// A pipe, a socket or a device, or a mounted folder: it is no part of the folder around it.
+    /// A pipe, a socket or a device.
     Special,
+    /// A folder or a file that is mounted: it is no part of the folder around it, and hides what is there.
+    Mounted,
     /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
     /// it.
     Runs,
@@ -39,7 +41,9 @@ pub(super) struct About {
     pub(super) mode: u32,
     /// The user and the group.
     pub(super) owner: (u32, u32),
-    /// The digest of a file, the target of a link; none where it cannot be read.
+    /// The length of a file.
+    pub(super) length: u64,
+    /// The digest of a file, the target of a link; none where it cannot be read, or need not be.
     pub(super) content: Option<String>,
 }
 
@@ -52,42 +56,84 @@ pub(super) type Digests = HashMap<OsString, (Stamp, String)>;
 /// The marks of a change of a file: device and inode, length, and the time of the last change.
 pub(super) type Stamp = (u64, u64, u64, i64);
 
+/// The files of a folder that are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reading<'l> {
+    /// All, of a folder within the limits.
+    All,
+    /// Those that are as long as in that listing. A file of another length differs, and may be a hole of any size.
+    AsLongAs(&'l Listing),
+}
+
+/// The size of a folder, as far as it was looked at.
+#[derive(Debug, Default)]
+struct Size {
+    names: usize,
+    bytes: u64,
+}
+
+impl Size {
+    /// Counts a name, before its content is read.
+    fn add(&mut self, kind: Kind, found: &Metadata) -> io::Result<()> {
+        self.names += 1;
+        self.bytes = self.bytes.saturating_add(length(kind, found));
+        if self.is_too_large() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.names > MOST_NAMES || self.bytes > MOST_BYTES
+    }
+
+    /// Fails where it is too large, whatever came of the look.
+    fn check(&self, root: &Path) -> Result<(), Failure> {
+        if self.is_too_large() {
+            let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
+            return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
+        }
+        Ok(())
+    }
+}
+
 /// Lists a folder, without the names to ignore.
-pub(super) fn list(root: &Path, ignore: &[PathBuf], digests: &mut Digests) -> Result<Listing, Failure> {
+pub(super) fn list(
+    root: &Path,
+    ignore: &[PathBuf],
+    reading: Reading<'_>,
+    digests: &mut Digests,
+) -> Result<Listing, Failure> {
     check_own(root).map_err(|error| Failure::io("use", root, &error))?;
+    let mut size = Size::default();
     let own = fs::symlink_metadata(root).map_err(|error| Failure::io("read", root, &error))?;
     let mut listing = Listing::from([(OsString::new(), about(Kind::Folder, &own, None))]);
     // The rollback opens a folder that is closed.
-    walk(root, ignore, io::ErrorKind::PermissionDenied, |path, name, found, kind| {
-        let content = content(path, name.as_os_str(), kind, found, digests)?;
-        listing.insert(name.as_os_str().to_owned(), about(kind, found, content));
+    let walked = walk(root, ignore, io::ErrorKind::PermissionDenied, |path, name, found, kind| {
+        let name = name.as_os_str();
+        let is_read = match reading {
+            Reading::All => size.add(kind, found).map(|()| true)?,
+            Reading::AsLongAs(was) => was.get(name).is_some_and(|was| was.length == length(kind, found)),
+        };
+        let content = if is_read { content(path, name, kind, found, digests)? } else { None };
+        listing.insert(name.to_owned(), about(kind, found, content));
         Ok(())
-    })?;
-    Ok(listing)
+    });
+    size.check(root)?;
+    walked.map(|()| listing)
 }
 
 /// Fails for a folder that is too large to be kept, before it is read as a whole, and for one that cannot be. In place it fails for a file
 /// with two names in the folder too: a rollback would put two files in its place.
 pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Result<(), Failure> {
-    let (mut names, mut bytes) = (0, 0_u64);
+    let mut size = Size::default();
     let (mut linked, mut pair) = (HashMap::new(), None);
     let walked = walk(root, ignore, io::ErrorKind::NotFound, |path, _, found, kind| {
-        names += 1;
-        bytes += if kind == Kind::File { found.len() } else { 0 };
+        size.add(kind, found)?;
         if let Some(file) = linked_file(found).filter(|_| in_place && kind == Kind::File) {
             let before = linked.insert(file, path.to_path_buf());
             pair = pair.take().or(before.map(|before| (before, path.to_path_buf())));
         }
-        if names > MOST_NAMES || bytes > MOST_BYTES || pair.is_some() {
-            Err(io::ErrorKind::FileTooLarge.into())
-        } else {
-            Ok(())
-        }
+        if pair.is_some() { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(()) }
     });
-    if names > MOST_NAMES || bytes > MOST_BYTES {
-        let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
-        return Err(Failure::new(why).with_help("name what a build makes in the plan's `ignore`"));
-    }
+    size.check(root)?;
     if let Some((one, other)) = pair {
         let why = format!(
             "{} and {} are one file (a hard link), and a rollback would make two of it",
@@ -143,8 +189,9 @@ fn walk(
 fn kind(path: &Path, found: &Metadata, of: (u64, u64)) -> Kind {
     match found.file_type() {
         kind if kind.is_symlink() => Kind::Link,
+        _ if system(path, found) != of => Kind::Mounted,
+        kind if !(kind.is_dir() || kind.is_file()) => Kind::Special,
         kind if kind.is_file() => Kind::File,
-        kind if !kind.is_dir() || system(path, found) != of => Kind::Special,
         _ if path.join("command-center").join("PENDING").is_dir() => Kind::Runs,
         _ => Kind::Folder,
     }
@@ -170,7 +217,7 @@ fn content(
             {
                 return Ok(Some(digest.clone()));
             }
-            let digest = match digest(path) {
+            let digest = match digest(path, found.len()) {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
                 digest => digest?,
             };
@@ -179,7 +226,7 @@ fn content(
             }
             Ok(Some(digest))
         }
-        Kind::Folder | Kind::Special | Kind::Runs => Ok(None),
+        Kind::Folder | Kind::Special | Kind::Mounted | Kind::Runs => Ok(None),
     }
 }
 
@@ -193,7 +240,11 @@ const TICK_MS: u64 = 3_000;
 
 pub(super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
     let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
-    About { kind, mode, owner: (found.uid(), found.gid()), content }
+    About { kind, mode, owner: (found.uid(), found.gid()), length: length(kind, found), content }
+}
+
+fn length(kind: Kind, found: &Metadata) -> u64 {
+    if kind == Kind::File { found.len() } else { 0 }
 }
 
 /// The file system of a folder, and by which mount it is there: one may be mounted twice.
@@ -302,8 +353,12 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
         Failure::new(format!("cannot keep {}: {why}", from.join(name).display()))
             .with_help("name it in the plan's `ignore`")
     };
-    if let Some((name, _)) = listing.iter().find(|(_, about)| about.kind == Kind::Special) {
-        return Err(refused(name, "it is a special file, or a file system of its own"));
+    for (kind, why) in
+        [(Kind::Special, "it is a special file"), (Kind::Mounted, "it is a file system of its own, or a mounted file")]
+    {
+        if let Some((name, _)) = listing.iter().find(|(_, about)| about.kind == kind) {
+            return Err(refused(name, why));
+        }
     }
     let unread = |about: &About| about.kind == Kind::File && about.content.is_none();
     if let Some((name, _)) = listing.iter().find(|(_, about)| unread(about)) {
@@ -323,7 +378,7 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
     let made = fs::create_dir(to).and_then(|()| Below::open(to));
     let below = made.map_err(|error| cannot("copy to", OsStr::new(""), error))?;
     for (name, about) in listing.iter().filter(|(name, _)| !name.is_empty()) {
-        below.put(&from.join(name), name, about.kind).map_err(|error| cannot("copy to", name, error))?;
+        below.put(&from.join(name), name, about).map_err(|error| cannot("copy to", name, error))?;
     }
     // From the innermost out, once all is in it: a folder may be one that nothing can be written to.
     for (name, about) in listing.iter().rev().filter(|(_, about)| about.kind != Kind::Runs) {
@@ -343,9 +398,15 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
     Ok(())
 }
 
+/// Opens a file to be read as it was found: what took its place meanwhile is neither followed nor waited for, and of a file that grows no more is read.
+pub(super) fn opened(path: &Path, length: u64) -> io::Result<impl Read> {
+    let mut options = fs::OpenOptions::new();
+    crate::input::opened(options.read(true), path, crate::input::Links::Refused).map(|file| file.take(length))
+}
+
 /// The digest of the content of a file.
-fn digest(path: &Path) -> io::Result<String> {
-    let (mut file, mut hash, mut piece) = (fs::File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
+fn digest(path: &Path, length: u64) -> io::Result<String> {
+    let (mut file, mut hash, mut piece) = (opened(path, length)?, Sha256::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut piece)? {
             0 => break,

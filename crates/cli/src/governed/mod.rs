@@ -149,7 +149,7 @@ impl Runs {
         stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
         stored.ignore.extend(self.own_place(&source)?);
         folder::check_size(&source, &stored.ignore, stored.in_place)?;
-        let listing = folder::list(&source, &stored.ignore, &mut HashMap::new())?;
+        let listing = folder::list(&source, &stored.ignore, folder::Reading::All, &mut HashMap::new())?;
         folder::check_copy(&source, &listing, stored.in_place)?;
         // One that is made later shows as a change, and a rollback says that it was left.
         let kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs);

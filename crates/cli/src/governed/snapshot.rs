@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use runstate::governed::{Change, Rollback, RunView};
 
 use super::below::Below;
-use super::folder::{self, Digests, Kind, Listing, Work};
+use super::folder::{self, Digests, Kind, Listing, Reading, Work};
 use crate::failure::Failure;
 
 /// The most changes that are told of one call, of which the state of the run has each.
@@ -52,13 +52,13 @@ impl Snapshot {
         if beside.exists() {
             fs::remove_dir_all(&beside).map_err(|error| Failure::io("remove", &beside, &error))?;
         }
-        folder::copy(&self.work.path, &beside, &self.worked(&mut Digests::new())?)?;
+        folder::copy(&self.work.path, &beside, &self.worked(Reading::All, &mut Digests::new())?)?;
         fs::rename(&beside, &self.kept).map_err(|error| Failure::io("rename", &beside, &error))
     }
 
     /// The digest of all that is kept: names, kinds, modes, owners and contents.
     pub(super) fn digest(&self) -> Result<String, Failure> {
-        folder::list(&self.kept, &[], &mut Digests::new()).map(|kept| digest(&kept))
+        folder::list(&self.kept, &[], Reading::All, &mut Digests::new()).map(|kept| digest(&kept))
     }
 
     /// Looks at both folders before the first tool is called.
@@ -67,7 +67,7 @@ impl Snapshot {
         // Between two tools of one process it is known from behind the first.
         if seen.last.is_none() {
             self.check(&mut seen, taken)?;
-            seen.last = Some(self.worked(&mut seen.work)?);
+            seen.last = Some(self.worked(Reading::All, &mut seen.work)?);
         }
         Ok(())
     }
@@ -79,7 +79,13 @@ impl Snapshot {
     pub(super) fn changes(&self, taken: Option<&str>) -> Result<Vec<Change>, Failure> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         self.check(&mut seen, taken)?;
-        let now = self.worked(&mut seen.work)?;
+        let now = self.worked(Reading::All, &mut seen.work)?;
+        // It hides what the tool did below it, from the rest of the run and from a rollback.
+        if let Some((name, _)) = now.iter().find(|(_, about)| about.kind == Kind::Mounted) {
+            let path = self.work.path.join(name);
+            return Err(Failure::new(format!("{} is mounted over what was there", path.display()))
+                .with_help("unmount it; to work below a mount name it in the plan's `ignore`"));
+        }
         let changes = differences(seen.last.as_ref().unwrap_or(&Listing::new()), &now);
         let more = changes.len().saturating_sub(MOST_TOLD);
         let told = changes.iter().take(MOST_TOLD);
@@ -93,7 +99,7 @@ impl Snapshot {
 
     /// Fails where the snapshot is not the one that was taken: nothing may be put back out of it.
     fn check(&self, seen: &mut Seen, taken: Option<&str>) -> Result<(), Failure> {
-        let found = folder::list(&self.kept, &[], &mut seen.kept)?;
+        let found = folder::list(&self.kept, &[], Reading::All, &mut seen.kept)?;
         if seen.taken.as_ref() == Some(&found) {
             return Ok(());
         }
@@ -105,9 +111,9 @@ impl Snapshot {
         Ok(())
     }
 
-    fn worked(&self, digests: &mut Digests) -> Result<Listing, Failure> {
+    fn worked(&self, reading: Reading<'_>, digests: &mut Digests) -> Result<Listing, Failure> {
         self.work.check().map_err(|error| Failure::io("use", &self.work.path, &error))?;
-        folder::list(&self.work.path, &self.ignore, digests)
+        folder::list(&self.work.path, &self.ignore, reading, digests)
     }
 
     /// Brings the folder back, touching what differs alone. Doing it again does nothing.
@@ -116,12 +122,12 @@ impl Snapshot {
     /// A folder that cannot be read; a snapshot that is not the one that was taken. In the list: the names that could not be restored.
     fn restore(&self, taken: Option<&str>) -> Result<Vec<String>, Failure> {
         // Nothing that was seen before counts here.
-        let was = folder::list(&self.kept, &[], &mut Digests::new())?;
+        let was = folder::list(&self.kept, &[], Reading::All, &mut Digests::new())?;
         if let Some(taken) = taken {
             is_taken(&self.kept, &was, taken)?;
         }
         let below = self.opened_work()?;
-        let is = self.opened(&below)?;
+        let is = self.opened(&below, &was)?;
         let mut undone = Undone { work: &self.work.path, errors: Vec::new(), names: HashSet::new() };
         let differs = |name: &OsStr| match (is.get(name), was.get(name)) {
             (Some(is), Some(was)) => {
@@ -149,7 +155,7 @@ impl Snapshot {
         // Where something is left, nothing is put in its place, nor below it.
         for (name, about) in was.iter().filter(|(name, _)| differing.contains(name)) {
             if !undone.has(name) {
-                undone.note("restore", name, below.put(&self.kept.join(name), name, about.kind));
+                undone.note("restore", name, below.put(&self.kept.join(name), name, about));
             }
         }
         // Last, from the innermost out: nothing can be restored in a folder that may not be written.
@@ -160,7 +166,7 @@ impl Snapshot {
         }
         let mut errors = undone.errors;
         if errors.is_empty() {
-            let is = self.worked(&mut Digests::new())?;
+            let is = self.worked(Reading::AsLongAs(&was), &mut Digests::new())?;
             let mut left = differences(&was, &is);
             left.retain(|(name, _)| !is.get(name).is_some_and(|is| self.stays(name, is.kind, &was)));
             errors.extend(left.into_iter().map(|(name, kind)| format!("{} is still {kind}", name.display())));
@@ -182,10 +188,10 @@ impl Snapshot {
     }
 
     /// The working folder, with each folder in it open to the user: a tool may have closed one.
-    fn opened(&self, below: &Below) -> Result<Listing, Failure> {
+    fn opened(&self, below: &Below, was: &Listing) -> Result<Listing, Failure> {
         let mut before = None;
         loop {
-            let is = self.worked(&mut Digests::new())?;
+            let is = self.worked(Reading::AsLongAs(was), &mut Digests::new())?;
             if before.as_ref() == Some(&is) {
                 return Ok(is);
             }

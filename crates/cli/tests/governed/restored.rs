@@ -230,3 +230,50 @@ fn what_a_tool_mounted_is_not_emptied() {
         assert_eq!(session.read("victim/mine"), "mine");
     }
 }
+
+/// A file that is mounted over one of the folder hides its content: the run is halted, whether the tool passes or not.
+#[test]
+fn a_file_mounted_over_another_halts_the_run() {
+    if std::env::var_os("RUNSTATE_REQUIRE_MOUNTS").is_none() {
+        return;
+    }
+    for end in ["true", "exit 1"] {
+        let session = Session::new();
+        let script = format!("cp -a index.html ../real; echo evil > index.html; mount --bind ../real index.html; {end}");
+        plan(&session, &[("build", &script)], REVIEW);
+        session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\n");
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        let unmounted = Command::new("umount").arg(session.path("site/index.html")).status().unwrap();
+        assert!(unmounted.success(), "{}", said.shown());
+        assert_eq!(json(&said)["status"], "HALTED_UNSAFE", "{end}: {}", said.shown());
+        let why = json(&said)["why"].to_string();
+        assert!(why.contains("site/index.html is mounted over what was there"), "{why}");
+    }
+}
+
+/// The content of a hole of half a terabyte is not read: in the folder and in its snapshot it is above the limit, and a rollback takes
+/// it away for its length.
+#[test]
+fn a_file_with_a_hole_is_not_read() {
+    for (hole, check, expected) in [
+        ("truncate -s 500G sparse", "true", "work has more than 200000 names or 2147483648 bytes"),
+        ("truncate -s 500G ../snapshot/index.html", "true", "snapshot has more than 200000 names or 2147483648 bytes"),
+        ("true", "truncate -s 500G sparse index.html; exit 1", "everything was rolled back"),
+    ] {
+        let session = Session::new();
+        let review = format!(
+            "verify:\n  - run: [sh, -c, {check:?}]\naudit:\n  - {{reviewer: quality, run: ['true']}}\n"
+        );
+        plan(&session, &[("build", hole)], &review);
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        let is_rolled_back = expected.contains("rolled back");
+        let status = if is_rolled_back { "ROLLED_BACK" } else { "HALTED_UNSAFE" };
+        assert_eq!(json(&said)["status"], status, "{hole}: {}", said.shown());
+        let why = json(&said)["why"].to_string();
+        assert!(why.contains(expected), "{hole}: {why}");
+        if is_rolled_back {
+            let work = format!("runs/{}/work", run_id(&json(&said)));
+            assert_eq!(files(&session, &work), files(&session, "site"));
+        }
+    }
+}
