@@ -44,7 +44,8 @@ impl GovernedTool for CommandTool {
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let failed = |failure: Failure| PartError::new(failure.to_string());
-        self.snapshot.look(call.run.baseline).map_err(failed)?;
+        let unstarted = |failure: Failure| PartError::new(format!("it was not started: {failure}"));
+        self.snapshot.look(call.run.baseline).map_err(unstarted)?;
         // A signal that came meanwhile is heard before anything runs.
         tokio::task::yield_now().await;
         let (number, all) = (call.run.completed + 1, call.run.planned.len());
@@ -69,8 +70,11 @@ impl CommandTool {
     async fn ended(&self, call: &Call<'_>) -> Result<ToolOutput, PartError> {
         let command = self.spec.command();
         let file = self.place.run.join(OUTPUT);
-        // What an earlier call left.
-        remove(&file);
+        // Of an earlier call, or of a process that wrote it meanwhile: it would be taken for the output of this one.
+        if let Err(error) = remove(&file) {
+            let why = format!("{} has an earlier output, which cannot be removed: {error}", file.display());
+            return Ok(ToolOutput::fail(why));
+        }
         let ended = match process::run(&command, &self.place, self.told(call)).await {
             Ok(ended) => ended,
             Err(error) => return Ok(ToolOutput::fail(cannot_start(&command, &error))),
@@ -84,9 +88,10 @@ impl CommandTool {
             Err(error) => Err(format!("its output in {} cannot be read: {error}", file.display())),
             Ok(bytes) => String::from_utf8(bytes)
                 .map_err(|error| format!("its output in {} is no UTF-8: {error}", file.display()))
-                .and_then(|text| parsed(&text)),
+                .and_then(|text| parsed(&text, &file.display().to_string())),
         };
-        remove(&file);
+        // The next call removes what is left, or fails.
+        drop(remove(&file));
         match output {
             // What it says of itself holds, unless it says that all is well and its exit code does not.
             Ok(output) if succeeded(&ended) || output.status != ToolStatus::Pass => Ok(output),
@@ -122,9 +127,13 @@ impl CommandTool {
 }
 
 /// Removes a file, or the folder that a tool put in its place.
-fn remove(path: &Path) {
-    if fs::remove_file(path).is_err() {
-        drop(fs::remove_dir_all(path));
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(_) if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) => {
+            crate::runs::remove_tree(path)
+        }
+        removed => removed,
     }
 }
 
@@ -140,12 +149,12 @@ fn structured(ended: &Ended) -> Result<ToolOutput, String> {
             "its output has more than {most} bytes: the file that RUNSTATE_OUTPUT names may have {MOST_OUTPUT}"
         ));
     }
-    parsed(&ended.stdout)
+    parsed(&ended.stdout, "standard output")
 }
 
-fn parsed(text: &str) -> Result<ToolOutput, String> {
+fn parsed(text: &str, place: &str) -> Result<ToolOutput, String> {
     runstate::json::from_str(text)
-        .map_err(|error| format!("its output is not the JSON of a tool's output: {error}"))
+        .map_err(|error| format!("its output in {place} is not the JSON of a tool's output: {error}"))
 }
 
 /// The output that an exit code stands for.

@@ -1,6 +1,7 @@
 //! Tools that put holes, links, second names and closed files into the place of the files of their run.
 
 use std::fs;
+use std::process::Command;
 
 use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, run_id};
 use crate::session::Session;
@@ -102,5 +103,39 @@ fn a_log_that_is_no_file_is_set_aside_in_hand() {
         let kept = session.path(&format!("{STATE_DIR}/{run}/RUN_LOG.jsonl.damaged-1"));
         assert!(fs::symlink_metadata(kept).is_ok(), "{spoil}");
         assert_in_order(&session, &run);
+    }
+}
+
+/// The output of an earlier call is not taken for that of the next one.
+#[test]
+fn an_output_that_cannot_be_removed_fails_the_next_call() {
+    if std::env::var_os("RUNSTATE_REQUIRE_MOUNTS").is_none() {
+        return;
+    }
+    let session = Session::new();
+    let pass = r#"echo '{"status": "pass", "evidence": ["x"]}' > $RUNSTATE_OUTPUT"#;
+    let stays = format!("{pass}; mount --bind $RUNSTATE_OUTPUT $RUNSTATE_OUTPUT");
+    plan(&session, &[("build", &stays), ("wait", r#"echo '{"status": "fail", "error": "no"}'"#)], REVIEW);
+    let text = session.read("plan.yaml").replace("- {name:", "- {output: json, name:");
+    session.write("plan.yaml", text);
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    let run = run_id(&json(&said));
+    let output = session.path(&format!("{STATE_DIR}/{run}/output.json"));
+    assert!(Command::new("umount").arg(output).status().unwrap().success(), "{}", said.shown());
+    assert_eq!(json(&said)["status"], "ROLLED_BACK", "{}", said.shown());
+    let why = json(&said)["why"].to_string();
+    assert!(why.contains("output.json has an earlier output, which cannot be removed"), "{why}");
+}
+
+/// The message on an output that is no JSON says which output that was.
+#[test]
+fn an_output_that_is_no_json_is_named() {
+    for (script, place) in [("echo x", "standard output"), ("echo x > $RUNSTATE_OUTPUT", "output.json")] {
+        let session = Session::new();
+        plan(&session, &[("build", script)], REVIEW);
+        session.write("plan.yaml", session.read("plan.yaml").replace("- {name:", "- {output: json, name:"));
+        let said = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+        let why = said["why"].to_string();
+        assert!(why.contains(&format!("{place} is not the JSON of a tool's output")), "{why}");
     }
 }
