@@ -174,12 +174,31 @@ impl Turn {
     }
 }
 
+/// Forgets that a run of that state folder has its folder. Its state may be moved then.
+pub(super) fn forget(places: &[PathBuf], run: &RunId, runs: &Path) {
+    let Ok(runs_id) = id(runs) else { return };
+    let entries = places.iter().filter_map(|notes| fs::read_dir(notes).ok()).flatten().flatten();
+    let prefix = format!("{run}-");
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)) {
+        let note = crate::input::read(&entry.path(), MOST).ok();
+        let note = note.and_then(|note| serde_json::from_slice::<Note>(&note).ok());
+        if note.is_some_and(|note| note.run == *run && note.runs_id == runs_id) {
+            // One that is left counts for nothing while the state of the run says that it is over.
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
 impl Note {
     fn holds(&self) -> Holds {
         let state = self.runs.join(self.run.as_str()).join("RUN_STATE.json");
-        // A pipe in its place would be waited for.
-        let is_file = fs::metadata(&state).map(|found| found.is_file());
-        match is_file.and_then(|is_file| if is_file { fs::read(&state) } else { Ok(Vec::new()) }) {
+        // A pipe in its place would be waited for, and a hole has no end.
+        let unread = [io::ErrorKind::Unsupported, io::ErrorKind::IsADirectory, io::ErrorKind::FileTooLarge];
+        let read = match crate::input::read(&state, super::MOST_STATE) {
+            Err(error) if unread.contains(&error.kind()) => Ok(Vec::new()),
+            read => read,
+        };
+        match read {
             // The run was removed, or never began.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match id(&self.runs) {
                 Ok(is) if is == self.runs_id => Holds::No,

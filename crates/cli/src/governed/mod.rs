@@ -24,7 +24,7 @@ mod supervisor;
 use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -139,8 +139,13 @@ impl Runs {
 
     /// The run of the project of a plan, made and with its folder in place.
     pub(crate) fn create(&self, file: &PlanFile) -> Result<RunId, Failure> {
-        fs::create_dir_all(&self.folder)
-            .map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
+        // For the user alone: the plans and the outputs of tools are in it.
+        let made = self
+            .folder
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder));
+        made.map_err(|error| Failure::io("make the folder", &self.folder, &error))?;
         // Before there is a run, so that a folder that cannot be used leaves nothing behind.
         let source = file.folder()?;
         let source = fs::canonicalize(&source).map_err(|error| Failure::io("find", &source, &error))?;
@@ -220,6 +225,11 @@ impl Runs {
         of_user.into_iter().chain([self.folder.join("held")]).collect()
     }
 
+    /// Lets a run that is over go of the folder that it had in place.
+    pub(crate) fn let_go(&self, run: &RunId) {
+        held::forget(&self.held(), run, &self.folder);
+    }
+
     /// A governor for a run that there is.
     pub(crate) fn governor(&self, run: &RunId) -> Result<Governor, Failure> {
         let place = self.folder_of(run);
@@ -289,9 +299,14 @@ impl Runs {
             chained: plan.chained_ledger,
         };
         let parts: Parts = plan.parts(place, Arc::clone(&self.progress));
-        let governor =
-            Governor::new(Arc::new(disk::OwnDisk::new(&self.folder)), self.folders(), Arc::new(unix_clock()), parts, rules)
-                .map_err(refused)?;
+        let governor = Governor::new(
+            Arc::new(disk::OwnDisk::new(&self.folder)),
+            self.folders(),
+            Arc::new(unix_clock()),
+            parts,
+            rules,
+        )
+        .map_err(refused)?;
         let place = place.to_path_buf();
         let governor = governor.setting_aside(|damaged, kept| {
             let (is, then) = match damaged.ends_with("RUN_REPORTS.jsonl") {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::{REVIEW, STATE_DIR, governed, json, plan, run_id};
+use super::{REVIEW, STATE_DIR, files, governed, json, plan, run_id};
 use crate::session::Session;
 
 /// A plan that works in the folder of the session itself, where its runs are kept too.
@@ -324,7 +324,7 @@ fn a_rollback_leaves_another_folder_alone() {
     assert!(rejected.stdout.contains("is HALTED_UNSAFE"), "{}", rejected.shown());
     let state = session.read(&format!("runs/{run}/RUN_STATE.json"));
     assert!(state.contains("is another folder than the one that the run began with"), "{state}");
-    assert_eq!(super::files(&session, "site"), [("mine.txt".to_owned(), "precious".to_owned())]);
+    assert_eq!(files(&session, "site"), [("mine.txt".to_owned(), "precious".to_owned())]);
 }
 
 #[test]
@@ -543,4 +543,36 @@ fn a_rejected_plan_is_halted_by_a_command() {
     let halted = governed(&session, &["halt", &run, "--by", "ada"]);
     assert!(halted.code == Some(0) && halted.stdout.contains("HALTED_UNSAFE"), "{}", halted.shown());
     super::assert_in_order(&session, &run);
+}
+
+/// A run that is over has no note, so that its state folder may be moved away.
+#[test]
+fn a_run_that_is_over_keeps_no_folder() {
+    let session = Session::new();
+    plan(&session, &[("build", "true")], REVIEW);
+    session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\n");
+    let command = |args: &[&str]| {
+        let all = [&["governed"], args, &["--state-dir", "runs"]].concat();
+        let done = session.command(&all).env("XDG_DATA_HOME", session.path("data")).output().unwrap();
+        session.said(&all, &done)
+    };
+    let notes = || {
+        files(&session, "data/runstate/held").into_iter().filter(|(name, _)| name.ends_with(".json")).count()
+    };
+    for number in 0..2 {
+        let done = command(&["run", "plan.yaml"]);
+        assert_eq!(done.code, Some(0), "{}", done.shown());
+        assert_eq!(notes(), 0, "a complete run");
+        fs::rename(session.path("runs"), session.path(&format!("archived-{number}"))).unwrap();
+    }
+    session.write("plan.yaml", session.read("plan.yaml").replace("auto: [build]", "auto: []"));
+    for end in ["halt", "reject"] {
+        let run = run_id(&json(&command(&["run", "plan.yaml", "--json"])));
+        assert_eq!(notes(), 1);
+        let of = if end == "halt" { run } else { format!("{run}-A1") };
+        let ended = command(&[end, &of, "--by", "ada"]);
+        assert_eq!((ended.code, notes()), (Some(0), 0), "{}", ended.shown());
+    }
+    let mode = fs::metadata(session.path("runs")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o700, "a state folder is for its user alone");
 }

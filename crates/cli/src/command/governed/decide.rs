@@ -88,9 +88,23 @@ fn decided<T>(
     };
     let governor = runs.governor(&run)?;
     args.check_shown(&governor, &run)?;
-    let by = args.by.clone().unwrap_or_else(user);
-    let decided = runtime()?.block_on(decide(&governor, &run, &by)).map_err(governed::refused)?;
-    Ok((run, decided))
+    let by = named(args.by.as_deref())?;
+    let decided = runtime()?.block_on(decide(&governor, &run, &by)).map_err(governed::refused);
+    // A late answer ends a run too.
+    if governor.status(&run).is_ok_and(|status| status.state.is_terminal()) {
+        runs.let_go(&run);
+    }
+    decided.map(|decided| (run, decided))
+}
+
+/// The name of the person that decides.
+fn named(by: Option<&str>) -> Result<String, Failure> {
+    let name = by.map_or_else(user, str::to_owned);
+    if by.is_none() && name.trim().is_empty() {
+        return Err(Failure::new("the environment names no user (USER, LOGNAME, USERNAME)")
+            .with_help("say whose decision it is: `--by NAME`"));
+    }
+    Ok(name)
 }
 
 pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
@@ -147,10 +161,11 @@ pub(super) struct HaltArgs {
 }
 
 pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let (run, by) = (&args.run, args.by.clone().unwrap_or_else(user));
+    let (run, by) = (&args.run, named(args.by.as_deref())?);
     let governor = runs.governor(run)?;
     if args.unreadable {
         let (fault, kept) = governor.abandon(run, &by, &args.because).map_err(governed::refused)?;
+        runs.let_go(run);
         out.line(&format!(
             "{run} is given up: its state could not be read, and is kept as {}",
             kept.display()
@@ -173,6 +188,7 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
         return Err(Failure::new(format!("{run} is over: it is {before}")));
     }
     let halted = runtime()?.block_on(governor.halt(run, &by, &args.because)).map_err(governed::refused)?;
+    runs.let_go(run);
     let status = governor.status(run).map_err(governed::refused)?;
     out.line(&format!("{run} is {halted}"));
     if let Some(why) = &status.why {

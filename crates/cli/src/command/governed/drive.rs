@@ -88,6 +88,9 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
         let status = governor.status(run).map_err(governed::refused)?;
         Ok::<_, Failure>((progressed, status))
     })?;
+    if status.state.is_terminal() {
+        runs.let_go(run);
+    }
     let exit = match status.state {
         GovernedRunStatus::Completed => Exit::Good,
         state if state.is_terminal() => Exit::Bad,

@@ -107,5 +107,8 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
             out.line(&format!("{run}: {state}"));
         }
     }
+            if state.is_terminal() {
+                runs.let_go(&run);
+            }
     Ok(if bad { Exit::BadInput } else { Exit::Good })
 }
