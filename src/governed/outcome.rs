@@ -4,7 +4,7 @@ use super::document::Document;
 use super::mend::Repairs;
 use super::when::When;
 use crate::approval::{ApprovalId, Request};
-use crate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
+use crate::governed_run::{GovernedRunStatus, Rollback, RunId, TimeLimits};
 
 /// How far a run came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,8 @@ pub struct RunStatus {
     pub pending: Option<ApprovalId>,
     /// Why it is where it is, for a run that is over otherwise than well.
     pub why: Option<String>,
+    /// How its rollback went, for a run that is over and was rolled back, as far as that was possible.
+    pub rollback: Option<Rollback>,
 }
 
 impl RunStatus {
@@ -102,6 +104,7 @@ impl RunStatus {
             current_tool: document.current_tool.clone(),
             pending: document.approvals_pending.first().cloned(),
             why: ours.and_then(|ours| super::report::why(document.current_state, &ours.state)),
+            rollback: ours.and_then(|ours| super::report::rollback(document.current_state, &ours.state)),
         }
     }
 

@@ -246,6 +246,19 @@ pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option
 }
 
 /// A text that stays within its line, and is no markup.
+/// How the rollback of a run that is over went, by the data of its state; none for a run that was not rolled back.
+pub(super) fn rollback(state: GovernedRunStatus, data: &Map<String, Value>) -> Option<Rollback> {
+    let part = |name: &str| data.get(name).cloned().unwrap_or_default();
+    match state {
+        GovernedRunStatus::RolledBack => serde_json::from_value(part("rollback")).ok(),
+        GovernedRunStatus::HaltedUnsafe => match serde_json::from_value(part("reason")).ok()? {
+            HaltReason::RollbackFailed { errors, .. } => Some(Rollback::Incomplete { errors }),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.trim().chars() {

@@ -239,7 +239,9 @@ fn a_file_mounted_over_another_halts_the_run() {
     }
     for end in ["true", "exit 1"] {
         let session = Session::new();
-        let script = format!("cp -a index.html ../real; echo evil > index.html; mount --bind ../real index.html; {end}");
+        let script = format!(
+            "cp -a index.html ../real; echo evil > index.html; mount --bind ../real index.html; {end}"
+        );
         plan(&session, &[("build", &script)], REVIEW);
         session.write("plan.yaml", session.read("plan.yaml") + "in_place: true\n");
         let said = governed(&session, &["run", "plan.yaml", "--json"]);
@@ -257,7 +259,11 @@ fn a_file_mounted_over_another_halts_the_run() {
 fn a_file_with_a_hole_is_not_read() {
     for (hole, check, expected) in [
         ("truncate -s 500G sparse", "true", "work has more than 200000 names or 2147483648 bytes"),
-        ("truncate -s 500G ../snapshot/index.html", "true", "snapshot has more than 200000 names or 2147483648 bytes"),
+        (
+            "truncate -s 500G ../snapshot/index.html",
+            "true",
+            "snapshot has more than 200000 names or 2147483648 bytes",
+        ),
         ("true", "truncate -s 500G sparse index.html; exit 1", "everything was rolled back"),
     ] {
         let session = Session::new();
@@ -276,4 +282,29 @@ fn a_file_with_a_hole_is_not_read() {
             assert_eq!(files(&session, &work), files(&session, "site"));
         }
     }
+}
+
+/// An incomplete rollback is told in a field of its own, with what is left to do.
+#[test]
+fn an_incomplete_rollback_says_what_is_left_to_do() {
+    let session = Session::new();
+    // What looks like a folder of runs is left alone.
+    let review = "verify:\n  - run: [sh, -c, 'mkdir -p r/command-center/PENDING; exit 1']\naudit:\n  - {reviewer: quality, run: ['true']}\n";
+    plan(&session, &[("build", "true")], review);
+    let said = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    let status = governed(&session, &["status"]);
+    let expected = "to do by hand: remove the cause, and copy back what differs from runs/RUN-SITE-";
+    for said in [&said, &status] {
+        assert!(said.stdout.contains("ROLLED_BACK"), "{}", said.shown());
+        assert!(said.stdout.contains(expected) && said.stdout.contains("/snapshot"), "{}", said.shown());
+    }
+    let status = json(&governed(&session, &["status", "--json"]));
+    assert_eq!(status[0]["rollback"], "incomplete", "{status}");
+    let run = status[0]["run"].as_str().unwrap().to_owned();
+    assert_eq!(json(&governed(&session, &["recover", &run, "--json"]))["rollback"], "incomplete");
+
+    let session = Session::new();
+    plan(&session, &[("build", "exit 1")], REVIEW);
+    assert_eq!(json(&governed(&session, &["run", "plan.yaml", "--json"]))["rollback"], "complete");
 }

@@ -4,7 +4,7 @@ use runstate::approval::ApprovalId;
 use runstate::governed::{GovernedError, Governor, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 
-use super::runtime;
+use super::{left_to_do, runtime};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
@@ -194,6 +194,7 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
     if let Some(why) = &status.why {
         out.line(&format!("  {}", printable(why)));
     }
+    left_to_do(&status, runs).iter().for_each(|line| out.line(line));
     // Out of VERIFYING and AUDITING a run is rolled back alone, and that may not have been possible.
     Ok(if halted == GovernedRunStatus::HaltedUnsafe { Exit::Good } else { Exit::Bad })
 }

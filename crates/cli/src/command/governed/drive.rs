@@ -6,7 +6,7 @@ use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, R
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use serde_json::json;
 
-use super::{ask, runtime};
+use super::{ask, left_to_do, rollback, runtime};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Progress, Runs};
@@ -51,7 +51,7 @@ struct How {
     /// Say on standard error which command runs, and how it ended [default: where standard error is a terminal]
     #[arg(long)]
     progress: bool,
-    /// End with one JSON object: run, status, waits, why, exit, repairs, report, folder
+    /// End with one JSON object: run, status, waits, why, rollback, exit, repairs, report, folder
     #[arg(long)]
     json: bool,
 }
@@ -210,6 +210,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
     if let Some(why) = &status.why {
         out.line(&format!("  {}", printable(why)));
     }
+    left_to_do(status, runs).iter().for_each(|line| out.line(line));
     match &progressed.waits {
         Some(Waits::Approval(pending)) => {
             question(pending).lines().for_each(|line| out.line(&format!("  {line}")));
@@ -253,7 +254,7 @@ fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) ->
     };
     let repairs = &progressed.repairs;
     json!({
-        "run": progressed.run, "status": status.state, "waits": waits, "why": status.why, "exit": exit.code(),
+        "run": progressed.run, "status": status.state, "waits": waits, "why": status.why, "rollback": rollback(status), "exit": exit.code(),
         "repairs": {
             "approvals": repairs.approvals, "log_lines": repairs.log_lines,
             "ledger_lines": repairs.ledger_lines, "cut_bytes": repairs.cut_bytes, "report": repairs.report,

@@ -4,7 +4,7 @@ use runstate::governed::RunStatus;
 use runstate::governed_run::RunId;
 use serde_json::{Value, json};
 
-use super::{of_many, runtime};
+use super::{left_to_do, of_many, rollback, runtime};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -50,12 +50,12 @@ pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result
     if args.json {
         out.json(&Value::Array(told.iter().map(as_json).collect()));
     } else {
-        told.iter().for_each(|status| out.line(&as_text(status)));
+        told.iter().for_each(|status| out.line(&as_text(status, runs)));
     }
     Ok(if bad { Exit::BadInput } else { Exit::Good })
 }
 
-fn as_text(status: &RunStatus) -> String {
+fn as_text(status: &RunStatus, runs: &Runs) -> String {
     let mut text = format!("{}: {} since {}", status.run, status.state, status.since);
     if let Some(deadline) = status.deadline {
         let is_over = status.is_expired(unix_ms());
@@ -74,6 +74,9 @@ fn as_text(status: &RunStatus) -> String {
     if let Some(why) = &status.why {
         text.push_str(&format!("\n  {}", printable(why)));
     }
+    if let Some(line) = left_to_do(status, runs) {
+        text.push_str(&format!("\n{line}"));
+    }
     text
 }
 
@@ -81,7 +84,7 @@ fn as_json(status: &RunStatus) -> Value {
     json!({
         "run": status.run, "state": status.state, "since": status.since, "deadline": status.deadline,
         "tools_planned": status.planned, "completed": status.completed, "current_tool": status.current_tool,
-        "pending": status.pending, "why": status.why,
+        "pending": status.pending, "why": status.why, "rollback": rollback(status),
     })
 }
 
@@ -104,11 +107,11 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
             runtime.block_on(governor.expire(&run)).map_err(governed::refused)
         });
         if let Some(Some(state)) = of_many(&run, went, &mut bad) {
-            out.line(&format!("{run}: {state}"));
-        }
-    }
             if state.is_terminal() {
                 runs.let_go(&run);
             }
+            out.line(&format!("{run}: {state}"));
+        }
+    }
     Ok(if bad { Exit::BadInput } else { Exit::Good })
 }

@@ -10,7 +10,8 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use runstate::governed_run::RunId;
+use runstate::governed::RunStatus;
+use runstate::governed_run::{Rollback, RunId};
 use tokio::runtime::Runtime;
 
 use crate::exit::Exit;
@@ -87,6 +88,24 @@ fn of_many<T>(run: &RunId, result: Result<T, Failure>, is_bad: &mut bool) -> Opt
             complain(&printable(&format!("{run}: {failure}")));
         })
         .ok()
+}
+
+/// How the rollback of a run went, in a word; null for a run that was not rolled back.
+fn rollback(status: &RunStatus) -> Option<&'static str> {
+    status.rollback.as_ref().map(|rollback| match rollback {
+        Rollback::Complete => "complete",
+        Rollback::Incomplete { .. } => "incomplete",
+    })
+}
+
+/// The line that says what is to be done for a run whose rollback is not complete.
+fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
+    let is_incomplete = matches!(status.rollback, Some(Rollback::Incomplete { .. }));
+    let snapshot = runs.folder_of(&status.run).join("snapshot");
+    is_incomplete.then(|| {
+        let snapshot = printable(&snapshot.display().to_string());
+        format!("  to do by hand: remove the cause, and copy back what differs from {snapshot}, the folder before the first tool")
+    })
 }
 
 /// What drives the library's futures: one thread, and its timers.
