@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{
@@ -52,6 +52,7 @@ impl Below {
         let (dir, last) = self.at(name)?;
         match kind {
             Kind::Folder => dir.remove_dir(last),
+            Kind::Deep => remove_deep(&dir, last),
             Kind::Mounted => Err(io::Error::other("it is mounted over what was there: unmount it")),
             _ => dir.remove_file(last),
         }
@@ -68,7 +69,9 @@ impl Below {
                 io::copy(&mut super::folder::opened(from, was.length)?, &mut file).map(drop)
             }
             Kind::Link => dir.symlink_contents(fs::read_link(from)?, last),
-            Kind::Special | Kind::Mounted => Err(io::Error::other("it is a special file, or is mounted")),
+            Kind::Special | Kind::Mounted | Kind::Deep => {
+                Err(io::Error::other("it is a special file, is mounted, or has too long a path"))
+            }
             Kind::Runs => Ok(()),
         }
     }
@@ -112,6 +115,57 @@ impl Below {
         let found = self.at(name).and_then(|(dir, last)| dir.symlink_metadata(last));
         found.is_ok_and(|found: Metadata| found.is_file() && found.nlink() > 1)
     }
+}
+
+/// Removes a folder with all that is in it, however deep that is: folders in it are moved up until each has none, so that few are open at a
+/// time, and no path is long.
+fn remove_deep(dir: &Dir, name: &Path) -> io::Result<()> {
+    let top = let_in(dir, name)?;
+    let (mut open, mut number) = (names(&top)?, 0_u64);
+    while let Some((name, is_folder)) = open.pop() {
+        if !is_folder {
+            top.remove_file(&name)?;
+            continue;
+        }
+        let folder = let_in(&top, &name)?;
+        for (inner, is_folder) in names(&folder)? {
+            if !is_folder {
+                folder.remove_file(&inner)?;
+                continue;
+            }
+            // A folder that is moved has its parent written anew in it.
+            drop(let_in(&folder, &inner)?);
+            let to = loop {
+                number += 1;
+                let to = PathBuf::from(format!("moved-up-{number}"));
+                if top.symlink_metadata(&to).is_err() {
+                    break to;
+                }
+            };
+            folder.rename(&inner, &top, &to)?;
+            open.push((to, true));
+        }
+        top.remove_dir(&name)?;
+    }
+    dir.remove_dir(name)
+}
+
+/// Opens a folder that is no mount, with the user let in.
+fn let_in(dir: &Dir, name: &Path) -> io::Result<Dir> {
+    if super::folder::mount(dir, name) != super::folder::mount(dir, Path::new(".")) {
+        return Err(io::Error::other(format!("{} in it is mounted: unmount it", name.display())));
+    }
+    if dir.symlink_metadata(name)?.mode() & 0o700 != 0o700 {
+        set_mode(dir, name, 0o700)?;
+    }
+    dir.open_dir_nofollow(name)
+}
+
+/// The names in a folder, and whether each is one itself.
+fn names(dir: &Dir) -> io::Result<Vec<(PathBuf, bool)>> {
+    dir.entries()?
+        .map(|entry| entry.and_then(|it| Ok((it.file_name().into(), it.file_type()?.is_dir()))))
+        .collect()
 }
 
 fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {

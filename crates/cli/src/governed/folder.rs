@@ -18,6 +18,9 @@ const MOST_NAMES: usize = 200_000;
 /// The most bytes of its files.
 const MOST_BYTES: u64 = 2 << 30;
 
+/// The longest path of a folder whose content is listed: with the longest name behind it, it is one that the system takes.
+const LONGEST_PATH: usize = 3_800;
+
 /// The kind of a name in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -28,6 +31,8 @@ pub(super) enum Kind {
     Special,
     /// A folder or a file that is mounted: it is no part of the folder around it, and hides what is there.
     Mounted,
+    /// A folder with so long a path that its content is not listed. A rollback takes it away as a whole.
+    Deep,
     /// A folder in which governed runs are kept. Its content is not listed: it is no part of the work of a run, nor to be taken away by
     /// it.
     Runs,
@@ -192,6 +197,7 @@ fn kind(path: &Path, found: &Metadata, of: (u64, u64)) -> Kind {
         _ if system(path, found) != of => Kind::Mounted,
         kind if !(kind.is_dir() || kind.is_file()) => Kind::Special,
         kind if kind.is_file() => Kind::File,
+        _ if path.as_os_str().len() > LONGEST_PATH => Kind::Deep,
         _ if path.join("command-center").join("PENDING").is_dir() => Kind::Runs,
         _ => Kind::Folder,
     }
@@ -226,8 +232,20 @@ fn content(
             }
             Ok(Some(digest))
         }
-        Kind::Folder | Kind::Special | Kind::Mounted | Kind::Runs => Ok(None),
+        Kind::Folder | Kind::Deep | Kind::Special | Kind::Mounted | Kind::Runs => Ok(None),
     }
+}
+
+/// A path as a message has it: of a long one the beginning and the end.
+pub(super) fn shown(path: &Path) -> String {
+    const LONGEST: usize = 512;
+    let text = path.to_string_lossy();
+    if text.len() <= LONGEST {
+        return text.into_owned();
+    }
+    let begin = text.floor_char_boundary(LONGEST / 2);
+    let end = text.ceil_char_boundary(text.len() - LONGEST / 4);
+    format!("{}[… {} bytes …]{}", &text[..begin], end - begin, &text[end..])
 }
 
 /// A name without `.`, as names are listed.
@@ -247,20 +265,21 @@ fn length(kind: Kind, found: &Metadata) -> u64 {
     if kind == Kind::File { found.len() } else { 0 }
 }
 
-/// The file system of a folder, and by which mount it is there: one may be mounted twice.
+/// The file system of a name, and by which mount it is there: one may be mounted twice.
 fn system(path: &Path, found: &Metadata) -> (u64, u64) {
-    (found.dev(), mount(path))
+    (found.dev(), mount(rustix::fs::CWD, path))
 }
 
+/// The mount of a name in a folder.
 #[cfg(target_os = "linux")]
-fn mount(path: &Path) -> u64 {
-    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+pub(super) fn mount(folder: impl std::os::fd::AsFd, name: &Path) -> u64 {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    statx(CWD, path, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
+    statx(folder, name, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn mount(_: &Path) -> u64 {
+pub(super) fn mount(_: impl std::os::fd::AsFd, _: &Path) -> u64 {
     0
 }
 
@@ -353,9 +372,11 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
         Failure::new(format!("cannot keep {}: {why}", from.join(name).display()))
             .with_help("name it in the plan's `ignore`")
     };
-    for (kind, why) in
-        [(Kind::Special, "it is a special file"), (Kind::Mounted, "it is a file system of its own, or a mounted file")]
-    {
+    for (kind, why) in [
+        (Kind::Special, "it is a special file"),
+        (Kind::Mounted, "it is a file system of its own, or a mounted file"),
+        (Kind::Deep, "its path is too long for the system to take the names in it"),
+    ] {
         if let Some((name, _)) = listing.iter().find(|(_, about)| about.kind == kind) {
             return Err(refused(name, why));
         }

@@ -89,7 +89,8 @@ impl Snapshot {
         let changes = differences(seen.last.as_ref().unwrap_or(&Listing::new()), &now);
         let more = changes.len().saturating_sub(MOST_TOLD);
         let told = changes.iter().take(MOST_TOLD);
-        let mut told: Vec<_> = told.map(|(name, kind)| Change::new(*kind, name.to_string_lossy())).collect();
+        let mut told: Vec<_> =
+            told.map(|(name, kind)| Change::new(*kind, folder::shown(Path::new(name)))).collect();
         if more > 0 {
             told.push(Change::new("changed", format!("[… {more} more names]")));
         }
@@ -169,7 +170,10 @@ impl Snapshot {
             let is = self.worked(Reading::AsLongAs(&was), &mut Digests::new())?;
             let mut left = differences(&was, &is);
             left.retain(|(name, _)| !is.get(name).is_some_and(|is| self.stays(name, is.kind, &was)));
-            errors.extend(left.into_iter().map(|(name, kind)| format!("{} is still {kind}", name.display())));
+            errors.extend(
+                left.into_iter()
+                    .map(|(name, kind)| format!("{} is still {kind}", folder::shown(Path::new(&name)))),
+            );
         }
         let more = errors.len().saturating_sub(MOST_NAMED);
         errors.truncate(MOST_NAMED);
@@ -216,7 +220,7 @@ struct Undone<'a> {
 impl Undone<'_> {
     fn note(&mut self, what: &str, name: &OsStr, done: io::Result<()>) {
         if let Err(error) = done {
-            self.errors.push(format!("cannot {what} {}: {error}", self.work.join(name).display()));
+            self.errors.push(format!("cannot {what} {}: {error}", folder::shown(&self.work.join(name))));
             self.names.insert(name.to_owned());
         }
     }

@@ -284,6 +284,23 @@ fn a_file_with_a_hole_is_not_read() {
     }
 }
 
+/// Folders in one another, with a path that no call of the system takes, are rolled back, and no message is as long.
+#[test]
+fn folders_of_any_depth_are_rolled_back() {
+    let dive = "for i in $(seq 40); do mkdir $N; cd $N; touch f; done; mkdir moved-up-1 x; chmod 000 x; cd ../..; chmod 500 $N";
+    let script = format!("exec 2> /dev/null; N=$(printf 'd%.0s' $(seq 200)); {dive}; exit 1");
+    let session = Session::new();
+    plan(&session, &[("build", &script)], REVIEW);
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    let (run, why) = (run_id(&json(&said)), json(&said)["why"].to_string());
+    assert_eq!(json(&said)["status"], "ROLLED_BACK", "{}", said.shown());
+    assert!(why.contains("everything was rolled back"), "{why}");
+    assert_eq!(files(&session, &format!("runs/{run}/work")), files(&session, "site"));
+    let report = session.read(&format!("runs/{run}/FINAL_REPORT.md"));
+    let longest = report.lines().map(str::len).max().unwrap();
+    assert!(longest < 1_000, "{longest}: {report}");
+}
+
 /// An incomplete rollback is told in a field of its own, with what is left to do.
 #[test]
 fn an_incomplete_rollback_says_what_is_left_to_do() {
