@@ -121,7 +121,7 @@ impl OpenRun<'_> {
                 return Err(self.inconsistent("an approval that was read cannot be read".to_owned()));
             };
             let (id, right) = (approval.record().id(), folder_of(approval.status()));
-            let text = snapshot.to_json() + "\n";
+            let text = super::notes::record_text(&snapshot);
             if self.record(right, id)?.as_deref() != Some(text.as_bytes()) {
                 self.write_record(&snapshot, None)?;
                 mended += 1;

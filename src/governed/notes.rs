@@ -6,6 +6,7 @@ use super::logs::Mark;
 use super::output::{Change, DeclaredRisk, ToolOutput, ToolStatus};
 use super::reports::{Moved, Reports};
 use super::when::When;
+use crate::actor::is_unseen;
 use crate::approval::{AnyApproval, ApprovalId, ApprovalStatus};
 use crate::governed_run::Verdict;
 use crate::snapshot::Snapshot;
@@ -121,6 +122,19 @@ pub(super) struct Notes {
     /// How far the ledger was known to tell of the run, so that it is not read from its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) ledger: Option<Mark>,
+}
+
+/// The text of a record of an approval. Characters that cannot be seen are escaped as JSON has it: a person reads it in a terminal.
+pub(super) fn record_text(snapshot: &Snapshot) -> String {
+    let mut text = String::new();
+    for c in snapshot.to_json().chars() {
+        if c == '\n' || !is_unseen(c) {
+            text.push(c);
+            continue;
+        }
+        c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+    }
+    text + "\n"
 }
 
 /// The longest text that is kept of what a part says, in bytes; the state is written anew at each step.

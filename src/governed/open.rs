@@ -311,7 +311,7 @@ impl OpenRun<'_> {
         };
         let (id, folder) = (approval.record().id(), folder_of(approval.status()));
         let path = self.place.folders.record(folder, id);
-        let text = snapshot.to_json() + "\n";
+        let text = super::notes::record_text(snapshot);
         self.put(&path, text.as_bytes())?;
         match was {
             Some(was) if was != folder => self.remove_record(was, id).map(drop),

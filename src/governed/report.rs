@@ -11,6 +11,7 @@ use super::error::GovernedError;
 use super::notes::{Notes, ToolReport, restored};
 use super::output::ToolStatus;
 use super::when::When;
+use crate::actor::is_unseen;
 use crate::approval::{AnyApproval, Outcome, Rejection, RejectionCause};
 use crate::governed_run::{GovernedRunStatus, HaltReason, Opinion, RollBackCause, Rollback, RunId};
 
@@ -245,7 +246,6 @@ pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option
     }
 }
 
-/// A text that stays within its line, and is no markup.
 /// How the rollback of a run that is over went, by the data of its state; none for a run that was not rolled back.
 pub(super) fn rollback(state: GovernedRunStatus, data: &Map<String, Value>) -> Option<Rollback> {
     let part = |name: &str| data.get(name).cloned().unwrap_or_default();
@@ -259,12 +259,14 @@ pub(super) fn rollback(state: GovernedRunStatus, data: &Map<String, Value>) -> O
     }
 }
 
+/// A text that stays within its line, and is no markup.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.trim().chars() {
         match c {
             '\n' | '\r' | '\t' => line.push(' '),
             c if c.is_control() => line.push('·'),
+            c if is_unseen(c) => line.extend(c.escape_unicode()),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => line.extend(['\\', c]),
             c => line.push(c),
         }

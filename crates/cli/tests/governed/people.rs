@@ -195,3 +195,49 @@ fn a_plan_that_a_person_rejects_is_never_executed() {
         true
     });
 }
+
+/// Where the environment names no user, the option is named that does.
+#[test]
+fn a_decision_without_a_user_asks_for_the_option() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "true")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    for (decision, of) in [("approve", format!("{run}-A1")), ("halt", run.clone())] {
+        let args = ["governed", decision, &of, "--state-dir", STATE_DIR];
+        let mut command = session.command(&args);
+        let done = command.env_remove("USER").env_remove("LOGNAME").env_remove("USERNAME").output().unwrap();
+        let said = session.said(&args, &done);
+        assert_eq!(said.code, Some(2), "{}", said.shown());
+        assert!(said.stderr.contains("--by NAME"), "{}", said.shown());
+    }
+}
+
+/// What cannot be seen is escaped in the files that a person reads.
+#[test]
+fn what_cannot_be_seen_is_escaped_in_reports_and_records() {
+    let session = Session::new();
+    plan(&session, &[("build", "printf 'exe\\342\\200\\256txt'"), ("deploy", "true")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    let because = ["approve", &format!("{run}-A1"), "--by", "ada", "--because", "a\u{200b}b"];
+    assert_eq!(governed(&session, &because).code, Some(0));
+    assert_eq!(json(&governed(&session, &["recover", &run, "--json"]))["status"], "COMPLETE");
+    let report = session.read(&format!("{STATE_DIR}/{run}/FINAL_REPORT.md"));
+    assert!(report.contains("exe\\u{202e}txt") && report.contains("a\\u{200b}b"), "{report}");
+    let record = session.read(&format!("{STATE_DIR}/command-center/APPROVED/{run}-A1.json"));
+    assert!(record.contains("a\\u200bb"), "{record}");
+    assert_in_order(&session, &run);
+}
+
+/// A tool that was approved, and that its run is halted before, is not said to have run.
+#[test]
+fn a_run_that_is_halted_before_its_approved_tool_says_so() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "touch ../../deployed")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    session.write(&format!("{STATE_DIR}/{run}/snapshot/index.html"), "another");
+    assert_eq!(governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]).code, Some(0));
+    let done = json(&governed(&session, &["recover", &run, "--json"]));
+    assert_eq!(done["status"], "HALTED_UNSAFE", "{done}");
+    assert!(done["why"].to_string().contains("it was not started: "), "{done}");
+    assert!(!session.path(&format!("{STATE_DIR}/deployed")).exists());
+}
