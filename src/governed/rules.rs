@@ -1,7 +1,9 @@
 //! The configuration: gates, time limits, the chain of the ledger.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::governed_run::TimeLimits;
@@ -20,10 +22,43 @@ use crate::governed_run::TimeLimits;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gates {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "names")]
     auto: BTreeSet<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "names")]
     required: BTreeSet<String>,
+}
+
+/// Reads a list of names. One name alone is a slip, and the message says how it is written.
+fn names<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<String>, D::Error> {
+    struct Names;
+
+    impl<'de> Visitor<'de> for Names {
+        type Value = BTreeSet<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of names of tools, as [build, test]")
+        }
+
+        fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+            Err(E::custom(format!(
+                "got the name {name:?} alone, expected a list of names of tools, as [{name}]"
+            )))
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Err(E::custom("got nothing, expected a list of names of tools, as [build, test]"))
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
+            let mut all = BTreeSet::new();
+            while let Some(name) = names.next_element()? {
+                all.insert(name);
+            }
+            Ok(all)
+        }
+    }
+
+    from.deserialize_any(Names)
 }
 
 impl Gates {

@@ -12,7 +12,8 @@ use runstate::governed::{
 };
 use runstate::governed_run::{GovernedRunStatus, RunId, TimeLimits};
 use runstate::snapshot::Keyring;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::{CommandTool, shown};
@@ -37,6 +38,7 @@ pub(crate) struct Plan {
     /// The project, in the run's id: A to Z, 0 to 9 and `-`.
     pub(crate) project: String,
     /// The folder that the commands work in, relative to the plan file.
+    #[serde(deserialize_with = "folder")]
     pub(crate) folder: PathBuf,
     /// Work in the folder itself instead of a fresh copy.
     #[serde(default)]
@@ -148,6 +150,14 @@ struct AuditSpec {
     time_limit_seconds: u64,
 }
 
+/// A name of a folder. An empty one would be the folder of the plan file.
+fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    match Option::<PathBuf>::deserialize(from)? {
+        Some(folder) if !folder.as_os_str().is_empty() => Ok(folder),
+        _ => Err(D::Error::custom("the name of a folder is empty: expected a path, as `folder: site`")),
+    }
+}
+
 fn yes() -> bool {
     true
 }
@@ -209,7 +219,8 @@ impl PlanFile {
         if folder.is_dir() {
             return Ok(folder);
         }
-        Err(Failure::new(format!("the plan's folder {} is not there", folder.display()))
+        let is = if folder.exists() { "is no folder" } else { "is not there" };
+        Err(Failure::new(format!("the plan's folder {} {is}", folder.display()))
             .with_help("`folder` is relative to the plan file"))
     }
 }
@@ -286,6 +297,9 @@ impl Plan {
                     return Err(format!("{name} has a program without a name"));
                 }
                 _ => {}
+            }
+            if let Some(word) = command.run.iter().find(|word| word.contains('\0')) {
+                return Err(format!("{name} has a NUL character in `run`, which no program takes: {word:?}"));
             }
             if command.time_limit_seconds == 0 {
                 return Err(format!("{name} has a time limit of 0 seconds"));

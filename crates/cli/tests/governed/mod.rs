@@ -10,8 +10,8 @@ mod limits;
 mod odd;
 mod people;
 mod places;
-mod planted;
 mod plans;
+mod planted;
 mod restored;
 mod tools;
 
