@@ -53,9 +53,10 @@ impl Name<'_> {
     fn entered(&self) -> io::Result<OwnedFd> {
         let open = || rustix::fs::openat(&self.folder, self.last, FOLDER, Mode::empty());
         self.opened_up(open).map_err(|error| match error {
-            Errno::NOTDIR | Errno::LOOP => {
-                io::Error::new(io::ErrorKind::NotADirectory, format!("{} is no folder", self.last.display()))
-            }
+            Errno::NOTDIR | Errno::LOOP => io::Error::new(
+                io::ErrorKind::NotADirectory,
+                format!("{} is no folder, and links are not followed", self.last.display()),
+            ),
             error => error.into(),
         })
     }

@@ -47,6 +47,8 @@ pub(crate) use supervisor::{is_one as is_supervisor, supervise};
 
 /// The most bytes of a state that is looked at.
 const MOST_STATE: u64 = 16 << 20;
+/// The most bytes of a log or a ledger; a larger one is set aside.
+const MOST_LOG: u64 = 1 << 30;
 /// The name of the copy that tools work in, in the folder of its run.
 const WORK: &str = "work";
 
@@ -314,6 +316,12 @@ impl Runs {
                     ("is not the file that the run wrote", "the reports of tools in it are lost to the run")
                 }
                 false if damaged.ends_with("lock") => ("was no file", "there is another one"),
+                false
+                    if fs::symlink_metadata(kept)
+                        .is_ok_and(|found| found.is_file() && found.len() > MOST_LOG) =>
+                {
+                    ("has more than 1 GiB", "it is begun anew from the states of the runs")
+                }
                 false => ("could not be read on", "it is begun anew from the states of the runs"),
             };
             complain(&format!("{} {is}: it is kept as {}, and {then}", damaged.display(), kept.display()));

@@ -25,7 +25,7 @@ fn complete(session: &Session, spoil: &str) -> (String, String) {
 fn a_ledger_with_a_hole_is_set_aside() {
     let session = Session::new();
     let (run, said) = complete(&session, "truncate -s 500G ../../command-center/RUN_LEDGER.jsonl");
-    assert!(said.contains("RUN_LEDGER.jsonl could not be read on: it is kept as "), "{said}");
+    assert!(said.contains("RUN_LEDGER.jsonl has more than 1 GiB: it is kept as "), "{said}");
     assert!(session.path(&format!("{STATE_DIR}/command-center/RUN_LEDGER.jsonl.damaged-1")).exists());
     let log = session.read(&format!("{STATE_DIR}/command-center/RUN_LEDGER.jsonl"));
     assert!(log.contains("RUN_LEDGER.jsonl.damaged-1") && log.contains("COMPLETE"), "{log}");
