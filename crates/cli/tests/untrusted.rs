@@ -493,7 +493,9 @@ fn streams_diagrams_and_traces_of_others_are_shown_with_their_odd_characters_esc
         assert!(told.contains(escaped), "{}", said.shown());
         assert!(!told.contains(['\u{9b}', '\u{202e}', '\u{200b}']), "{}", said.shown());
         if args.contains(&"--json") {
-            said.stdout.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
+            said.stdout
+                .lines()
+                .for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
         }
     }
 }
