@@ -39,6 +39,7 @@ pub(super) fn suspensions() -> impl Strategy<Value = Suspension> {
             suspension.expires_at_ms = expires;
             suspension.parameters = parameters;
             suspension.distinct_actors = distinct;
+            suspension.is_date = distinct && expires.is_some();
             suspension
         },
     )
@@ -150,8 +151,10 @@ pub(super) fn proven(receipt: &Value) -> Value {
 pub(super) fn suspension(fact: &Value) -> Value {
     let mut stored = facts::json(fact);
     stored["resume_mode"] = facts::tagged(&fact["resume_mode"]);
-    if stored["distinct_actors"] == json!(false) {
-        stored["distinct_actors"] = Value::Null;
+    for flag in ["distinct_actors", "is_date"] {
+        if stored[flag] == json!(false) {
+            stored[flag] = Value::Null;
+        }
     }
     without_null(stored)
 }

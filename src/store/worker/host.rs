@@ -129,7 +129,7 @@ impl Job {
     /// # runtime.block_on(async {
     /// # let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
     /// # store.create(&NewRun::new("r1", Value::Null, 0)).await?;
-    /// # let lease = store.claim(&Claim::of("r1", "version 0", 0, 1_000)).await?.unwrap();
+    /// # let lease = store.claim(&Claim::of("r1", "version 0", Duration::from_secs(60))).await?.unwrap();
     /// # let mut commit = Played::new("r1", &[]).await.commits().next().unwrap().clone();
     /// # let mut older: Value = serde_json::from_str(&commit.run.snapshot)?;
     /// # (older["version"], older["fingerprint"]) = (0.into(), "00000000deadbeef".into());

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -250,7 +250,7 @@ pub(super) fn shown(path: &Path) -> String {
 
 /// A name without `.`, as names are listed.
 pub(super) fn plain(name: &Path) -> PathBuf {
-    name.components().filter(|part| *part != std::path::Component::CurDir).collect()
+    name.components().filter(|part| *part != Component::CurDir).collect()
 }
 
 /// The times of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
@@ -321,6 +321,17 @@ impl Work {
         self.is_taken(&fs::metadata(&self.path)?)
     }
 
+    /// Fails where the way to a folder in it leads over a link: a command is approved for the folder of that name, and a tool before it may have put
+    /// a link there.
+    pub(super) fn check_inside(&self, folder: &Path) -> io::Result<()> {
+        let parts = folder.components().filter(|part| matches!(part, Component::Normal(_)));
+        let mut way = self.path.clone();
+        parts.into_iter().try_for_each(|part| {
+            way.push(part);
+            check_own(&way)
+        })
+    }
+
     /// The folder, open. Another one that takes its place later is not touched.
     pub(super) fn open(&self) -> io::Result<Below> {
         check_own(&self.path)?;
@@ -385,12 +396,32 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
     if let Some((name, _)) = listing.iter().find(|(_, about)| unread(about)) {
         return Err(refused(name, "it cannot be read"));
     }
+    if in_place && let Some((name, extra)) = with_extra(from, listing) {
+        return Err(refused(name, &format!("it has {extra}, which a rollback would not put back")));
+    }
     match not_ours(listing) {
         Some(name) if in_place => {
             Err(refused(name, "it belongs to another user or group, and a rollback could not restore that"))
         }
         _ => Ok(()),
     }
+}
+
+/// A name with an ACL or extended attributes, and the first of them. Labels of SELinux are those of the place, and are given anew.
+fn with_extra<'l>(from: &Path, listing: &'l Listing) -> Option<(&'l OsString, String)> {
+    let mut names = vec![0; 64 << 10];
+    listing.iter().find_map(|(name, _)| {
+        let path = if name.is_empty() { from.to_owned() } else { from.join(name) };
+        // Where the file system has none, there are none.
+        let length = rustix::fs::llistxattr(&path, &mut names[..]).ok()?;
+        let all = names[..length].split(|byte| *byte == 0).filter(|extra| !extra.is_empty());
+        let mut kept = all.filter(|extra| *extra != b"security.selinux");
+        let extra = kept.next()?;
+        Some(match extra {
+            b"system.posix_acl_access" | b"system.posix_acl_default" => (name, "an ACL".to_owned()),
+            extra => (name, format!("the extended attribute {:?}", String::from_utf8_lossy(extra))),
+        })
+    })
 }
 
 /// Copies the listed names to `to`, which must not exist, with modes, and with owners as far as that is allowed.

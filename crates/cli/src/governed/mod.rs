@@ -155,11 +155,23 @@ impl Runs {
         let mut stored = file.plan.clone();
         stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
         stored.ignore.extend(self.own_place(&source)?);
+        // The notes on the folders that other runs have, and their states.
+        let of_user =
+            crate::runs::state_dir(None).ok().and_then(|runs| fs::canonicalize(runs.parent()?).ok());
+        let inside = of_user.as_ref().and_then(|of_user| of_user.strip_prefix(&source).ok());
+        stored.ignore.extend(inside.filter(|inside| !inside.as_os_str().is_empty()).map(Path::to_path_buf));
         folder::check_size(&source, &stored.ignore, stored.in_place)?;
         let listing = folder::list(&source, &stored.ignore, folder::Reading::All, &mut HashMap::new())?;
         folder::check_copy(&source, &listing, stored.in_place)?;
         // One that is made later shows as a change, and a rollback says that it was left.
-        let kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs);
+        let mut kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs).peekable();
+        if let Some((name, _)) = kept.peek().filter(|_| stored.in_place) {
+            return Err(Failure::new(format!(
+                "{} looks like a folder that runs are kept in, and a rollback would leave what is in it",
+                source.join(name).display()
+            ))
+            .with_help("name it in the plan's `ignore`; or take its `command-center` away, if no runs are kept there"));
+        }
         stored.ignore.extend(kept.map(|(name, _)| PathBuf::from(name)));
         stored.folder = if stored.in_place { source.clone() } else { PathBuf::from(WORK) };
         // Until the run has begun: of two that begin at once in one folder, the second sees the first.

@@ -71,6 +71,7 @@ pub(super) enum End {
 /// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
     place.work.check()?;
+    place.work.check_inside(&command.folder)?;
     let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
     // One that was ended meanwhile is no loss: it had nothing to do.
     let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);

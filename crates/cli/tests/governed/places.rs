@@ -398,7 +398,7 @@ fn a_folder_that_a_tool_replaced_by_a_link_is_not_followed() {
 #[test]
 fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     let session = Session::new();
-    in_place(&session, "true", &format!("ignore: [data]\n{PASSES}"));
+    in_place(&session, "true", &format!("ignore: [data, runs, other]\n{PASSES}"));
     session.write("plan.yaml", session.read("plan.yaml").replace("auto: [work]", "auto: []"));
     let command = |state: &str| {
         let args = ["governed", "run", "plan.yaml", "--state-dir", state];
@@ -575,4 +575,43 @@ fn a_run_that_is_over_keeps_no_folder() {
     }
     let mode = fs::metadata(session.path("runs")).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o700, "a state folder is for its user alone");
+}
+
+/// A command is approved for a folder by its name. A tool before it may not choose another one.
+#[test]
+fn a_folder_in_it_that_a_tool_replaced_by_a_link_is_not_worked_in() {
+    let session = Session::new();
+    fs::create_dir(session.path("victim")).unwrap();
+    session.write("victim/mine.txt", "kept").write("site/out/index.html", "x");
+    let swap = format!("mv out away; ln -s {} out", session.path("victim").display());
+    session.write(
+        "plan.yaml",
+        format!(
+            "project: P\nfolder: site\ngates: {{auto: [first, clean]}}\ntools:\n  - {{name: first, run: [sh, -c, '{swap}']}}\n  - {{name: clean, folder: out, run: [sh, -c, 'rm -f *']}}\n{REVIEW}"
+        ),
+    );
+    let said = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_ne!(json(&said)["status"], "COMPLETE", "{}", said.shown());
+    assert!(said.shown().contains("something else was put in its place"), "{}", said.shown());
+    assert_eq!(session.read("victim/mine.txt"), "kept");
+}
+
+#[test]
+fn a_file_with_extended_attributes_is_refused_in_place() {
+    let session = Session::new();
+    in_place(&session, "true", PASSES);
+    let path = session.path("site/kept.txt");
+    fs::create_dir_all(session.path("site")).unwrap();
+    fs::write(&path, "x").unwrap();
+    let none = rustix::fs::XattrFlags::empty();
+    if rustix::fs::setxattr(&path, "user.origin", b"elsewhere", none).is_err() {
+        return;
+    }
+    let said = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.shown());
+    assert!(
+        said.stderr.contains("kept.txt: it has the extended attribute \"user.origin\""),
+        "{}",
+        said.shown()
+    );
 }
