@@ -85,3 +85,18 @@ fn aliases_of_aliases_are_refused() {
     assert!(!told.contains('{'), "{told}");
     Scenario::parse(&text).unwrap_err();
 }
+
+#[test]
+fn a_question_lapses_after_ten_to_the_fifteen_milliseconds_at_most() {
+    let read = |ms: u64| {
+        Scenario::parse(&format!(
+            "name: s\nmessage: go\ntools: {{pay: {{}}}}\nplugins: [{{ask: {{tool: pay, ticket: {{message: pay, expires_after_ms: {ms}}}}}}}]\nmodel: [{{text: done}}]\n"
+        ))
+    };
+    read(1_000_000_000_000_000).unwrap();
+    let refused = read(1_000_000_000_000_001).unwrap_err().to_string();
+    assert!(
+        refused.contains("expected at most 1000000000000000 milliseconds, got 1000000000000001"),
+        "{refused}"
+    );
+}

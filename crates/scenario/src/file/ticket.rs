@@ -1,7 +1,8 @@
 //! What a call waits for.
 
 use runstate::decision::{ResumeMode, Suspension};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// What a call waits for.
@@ -28,12 +29,25 @@ pub struct Ticket {
     #[serde(default = "replay", skip_serializing_if = "is_replay")]
     #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Resume"))]
     pub resume_mode: ResumeMode,
-    /// How long after the call was suspended it lapses, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How long after the call was suspended it lapses, in milliseconds; at most 10^15, some 30,000 years.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "within")]
+    #[cfg_attr(feature = "json-schema", schemars(range(max = 1_000_000_000_000_000_u64)))]
     pub expires_after_ms: Option<u64>,
     /// Must the actor of a decision be another than those of the earlier decisions on the call?
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub distinct_actors: bool,
+}
+
+/// A moment further ahead is none of a clock, and a run would wait for it without an end.
+const LONGEST_MS: u64 = 1_000_000_000_000_000;
+
+fn within<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Option::<u64>::deserialize(deserializer)? {
+        Some(ms) if ms > LONGEST_MS => {
+            Err(D::Error::custom(format_args!("expected at most {LONGEST_MS} milliseconds, got {ms}")))
+        }
+        ms => Ok(ms),
+    }
 }
 
 impl Default for Ticket {
