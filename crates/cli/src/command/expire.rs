@@ -19,7 +19,8 @@ Example:
   runstate expire --store sqlite:runs.db
 
 Exit codes:
-  0  given up, though there may have been none; runs that cannot be read keep theirs, and are told on standard error
+  0  given up, though there may have been none
+  1  a run or the store keeps its calls: why is told on standard error
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
     /// One JSON object: given_up, how many calls; and damaged: what cannot be read
@@ -55,5 +56,5 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         let calls = if given_up == 1 { "call" } else { "calls" };
         out.line(&format!("gave up {given_up} {calls}"));
     }
-    Ok(Exit::Good)
+    Ok(if damaged.is_empty() { Exit::Good } else { Exit::Bad })
 }
