@@ -94,7 +94,7 @@ fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()
     let refuse = |what: String| {
         Err(unusable(
             format!("{}: {what}", path.display()),
-            "nothing was changed; take away what another program has put there, or restore the file from a backup",
+            "nothing was changed; undo what another program has changed there, or restore the file from a backup",
         ))
     };
     for (key, sql) in &made {
