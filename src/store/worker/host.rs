@@ -127,7 +127,8 @@ impl Job {
     ///
     /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
     /// # runtime.block_on(async {
-    /// # let store: Arc<dyn RunStore> = Arc::new(MemoryStore::default());
+    /// # let clock = runstate::clock::TokioClock::starting_at(1_000);
+    /// # let store: Arc<dyn RunStore> = Arc::new(MemoryStore::with_clock(clock));
     /// # store.create(&NewRun::new("r1", Value::Null, 0)).await?;
     /// # let lease = store.claim(&Claim::of("r1", "version 0", Duration::from_secs(60))).await?.unwrap();
     /// # let mut commit = Played::new("r1", &[]).await.commits().next().unwrap().clone();
@@ -141,7 +142,7 @@ impl Job {
     /// # store.release(&lease, &Release::clean()).await?;
     /// // Version 0 was ended while it drove the run r1, and this one goes on.
     /// let worker = Worker::new(Arc::clone(&store), "worker-1");
-    /// # let worker = worker.clock(runstate::clock::TokioClock::starting_at(1_000));
+    /// # let worker = worker.clock(clock);
     /// worker.run_ready(&Program(&[])).await?;
     /// let problem = store.load("r1").await?.info.problem.unwrap();
     /// assert!(problem.contains("run was stored under version 0, this is version 1: register a migration from 0"));
