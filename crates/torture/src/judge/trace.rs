@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use runstate::run::RunStatus;
-use runstate::trace::{Checker, Rulebook};
+use runstate::trace::{Checker, Report, Rulebook};
 
 use super::Violation;
 use super::run::Seen;
@@ -31,7 +31,9 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
     }
     if seen.loaded.info.status == RunStatus::Done {
         let report = checker.finish();
-        if report.unfinished_instances > 0 {
+        let cancelled =
+            seen.trace.iter().any(|event| event.lifecycle == "run_flow" && event.to == "Cancelled");
+        if !is_complete(&report, cancelled) {
             say(format!("it is over, and its trace is not complete: {}", report.summary()));
         }
     }
@@ -54,5 +56,50 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
     let traced = last("tool_call");
     if calls != traced {
         say(format!("its calls are {calls:?}, and {traced:?} in its trace"));
+    }
+}
+
+/// Has each instance ended that ends in such a run? A cancelled run starts no call that is new, and abandons the
+/// executions of its round.
+fn is_complete(report: &Report, cancelled: bool) -> bool {
+    let stays = |lifecycle: &str, state: &str| match lifecycle {
+        "tool_call" => state == "New",
+        lifecycle => lifecycle == "tool_execution",
+    };
+    let stay = report.unfinished.iter().filter(|it| cancelled && stays(&it.lifecycle, &it.state)).count();
+    report.unfinished_instances == stay as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use runstate::trace::{Event, check};
+
+    use super::{RULES, is_complete};
+
+    /// Is a trace complete in which one instance took these states?
+    fn complete(lifecycle: &str, steps: &[(&str, &str)], cancelled: bool) -> bool {
+        let mut from = "null".to_owned();
+        let mut lines = Vec::new();
+        for (seq, (event, to)) in (1..).zip(steps) {
+            lines.push(format!(
+                r#"{{"seq":{seq},"at_ms":0,"run":"r1","lifecycle":"{lifecycle}","instance":"i","event":"{event}","from":{from},"to":"{to}"}}"#
+            ));
+            from = format!("\"{to}\"");
+        }
+        let events: Vec<Event<'_>> = lines.iter().map(|line| Event::from_json(line).unwrap()).collect();
+        let report = check(&events, &RULES);
+        assert_eq!(report.violation, None);
+        is_complete(&report, cancelled)
+    }
+
+    #[test]
+    fn a_cancelled_run_leaves_new_calls_and_executions_and_nothing_else() {
+        let new: &[(&str, &str)] = &[("create", "New")];
+        let executes = [("create", "BeforeToolExecute"), ("allow", "ExecuteTool")];
+        let running = [("create", "New"), ("start", "Running")];
+        assert!(complete("tool_call", new, true) && !complete("tool_call", new, false));
+        assert!(complete("tool_execution", &executes, true) && !complete("tool_execution", &executes, false));
+        assert!(!complete("tool_call", &running, true));
+        assert!(!complete("run", &[("create", "Running")], true));
     }
 }
