@@ -346,6 +346,8 @@ fn a_lease_without_an_end_is_not_waited_for() {
     for args in [&["resume", "files-1"] as &[&str], &["resume", "files-1", "--detach"]] {
         let said = attacked.say(args, 2);
         assert!(said.stderr.contains("is in the hands of mallory for"), "{}", said.shown());
+        let what_to_do = "one that was killed keeps it for that time, and in SQLite and files until the machine starts again";
+        assert!(said.stderr.contains(what_to_do), "{}", said.shown());
     }
 }
 

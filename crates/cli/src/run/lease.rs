@@ -36,8 +36,8 @@ fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
     };
     Failure::new(format!("the run {run:?} is in the hands of {holder} {time}: a lease of that length is not waited for"))
         .with_help(
-            "end that process, and it gives the run back; where no process has it, another program has changed the store: restore the store \
-             from a backup",
+            "end that process, and it gives the run back; one that was killed keeps it for that time, and in SQLite and files \
+             until the machine starts again at most; a time that no --lease asked for is another program's: restore the store from a backup",
         )
 }
 
