@@ -26,7 +26,7 @@ pub trait Clock: Send + Sync {
         Duration::from_secs(1)
     }
 
-    /// Milliseconds of a clock that is never set, the hours in which the machine slept included: what lasts is measured by it. It
+    /// Milliseconds of a clock that is never set, the hours in which the machine slept included. Stores measure leases by it. It
     /// begins with [`boot`](Self::boot). Default: [`now_ms`](Self::now_ms), for a clock that is never set itself.
     fn ticks_ms(&self) -> u64 {
         self.now_ms()

@@ -150,7 +150,7 @@ impl Governor {
         self.ended(&mut open, run, reason, self.now()).await.map(|run| run.status())
     }
 
-    /// A person gives up a run whose RUN_STATE.json cannot be read, so that there is no such run any more. The file is set aside, and
+    /// Gives up a run with a RUN_STATE.json that cannot be read: there is no such run any more. The file is set aside, and
     /// FINAL_REPORT.md says that and why, unless there is one. Nothing else is looked at, and nothing is rolled back. Returns why it
     /// could not be read, and where it is kept: under its own name again, it is the state of the run.
     ///

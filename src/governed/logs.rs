@@ -72,7 +72,7 @@ impl<'a> Lines<'a> {
         Ok(Lines { disk, path, file, length })
     }
 
-    /// The same to be appended to; what is no file or is too large is set aside.
+    /// Opens a file to append to. Anything but a file, and a file that is too large, is set aside first.
     fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<PathBuf>)> {
         match Lines::open(disk, path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {

@@ -74,7 +74,7 @@ impl<M: Persist<Record = RunRecord, Status = GovernedRunStatus>> Run for M {}
 impl<'a> Place<'a> {
     /// Takes the first free id from `id` on, by making its folder: no two processes make the same (B11).
     ///
-    /// Its lock is held from then on: a folder without a state whose lock is free is of a run that never begins.
+    /// Its lock is held from then on: a folder with a free lock and no state is of a run that never begins.
     pub(super) fn claim(self, mut id: RunId) -> Result<(RunId, Lock)> {
         self.make()?;
         // Before there is a run, so that a ledger under other keys leaves none behind.

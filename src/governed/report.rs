@@ -22,7 +22,7 @@ pub(super) fn text<N: Borrow<Notes>>(document: &Document<GovernedRunStatus, N>) 
     text
 }
 
-/// The report of a run whose state could not be read, so that a person gave it up.
+/// The report of a run that a person gave up because its state could not be read.
 pub(super) fn of_abandoned(
     run: &RunId,
     fault: &GovernedError,

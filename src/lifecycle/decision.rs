@@ -56,7 +56,7 @@ pub struct Suspension {
     /// own, unless it is a [date](Self::is_date).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at_ms: Option<u64>,
-    /// Is the time at which it lapses a date, whatever the time until then? A store then goes by the time of day of its machine.
+    /// Does the call lapse at a date, by the time of day of the store? If not, it is open for a duration from its commit on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_date: bool,
     /// Must the actor of a decision be another than those of the earlier decisions on the call?

@@ -201,7 +201,7 @@ async fn judged(
     Ok(Reply::Stale)
 }
 
-/// Is it too late to decide on a question of that run? Of one that waits no more it is not: what became of it is told.
+/// Is it too late to decide on a question of that run? False for a question that is closed: its outcome is reported instead.
 async fn is_lapsed(store: &dyn RunStore, run: &str, suspension: &Suspension) -> Result<bool, StoreError> {
     if suspension.expires_at_ms.is_none() {
         return Ok(false);

@@ -39,7 +39,7 @@ impl Term {
         self.length / 3
     }
 
-    /// What is left of it, by timers or by the ticks of that clock: where they differ the machine slept, and less is what both grant.
+    /// The time that is left of it: the lesser one by timers and by the ticks of that clock. They differ after the machine has slept.
     fn left(&self, clock: &dyn Clock) -> Duration {
         let passed = Duration::from_millis(clock.ticks_ms().saturating_sub(self.began_ms));
         let by_clock = self.length.saturating_sub(passed);

@@ -11,8 +11,8 @@ use super::query::{About, Approval, ApprovalQuery, Damage, Timer};
 use crate::agent::RUNTIME;
 use crate::decision::{Decision, DecisionAction};
 
-/// Gives up a call whose suspension has lapsed, unless somebody decided before: a decision like any other, which whoever drives the run
-/// takes. It is of the time `now_ms`, or of the time at which the question expires where that clock is behind the one of the run.
+/// Gives up a call whose suspension has lapsed, unless it was decided before. It posts a decision like any other, and the driver of the run
+/// takes it. It is of the time `now_ms`, or of the time at which the question expires where that clock is behind the one of the run.
 ///
 /// # Errors
 /// [`StoreError::NoRun`] when the run was removed since; and those of the store.

@@ -1,4 +1,4 @@
-//! Who has a run in hand, and how long.
+//! Leases: their holder and their duration.
 
 use std::time::Duration;
 

@@ -71,7 +71,7 @@ pub struct NewRun {
     pub spec: Value,
     /// When it was created.
     pub at_ms: u64,
-    /// It is not claimed for so long, but by name: who creates it means to drive it.
+    /// For this time only a claim by name takes the run. It is for the process that creates the run and drives it.
     pub put_off: Option<Duration>,
 }
 
@@ -177,7 +177,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     ///
     /// A run that is named is claimed whatever its status, unless somebody holds it. Without a name a run can go on when
     ///
-    /// - nobody holds it, or its lease is over,
+    /// - it has no lease, or its lease is over,
     /// - it is not put off ([`Release::put_off`]) any more,
     /// - and it is `Running` (it has not begun, or was interrupted), or `Waiting` with a decision that was not taken, or
     ///   not `Done` and somebody wants it cancelled.
@@ -188,7 +188,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// For a run that is named: [`StoreError::NoRun`], and [`StoreError::Held`].
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
 
-    /// Keeps a lease for that term, from now on. One that is over, but that nobody took since, is kept as well.
+    /// Renews a lease for that term, from now on. A lease that is over is renewed too, unless the run was claimed since.
     ///
     /// # Errors
     /// [`StoreError::Fenced`] when somebody took the run, and [`StoreError::NoRun`].
@@ -292,7 +292,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// Those of the store.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError>;
 
-    /// Suspensions that have lapsed and that nobody decided, the oldest first, at most `limit`.
+    /// Suspensions that have lapsed without a decision, the oldest first, at most `limit`.
     ///
     /// # Errors
     /// Those of the store.
@@ -318,6 +318,6 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// was there.
     ///
     /// # Errors
-    /// [`StoreError::Held`] when somebody holds it.
+    /// [`StoreError::Held`] while a lease on it lasts.
     async fn remove(&self, run: &str) -> Result<bool, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Moments as stores keep them, and what is left until then.
+//! Moments as stores keep them, and the time until then.
 
 use std::fmt;
 use std::ops::Deref;

@@ -105,7 +105,7 @@ pub struct Report {
     pub violations: u64,
     /// Where time ran backwards, if it did: between two events of one run, in the order of the trace.
     pub backwards: Option<Backwards>,
-    /// How many instances were cut off: what they are part of was begun anew ([`Rulebook::restarting`](super::Rulebook::restarting)).
+    /// The number of instances that were cut off: their activation was begun anew ([`Rulebook::restarting`](super::Rulebook::restarting)).
     #[serde(skip_serializing_if = "is_zero")]
     pub cut_off: u64,
     /// How many others have not ended.

@@ -28,7 +28,7 @@ pub struct Rulebook {
     pub(super) restarts: Option<Restarts>,
 }
 
-/// A lifecycle whose instances follow one another in a run, and those that are parts of them.
+/// A lifecycle with instances that follow one another in a run, and the lifecycles of their parts.
 #[derive(Debug, Clone)]
 pub(super) struct Restarts {
     pub(super) of: Box<str>,
@@ -80,9 +80,9 @@ impl Rulebook {
         self
     }
 
-    /// The same where the instances of a lifecycle follow one another in a run: a new one shows that the process with the one before it was
-    /// killed, if that had not ended. What had not ended by then, of it and of these parts of it, and has no later event, is
-    /// [cut off](super::Report::cut_off) and does not count as unfinished.
+    /// Declares that the instances of a lifecycle follow one another in a run, and names the lifecycles of their parts. A new instance
+    /// shows that the process of an unfinished one was killed. That one and its unfinished parts are
+    /// [cut off](super::Report::cut_off), if they have no later event, and do not count as unfinished.
     ///
     /// ```
     /// # #[cfg(feature = "lifecycles")] {

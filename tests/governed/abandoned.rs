@@ -1,4 +1,4 @@
-//! Runs whose state cannot be read, and that a person gives up.
+//! Runs with a state that cannot be read, and that a person gives up.
 
 use runstate::files::{Disk, replace};
 use runstate::governed::{GovernedError, Waits};

@@ -1,4 +1,4 @@
-//! Two machines whose clocks are an hour apart, and a machine whose clock is set while its worker is at work.
+//! Two machines with clocks an hour apart, and a clock that is set while a worker is at work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

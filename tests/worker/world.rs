@@ -200,7 +200,7 @@ impl World {
         World::by(machine.clone(), Arc::new(MemoryStore::with_clock(machine)))
     }
 
-    /// On a store whose clock began just now.
+    /// A world on that store, with a clock that began just now.
     pub fn on(store: Arc<dyn RunStore>) -> Self {
         World::by(Sleeper::new(), store)
     }

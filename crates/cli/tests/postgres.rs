@@ -107,7 +107,7 @@ fn a_store_that_cannot_be_opened_is_told_with_its_place() {
     assert_shown("postgres_errors", &shown);
 }
 
-/// Takes what comes at that port to another one, for as long as the test runs.
+/// Forwards that port to another one, for as long as the test runs.
 fn forward(listener: TcpListener, port: u16) {
     std::thread::spawn(move || {
         for from in listener.incoming() {

@@ -34,7 +34,7 @@
 //! tables are made by whoever connects first. `fsync` must be on; `synchronous_commit` is turned on for each session, unless the
 //! server waits for more than that. A connection of its own listens for news.
 //!
-//! A standby that takes over has what was acknowledged only if the server waits for it: set `synchronous_standby_names`. With asynchronous
+//! A standby that takes over has all acknowledged commits only if the server waits for it: set `synchronous_standby_names`. With asynchronous
 //! replication the last commits and decisions are lost with the server that had them, though each was acknowledged.
 //!
 //! Connect past poolers that take a connection away between transactions: neither what a session is set to nor what it listens for
@@ -44,8 +44,8 @@
 //! before: those that are still connected may be refused, and while the tables are written anew nobody renews a lease.
 //!
 //! # Time
-//! Leases, put-offs and the time for which questions are open are told by the server's clock, by which a question is open for as long as its
-//! client asked for, whatever that client's clock says. Where the server is promoted from a standby, keep the clocks of the two together.
+//! Leases, put-offs and the time for which questions are open are told by the server's clock: a question is open for as long as its
+//! client asked for, also where that client's clock is wrong. Where the server is promoted from a standby, keep the clocks of the two together.
 //!
 //! # What a commit costs
 //! One statement, one round trip, one sync of the server's log.

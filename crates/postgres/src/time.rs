@@ -45,7 +45,7 @@ impl fmt::Debug for Ticking {
     }
 }
 
-/// A duration as a parameter: what lasts for ever is less than nothing.
+/// A duration as a parameter. `Duration::MAX` is a negative one.
 pub(crate) fn span(time: Duration) -> i64 {
     if time == Duration::MAX { -1 } else { int(moment(0, time)) }
 }

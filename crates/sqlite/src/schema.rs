@@ -133,7 +133,7 @@ fn is_of_columns(sql: &str) -> bool {
     sql.starts_with("create index ") && columns.is_some_and(|columns| columns.split(',').all(is_column))
 }
 
-/// The parts of a schema, by kind and name, each without what makes no difference.
+/// The parts of a schema, by kind and name, each without comments and spaces.
 fn parts(conn: &Connection) -> Outcome<BTreeMap<(String, String), String>> {
     let mut parts = conn.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let parts = parts.query_map([], |row| {

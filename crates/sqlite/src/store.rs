@@ -31,7 +31,7 @@ use crate::{connect, read, schema, time, write};
 /// A row that cannot be read hides no other: lists leave it out, and [`RunStore::damaged`] says what is wrong with it: of runs whose status is
 /// none at once, of other rows once a list of this handle has met them. A value has at most 64 MiB.
 ///
-/// Leases and lapses are told by a clock of the machine that no one sets (Linux; elsewhere by the time of day), so that all processes agree. It
+/// Leases and lapses are told by a clock of the machine that cannot be set (Linux; elsewhere by the time of day), so that all processes agree. It
 /// begins with each boot: leases of an earlier one are over. So a file is for one machine: a boot that had the file before another one is
 /// refused.
 ///

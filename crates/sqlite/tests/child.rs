@@ -73,7 +73,7 @@ pub(crate) fn open(path: &Path) -> Arc<dyn RunStore> {
     Arc::new(SqliteStore::open_with(path, patient()).unwrap())
 }
 
-/// Of many who write one may have to wait for long, on a slow disk.
+/// One of many writers may have to wait for long, on a slow disk.
 pub(crate) fn patient() -> Options {
     Options::default().busy_timeout(Duration::from_secs(60))
 }

@@ -93,7 +93,7 @@ impl fmt::Display for HaltReason {
     }
 }
 
-/// What led to ROLLED_BACK. The state that was left tells it; a caller can only say that it was a person.
+/// The cause of ROLLED_BACK. It follows from the state that was left; a caller can only name a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RollBackCause {

@@ -12,7 +12,7 @@ use crate::decision::Suspension;
 /// What lists need to know of a run: a small part of its state.
 #[derive(Debug)]
 pub(super) struct Listed {
-    /// Without what depends on the time.
+    /// Without its lease and its time to wait.
     pub(super) info: RunInfo,
     hold: Hold,
     has_mail: bool,

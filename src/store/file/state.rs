@@ -156,7 +156,7 @@ impl State {
         Ok(if_there(&place.state(), |path| disk.open(path, Open::Read))?.is_some())
     }
 
-    /// What was written in that place, as of that boot.
+    /// Reads the state of that place, as of that boot.
     pub(super) fn of(json: &[u8], place: &Place, boot: &str) -> Result<State, StoreError> {
         let path = place.state();
         let read: Result<State, _> = crate::json::from_slice(json);
@@ -183,7 +183,7 @@ impl State {
         read.map(|state| state.entering(boot))
     }
 
-    /// A lease of another boot is over, its process with it, and so is the time for which the run was put off. What lapses does so by
+    /// A lease of another boot is over, its process with it, and so is the time for which the run was put off. Questions lapse by
     /// the time of day then.
     fn entering(mut self, boot: &str) -> State {
         if self.boot != boot {
@@ -216,7 +216,7 @@ impl State {
         Err(damaged(path, format_args!("it is that of the run {:?}, in the folder of {run:?}", self.id)))
     }
 
-    /// What lists say of it, without what depends on the time.
+    /// The entry of the run in lists, without its lease and its time to wait.
     pub(super) fn info_at_rest(&self) -> RunInfo {
         let mut info = RunInfo::new(&*self.id, &*self.title, self.created_at_ms);
         (info.status, info.version) = (self.status, self.version);
@@ -233,7 +233,7 @@ impl State {
         Mail::new(self.posted.clone(), self.cancel.clone())
     }
 
-    /// What depends on the time.
+    /// The lease and the time to wait.
     pub(super) fn hold(&self) -> Hold {
         Hold { holder: self.holder.clone(), not_before: self.not_before_ms }
     }
@@ -315,7 +315,7 @@ impl State {
     }
 }
 
-/// What of a run depends on the time.
+/// The lease of a run, and the time until which it waits.
 #[derive(Debug)]
 pub(super) struct Hold {
     holder: Option<HolderEntry>,

@@ -17,7 +17,7 @@ use crate::run::RunStatus;
 
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// Without what depends on the time.
+    /// Without its lease and its time to wait.
     pub(super) info: RunInfo,
     /// The name of its holder, and when the lease is over.
     holder: Option<(String, u64)>,
@@ -29,7 +29,7 @@ pub(super) struct Kept {
     /// The steps of the run at its last claim.
     pub(super) claimed_steps: u32,
     pub(super) run: Option<(String, String)>,
-    /// Each with the moment at which what it waits for lapses, unless that is a date.
+    /// Each with the moment at which its question lapses, unless that is a date.
     calls: HashMap<String, (CallRow, Option<u64>)>,
     pub(super) messages: BTreeMap<u64, String>,
     pub(super) values: BTreeMap<(Scope, String), String>,
@@ -76,7 +76,7 @@ impl Kept {
         self.decisions.iter().any(|kept| !kept.is_taken)
     }
 
-    /// What lists say of it.
+    /// The entry of the run in lists.
     pub(super) fn info(&self, now: Now) -> RunInfo {
         let mut info = self.info.clone();
         let holder = self.holder.as_ref();

@@ -117,7 +117,7 @@ pub(super) fn text(approval: &Approval, out: &mut Output) {
     }
 }
 
-/// What is said of a question that no decision comes in time for.
+/// The text for a question that has lapsed.
 const LAPSED: &str = "its time is over: a worker gives the call up, and so does `runstate expire`";
 
 /// As much of a digest as a person looks at.

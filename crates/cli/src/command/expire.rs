@@ -23,7 +23,7 @@ Exit codes:
   1  a run or the store keeps its calls: why is told on standard error
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
-    /// One JSON object: given_up, how many calls; and damaged: what cannot be read
+    /// One JSON object: given_up, the number of calls; and damaged, the runs that cannot be read
     #[arg(long)]
     json: bool,
     #[command(flatten)]

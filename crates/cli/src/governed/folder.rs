@@ -18,7 +18,7 @@ const MOST_NAMES: usize = 200_000;
 /// The most bytes of its files.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// The longest path of a folder whose content is listed: with the longest name behind it, it is one that the system takes.
+/// The longest path of a folder that is listed. The system still takes it with the longest name behind it.
 const LONGEST_PATH: usize = 3_800;
 
 /// The kind of a name in a folder.
@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Link,
     /// A pipe, a socket or a device.
     Special,
-    /// A folder or a file that is mounted: it is no part of the folder around it, and hides what is there.
+    /// A folder or a file that is mounted. It is no part of the folder around it, and hides the entry below it.
     Mounted,
     /// A folder with so long a path that its content is not listed. A rollback takes it away as a whole.
     Deep,
@@ -89,7 +89,7 @@ impl Size {
         self.names > MOST_NAMES || self.bytes > MOST_BYTES
     }
 
-    /// Fails where it is too large, whatever came of the look.
+    /// Fails where the folder is too large, also after a look that failed.
     fn check(&self, root: &Path) -> Result<(), Failure> {
         if self.is_too_large() {
             let why = format!("{} has more than {MOST_NAMES} names or {MOST_BYTES} bytes", root.display());
@@ -450,7 +450,7 @@ pub(super) fn copy(from: &Path, to: &Path, listing: &Listing) -> Result<(), Fail
     Ok(())
 }
 
-/// Opens a file to be read as it was found: what took its place meanwhile is neither followed nor waited for, and of a file that grows no more is read.
+/// Opens a file to be read as it was found. A link or a pipe that took its place is refused, and growth is not read.
 pub(super) fn opened(path: &Path, length: u64) -> io::Result<impl Read> {
     let mut options = fs::OpenOptions::new();
     crate::input::opened(options.read(true), path, crate::input::Links::Refused).map(|file| file.take(length))

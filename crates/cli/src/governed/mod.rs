@@ -110,7 +110,7 @@ impl Runs {
     /// fills stays, and so does one with anything else in it.
     ///
     /// # Errors
-    /// What cannot be removed.
+    /// A folder or a file that cannot be removed.
     pub(crate) fn remove_unbegun(&self, run: &RunId) -> Result<bool, Failure> {
         const OWN: [&str; 5] = [WORK, "lock", "plan.yaml", "plan.yaml.new", "RUN_STATE.json.new"];
         let place = self.folder_of(run);

@@ -109,8 +109,8 @@ mod linux {
         end(|| last_look(strays))
     }
 
-    /// What a look finds; none only where two looks in a row are empty: a process that begins another program (`exec`) has no environment
-    /// for a moment.
+    /// The processes that a look finds; none where two looks in a row are empty. One look is not enough: during `exec` a process has no
+    /// environment for a moment.
     fn last_look(look: impl Fn() -> Vec<Pid>) -> Option<Vec<Pid>> {
         let found = look();
         if found.is_empty() {

@@ -78,7 +78,7 @@ pub(crate) fn is_one() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == OsStr::new(WORD))
 }
 
-/// The first word of a supervisor: it is one, and what it starts is its to end.
+/// The first word of a supervisor. It announces that this process ends all that it starts.
 const HELLO: &[u8; 8] = b"runstate";
 /// The time that it has for its first word.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -102,7 +102,7 @@ fn pages(
     }
 }
 
-/// Gives up calls of a run that nobody decided in time, before it is driven. Where the store cannot be written that is told.
+/// Gives up the lapsed calls of a run before it is driven. A store that cannot be written is reported on standard error.
 pub(crate) fn give_up_lapsed_of(opened: &Opened, run: &str) {
     match beside(opened.handle(), lapse_run(&*opened.store, run, unix_ms())) {
         // One that cannot be read says so itself.

@@ -12,7 +12,7 @@ const LONGEST_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 /// The most tokens of one repetition, and of all of a scenario.
 const MOST: u32 = 1_000_000;
 
-/// The most bytes of all repetitions of a scenario. A session keeps what came, and so does what is told of it.
+/// The most bytes of all repetitions of a scenario. A session keeps its answer in memory, and so do its events.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Checks all that can be known before a session.

@@ -212,7 +212,7 @@ fn a_decision_without_a_user_asks_for_the_option() {
     }
 }
 
-/// What cannot be seen is escaped in the files that a person reads.
+/// Invisible characters are escaped in the files that a person reads.
 #[test]
 fn what_cannot_be_seen_is_escaped_in_reports_and_records() {
     let session = Session::new();

@@ -427,7 +427,7 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     }
 }
 
-/// A run whose state is lost holds its folder until a person gives it up.
+/// A run without a state holds its folder until a person gives it up.
 #[test]
 fn a_run_with_an_unreadable_state_is_ended_by_a_command() {
     for spoil in ["echo { > S", "rm S; mkdir S", "rm S; mkfifo S", ": > S"] {

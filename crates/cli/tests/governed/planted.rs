@@ -93,7 +93,7 @@ fn files_that_a_tool_closed_are_opened_again() {
     }
 }
 
-/// What is no file in the place of the log is set aside while the run is in hand.
+/// A folder or a pipe in the place of the log is set aside while the run is driven.
 #[test]
 fn a_log_that_is_no_file_is_set_aside_in_hand() {
     for spoil in ["mkfifo ../RUN_LOG.jsonl", "mkdir ../RUN_LOG.jsonl"] {

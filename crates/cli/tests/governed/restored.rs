@@ -301,7 +301,7 @@ fn folders_of_any_depth_are_rolled_back() {
     assert!(longest < 1_000, "{longest}: {report}");
 }
 
-/// An incomplete rollback is told in a field of its own, with what is left to do.
+/// An incomplete rollback has a field of its own, with the next step.
 #[test]
 fn an_incomplete_rollback_says_what_is_left_to_do() {
     let session = Session::new();

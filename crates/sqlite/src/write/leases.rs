@@ -38,7 +38,7 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
     Ok(Some(Lease::new(run, number(fence))))
 }
 
-/// Is it there, and in nobody's hands?
+/// Is the run there, and without a lease?
 pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
     let mut held = conn.prepare_cached("SELECT holder, held_until_ms FROM runs WHERE id = ?1")?;
     let held = held

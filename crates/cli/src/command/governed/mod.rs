@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     }
 }
 
-/// The result for one run of many: its failure is told, and does not hide what the others have.
+/// The result for one run of many. A failure is printed, and the other runs are shown all the same.
 fn of_many<T>(run: &RunId, result: Result<T, Failure>, is_bad: &mut bool) -> Option<T> {
     result
         .inspect_err(|failure| {
@@ -98,7 +98,7 @@ fn rollback(status: &RunStatus) -> Option<&'static str> {
     })
 }
 
-/// The line that says what is to be done for a run whose rollback is not complete.
+/// The line with the next step for a run with an incomplete rollback.
 fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
     let is_incomplete = matches!(status.rollback, Some(Rollback::Incomplete { .. }));
     let snapshot = runs.folder_of(&status.run).join("snapshot");
