@@ -210,25 +210,47 @@ fn boot_ms() -> u64 {
 /// assert_eq!(other.now_ms(), 5_000);
 /// clock.set(4_000);
 /// assert_eq!(other.now_ms(), 4_000, "back, too");
+///
+/// // The same time of day on a machine that booted two seconds ago.
+/// let machine = other.booted("b1", 2_000);
+/// assert_eq!((machine.now_ms(), machine.ticks_ms(), machine.boot()), (4_000, 2_000, "b1"));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct SetClock(Arc<AtomicU64>);
+pub struct SetClock {
+    now_ms: Arc<AtomicU64>,
+    boot: Option<(Arc<str>, u64)>,
+}
 
 impl SetClock {
     /// It is `now_ms`.
     pub fn at(now_ms: u64) -> Self {
-        SetClock(Arc::new(AtomicU64::new(now_ms)))
+        SetClock { now_ms: Arc::new(AtomicU64::new(now_ms)), boot: None }
+    }
+
+    /// Sets the name of the machine's boot, and the [ticks](Clock::ticks_ms) since then. They stand still, and [`set`](Self::set)
+    /// changes the time of day alone. Default: no boot, and the ticks are the time of day.
+    #[must_use]
+    pub fn booted(self, boot: &str, ticks_ms: u64) -> Self {
+        SetClock { boot: Some((boot.into(), ticks_ms)), ..self }
     }
 
     /// It is `now_ms` from now on.
     pub fn set(&self, now_ms: u64) {
-        self.0.store(now_ms, Ordering::SeqCst);
+        self.now_ms.store(now_ms, Ordering::SeqCst);
     }
 }
 
 impl Clock for SetClock {
     fn now_ms(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
+        self.now_ms.load(Ordering::SeqCst)
+    }
+
+    fn ticks_ms(&self) -> u64 {
+        self.boot.as_ref().map_or_else(|| self.now_ms(), |(_, ticks_ms)| *ticks_ms)
+    }
+
+    fn boot(&self) -> &str {
+        self.boot.as_ref().map_or("", |(boot, _)| boot)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::clock::Clock;
+use runstate::clock::SetClock;
 use runstate::store::{
     About, ApprovalQuery, Claim, NewRun, Release, RunInfo, RunStore, StoreError, lapse_due,
 };
@@ -12,32 +12,18 @@ use runstate_sqlite::{Options, SqliteStore};
 
 use crate::drive::{Plot, commits, create};
 
-/// The clock of a machine: its boot, how long that was ago, and the time of day.
-#[derive(Clone, Copy)]
-struct Machine(&'static str, u64, u64);
-
-impl Clock for Machine {
-    fn now_ms(&self) -> u64 {
-        self.2
-    }
-
-    fn ticks_ms(&self) -> u64 {
-        self.1
-    }
-
-    fn boot(&self) -> &str {
-        self.0
-    }
+fn machine(boot: &str, ticks: u64, date: u64) -> SetClock {
+    SetClock::at(date).booted(boot, ticks)
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn try_open(path: &Path, machine: Machine) -> Result<Arc<dyn RunStore>, StoreError> {
-    Ok(Arc::new(SqliteStore::open_by(path, Options::default(), machine)?))
+fn try_open(path: &Path, machine: &SetClock) -> Result<Arc<dyn RunStore>, StoreError> {
+    Ok(Arc::new(SqliteStore::open_by(path, Options::default(), machine.clone())?))
 }
 
-fn open(path: &Path, boot: &'static str, ticks: u64, date: u64) -> Arc<dyn RunStore> {
-    try_open(path, Machine(boot, ticks, date)).unwrap()
+fn open(path: &Path, boot: &str, ticks: u64, date: u64) -> Arc<dyn RunStore> {
+    try_open(path, &machine(boot, ticks, date)).unwrap()
 }
 
 async fn info(store: &Arc<dyn RunStore>, run: &str) -> RunInfo {
@@ -153,19 +139,19 @@ async fn what_only_reads_enters_no_boot() {
 async fn a_file_that_another_machine_had_since_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
-    let [one, other] = ["b1", "b2"].map(|boot| Machine(boot, 0, 0));
-    let first = try_open(&path, one).unwrap();
+    let [one, other] = ["b1", "b2"].map(|boot| machine(boot, 0, 0));
+    let first = try_open(&path, &one).unwrap();
     create(&first, "r1").await;
-    create(&try_open(&path, other).unwrap(), "r2").await;
+    create(&try_open(&path, &other).unwrap(), "r2").await;
     let told = |error: StoreError| {
         let told = error.to_string();
         assert!(told.contains("runs.db was used under another boot id"), "{told}");
         assert!(told.contains("or keep the runs in PostgreSQL"), "{told}");
     };
-    told(try_open(&path, one).unwrap_err());
+    told(try_open(&path, &one).unwrap_err());
     // A handle that was open all along claims nothing any more, and renews nothing.
     told(first.claim(&Claim::any("me", MINUTE)).await.unwrap_err());
     told(first.create(&NewRun::new("r3", serde_json::Value::Null, 0)).await.unwrap_err());
-    create(&try_open(&path, Machine("b3", 0, 0)).unwrap(), "r3").await;
-    told(try_open(&path, other).unwrap_err());
+    create(&try_open(&path, &machine("b3", 0, 0)).unwrap(), "r3").await;
+    told(try_open(&path, &other).unwrap_err());
 }

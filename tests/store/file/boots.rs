@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::clock::Clock;
+use runstate::clock::SetClock;
 use runstate::files::SimDisk;
 use runstate::store::{
     About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
@@ -14,25 +14,11 @@ use super::others::parked;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The clock of a machine: its boot, how long that was ago, and the time of day.
-#[derive(Clone, Copy)]
-struct Machine(&'static str, u64, u64);
-
-impl Clock for Machine {
-    fn now_ms(&self) -> u64 {
-        self.2
-    }
-
-    fn ticks_ms(&self) -> u64 {
-        self.1
-    }
-
-    fn boot(&self) -> &str {
-        self.0
-    }
+fn machine(boot: &str, ticks: u64, date: u64) -> SetClock {
+    SetClock::at(date).booted(boot, ticks)
 }
 
-fn open(disk: &SimDisk, machine: Machine) -> FileStore {
+fn open(disk: &SimDisk, machine: SetClock) -> FileStore {
     FileStore::on(Arc::new(disk.clone()), "/store").unwrap().with_clock(machine)
 }
 
@@ -43,7 +29,7 @@ async fn create(store: &FileStore, run: &str) {
 #[tokio::test]
 async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_so() {
     let disk = SimDisk::new();
-    let store = open(&disk, Machine("b1", 900_000, 0));
+    let store = open(&disk, machine("b1", 900_000, 0));
     for run in ["held", "off", "aside"] {
         create(&store, run).await;
     }
@@ -55,14 +41,14 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
     }
     // Set ahead or back, the clock of the machine changes nothing.
     for date in [0, 9_000_000] {
-        let store = open(&disk, Machine("b1", 959_999, date));
+        let store = open(&disk, machine("b1", 959_999, date));
         let held = store.claim(&Claim::of("held", "you", MINUTE)).await.unwrap_err();
         assert!(matches!(held, StoreError::Held { left, .. } if left.as_millis() == 1), "{held:?}");
     }
 
     // The clock begins anew, long before the moments that are stored. Reading shows it, and changes nothing.
     let before = disk.files();
-    let store = open(&disk, Machine("b2", 1_000, 0));
+    let store = open(&disk, machine("b2", 1_000, 0));
     let runs = store.runs(&RunQuery::all(9)).await.unwrap();
     let of = |run: &str| runs.iter().find(|info| info.id == run).unwrap();
     assert_eq!((of("held").holder.as_ref().unwrap().left, of("off").put_off), (Duration::ZERO, None));
@@ -75,7 +61,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
     claimed.sort();
     assert_eq!(claimed, ["held", "off"]);
     let held =
-        open(&disk, Machine("b2", 2_000, 0)).claim(&Claim::of("held", "it", MINUTE)).await.unwrap_err();
+        open(&disk, machine("b2", 2_000, 0)).claim(&Claim::of("held", "it", MINUTE)).await.unwrap_err();
     assert!(matches!(held, StoreError::Held { .. }), "{held:?}");
 }
 
@@ -83,7 +69,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
 async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
     let disk = SimDisk::new();
     // The clock of the driver is an hour ahead; it asks for 70 ms.
-    let store = open(&disk, Machine("b1", 5_000, 0));
+    let store = open(&disk, machine("b1", 5_000, 0));
     create(&store, "r1").await;
     let lease = store.claim(&Claim::of("r1", "me", MINUTE)).await.unwrap().unwrap();
     for mut commit in parked("r1").await {
@@ -93,24 +79,24 @@ async fn a_question_is_open_for_its_time_and_behind_a_boot_until_its_date() {
         }
         store.commit(&lease, &commit).await.unwrap();
     }
-    let left = async |machine: Machine| {
+    let left = async |machine: SetClock| {
         let open = open(&disk, machine).approvals(&ApprovalQuery::new(About::All, 1)).await.unwrap();
         open[0].left.unwrap().as_millis()
     };
-    assert_eq!(left(Machine("b1", 5_000, 0)).await, 70);
-    assert_eq!(left(Machine("b1", 5_069, 9_000_000)).await, 1);
-    assert_eq!(left(Machine("b1", 5_070, 0)).await, 0);
-    assert_eq!(left(Machine("b2", 0, 3_600_060)).await, 10);
-    assert_eq!(open(&disk, Machine("b2", 0, 3_600_070)).due(9).await.unwrap().len(), 2);
+    assert_eq!(left(machine("b1", 5_000, 0)).await, 70);
+    assert_eq!(left(machine("b1", 5_069, 9_000_000)).await, 1);
+    assert_eq!(left(machine("b1", 5_070, 0)).await, 0);
+    assert_eq!(left(machine("b2", 0, 3_600_060)).await, 10);
+    assert_eq!(open(&disk, machine("b2", 0, 3_600_070)).due(9).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn a_folder_that_another_machine_had_since_is_refused() {
     let disk = SimDisk::new();
-    let first = open(&disk, Machine("b1", 0, 0));
+    let first = open(&disk, machine("b1", 0, 0));
     create(&first, "r1").await;
-    create(&open(&disk, Machine("b2", 0, 0)), "r2").await;
-    for store in [&first, &open(&disk, Machine("b1", 0, 0))] {
+    create(&open(&disk, machine("b2", 0, 0)), "r2").await;
+    for store in [&first, &open(&disk, machine("b1", 0, 0))] {
         let claimed = store.claim(&Claim::any("me", MINUTE)).await.map(drop);
         for refused in [claimed, store.create(&NewRun::new("r3", json!(0), 0)).await] {
             let told = refused.unwrap_err().to_string();
