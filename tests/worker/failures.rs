@@ -1,5 +1,6 @@
 //! Stores and hosts that fail.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::clock::Clock;
@@ -102,16 +103,22 @@ async fn that_a_store_is_away_is_told_once_and_so_is_that_it_is_back() {
     assert_eq!(world.ledger().all(), told);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_full_disk_ends_no_run() {
+/// Lets a worker end, with the store in that weather from the middle of a call of its run on.
+async fn caught_by(weather: Weather) -> (Arc<Faulty>, World) {
     let store = Faulty::new();
     let world = World::on(store.clone());
     world.create("r", json!([[call("a", "again", json!({ "ms": 1_000 }))]])).await;
     let (worker, host) = (world.worker("w"), world.host.clone());
     let working = tokio::spawn(async move { worker.run_ready(&*host).await });
     tokio::time::sleep(Duration::from_millis(500)).await;
-    store.weather(Weather::Full);
+    store.weather(weather);
     working.await.unwrap().unwrap();
+    (store, world)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_disk_ends_no_run() {
+    let (store, world) = caught_by(Weather::Full).await;
     let info = world.loaded("r").await.info;
     assert_eq!(info.problem.as_deref(), Some("the store failed: no space left"));
     assert_eq!(info.put_off, Some(Duration::from_secs(60)));
@@ -129,14 +136,7 @@ async fn a_full_disk_ends_no_run() {
 /// Its model would be asked again and again, for an answer that cannot be stored.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_too_large_for_its_store_is_set_aside() {
-    let store = Faulty::new();
-    let world = World::on(store.clone());
-    world.create("r", json!([[call("a", "again", json!({ "ms": 1_000 }))]])).await;
-    let (worker, host) = (world.worker("w"), world.host.clone());
-    let working = tokio::spawn(async move { worker.run_ready(&*host).await });
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    store.weather(Weather::Small);
-    working.await.unwrap().unwrap();
+    let (store, world) = caught_by(Weather::Small).await;
     let info = world.loaded("r").await.info;
     assert!(info.is_set_aside(), "{info:?}");
     let problem = info.problem.unwrap();
