@@ -332,4 +332,7 @@ fn the_file_that_is_meant_is_named() {
         let said = session.run(&["diagram", other]);
         assert!(!said.stderr.contains("did you mean"), "{}", said.shown());
     }
+    session.write("suites/one.yaml", "");
+    let said = session.run(&["test", "siutes"]);
+    assert!(said.stderr.contains("did you mean suites?"), "{}", said.shown());
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Subject;
 use crate::failure::Failure;
+use crate::input::unreadable;
 
 /// How deep folders are looked into.
 const DEEPEST: usize = 16;
@@ -15,7 +16,7 @@ const DEEPEST: usize = 16;
 /// # Errors
 /// A path that cannot be read, and a file that is no scenario.
 pub(crate) fn find(path: &Path) -> Result<Vec<Subject>, Failure> {
-    let about = fs::metadata(path).map_err(|error| Failure::io("read", path, &error))?;
+    let about = fs::metadata(path).map_err(|error| unreadable(&path.to_string_lossy(), &error))?;
     if !about.is_dir() {
         return Subject::of(path).map(|subject| vec![subject]).ok_or_else(|| {
             Failure::new(format!("{} is no scenario: expected .yaml, .yml or .json", path.display()))
