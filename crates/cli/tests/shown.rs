@@ -113,6 +113,22 @@ fn a_store_that_is_damaged_is_not_a_run_that_is_not_there() {
 }
 
 #[test]
+fn commands_that_read_leave_an_empty_file_as_it_is() {
+    let session = Session::new();
+    session.write("empty.db", "");
+    for args in [&["runs"] as &[&str], &["approvals"], &["expire"], &["show", "pay-1"]] {
+        let said = session.run(&[args, &["--store", "sqlite:empty.db"]].concat());
+        assert_eq!(said.code, Some(2), "{}", said.shown());
+        assert!(
+            said.stderr.contains("there is no store sqlite:empty.db: the file is empty"),
+            "{}",
+            said.shown()
+        );
+        assert_eq!(session.read("empty.db"), "", "{args:?}");
+    }
+}
+
+#[test]
 fn of_a_run_that_is_not_there_nothing_waits_and_that_is_said() {
     let session = parked();
     let refused = say(&session, &["approvals", "--run", "nope"], 2);

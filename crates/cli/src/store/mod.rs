@@ -95,10 +95,13 @@ impl StoreArgs {
     /// A URL that is none.
     pub(crate) fn missing(&self) -> Result<Option<Failure>, Failure> {
         let url = self.url()?;
-        if url.path().is_none_or(Path::exists) {
-            return Ok(None);
-        }
-        let failure = Failure::new(format!("there is no store {url}"));
+        // An empty file has no run: SQLite would make it a database, and a command that reads changes nothing.
+        let why = match url.path().map(Path::metadata) {
+            Some(Err(_)) => "",
+            Some(Ok(about)) if about.is_file() && about.len() == 0 => ": the file is empty",
+            _ => return Ok(None),
+        };
+        let failure = Failure::new(format!("there is no store {url}{why}"));
         Ok(Some(failure.with_help("`runstate run` makes one; --store and --state-dir name another")))
     }
 
