@@ -153,7 +153,7 @@ impl Report {
         text.push_str(&format!(", {}", count(self.instances, "instance")));
         match self.cut_off {
             0 => text.push('\n'),
-            cut_off => text.push_str(&format!(" ({cut_off} cut off by the end of a process)\n")),
+            cut_off => text.push_str(&format!(" ({cut_off} cut off by the next activation)\n")),
         }
         if let Some(violation) = &self.violation {
             text.push_str(&format!("{violation}\n"));

@@ -81,8 +81,12 @@ impl Rulebook {
     }
 
     /// Declares that the instances of a lifecycle follow one another in a run, and names the lifecycles of their parts. A new instance
-    /// shows that the process of an unfinished one was killed. That one and its unfinished parts are
-    /// [cut off](super::Report::cut_off), if they have no later event, and do not count as unfinished.
+    /// shows that the one before it is over: it ended, or its process was killed. That one and its parts are
+    /// [cut off](super::Report::cut_off), if they have not ended and have no later event, and do not count as unfinished.
+    ///
+    /// An instance that ended in order may leave such parts too: where a call of a sequential round suspends, the executions of the
+    /// calls after it do not begin, and the next activation makes new ones. So a part that a driver loses by mistake is not found
+    /// once another activation follows.
     ///
     /// ```
     /// # #[cfg(feature = "lifecycles")] {

@@ -165,7 +165,7 @@ impl Laws {
                 book = book.with(Rules::of_graph(graph).documented(&drawn.graph()?, drawn.file()));
             }
         }
-        // An activation that another one follows was cut off by the end of its process, with the passes and executions in it.
+        // An activation that another one follows is over, and so are the passes and executions in it, ended or not.
         let book = book.restarting("run_flow", ["resume_tool_call", "tool_execution"]);
         Ok(Laws { book, only: None, diagrams, drawn: false, named: false })
     }
