@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use runstate::run::RunStatus;
-use runstate::trace::{Checker, Report, Rulebook};
+use runstate::trace::{Checker, Report, Rulebook, Unfinished};
 
 use super::Violation;
 use super::run::Seen;
@@ -62,12 +62,10 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
 /// Has each instance ended that ends in such a run? A cancelled run starts no call that is new, and abandons the
 /// executions of its round.
 fn is_complete(report: &Report, cancelled: bool) -> bool {
-    let stays = |lifecycle: &str, state: &str| match lifecycle {
-        "tool_call" => state == "New",
-        lifecycle => lifecycle == "tool_execution",
+    let stays = |it: &Unfinished| {
+        matches!((&*it.lifecycle, &*it.state), ("tool_call", "New") | ("tool_execution", _))
     };
-    let stay = report.unfinished.iter().filter(|it| cancelled && stays(&it.lifecycle, &it.state)).count();
-    report.unfinished_instances == stay as u64
+    report.unfinished_instances == 0 || cancelled && report.unfinished.iter().all(stays)
 }
 
 #[cfg(test)]
