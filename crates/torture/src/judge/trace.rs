@@ -60,10 +60,14 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
 }
 
 /// Has each instance ended that ends in such a run? A cancelled run starts no call that is new, and abandons the
-/// executions of its round.
+/// executions of its round and of its replay, with the pass that waits for it.
 fn is_complete(report: &Report, cancelled: bool) -> bool {
     let stays = |it: &Unfinished| {
-        matches!((&*it.lifecycle, &*it.state), ("tool_call", "New") | ("tool_execution", _))
+        let state = (&*it.lifecycle, &*it.state);
+        matches!(
+            state,
+            ("tool_call", "New") | ("resume_tool_call", "ExecuteReplayedTool") | ("tool_execution", _)
+        )
     };
     report.unfinished_instances == 0 || cancelled && report.unfinished.iter().all(stays)
 }
@@ -91,12 +95,24 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_run_leaves_new_calls_and_executions_and_nothing_else() {
+    fn a_cancelled_run_leaves_new_calls_and_executions() {
         let new: &[(&str, &str)] = &[("create", "New")];
         let executes = [("create", "BeforeToolExecute"), ("allow", "ExecuteTool")];
         let running = [("create", "New"), ("start", "Running")];
         assert!(complete("tool_call", new, true) && !complete("tool_call", new, false));
         assert!(complete("tool_execution", &executes, true) && !complete("tool_execution", &executes, false));
+        let replays = [
+            ("create", "DrainDecisionChannel"),
+            ("match_call", "ResolveDecision"),
+            ("resolve", "PersistResumeDecision"),
+            ("persist", "Replay"),
+            ("approve", "ReplayResume"),
+            ("execute", "ExecuteReplayedTool"),
+        ];
+        assert!(
+            complete("resume_tool_call", &replays, true) && !complete("resume_tool_call", &replays, false)
+        );
+        assert!(!complete("resume_tool_call", &replays[..4], true));
         assert!(!complete("tool_call", &running, true));
         assert!(!complete("run", &[("create", "Running")], true));
     }
