@@ -4,25 +4,28 @@ use std::io::ErrorKind;
 
 use super::super::error::StoreError;
 use super::Inner;
-use super::lock::{PATIENCE, Pauses, lock};
+use super::lock::{Pauses, lock};
 use super::problem::failed;
+use super::work::Wanted;
 use crate::files::replace;
 
-/// The most bytes of the file: some thousand boots.
+/// The most bytes of the file.
 const MOST: u64 = 256 * 1024;
+/// The boots that are kept. A machine that comes back after more of another one is not seen.
+const KEPT: usize = 100;
 
 impl Inner {
     /// Comes before each operation that writes moments of the clock, which begins with a boot. A clock that outlasts boots has none.
     ///
     /// # Errors
     /// Where this boot had the store before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
-    pub(super) fn enter(&self) -> Result<(), StoreError> {
+    pub(super) fn enter(&self, wanted: &Wanted) -> Result<(), StoreError> {
         let boot = self.clock.boot();
         if boot.is_empty() || self.boots()?.lines().next_back() == Some(boot) {
             return Ok(());
         }
-        let _lock = lock(&*self.disk, &self.layout.lock(), Pauses::of(PATIENCE), || Ok(()))?;
-        let mut boots = self.boots()?;
+        let _lock = lock(&*self.disk, &self.layout.lock(), Pauses::of(wanted.patience()), || wanted.check())?;
+        let boots = self.boots()?;
         if boots.lines().next_back() == Some(boot) {
             return Ok(());
         }
@@ -41,8 +44,9 @@ impl Inner {
                 ),
             ));
         }
-        boots.push_str(boot);
-        boots.push('\n');
+        let known: Vec<&str> = boots.lines().collect();
+        let kept = known.iter().skip((known.len() + 1).saturating_sub(KEPT)).chain([&boot]);
+        let boots: String = kept.map(|boot| format!("{boot}\n")).collect();
         replace(&*self.disk, &path, boots.as_bytes()).map_err(failed(&path))?;
         self.disk.sync_folder(path.parent().unwrap_or(&path)).map_err(failed(&path))
     }

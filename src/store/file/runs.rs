@@ -40,7 +40,6 @@ impl Inner {
         if !State::is_there(&*self.disk, &place)? {
             return Err(no_run(run));
         }
-        self.enter()?;
         let lock = self.lock(&place.lock, wanted)?;
         self.under(&lock, run, wanted, work)
     }
@@ -54,6 +53,8 @@ impl Inner {
         work: impl FnOnce(&mut OpenRun<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         wanted.check()?;
+        // Behind the lock: another machine that has entered meanwhile may have the run.
+        self.enter(wanted)?;
         let state = self.state(run)?.ok_or_else(|| no_run(run))?;
         let mut run = self.open(run, state);
         let done = work(&mut run);
@@ -99,9 +100,9 @@ impl Inner {
     pub(super) fn create(&self, new: &NewRun, wanted: &Wanted) -> Result<(), StoreError> {
         let taken = || StoreError::Taken { run: new.id.clone() };
         let place = self.layout.run(&new.id);
-        self.enter()?;
         let _lock = self.lock(&place.lock, wanted)?;
         wanted.check()?;
+        self.enter(wanted)?;
         if self.state(&new.id)?.is_some() {
             // Who asks again, because that was not known, may take it for the run that is durable.
             self.disk.sync_folder(&place.folder).map_err(unsynced(&place.folder))?;
@@ -133,7 +134,7 @@ impl Inner {
     pub(super) fn claim_any(&self, claim: &Claim, wanted: &Wanted) -> Result<Option<Lease>, StoreError> {
         let mut pauses = Pauses::of(wanted.patience());
         let (mut refused, mut failed) = (Vec::new(), None);
-        self.enter()?;
+        self.enter(wanted)?;
         let mut ready = self.ready()?;
         while !ready.is_empty() {
             let mut locked = Vec::new();

@@ -1,10 +1,11 @@
 //! The clock of the store begins with each boot of the machine.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use runstate::clock::SetClock;
-use runstate::files::SimDisk;
+use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
     About, ApprovalQuery, Claim, FileStore, NewRun, Release, RunQuery, RunStore, StoreError,
 };
@@ -105,4 +106,33 @@ async fn a_folder_that_another_machine_had_since_is_refused() {
         }
         assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 2, "it can be read");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_boot_that_comes_while_a_claim_waits_refuses_the_claim() {
+    let disk = SimDisk::new();
+    let first = open(&disk, machine("b1", 0, 0));
+    create(&first, "r1").await;
+    let lock = disk.list(Path::new("/store/locks")).unwrap().pop().unwrap();
+    let mut lock = disk.open(&Path::new("/store/locks").join(lock), Open::Append).unwrap();
+    lock.try_lock().unwrap();
+    let claim = tokio::spawn(async move { first.claim(&Claim::of("r1", "me", MINUTE)).await });
+    // It waits for the lock by now. Were it slower, it would be refused just so.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    create(&open(&disk, machine("b2", 0, 0)), "r2").await;
+    drop(lock);
+    let told = claim.await.unwrap().unwrap_err().to_string();
+    assert!(told.starts_with("/store was used under another boot id"), "{told}");
+}
+
+#[tokio::test]
+async fn a_hundred_boots_are_kept() {
+    let disk = SimDisk::new();
+    let boots: Vec<String> = (0..150).map(|boot| format!("b{boot}")).collect();
+    for boot in &boots {
+        create(&open(&disk, machine(boot, 0, 0)), boot).await;
+    }
+    let kept = disk.read(Path::new("/store/boots"), u64::MAX).unwrap();
+    let kept = String::from_utf8(kept).unwrap();
+    assert_eq!(kept.lines().collect::<Vec<_>>(), boots[50..]);
 }
