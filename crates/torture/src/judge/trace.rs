@@ -31,9 +31,8 @@ pub(super) fn judge(seen: &Seen, wrong: &mut Vec<Violation>) {
     }
     if seen.loaded.info.status == RunStatus::Done {
         let report = checker.finish();
-        let cancelled =
-            seen.trace.iter().any(|event| event.lifecycle == "run_flow" && event.to == "Cancelled");
-        if !is_complete(&report, cancelled) {
+        // A run that is cancelled while it waits has no flow that says so.
+        if !is_complete(&report, seen.ended_as("cancelled")) {
             say(format!("it is over, and its trace is not complete: {}", report.summary()));
         }
     }
