@@ -47,6 +47,11 @@ impl Now {
         }
     }
 
+    /// The time until the end of a lease. With a boot all are over.
+    pub(crate) fn held(self, until: u64) -> Duration {
+        if self.is_of_boot { left(self.ticks, until) } else { Duration::ZERO }
+    }
+
     /// The time for a decision, until a moment of this boot or else until a date.
     pub(crate) fn left_of(self, lapses: Option<u64>, date: Option<u64>) -> Option<Duration> {
         let by_clock = lapses.filter(|_| self.is_of_boot).map(|at| self.left(at));

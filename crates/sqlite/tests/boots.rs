@@ -53,9 +53,10 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let store = open(&path, "b1", 900_000, 1_000_000);
-    for run in ["held", "off", "aside"] {
+    for run in ["held", "endless", "off", "aside"] {
         create(&store, run).await;
     }
+    store.claim(&Claim::of("endless", "me", Duration::MAX)).await.unwrap().unwrap();
     store.create(&NewRun::new("new", serde_json::Value::Null, 0).put_off(MINUTE)).await.unwrap();
     store.claim(&Claim::of("held", "me", MINUTE)).await.unwrap().unwrap();
     for (run, release) in
@@ -68,8 +69,10 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
 
     // The clock begins anew, long before the moments that are stored.
     let store = open(&path, "b2", 1_000, 1_010_000);
-    let holder = info(&store, "held").await.holder.unwrap();
-    assert_eq!((&*holder.name, holder.left), ("me", Duration::ZERO));
+    for run in ["held", "endless"] {
+        let holder = info(&store, run).await.holder.unwrap();
+        assert_eq!((&*holder.name, holder.left), ("me", Duration::ZERO), "{run}");
+    }
     assert_eq!((info(&store, "off").await.put_off, info(&store, "new").await.put_off), (None, None));
     assert!(info(&store, "aside").await.is_set_aside());
     let mut claimed = Vec::new();
@@ -77,7 +80,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
         claimed.push(lease.run);
     }
     claimed.sort();
-    assert_eq!(claimed, ["held", "new", "off"]);
+    assert_eq!(claimed, ["endless", "held", "new", "off"]);
     // Another handle of the same boot takes nothing back.
     let held = open(&path, "b2", 2_000, 0).claim(&Claim::of("held", "it", MINUTE)).await.unwrap_err();
     assert!(matches!(held, StoreError::Held { .. }), "{held:?}");

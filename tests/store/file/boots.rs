@@ -31,9 +31,10 @@ async fn create(store: &FileStore, run: &str) {
 async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_so() {
     let disk = SimDisk::new();
     let store = open(&disk, machine("b1", 900_000, 0));
-    for run in ["held", "off", "aside"] {
+    for run in ["held", "endless", "off", "aside"] {
         create(&store, run).await;
     }
+    store.claim(&Claim::of("endless", "me", Duration::MAX)).await.unwrap().unwrap();
     store.claim(&Claim::of("held", "me", MINUTE)).await.unwrap().unwrap();
     for (run, release) in [("off", Release::put_off(MINUTE, "away")), ("aside", Release::set_aside("large"))]
     {
@@ -52,7 +53,10 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
     let store = open(&disk, machine("b2", 1_000, 0));
     let runs = store.runs(&RunQuery::all(9)).await.unwrap();
     let of = |run: &str| runs.iter().find(|info| info.id == run).unwrap();
-    assert_eq!((of("held").holder.as_ref().unwrap().left, of("off").put_off), (Duration::ZERO, None));
+    for run in ["held", "endless"] {
+        assert_eq!(of(run).holder.as_ref().unwrap().left, Duration::ZERO, "{run}");
+    }
+    assert_eq!(of("off").put_off, None);
     assert!(of("aside").is_set_aside());
     assert_eq!(disk.files(), before);
     let mut claimed = Vec::new();
@@ -60,7 +64,7 @@ async fn behind_a_boot_leases_and_put_offs_are_over_and_what_is_set_aside_stays_
         claimed.push(lease.run);
     }
     claimed.sort();
-    assert_eq!(claimed, ["held", "off"]);
+    assert_eq!(claimed, ["endless", "held", "off"]);
     let held =
         open(&disk, machine("b2", 2_000, 0)).claim(&Claim::of("held", "it", MINUTE)).await.unwrap_err();
     assert!(matches!(held, StoreError::Held { .. }), "{held:?}");

@@ -53,7 +53,7 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
         info.reason = optional(row, 3)?;
         info.version = number(version);
         (info.steps, info.waiting) = (narrow(steps), narrow(waiting));
-        let held = until_ms.map_or(Duration::ZERO, |until| now.left(number(until)));
+        let held = until_ms.map_or(Duration::ZERO, |until| now.held(number(until)));
         info.holder = optional(row, 7)?.map(|name| Holder { name, left: held });
         let put_off = not_before_ms.map(|at| now.left(number(at)));
         info.put_off = put_off.filter(|left| !left.is_zero());
