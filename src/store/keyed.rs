@@ -423,8 +423,8 @@ impl Keyed {
             let page = Wrapper::approvals(self, &query).await?;
             let is_it = |open: &&Approval| open.run == expiry.run_id && open.call == expiry.call;
             if let Some(open) = page.iter().find(is_it) {
-                let now_ms = self.clock.now_ms().saturating_add(DIFFERENCE_MS);
-                if open.suspension.is_expired(now_ms) {
+                let now_ms = self.clock.now_ms();
+                if open.suspension.is_expired(now_ms.saturating_add(DIFFERENCE_MS)) {
                     return Ok(true);
                 }
                 let left = open.suspension.expires_at_ms.map(|at| left(now_ms, at));
