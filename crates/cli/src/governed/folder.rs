@@ -379,9 +379,15 @@ fn check_own(folder: &Path) -> io::Result<()> {
 
 /// Refuses names that could not be put back, before anything is made.
 pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Result<(), Failure> {
+    // The folder itself has no name that could be left out.
+    let help = |name: &OsString| match (name.is_empty(), in_place) {
+        (false, false) => "name it in the plan's `ignore`",
+        (false, true) => "name it in the plan's `ignore`, or let tools work in a copy: leave `in_place` out",
+        (true, true) => "let tools work in a copy: leave `in_place` out",
+        (true, false) => "name another folder as the plan's `folder`",
+    };
     let refused = |name: &OsString, why: &str| {
-        Failure::new(format!("cannot keep {}: {why}", from.join(name).display()))
-            .with_help("name it in the plan's `ignore`")
+        Failure::new(format!("cannot keep {}: {why}", named(from, name).display())).with_help(help(name))
     };
     for (kind, why) in [
         (Kind::Special, "it is a special file"),
@@ -407,11 +413,16 @@ pub(super) fn check_copy(from: &Path, listing: &Listing, in_place: bool) -> Resu
     }
 }
 
+/// A name in a folder; the empty one is the folder.
+fn named(from: &Path, name: &OsStr) -> PathBuf {
+    if name.is_empty() { from.to_owned() } else { from.join(name) }
+}
+
 /// A name with an ACL or extended attributes, and the first of them. Labels of SELinux are those of the place, and are given anew.
 fn with_extra<'l>(from: &Path, listing: &'l Listing) -> Option<(&'l OsString, String)> {
     let mut names = vec![0; 64 << 10];
     listing.iter().find_map(|(name, _)| {
-        let path = if name.is_empty() { from.to_owned() } else { from.join(name) };
+        let path = named(from, name);
         // Where the file system has none, there are none.
         let length = rustix::fs::llistxattr(&path, &mut names[..]).ok()?;
         let all = names[..length].split(|byte| *byte == 0).filter(|extra| !extra.is_empty());
