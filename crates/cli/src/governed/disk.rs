@@ -76,10 +76,16 @@ impl Name<'_> {
             rustix::fs::fchmod(&self.folder, mode)?;
             told(self.path.parent().unwrap_or(self.path), &folder, mode);
         }
-        let found = self.found()?;
-        if let Some(mode) = more_open(&found) {
-            rustix::fs::chmodat(&self.folder, self.last, mode, AtFlags::empty())?;
-            told(self.path, &found, mode);
+        match self.found() {
+            Ok(found) => {
+                if let Some(mode) = more_open(&found) {
+                    rustix::fs::chmodat(&self.folder, self.last, mode, AtFlags::empty())?;
+                    told(self.path, &found, mode);
+                }
+            }
+            // It is to be made.
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error),
         }
         does()
     }
@@ -89,7 +95,7 @@ impl Name<'_> {
         let no_file = |is: &str| io::Error::new(io::ErrorKind::IsADirectory, format!("it is {is}"));
         let flags = match how {
             Open::Read => OFlags::RDONLY,
-            Open::Write => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
+            Open::Write => OFlags::WRONLY | OFlags::CREATE,
             Open::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
             Open::Append => OFlags::RDWR | OFlags::CREATE | OFlags::APPEND,
         };
@@ -110,7 +116,12 @@ impl Name<'_> {
             FileType::RegularFile if how != Open::Read && found.st_nlink > 1 => {
                 Err(no_file("a file with a second name, which may be elsewhere"))
             }
-            FileType::RegularFile => Ok(file),
+            FileType::RegularFile => {
+                if how == Open::Write {
+                    file.set_len(0)?;
+                }
+                Ok(file)
+            }
             FileType::Directory => Err(no_file("a folder, and no file")),
             _ => Err(no_file("a pipe or a device, and no file")),
         }
@@ -175,12 +186,12 @@ impl Disk for OwnDisk {
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         let Some(name) = self.named(path)? else { return RealDisk.create_folder(path) };
-        Ok(rustix::fs::mkdirat(&name.folder, name.last, Mode::RWXU)?)
+        Ok(name.opened_up(|| rustix::fs::mkdirat(&name.folder, name.last, Mode::RWXU))?)
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         let Some(name) = self.named(path)? else { return RealDisk.remove_folder(path) };
-        Ok(rustix::fs::unlinkat(&name.folder, name.last, AtFlags::REMOVEDIR)?)
+        Ok(name.opened_up(|| rustix::fs::unlinkat(&name.folder, name.last, AtFlags::REMOVEDIR))?)
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {

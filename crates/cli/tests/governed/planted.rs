@@ -84,6 +84,7 @@ fn files_that_a_tool_closed_are_opened_again() {
         "chmod 000 ../lock ../RUN_STATE.json",
         "cd ../../command-center; chmod 000 RUN_LEDGER.jsonl lock",
         "cd ../../command-center; chmod 000 PENDING APPROVED REJECTED",
+        "rm ../RUN_LOG.jsonl; chmod 500 ..",
     ] {
         let session = Session::new();
         let (run, said) = complete(&session, spoil);
