@@ -35,7 +35,11 @@ impl Lock {
     fn take(disk: &dyn Disk, mut file: Box<dyn DiskFile>, folder: &Path) -> io::Result<Self> {
         file.try_lock()?;
         // A file system that locks no folders has the file alone.
-        let mut folder = disk.open_folder(folder).ok().flatten();
+        let mut folder = match disk.open_folder(folder) {
+            // It was moved away with the file.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+            folder => folder.ok().flatten(),
+        };
         match folder.as_mut().map(|folder| folder.try_lock()) {
             Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
             _ => Ok(Lock { _file: file, _folder: folder }),
