@@ -28,6 +28,7 @@ mod memory;
 mod news;
 mod query;
 mod time;
+mod unread;
 mod worker;
 mod wrapper;
 
@@ -54,6 +55,7 @@ pub use load::{Loaded, Parts};
 pub use memory::MemoryStore;
 pub use query::{About, Approval, ApprovalQuery, Damage, Holder, RunInfo, RunQuery, SET_ASIDE_AFTER, Timer};
 pub use time::{left, moment};
+pub use unread::Unread;
 pub use worker::{Ended, Host, HostError, Job, Worker};
 pub use wrapper::Wrapper;
 

@@ -130,7 +130,7 @@ fn text(said: &DbError) -> String {
     text
 }
 
-fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -57,6 +57,7 @@ mod listen;
 mod options;
 mod params;
 mod pool;
+mod row;
 mod schema;
 mod store;
 mod text;

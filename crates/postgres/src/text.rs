@@ -36,6 +36,30 @@ pub(crate) fn untext(kept: String) -> String {
     text
 }
 
+/// The most bytes that are read of a text.
+pub(crate) const MOST_BYTES: u32 = 64 << 20;
+
+/// Stands in a row for a text of more bytes. [`text`] makes no such one.
+pub(crate) const TOO_LONG: &str = "\u{1}\u{3}";
+
+/// A statement in which each `<column>` is read as such a text. The server does not send a longer one.
+pub(crate) fn bounded(statement: &str) -> String {
+    let mut parts = statement.split('<');
+    let mut sql = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('>') {
+            Some((column, rest)) if column.contains('.') && !column.contains(' ') => {
+                let name = column.rsplit('.').next().unwrap_or(column);
+                sql.push_str(&format!(
+                    "CASE WHEN octet_length({column}) > {MOST_BYTES} THEN E'\\x01\\x03' ELSE {column} END AS {name}{rest}"
+                ));
+            }
+            _ => sql.extend(["<", part]),
+        }
+    }
+    sql
+}
+
 /// A text of an index, whose entries are at most 2,704 bytes: cut where it is too long, and then beside it the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key<'a> {
@@ -83,6 +107,14 @@ mod tests {
             assert!(!kept.contains('\0'), "{given:?}");
             assert_eq!(untext(kept), given);
         }
+    }
+
+    #[test]
+    fn a_column_is_bounded_and_a_comparison_is_not() {
+        let sql = bounded("SELECT <m.json>, a FROM m WHERE a <= 1 AND b <> 2 AND c < d");
+        let begin = "SELECT CASE WHEN octet_length(m.json) > 67108864 THEN E'\\x01\\x03' ELSE m.json END AS json, a FROM m";
+        assert_eq!(sql, format!("{begin} WHERE a <= 1 AND b <> 2 AND c < d"));
+        assert_ne!(text("\u{1}\u{3}"), TOO_LONG);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod cluster;
 mod conformance;
 mod creates;
 mod crowds;
+mod damaged;
 mod faults;
 mod full;
 mod leases;

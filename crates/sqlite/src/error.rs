@@ -45,11 +45,8 @@ impl Fault {
     }
 }
 
-/// The advice on a row that cannot be read.
-pub(crate) const RESTORE: &str = "another program wrote it; restore the file from a backup";
-
 pub(crate) fn unreadable(what: impl fmt::Display) -> StoreError {
-    StoreError::unusable(what, RESTORE)
+    StoreError::unusable(what, "another program wrote it; restore the file from a backup")
 }
 
 pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {

@@ -10,14 +10,13 @@ use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
     Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo,
-    RunQuery, RunStore, StoreError, Timer, TraceRow,
+    RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
 };
 use rusqlite::Connection;
 
 use crate::error::Outcome;
 use crate::news::News;
 use crate::options::Options;
-use crate::read::lists::Unread;
 use crate::readers::Readers;
 use crate::time::Now;
 use crate::writer::Writer;

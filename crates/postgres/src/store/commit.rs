@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use runstate::decision::DecisionAction;
+use runstate::decision::{Decision, DecisionAction};
 use runstate::store::{CallRow, Commit, Lease, StoreError, Waits};
 use tokio_postgres::types::ToSql;
 
@@ -26,7 +26,7 @@ pub(super) async fn commit(
     match (answer.outcome, answer.detail) {
         ("made", _) => Ok(()),
         ("decided", Some(json)) => {
-            let first = load::decision(json)?;
+            let first: Decision = load::parse(json, "decisions.json")?;
             let (run, suspension) = (lease.run.clone(), first.suspension_id);
             Err(StoreError::Decided { run, suspension, decision: first.decision_id })
         }

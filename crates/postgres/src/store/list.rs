@@ -1,16 +1,18 @@
 //! Pages of runs, of calls that wait, and of timers. Each begins where the one before ended, in the order of an index, so that
-//! a page costs the same wherever it is.
+//! a page costs the same wherever it is. A row that cannot be read hides no other.
+
+use std::collections::BTreeSet;
 
 use runstate::decision::Suspension;
-use runstate::store::{About, Approval, ApprovalQuery, RunInfo, RunQuery, StoreError, Timer};
+use runstate::store::{About, Approval, ApprovalQuery, RunInfo, RunQuery, StoreError, Timer, Unread};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::sql::Sql;
 use super::{limit_of, load};
-use crate::error::damaged;
 use crate::pool::Connections;
-use crate::text::{Key, int, untext};
+use crate::row::{column, told};
+use crate::text::{Key, int};
 use crate::time::left_until;
 
 /// Conditions and their parameters, numbered in the order in which they are added.
@@ -27,6 +29,12 @@ impl<'a> Wanted<'a> {
         format!("${}", self.params.len())
     }
 
+    /// How the size and the place of a page are written, which come last.
+    fn page(&self) -> (String, String) {
+        let count = self.params.len();
+        (format!("${}::bigint", count + 1), format!("${}::bigint", count + 2))
+    }
+
     fn all(&self) -> String {
         if self.conditions.is_empty() {
             String::new()
@@ -36,14 +44,58 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// The run, and for a call its name.
+type Name = (String, Option<String>);
+
+/// The rows of a page, but for those that cannot be read: others take their places. The statement has the size and the place of a page
+/// as its last two parameters.
+async fn page<T>(
+    connections: &Connections,
+    statement: &str,
+    params: &[&(dyn ToSql + Sync)],
+    limit: usize,
+    unread: &Unread,
+    read: impl Fn(&Row) -> (Name, Result<T, StoreError>),
+) -> Result<Vec<T>, StoreError> {
+    // A statement may add the two.
+    let limit = limit_of(limit).min(i64::MAX >> 1);
+    // Between two statements rows come and go, so that one may come twice.
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut offset = 0_i64;
+    loop {
+        let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
+        let size = left.max(offset);
+        let rows = connections.rows(statement, &[params, &[&size, &offset]].concat()).await?;
+        for row in &rows {
+            let (name, read) = read(row);
+            let read = unread.note(&name.0, name.1.as_deref(), read)?;
+            found.extend(read.filter(|_| seen.insert(name)));
+            if i64::try_from(found.len()).is_ok_and(|found| found == limit) {
+                return Ok(found);
+            }
+        }
+        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        offset = offset.saturating_add(count);
+        if count < size || count == 0 {
+            return Ok(found);
+        }
+    }
+}
+
+/// The name that a row gives itself, however that is spelt.
+fn name(row: &Row, run: usize, call: Option<usize>) -> Name {
+    let text = |index| told(row, index).unwrap_or_default();
+    (text(run), call.map(text))
+}
+
 pub(super) async fn runs(
     connections: &Connections,
     sql: &Sql,
     query: &RunQuery,
+    unread: &Unread,
 ) -> Result<Vec<RunInfo>, StoreError> {
     let (status, changed) = (query.status.map(|status| status.name()), query.changed_before_ms.map(int));
     let behind = query.behind.as_ref().map(|(at, run)| (int(*at), Key::of(run).key));
-    let limit = limit_of(query.limit);
     let mut wanted = Wanted::default();
     if let Some(status) = &status {
         let status = wanted.param(status);
@@ -58,15 +110,18 @@ pub(super) async fn runs(
         wanted.conditions.push(format!("(r.created_at, r.id) < ({at}, {run})"));
     }
     let conditions = wanted.all();
-    let limit = wanted.param(&limit);
-    let statement = format!("{}{conditions} ORDER BY r.created_at DESC, r.id DESC LIMIT {limit}", sql.runs);
-    connections.rows(&statement, &wanted.params).await?.iter().map(load::info).collect()
+    let (size, place) = wanted.page();
+    let statement =
+        format!("{}{conditions} ORDER BY r.created_at DESC, r.id DESC LIMIT {size} OFFSET {place}", sql.runs);
+    let read = |row: &Row| (name(row, 0, None), load::info(row));
+    page(connections, &statement, &wanted.params, query.limit, unread, read).await
 }
 
 pub(super) async fn approvals(
     connections: &Connections,
     sql: &Sql,
     query: &ApprovalQuery,
+    unread: &Unread,
 ) -> Result<Vec<Approval>, StoreError> {
     let columns: &[&str] = match &query.about {
         About::All => &[""],
@@ -80,14 +135,13 @@ pub(super) async fn approvals(
         About::Run(id) | About::Call(id) | About::Suspension(id) => Some(Key::of(id).key),
     };
     let behind = query.behind.as_ref().map(|(run, call)| (Key::of(run).key, Key::of(call).key));
-    let limit = limit_of(query.limit);
     let mut wanted = Wanted::default();
     let about = about.as_ref().map(|about| wanted.param(about));
     if let Some((run, call)) = &behind {
         let (run, call) = (wanted.param(run), wanted.param(call));
         wanted.conditions.push(format!("(a.run_id, a.call) > ({run}, {call})"));
     }
-    let limit = wanted.param(&limit);
+    let (size, place) = wanted.page();
     let pages = columns.iter().map(|column| {
         let mut conditions = wanted.conditions.clone();
         conditions.extend(about.as_ref().map(|about| format!("a.{column} = {about}")));
@@ -96,38 +150,38 @@ pub(super) async fn approvals(
         } else {
             format!(" WHERE {}", conditions.join(" AND "))
         };
-        format!("({}{all} ORDER BY a.run_id, a.call LIMIT {limit})", sql.approvals)
+        format!("{}{all} ORDER BY a.run_id, a.call", sql.approvals)
     });
     let pages: Vec<_> = pages.collect();
-    let statement = match &*pages {
+    let all = match &*pages {
         [page] => page.clone(),
-        pages => format!("{} ORDER BY 1, 2 LIMIT {limit}", pages.join(" UNION ")),
+        pages => {
+            let pages: Vec<_> = pages.iter().map(|page| format!("({page} LIMIT {size} + {place})")).collect();
+            format!("{} ORDER BY 1, 2", pages.join(" UNION "))
+        }
     };
-    connections.rows(&statement, &wanted.params).await?.iter().map(approval).collect()
+    let statement = format!("{all} LIMIT {size} OFFSET {place}");
+    let read = |row: &Row| (name(row, 2, Some(3)), approval(row));
+    page(connections, &statement, &wanted.params, query.limit, unread, read).await
 }
 
 fn approval(row: &Row) -> Result<Approval, StoreError> {
-    let arguments = runstate::json::from_str(row.get(5))
-        .map_err(|error| damaged(format_args!("approvals.arguments: {error}")))?;
-    let (run, call, tool) = (untext(row.get(2)), untext(row.get(3)), untext(row.get(4)));
-    let (expires, now): (Option<i64>, i64) = (row.get(7), row.get(8));
+    let arguments = load::parsed(row, 5, "approvals.arguments")?;
+    let suspension = load::parsed(row, 6, "approvals.json")?;
+    let (expires, now): (Option<i64>, i64) = (column(row, 7)?, column(row, 8)?);
     let left = expires.map(|at| left_until(now, at));
-    Ok(Approval::new(run, call, tool, arguments, suspension(row.get(6))?).leaving(left))
-}
-
-fn suspension(json: &str) -> Result<Suspension, StoreError> {
-    runstate::json::from_str(json).map_err(|error| damaged(format_args!("approvals.json: {error}")))
+    Ok(Approval::new(told(row, 2)?, told(row, 3)?, told(row, 4)?, arguments, suspension).leaving(left))
 }
 
 pub(super) async fn due(
     connections: &Connections,
     sql: &Sql,
     limit: usize,
+    unread: &Unread,
 ) -> Result<Vec<Timer>, StoreError> {
-    let rows = connections.rows(&sql.due, &[&limit_of(limit)]).await?;
     let timer = |row: &Row| {
-        let suspension = suspension(row.get(2))?.id;
-        Ok(Timer::new(untext(row.get(0)), untext(row.get(1)), suspension))
+        let suspension: Suspension = load::parsed(row, 2, "approvals.json")?;
+        Ok(Timer::new(told(row, 0)?, told(row, 1)?, suspension.id))
     };
-    rows.iter().map(timer).collect()
+    page(connections, &sql.due, &[], limit, unread, |row| (name(row, 0, Some(1)), timer(row))).await
 }

@@ -1,15 +1,16 @@
 //! A run, read whole.
 
 use runstate::agent::keys::Scope;
-use runstate::decision::Decision;
 use runstate::store::{Holder, Parts, RunInfo, StoreError};
+use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
 use super::no_run;
 use super::sql::Sql;
-use crate::error::{damaged, of_client};
+use crate::error::damaged;
 use crate::pool::Connections;
-use crate::text::{Key, nat, untext};
+use crate::row::{column, json, optional, told};
+use crate::text::{Key, nat};
 use crate::time::left_until;
 
 pub(super) async fn load(connections: &Connections, sql: &Sql, run: &str) -> Result<Parts, StoreError> {
@@ -28,17 +29,16 @@ fn parts(
     values: &[Row],
     traced: &[Row],
 ) -> Result<Parts, StoreError> {
-    let spec: &str = row.try_get(INFO).map_err(of_client)?;
-    let snapshot: Option<String> = row.try_get(INFO + 1).map_err(of_client)?;
-    let core: Option<String> = row.try_get(INFO + 2).map_err(of_client)?;
+    let spec = parsed(row, INFO, "runs.spec")?;
+    let snapshot = optional(row, INFO + 1)?.zip(optional(row, INFO + 2)?);
     Ok(Parts {
         info: info(row)?,
-        spec: runstate::json::from_str(spec).map_err(|error| damaged(format_args!("runs.spec: {error}")))?,
-        traced: traced.first().map_or(0, |row| nat(row.get(0))),
-        run: snapshot.zip(core),
+        spec,
+        traced: traced.first().map_or(Ok(0), |row| number(row, 0))?,
+        run: snapshot,
         calls: calls.iter().map(call).collect::<Result<_, _>>()?,
-        decisions: decisions.iter().map(|row| decision(row.get(0))).collect::<Result<_, _>>()?,
-        messages: messages.iter().map(|row| row.get(0)).collect(),
+        decisions: decisions.iter().map(|row| parsed(row, 0, "decisions.json")).collect::<Result<_, _>>()?,
+        messages: messages.iter().map(|row| json(row, 0).map(str::to_owned)).collect::<Result<_, _>>()?,
         values: values.iter().map(value).collect::<Result<_, _>>()?,
     })
 }
@@ -48,47 +48,54 @@ const INFO: usize = 16;
 
 /// What lists say of a run.
 pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
-    let status: &str = row.get(2);
+    let status: &str = column(row, 2)?;
     let status = status.parse().map_err(|error| damaged(format_args!("runs.status: {error}")))?;
-    let holder = row.get::<_, Option<String>>(7).zip(row.get::<_, Option<i64>>(8));
-    let optional = |column| row.get::<_, Option<String>>(column).map(untext);
-    let small = |column, name: &str| {
-        let number: i64 = row.get(column);
-        u32::try_from(number).map_err(|error| damaged(format_args!("runs.{name}: {number}: {error}")))
-    };
-    let mut info = RunInfo::new(untext(row.get(0)), untext(row.get(1)), nat(row.get(12)));
+    let holder = optional(row, 7)?.zip(column::<Option<i64>>(row, 8)?);
+    let mut info = RunInfo::new(told(row, 0)?, told(row, 1)?, number(row, 12)?);
     info.status = status;
-    info.reason = optional(3);
-    info.version = nat(row.get(4));
-    info.steps = small(5, "steps")?;
-    info.waiting = small(6, "waiting")?;
-    let now: i64 = row.get(15);
-    info.holder = holder.map(|(name, until)| Holder { name: untext(name), left: left_until(now, until) });
-    let put_off = row.get::<_, Option<i64>>(9).map(|at| left_until(now, at));
+    info.reason = optional(row, 3)?;
+    info.version = number(row, 4)?;
+    info.steps = small(row, 5, "runs.steps")?;
+    info.waiting = small(row, 6, "runs.waiting")?;
+    let now: i64 = column(row, 15)?;
+    info.holder = holder.map(|(name, until)| Holder { name, left: left_until(now, until) });
+    let put_off = column::<Option<i64>>(row, 9)?.map(|at| left_until(now, at));
     info.put_off = put_off.filter(|left| !left.is_zero());
-    info.problem = optional(10);
-    info.cancel = optional(11);
-    info.changed_at_ms = nat(row.get(13));
-    info.lost = small(14, "lost")?;
+    info.problem = optional(row, 10)?;
+    info.cancel = optional(row, 11)?;
+    info.changed_at_ms = number(row, 13)?;
+    info.lost = small(row, 14, "runs.lost")?;
     Ok(info)
 }
 
-fn call(row: &Row) -> Result<(String, u32, String), StoreError> {
-    let passes: i64 = row.get(1);
-    let passes =
-        u32::try_from(passes).map_err(|error| damaged(format_args!("calls.passes: {passes}: {error}")))?;
-    Ok((untext(row.get(0)), passes, row.get(2)))
+/// A number that this program keeps as such.
+pub(super) fn number(row: &Row, index: usize) -> Result<u64, StoreError> {
+    column(row, index).map(nat)
 }
 
-pub(super) fn decision(json: &str) -> Result<Decision, StoreError> {
-    runstate::json::from_str(json).map_err(|error| damaged(format_args!("decisions.json: {error}")))
+fn small(row: &Row, index: usize, name: &str) -> Result<u32, StoreError> {
+    let number: i64 = column(row, index)?;
+    u32::try_from(number).map_err(|error| damaged(format_args!("{name}: {number}: {error}")))
+}
+
+/// What the JSON of a column says.
+pub(super) fn parsed<T: DeserializeOwned>(row: &Row, index: usize, name: &str) -> Result<T, StoreError> {
+    parse(json(row, index)?, name)
+}
+
+pub(super) fn parse<T: DeserializeOwned>(json: &str, name: &str) -> Result<T, StoreError> {
+    runstate::json::from_str(json).map_err(|error| damaged(format_args!("{name}: {error}")))
+}
+
+fn call(row: &Row) -> Result<(String, u32, String), StoreError> {
+    Ok((told(row, 0)?, small(row, 1, "calls.passes")?, json(row, 2)?.to_owned()))
 }
 
 fn value(row: &Row) -> Result<(Scope, String, String), StoreError> {
-    let scope = match row.get(0) {
+    let scope = match column(row, 0)? {
         "run" => Scope::Run,
         "thread" => Scope::Thread,
         other => return Err(damaged(format_args!("state.scope: {other:?}"))),
     };
-    Ok((scope, untext(row.get(1)), row.get(2)))
+    Ok((scope, told(row, 1)?, json(row, 2)?.to_owned()))
 }

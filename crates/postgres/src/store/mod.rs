@@ -12,8 +12,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo, RunQuery,
-    RunStore, StoreError, Timer, TraceRow,
+    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo,
+    RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
 };
 use tokio::sync::RwLock;
 use tokio_postgres::Row;
@@ -23,6 +23,7 @@ use crate::error::{damaged, of_client};
 use crate::listen::Listener;
 use crate::options::PostgresOptions;
 use crate::pool::Connections;
+use crate::row::{column, json, optional, told};
 use crate::text::{Key, int, nat, text, untext};
 use crate::time::{left_until, span};
 use crate::{schema, tls};
@@ -41,6 +42,7 @@ pub struct PostgresStore {
     /// Held by each run that is being created, also by one that nobody waits for any more. A removal waits for all of them:
     /// else it could come first, on another connection, and the run be there behind it.
     creating: Arc<RwLock<()>>,
+    unread: Unread,
 }
 
 impl PostgresStore {
@@ -69,6 +71,7 @@ impl PostgresStore {
             sql,
             listener: OnceLock::new(),
             creating: Arc::default(),
+            unread: Unread::default(),
         })
     }
 
@@ -117,7 +120,7 @@ impl RunStore for PostgresStore {
             made
         });
         let made = made.await.map_err(StoreError::failed)??;
-        if !made.first().is_some_and(|row| row.get(0)) {
+        if !made.first().map_or(Ok(false), |row| column(row, 0))? {
             return Err(StoreError::Taken { run: run.id.clone() });
         }
         self.tell().await;
@@ -126,7 +129,7 @@ impl RunStore for PostgresStore {
 
     async fn is_given(&self, run: &str) -> Result<bool, StoreError> {
         let rows = self.connections.rows(&self.sql.is_given, &[&Key::of(run).key]).await?;
-        Ok(rows.first().is_some_and(|row| row.get(0)))
+        rows.first().map_or(Ok(false), |row| column(row, 0))
     }
 
     async fn parts(&self, run: &str) -> Result<Parts, StoreError> {
@@ -138,8 +141,8 @@ impl RunStore for PostgresStore {
         let term = span(claim.term);
         let Some(run) = &claim.run else {
             let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &term]).await?;
-            let lease = |row: &Row| Lease::new(untext(row.get(0)), nat(row.get(1)));
-            return Ok(rows.first().map(lease));
+            let lease = |row: &Row| Ok(Lease::new(told(row, 0)?, load::number(row, 1)?));
+            return rows.first().map(lease).transpose();
         };
         let params = [&Key::of(run).key as _, &holder as _, &term as _];
         let rows = self.connections.rows(&self.sql.claim_run, &params).await?;
@@ -190,7 +193,7 @@ impl RunStore for PostgresStore {
             &json as _,
         ];
         let rows = self.connections.rows(&self.sql.post_decision, &params).await?;
-        let outcome: &str = rows.first().map_or("", |row| row.get(0));
+        let outcome: &str = rows.first().map_or(Ok(""), |row| column(row, 0))?;
         match outcome {
             "accepted" => {
                 self.tell().await;
@@ -217,8 +220,9 @@ impl RunStore for PostgresStore {
     async fn mail(&self, run: &str) -> Result<Mail, StoreError> {
         let rows = self.connections.rows(&self.sql.mail, &[&Key::of(run).key]).await?;
         let Some(first) = rows.first() else { return Err(no_run(run)) };
-        let cancel = first.get::<_, Option<String>>(0).map(untext);
-        let decisions = rows.iter().filter_map(|row| row.get::<_, Option<&str>>(1)).map(load::decision);
+        let cancel = optional(first, 0)?;
+        let has_decision = |row: &&Row| !matches!(column::<Option<&str>>(row, 1), Ok(None));
+        let decisions = rows.iter().filter(has_decision).map(|row| load::parsed(row, 1, "decisions.json"));
         Ok(Mail::new(decisions.collect::<Result<_, _>>()?, cancel))
     }
 
@@ -230,15 +234,15 @@ impl RunStore for PostgresStore {
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
-        list::runs(&self.connections, &self.sql, query).await
+        list::runs(&self.connections, &self.sql, query, &self.unread).await
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        list::approvals(&self.connections, &self.sql, query).await
+        list::approvals(&self.connections, &self.sql, query, &self.unread).await
     }
 
     async fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
-        list::due(&self.connections, &self.sql, limit).await
+        list::due(&self.connections, &self.sql, limit, &self.unread).await
     }
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
@@ -247,7 +251,12 @@ impl RunStore for PostgresStore {
         if rows.is_empty() {
             self.exists(run).await?;
         }
-        Ok(rows.iter().map(|row| TraceRow { seq: nat(row.get(0)), json: row.get(1) }).collect())
+        let traced = |row| Ok(TraceRow { seq: load::number(row, 0)?, json: json(row, 1)?.to_owned() });
+        rows.iter().map(traced).collect()
+    }
+
+    async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
+        Ok(self.unread.all())
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {

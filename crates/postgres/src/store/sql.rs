@@ -1,5 +1,6 @@
 //! The statements, with the name of the schema in them.
 
+use crate::text::bounded;
 use crate::time::{NOW, after};
 
 /// The statements of a store.
@@ -30,12 +31,12 @@ pub(crate) struct Sql {
 
 /// The columns of a [`RunInfo`](runstate::store::RunInfo).
 const INFO: &str =
-    "coalesce(r.long_id, r.id), r.title, r.status, r.reason, r.version, r.steps, r.waiting, r.holder,
-    r.held_until, r.not_before, r.problem, r.cancel, r.created_at, r.changed_at, r.lost, {now}";
+    "coalesce(r.long_id, r.id), <r.title>, r.status, <r.reason>, r.version, r.steps, r.waiting, <r.holder>,
+    r.held_until, r.not_before, <r.problem>, <r.cancel>, r.created_at, r.changed_at, r.lost, {now}";
 
 impl Sql {
     pub(crate) fn of(schema: &str) -> Self {
-        let with = |sql: &str| sql.replace("{schema}", schema).replace("{info}", INFO);
+        let with = |sql: &str| bounded(&sql.replace("{schema}", schema).replace("{info}", INFO));
         let call = |function: &str, count: usize| {
             let params: Vec<_> = (1..=count).map(|number| format!("${number}")).collect();
             format!("SELECT * FROM {schema}.{function}({})", params.join(", "))
@@ -44,13 +45,13 @@ impl Sql {
             format!("SELECT done.*, {NOW} FROM {schema}.{function}({params}) AS done")
         };
         let load = [
-            "SELECT {info}, r.spec, r.snapshot, r.core FROM {schema}.runs r WHERE r.id = $1",
-            "SELECT m.json FROM {schema}.messages m JOIN {schema}.runs r ON r.no = m.run WHERE r.id = $1 ORDER BY m.seq",
-            "SELECT coalesce(c.long_name, c.name), c.passes, c.snapshot
+            "SELECT {info}, <r.spec>, <r.snapshot>, <r.core> FROM {schema}.runs r WHERE r.id = $1",
+            "SELECT <m.json> FROM {schema}.messages m JOIN {schema}.runs r ON r.no = m.run WHERE r.id = $1 ORDER BY m.seq",
+            "SELECT coalesce(c.long_name, c.name), c.passes, <c.snapshot>
                 FROM {schema}.calls c JOIN {schema}.runs r ON r.no = c.run WHERE r.id = $1",
-            "SELECT d.json FROM {schema}.decisions d JOIN {schema}.runs r ON r.no = d.run
+            "SELECT <d.json> FROM {schema}.decisions d JOIN {schema}.runs r ON r.no = d.run
                 WHERE r.id = $1 AND d.taken ORDER BY d.n",
-            "SELECT s.scope, coalesce(s.long_key, s.key), s.json
+            "SELECT s.scope, coalesce(s.long_key, s.key), <s.json>
                 FROM {schema}.state s JOIN {schema}.runs r ON r.no = s.run WHERE r.id = $1",
             "SELECT t.seq FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
                 WHERE r.id = $1 ORDER BY t.seq DESC LIMIT 1",
@@ -98,26 +99,26 @@ impl Sql {
                     WHERE id = $1 AND status <> 'Done' AND cancel IS NULL RETURNING no",
             ),
             mail: with(
-                "SELECT r.cancel, d.json FROM {schema}.runs r
+                "SELECT <r.cancel>, <d.json> FROM {schema}.runs r
                     LEFT JOIN {schema}.decisions d ON d.run = r.no AND NOT d.taken
                     WHERE r.id = $1 ORDER BY d.n",
             ),
             tell: "SELECT pg_notify($1, $2)".to_owned(),
             trace: with(
-                "SELECT t.seq, t.json FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
+                "SELECT t.seq, <t.json> FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
                     WHERE r.id = $1 AND t.seq > $2 ORDER BY t.seq LIMIT $3",
             ),
             remove_run: timed("remove_run", &format!("$1, {NOW}")),
             load: load.map(with).to_vec(),
             runs: with("SELECT {info} FROM {schema}.runs r"),
             approvals: with(
-                "SELECT a.run_id, a.call, coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.tool,
-                    a.arguments, a.json, a.expires_at, {now} FROM {schema}.approvals a",
+                "SELECT a.run_id, a.call, coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), <a.tool>,
+                    <a.arguments>, <a.json>, a.expires_at, {now} FROM {schema}.approvals a",
             ),
             due: with(
-                "SELECT coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), a.json
+                "SELECT coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), <a.json>
                     FROM {schema}.approvals a WHERE a.expires_at <= {now}
-                    ORDER BY a.expires_at, a.run_id, a.call LIMIT $1",
+                    ORDER BY a.expires_at, a.run_id, a.call LIMIT $1 OFFSET $2",
             ),
         }
     }

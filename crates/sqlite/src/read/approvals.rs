@@ -1,9 +1,9 @@
 //! Calls that wait for a decision, and when they lapse.
 
-use runstate::store::{About, Approval, ApprovalQuery, Timer};
+use runstate::store::{About, Approval, ApprovalQuery, Timer, Unread};
 use rusqlite::{Connection, ToSql, named_params};
 
-use super::lists::{self, Unread, bounded, key, text};
+use super::lists::{self, bounded, key, text};
 use super::load::json;
 use crate::error::Outcome;
 use crate::number::{column, limit, number};

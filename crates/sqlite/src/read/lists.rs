@@ -1,47 +1,14 @@
 //! Lists in which a row that cannot be read hides no other.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-use runstate::store::{Damage, StoreError};
+use runstate::store::{StoreError, Unread};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::connect::MOST_BYTES;
-use crate::error::{Outcome, RESTORE, unreadable};
-
-/// The most rows that are told of.
-const MOST_TOLD: usize = 100;
-
-/// Rows that lists could not read, by their keys, until a list can read them.
-#[derive(Debug, Default)]
-pub(crate) struct Unread(Mutex<Told>);
-
-#[derive(Debug, Default)]
-struct Told {
-    rows: BTreeMap<Key, Damage>,
-    has_more: bool,
-}
+use crate::error::{Outcome, unreadable};
 
 /// The run, and for a call its name.
 pub(crate) type Key = (String, Option<String>);
-
-impl Unread {
-    pub(super) fn note(&self, key: Key, read: Option<Damage>) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match read {
-            Some(_) if told.rows.len() >= MOST_TOLD && !told.rows.contains_key(&key) => told.has_more = true,
-            Some(damage) => drop(told.rows.insert(key, damage)),
-            None => drop(told.rows.remove(&key)),
-        }
-    }
-
-    pub(crate) fn all(&self) -> Vec<Damage> {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = told.has_more.then(|| Damage::new("more rows cannot be read", RESTORE));
-        told.rows.values().cloned().chain(more).collect()
-    }
-}
 
 /// The rows of a page, but for those that cannot be read: others take their places. The query has `:limit` and `:offset`.
 pub(crate) fn page<T>(
@@ -65,17 +32,10 @@ pub(crate) fn page<T>(
         let mut seen = 0;
         while let Some(next) = rows.next()? {
             seen += 1;
-            let (key, read) = row(next)?;
-            match read {
-                Ok(read) => {
-                    unread.note(key, None);
-                    found.push(read);
-                    if i64::try_from(found.len()).is_ok_and(|found| found == limit) {
-                        return Ok(found);
-                    }
-                }
-                Err(StoreError::Unusable { what, help }) => unread.note(key, Some(Damage::new(what, help))),
-                Err(error) => return Err(error.into()),
+            let ((run, call), read) = row(next)?;
+            found.extend(unread.note(&run, call.as_deref(), read)?);
+            if i64::try_from(found.len()).is_ok_and(|found| found == limit) {
+                return Ok(found);
             }
         }
         offset = offset.saturating_add(seen);

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use runstate::kernel::status_from_name;
 use runstate::run::RunStatus;
-use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError};
+use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError, Unread};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
-use super::lists::{self, Key, Unread, bounded, key, optional, text};
+use super::lists::{self, Key, bounded, key, optional, text};
 use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
 use crate::time::Now;
@@ -107,10 +107,8 @@ pub(crate) fn damaged(conn: &Connection, unread: &Unread, now: Now) -> Outcome<V
     ))?;
     let mut rows = unknown.query([])?;
     while let Some(row) = rows.next()? {
-        let (key, read) = info(row, now)?;
-        if let Err(StoreError::Unusable { what, help }) = read {
-            unread.note(key, Some(Damage::new(what, help)));
-        }
+        let ((run, call), read) = info(row, now)?;
+        unread.note(&run, call.as_deref(), read)?;
     }
     Ok(unread.all())
 }

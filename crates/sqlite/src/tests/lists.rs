@@ -1,9 +1,10 @@
 //! Rows that cannot be read, in lists.
 
+use runstate::store::Unread;
 use rusqlite::{Connection, StatementStatus};
 
 use crate::error::unreadable;
-use crate::read::lists::{Unread, page};
+use crate::read::lists::page;
 
 const ALL: &str = "SELECT n FROM numbers ORDER BY n LIMIT :limit OFFSET :offset";
 

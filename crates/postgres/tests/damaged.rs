@@ -1,0 +1,100 @@
+//! Rows that another program wrote.
+
+use std::sync::Arc;
+
+use runstate::store::{About, ApprovalQuery, NewRun, RunQuery, RunStore, StoreError};
+use serde_json::json;
+
+use crate::cluster::{self, Place};
+use crate::runs::drive;
+
+async fn runs(store: &dyn RunStore, size: usize) -> Vec<String> {
+    let mut query = RunQuery::all(size);
+    let mut seen = Vec::new();
+    loop {
+        let page = store.runs(&query).await.unwrap();
+        seen.extend(page.iter().map(|run| run.id.clone()));
+        match page.last() {
+            Some(last) if page.len() == size => query = query.behind(last),
+            _ => return seen,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_hides_no_other_and_leaves_pages_whole() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let store: Arc<dyn RunStore> = Arc::new(place.store().await);
+    for number in 0..9 {
+        store.create(&NewRun::new(format!("r{number}"), json!(0), number)).await.unwrap();
+    }
+    let (client, schema) = (place.client().await, &place.schema);
+    let spoil = format!(
+        "ALTER TABLE \"{schema}\".runs DROP CONSTRAINT runs_status_check;
+         UPDATE \"{schema}\".runs SET status = 'Bogus' WHERE id IN ('r8', 'r0');
+         ALTER TABLE \"{schema}\".runs ALTER COLUMN title DROP NOT NULL;
+         UPDATE \"{schema}\".runs SET title = NULL WHERE id = 'r6';
+         UPDATE \"{schema}\".runs SET steps = -1 WHERE id = 'r5';
+         UPDATE \"{schema}\".runs SET cancel = repeat('x', 67108865) WHERE id = 'r2'"
+    );
+    client.batch_execute(&spoil).await.unwrap();
+    for size in [1, 2, 3, 20] {
+        assert_eq!(runs(&*store, size).await, ["r7", "r4", "r3", "r1"], "pages of {size}");
+    }
+    let damaged = store.damaged().await.unwrap();
+    let told: Vec<&str> = damaged.iter().map(|damage| &*damage.what).collect();
+    assert_eq!(told.len(), 5, "{told:?}");
+    assert!(told[0].contains("runs.status"), "{told:?}");
+    assert!(told[1].contains("cancel has more than 67108864 bytes"), "{told:?}");
+    assert!(told[2].contains("runs.steps: -1"), "{told:?}");
+    assert!(told[3].contains("title is NULL"), "{told:?}");
+    for run in ["r0", "r2", "r5", "r6"] {
+        let refused = store.load(run).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Unusable { .. }), "{run}: {refused:?}");
+    }
+    let mend = "UPDATE {schema}.runs SET status = 'Running', title = '', steps = 0, cancel = NULL";
+    client.batch_execute(&mend.replace("{schema}", &format!("\"{schema}\""))).await.unwrap();
+    assert_eq!(runs(&*store, 4).await.len(), 9);
+    assert_eq!(store.damaged().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let store: Arc<dyn RunStore> = Arc::new(place.store().await);
+    for run in ["r1", "r2", "r3"] {
+        drive(Arc::clone(&store), run, 3).await;
+    }
+    let (client, schema) = (place.client().await, &place.schema);
+    let spoil = format!(
+        "UPDATE \"{schema}\".approvals SET json = '{{' WHERE run_id = 'r1' AND call = 'call_0';
+         UPDATE \"{schema}\".approvals SET arguments = repeat('[', 200) WHERE run_id = 'r2';
+         UPDATE \"{schema}\".approvals SET expires_at = 1 WHERE run_id < 'r3'"
+    );
+    client.batch_execute(&spoil).await.unwrap();
+    for size in [1, 2, 20] {
+        let mut query = ApprovalQuery::new(About::All, size);
+        let mut seen = Vec::new();
+        loop {
+            let page = store.approvals(&query).await.unwrap();
+            seen.extend(page.iter().map(|open| format!("{} {}", open.run, open.call)));
+            match page.last() {
+                Some(last) if page.len() == size => query = query.behind(last),
+                _ => break,
+            }
+        }
+        assert_eq!(
+            seen,
+            ["r1 call_1", "r1 call_2", "r3 call_0", "r3 call_1", "r3 call_2"],
+            "pages of {size}"
+        );
+    }
+    let about = About::Call("call_0".to_owned());
+    assert_eq!(store.approvals(&ApprovalQuery::new(about, 1)).await.unwrap()[0].run, "r3");
+    let due = store.due(3).await.unwrap();
+    let due: Vec<String> = due.iter().map(|timer| format!("{} {}", timer.run, timer.call)).collect();
+    assert_eq!(due, ["r1 call_1", "r1 call_2", "r2 call_0"], "a lapse asks for no arguments");
+    assert!(!store.damaged().await.unwrap().is_empty());
+}

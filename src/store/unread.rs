@@ -1,0 +1,71 @@
+//! Rows that lists leave out.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::error::StoreError;
+use super::query::Damage;
+
+/// The most rows that are told of.
+const MOST_TOLD: usize = 100;
+
+/// The rows that the lists of a store could not read, by run and call, until a list reads them: what [`RunStore::damaged`](super::RunStore::damaged)
+/// tells. At most 100 are kept.
+///
+/// ```
+/// use runstate::store::{StoreError, Unread};
+///
+/// let unread = Unread::default();
+/// let bad = StoreError::unusable("runs.status of the run \"r1\": it is NULL", "restore the file from a backup");
+/// assert_eq!(unread.note::<()>("r1", None, Err(bad)).unwrap(), None, "a list goes on without it");
+/// assert_eq!(unread.all().len(), 1);
+/// assert_eq!(unread.note("r1", None, Ok(7)).unwrap(), Some(7));
+/// assert_eq!(unread.all(), [], "it can be read again");
+/// ```
+#[derive(Debug, Default)]
+pub struct Unread(Mutex<Told>);
+
+#[derive(Debug, Default)]
+struct Told {
+    rows: BTreeMap<(String, Option<String>), Damage>,
+    /// The help of those that are not kept.
+    more: Option<String>,
+}
+
+impl Unread {
+    /// Keeps what is wrong with the row of a run, or of a call of it; nothing of one that was read.
+    ///
+    /// # Errors
+    /// Those that are not of the row: all but [`StoreError::Unusable`].
+    pub fn note<T>(
+        &self,
+        run: &str,
+        call: Option<&str>,
+        read: Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let key = (run.to_owned(), call.map(str::to_owned));
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match read {
+            Ok(read) => {
+                told.rows.remove(&key);
+                Ok(Some(read))
+            }
+            Err(StoreError::Unusable { what, help }) => {
+                if told.rows.len() < MOST_TOLD || told.rows.contains_key(&key) {
+                    told.rows.insert(key, Damage::new(what, help));
+                } else {
+                    told.more = Some(help);
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is wrong, by run and call.
+    pub fn all(&self) -> Vec<Damage> {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = told.more.as_ref().map(|help| Damage::new("more rows cannot be read", help));
+        told.rows.values().cloned().chain(more).collect()
+    }
+}
