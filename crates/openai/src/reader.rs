@@ -21,6 +21,8 @@ pub(crate) struct Reader {
     kept: Vec<String>,
     kept_bytes: usize,
     refusal: String,
+    /// The bytes of text and thoughts that came.
+    told: usize,
     finished: bool,
     pub(crate) ready: VecDeque<Event>,
     /// The last event is in `ready`, or was taken from it.
@@ -96,9 +98,20 @@ impl Reader {
         }
     }
 
+    /// Counts text or thoughts of the answer, which are kept until it ends.
+    fn count(&mut self, text: &str) -> Result<(), SourceError> {
+        self.told = self.told.saturating_add(text.len());
+        if self.told > MOST_BYTES {
+            let message = format!("the text and thoughts of the answer are longer than {MOST_BYTES} bytes");
+            return Err(SourceError::new(ErrorKind::Model, message));
+        }
+        Ok(())
+    }
+
     fn choice(&mut self, choice: Choice) -> Result<(), SourceError> {
         let Choice { mut delta, finish_reason, .. } = choice;
         if let Some(thought) = delta.thought() {
+            self.count(thought)?;
             self.ready.push_back(Ok(StreamEvent::Reasoning(thought.to_owned())));
         }
         let extra = self.extra(&mut delta.more)?;
@@ -112,6 +125,7 @@ impl Reader {
             SourceError::new(ErrorKind::Model, message)
         })?;
         if !text.is_empty() {
+            self.count(&text)?;
             self.ready.push_back(Ok(StreamEvent::Token(text)));
         }
         if self.refusal.len() < MOST_BYTES {

@@ -92,6 +92,26 @@ async fn calls_without_an_end_are_given_up() {
     assert_eq!(told(most().chain([long(1)]).collect()).await, refused);
 }
 
+#[tokio::test]
+async fn text_and_thoughts_without_an_end_are_given_up() {
+    let of_text = |bytes: usize| send(text(&"9".repeat(bytes)));
+    let of_thoughts = |bytes: usize| {
+        send(chunk(&format!("{{\"delta\":{{\"reasoning_content\":\"{}\"}}}}", "9".repeat(bytes))))
+    };
+    let most = || {
+        let pieces = (0..128).map(|at| if at % 2 == 0 { of_text(64 << 10) } else { of_thoughts(64 << 10) });
+        std::iter::once(events_head()).chain(pieces)
+    };
+    let whole = send(finish("stop") + "data: [DONE]\n\n");
+    let (_, error) = of(most().chain([whole]).collect()).await;
+    assert!(error.is_none(), "{error:?}");
+    for one in [of_text(1), of_thoughts(1)] {
+        let (_, error) = of(most().chain([one]).collect()).await;
+        let refused = "the text and thoughts of the answer are longer than 8388608 bytes";
+        assert_eq!(error.unwrap().message(), refused);
+    }
+}
+
 /// A session over a server that first cannot, then is cut, and then goes on: the consumer has one whole text.
 #[tokio::test]
 async fn a_session_retries_what_a_cut_connection_leaves_and_goes_on_from_its_checkpoint() {
