@@ -33,6 +33,7 @@ impl Calls {
         let CallDelta { index, id, function: Function { name, arguments }, .. } = piece;
         let id = id.unwrap_or_default();
         let name = name.unwrap_or_default();
+        self.bytes += id.len();
         let place = match self.place_of(index, &id, &name) {
             Some(place) => place,
             None if self.calls.len() == MOST_CALLS => {
@@ -60,7 +61,8 @@ impl Calls {
         };
         self.bytes += piece.len() + name.len();
         if self.bytes > MOST_BYTES {
-            let message = format!("the arguments of the tool calls are longer than {MOST_BYTES} bytes");
+            let message =
+                format!("the ids, names and arguments of the tool calls are longer than {MOST_BYTES} bytes");
             return Err(SourceError::new(ErrorKind::Model, message));
         }
         call.arguments.push_str(&piece);

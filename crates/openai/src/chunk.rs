@@ -1,5 +1,9 @@
 //! One event of a stream, as servers write it.
 
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -9,7 +13,7 @@ use serde_json::{Map, Value};
 pub(crate) struct Chunk {
     #[serde(deserialize_with = "text_or_number")]
     pub(crate) id: Option<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "few")]
     pub(crate) choices: Vec<Choice>,
     pub(crate) usage: Option<Value>,
     pub(crate) error: Option<Value>,
@@ -31,7 +35,7 @@ pub(crate) struct Delta {
     /// A text, or parts that have texts.
     content: Option<Value>,
     pub(crate) refusal: Option<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "few")]
     pub(crate) tool_calls: Vec<CallDelta>,
     /// As older servers call a tool.
     pub(crate) function_call: Option<Function>,
@@ -91,6 +95,38 @@ fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, 
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => None,
     })
+}
+
+/// More of one event are none that are meant. Each takes far more memory than its text.
+const MOST: usize = 256;
+
+fn few<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    struct Few<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list of at most {MOST}")
+        }
+
+        fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Vec<T>, A::Error> {
+            let mut all = Vec::new();
+            while let Some(one) = from.next_element()? {
+                if all.len() == MOST {
+                    return Err(Error::invalid_length(MOST + 1, &self));
+                }
+                all.push(one);
+            }
+            Ok(all)
+        }
+    }
+
+    from.deserialize_any(Few(PhantomData))
 }
 
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {

@@ -12,6 +12,9 @@ use crate::failure::{ErrorObject, shown};
 
 type Event = Result<StreamEvent, SourceError>;
 
+/// The most bytes of the id of an answer.
+const MOST_OF_AN_ID: usize = 1024;
+
 /// Reads the data of one event after another.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
@@ -85,6 +88,11 @@ impl Reader {
             return self.fail(ErrorObject::of(&error).into_source_error(ErrorKind::ServerError));
         }
         if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
+            // Calls without an id of their own have it.
+            if id.len() > MOST_OF_AN_ID {
+                let message = format!("the id of the answer is longer than {MOST_OF_AN_ID} bytes");
+                return self.fail(SourceError::new(ErrorKind::Model, message));
+            }
             self.answer = id;
         }
         // Of several answers to one request the first is read.

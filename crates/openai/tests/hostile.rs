@@ -87,9 +87,47 @@ async fn calls_without_an_end_are_given_up() {
         )))
     };
     let most = || std::iter::once(events_head()).chain((0..128).map(|_| long(64 << 10)));
-    let refused = "the arguments of the tool calls are longer than 8388608 bytes";
+    let refused = "the ids, names and arguments of the tool calls are longer than 8388608 bytes";
     assert_ne!(told(most().collect()).await, refused);
     assert_eq!(told(most().chain([long(1)]).collect()).await, refused);
+}
+
+#[tokio::test]
+async fn ids_and_lists_without_an_end_are_given_up() {
+    let told = async |script: Vec<Act>| {
+        let whole = send(finish("stop") + "data: [DONE]\n\n");
+        let (_, error) = of([events_head()].into_iter().chain(script).chain([whole]).collect()).await;
+        error.map(|error| error.message().to_owned())
+    };
+    let answer = |bytes: usize| {
+        let id = "i".repeat(bytes);
+        send(format!("data: {{\"id\":\"{id}\",\"choices\":[]}}\n\n"))
+    };
+    assert_eq!(told(vec![answer(1024)]).await, None);
+    assert_eq!(told(vec![answer(1025)]).await.unwrap(), "the id of the answer is longer than 1024 bytes");
+    let choices = |count: usize| {
+        let other = vec!["{\"index\":1}"; count].join(",");
+        send(format!("data: {{\"choices\":[{other}]}}\n\n"))
+    };
+    assert_eq!(told(vec![choices(256)]).await, None);
+    let refused = told(vec![choices(257)]).await.unwrap();
+    assert!(refused.contains("no chunk of an answer"), "{refused}");
+    let calls = |count: usize| {
+        let calls = vec!["{}"; count].join(",");
+        send(chunk(&format!("{{\"delta\":{{\"tool_calls\":[{calls}]}}}}")))
+    };
+    let refused = told(vec![calls(256)]).await.unwrap();
+    assert_eq!(refused, "the model calls a tool and does not name it");
+    assert!(told(vec![calls(257)]).await.unwrap().contains("no chunk of an answer"));
+    let long = |index: usize| {
+        let id = "i".repeat(64 << 10);
+        send(chunk(&format!(
+            "{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"id\":\"{id}\",\"function\":{{\"name\":\"\"}}}}]}}}}"
+        )))
+    };
+    let refused = "the ids, names and arguments of the tool calls are longer than 8388608 bytes";
+    assert_ne!(told((0..128).map(long).collect()).await.unwrap(), refused);
+    assert_eq!(told((0..129).map(long).collect()).await.unwrap(), refused);
 }
 
 #[tokio::test]
