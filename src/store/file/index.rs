@@ -133,5 +133,5 @@ fn read(disk: &dyn Disk, layout: &Layout, name: &str, boot: &str) -> Result<Opti
         let what = format!("it is that of the run {:?}, in another folder than its own", state.id);
         return Err(damaged(&place.state(), what));
     }
-    Ok(Some(Listed::of(&state)))
+    Listed::of(&state, &place).map(Some)
 }

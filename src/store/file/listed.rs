@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::super::error::StoreError;
 use super::super::query::{About, Approval, RunInfo, Timer};
 use super::super::time::Now;
-use super::rows::Raw;
+use super::layout::Place;
+use super::problem::damaged;
 use super::state::{Hold, State};
 use crate::decision::Suspension;
 
@@ -25,23 +28,33 @@ pub(super) struct Waiting {
     pub(super) call: String,
     id: String,
     tool: String,
-    arguments: Raw,
+    arguments: Value,
     pub(super) suspension: Suspension,
     lapses: Option<u64>,
 }
 
 impl Listed {
-    pub(super) fn of(state: &State) -> Self {
-        let waits = state.waiting_calls().map(|(call, waits)| Waiting {
-            call: call.name.clone(),
-            id: call.id.clone(),
-            tool: call.tool.clone(),
-            arguments: waits.arguments.clone(),
-            suspension: waits.suspension.clone(),
-            lapses: waits.lapses_at_ms,
+    /// What lists need of the state in that place.
+    ///
+    /// # Errors
+    /// Where the arguments of a call are no JSON that can be kept, such as a number that is too large.
+    pub(super) fn of(state: &State, place: &Place) -> Result<Self, StoreError> {
+        let waits = state.waiting_calls().map(|(call, waits)| {
+            let arguments = crate::json::from_str(waits.arguments.get()).map_err(|error| {
+                damaged(&place.state(), format_args!("the arguments of the call {:?}: {error}", call.name))
+            })?;
+            Ok(Waiting {
+                call: call.name.clone(),
+                id: call.id.clone(),
+                tool: call.tool.clone(),
+                arguments,
+                suspension: waits.suspension.clone(),
+                lapses: waits.lapses_at_ms,
+            })
         });
+        let waits = waits.collect::<Result<_, StoreError>>()?;
         let (info, hold) = (state.info_at_rest(), state.hold());
-        Listed { info, hold, has_mail: state.has_mail(), waits: waits.collect() }
+        Ok(Listed { info, hold, has_mail: state.has_mail(), waits })
     }
 
     pub(super) fn info_at(&self, now: Now) -> RunInfo {
@@ -71,10 +84,10 @@ impl Waiting {
         now.left_of(&self.suspension, self.lapses)
     }
 
-    pub(super) fn approval(&self, run: &RunInfo, now: Now) -> Result<Approval, StoreError> {
-        let arguments = crate::json::from_str(self.arguments.get()).map_err(StoreError::failed)?;
+    pub(super) fn approval(&self, run: &RunInfo, now: Now) -> Approval {
         let (run, call, tool) = (run.id.clone(), self.call.clone(), self.tool.clone());
-        Ok(Approval::new(run, call, tool, arguments, self.suspension.clone()).leaving(self.left(now)))
+        let asked = Approval::new(run, call, tool, self.arguments.clone(), self.suspension.clone());
+        asked.leaving(self.left(now))
     }
 
     /// Its timer, if that is over, and when it was.

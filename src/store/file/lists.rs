@@ -43,10 +43,11 @@ impl Inner {
 
     pub(super) fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
         if let About::Run(run) = &query.about {
-            let run = self.state(run)?.as_ref().map(Listed::of);
-            return page(run.iter(), query, self.now());
+            let place = self.layout.run(run);
+            let run = self.state(run)?.map(|state| Listed::of(&state, &place)).transpose()?;
+            return Ok(page(run.iter(), query, self.now()));
         }
-        self.over_runs(|index| page(index.runs(), query, self.now()))?
+        self.over_runs(|index| page(index.runs(), query, self.now()))
     }
 
     pub(super) fn due(&self, limit: usize) -> Result<Vec<Timer>, StoreError> {
@@ -126,11 +127,7 @@ impl Inner {
     }
 }
 
-fn page<'r>(
-    runs: impl Iterator<Item = &'r Listed>,
-    query: &ApprovalQuery,
-    now: Now,
-) -> Result<Vec<Approval>, StoreError> {
+fn page<'r>(runs: impl Iterator<Item = &'r Listed>, query: &ApprovalQuery, now: Now) -> Vec<Approval> {
     let behind = query.behind.as_ref();
     let found = runs.flat_map(Listed::waiting).filter(|(run, waits)| {
         waits.is_meant(&query.about) && behind.is_none_or(|(id, call)| (&run.id, &waits.call) > (id, call))

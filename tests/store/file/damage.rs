@@ -103,6 +103,32 @@ async fn a_damaged_state_is_told_and_left_alone() {
     }
 }
 
+/// The arguments of a call are kept as text, so that a state is read with a number that no value can have.
+#[tokio::test]
+async fn arguments_that_cannot_be_kept_hide_no_other_run() {
+    let disk = SimDisk::new();
+    let store = on(&disk);
+    super::others::fill(&store).await;
+    let state = store.folder_of("r2").join("state.json");
+    let text = String::from_utf8(disk.read(&state, u64::MAX).unwrap()).unwrap();
+    let spoilt = text.replacen(r#""arguments":{"path":"a"}"#, r#""arguments":{"path":1e999}"#, 1);
+    let spoilt = spoilt.replacen(r#""arguments": {"path":"a"}"#, r#""arguments": {"path":1e999}"#, 1);
+    assert_ne!(spoilt, text);
+    put(&disk, &state, spoilt.as_bytes());
+    let store = on(&disk);
+    let runs = store.runs(&RunQuery::all(10)).await.unwrap();
+    assert!(runs.len() >= 2 && runs.iter().all(|run| run.id != "r2"), "{runs:?}");
+    let open = store.approvals(&ApprovalQuery::new(About::All, 10)).await.unwrap();
+    assert_eq!(open.iter().map(|open| &*open.run).collect::<Vec<_>>(), ["r1", "r1", "r3", "r3"]);
+    at(u64::MAX);
+    assert!(store.due(10).await.unwrap().iter().all(|timer| timer.run != "r2"));
+    let told = store.damaged().await.unwrap();
+    assert!(told.len() == 1 && told[0].what.contains("number out of range"), "{told:?}");
+    let query = ApprovalQuery::new(About::Run("r2".to_owned()), 10);
+    let refused = store.approvals(&query).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unusable { .. }), "{refused:?}");
+}
+
 #[tokio::test]
 async fn a_damaged_log_is_told_and_left_alone() {
     let (story, before) = lived().await;
