@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::watch;
 
 use crate::error::Outcome;
@@ -57,7 +57,7 @@ impl News {
 
 fn count(conn: &Connection) -> Outcome<u64> {
     let mut statement = conn.prepare_cached("SELECT count FROM news")?;
-    let count: i64 = statement.query_row([], |row| row.get(0))?;
+    let count: i64 = statement.query_row([], |row| row.get(0)).optional()?.unwrap_or(0);
     // Any number will do, as long as it is another one each time.
     Ok(count.cast_unsigned())
 }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Fault, Outcome};
 use crate::number::column;
+use crate::read::lists::key;
 
 /// The time of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -104,5 +105,5 @@ pub(crate) fn enter(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
 /// The boot that had the file last.
 fn last(conn: &Connection) -> Outcome<Option<String>> {
     let mut last = conn.prepare_cached("SELECT name FROM boots ORDER BY no DESC LIMIT 1")?;
-    Ok(last.query_row([], |row| row.get(0)).optional()?)
+    Ok(last.query_row([], |row| key(row, 0)).optional()?)
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{Claim, NewRun, Release, RunQuery, RunStore, StoreError};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
@@ -211,6 +211,35 @@ async fn a_value_has_64_mib_and_no_more() {
     assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn an_id_that_is_no_text_holds_up_no_other_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store: Arc<dyn RunStore> = Arc::new(SqliteStore::open(&path).unwrap());
+    for (run, at_ms) in [("r1", 1), ("r2", 2), ("r3", 3)] {
+        store.create(&NewRun::new(run, serde_json::Value::Null, at_ms)).await.unwrap();
+    }
+    let theirs = Connection::open(&path).unwrap();
+    theirs
+        .execute_batch(
+            "PRAGMA foreign_keys = OFF; UPDATE runs SET id = CAST(x'66ff' AS TEXT) WHERE id = 'r1'",
+        )
+        .unwrap();
+    // A counter at its end, and one that is gone.
+    theirs.execute("UPDATE news SET count = 9223372036854775807", []).unwrap();
+    for expected in [Some("r2"), Some("r3"), None] {
+        let claim = Claim::any("w", std::time::Duration::MAX);
+        let lease = store.claim(&claim).await.unwrap();
+        assert_eq!(lease.as_ref().map(|lease| &*lease.run), expected);
+        if let Some(lease) = lease {
+            store.release(&lease, &Release::set_aside("seen")).await.unwrap();
+        }
+        theirs.execute("DELETE FROM news", []).unwrap();
+    }
+    assert_eq!(store.runs(&RunQuery::all(9)).await.unwrap().len(), 2);
+    assert_eq!(store.damaged().await.unwrap().len(), 1);
+}
+
 /// A page has as many rows as are asked for, also with bad rows between them.
 #[tokio::test]
 async fn rows_that_cannot_be_read_leave_pages_whole() {
@@ -282,6 +311,10 @@ fn a_schema_with_what_another_program_would_have_executed_is_refused() {
         ("CREATE INDEX cased ON runs (title COLLATE NOCASE)", "has the index \"cased\""),
         (
             "CREATE TABLE theirs (run TEXT REFERENCES runs (id) ON DELETE SET NULL)",
+            "has the table \"theirs\"",
+        ),
+        (
+            "CREATE TABLE theirs (run TEXT REFERENCES\"runs\"(id) ON DELETE RESTRICT)",
             "has the table \"theirs\"",
         ),
         ("CREATE VIRTUAL TABLE words USING fts5(word)", "has the table \"words\""),

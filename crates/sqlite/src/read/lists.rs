@@ -51,7 +51,7 @@ pub(super) fn bounded(column: &str) -> String {
 }
 
 /// The text of a column that is [`bounded`].
-pub(super) fn text(row: &Row<'_>, index: usize) -> Result<String, StoreError> {
+pub(crate) fn text(row: &Row<'_>, index: usize) -> Result<String, StoreError> {
     optional(row, index)?.ok_or_else(|| wrong(row, index, "it is NULL"))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, St
 }
 
 /// The key of a row, however it is spelt.
-pub(super) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+pub(crate) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     Ok(match row.get_ref(index)? {
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),

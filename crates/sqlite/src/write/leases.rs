@@ -1,11 +1,14 @@
 //! Who has a run in hand.
 
-use runstate::store::{Claim, Lease, Release, StoreError, left};
+use std::time::Duration;
+
+use runstate::store::{Claim, Lease, Release, StoreError, left, moment};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
 use crate::number::{column, number};
+use crate::read::lists::text;
 use crate::time::Now;
 
 pub(crate) fn no_run(run: &str) -> Fault {
@@ -54,12 +57,12 @@ pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
 }
 
 /// The one that has waited longest of those that can go on: the first that nobody has, or the first whose lease is over.
-pub(crate) const FIRST_READY: &str = "SELECT id FROM ( \
-         SELECT * FROM (SELECT id, changed_at_ms FROM runs INDEXED BY runs_free \
+pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
+         SELECT * FROM (SELECT id, changed_at_ms, rowid AS row FROM runs INDEXED BY runs_free \
              WHERE ready = 1 AND holder IS NULL AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
              ORDER BY changed_at_ms, id LIMIT 1) \
          UNION ALL \
-         SELECT * FROM (SELECT id, changed_at_ms FROM runs INDEXED BY runs_held \
+         SELECT * FROM (SELECT id, changed_at_ms, rowid AS row FROM runs INDEXED BY runs_held \
              WHERE ready = 1 AND holder IS NOT NULL AND held_until_ms <= ?1 \
                  AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
              ORDER BY changed_at_ms, id LIMIT 1) \
@@ -67,7 +70,20 @@ pub(crate) const FIRST_READY: &str = "SELECT id FROM ( \
 
 fn first_ready(conn: &Connection, now: Now) -> Outcome<Option<String>> {
     let mut first = conn.prepare_cached(FIRST_READY)?;
-    Ok(first.query_row([column(now.ticks)], |row| row.get(0)).optional()?)
+    loop {
+        let ready = first.query_row([column(now.ticks)], |row| Ok((text(row, 0), row.get::<_, i64>(1)?)));
+        match ready.optional()? {
+            None => return Ok(None),
+            Some((Ok(run), _)) => return Ok(Some(run)),
+            // Lists tell it. In the queue it would stay the first one.
+            Some((Err(_), row)) => {
+                let never = column(moment(0, Duration::MAX));
+                let mut put_off =
+                    conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
+                put_off.execute([row, never])?;
+            }
+        }
+    }
 }
 
 pub(crate) fn renew(conn: &Connection, lease: &Lease, until: i64) -> Outcome<()> {
