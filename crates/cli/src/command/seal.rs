@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         format!("{document}\n")
     };
     if args.file == "-" {
-        out.text(&text);
+        out.json_line(text.trim_end());
         return Ok(Exit::Good);
     }
     if sealed.iter().any(|one| one.changed) {

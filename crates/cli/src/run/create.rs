@@ -48,16 +48,30 @@ fn next(opened: &Opened, state_dir: &Path, name: &str, taken: u64) -> Result<Run
     RunFolder::claim(state_dir, name, free(taken, |number| is_taken(opened, &runs::id(name, number)))?)
 }
 
+/// More runs of one name than others make between two runs of one machine.
+const MOST_TAKEN: u64 = 10_000_000;
+
 /// A free number behind one that is taken. A machine that is new to a store may find very many taken: so steps are doubled until
 /// a number is free, and then it is looked halfway between what is taken and what is free.
+///
+/// # Errors
+/// Where none is free among [`MOST_TAKEN`]: a store that tells so many may be one that another program has written into, and the number
+/// would be kept in the state folder for good.
 fn free(mut taken: u64, mut is_taken: impl FnMut(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
-    let mut step = 1;
+    let (first, mut step) = (taken, 1);
     let mut free = taken.saturating_add(step);
     // Behind the last number there is none; who gives it says so.
     while free < u64::MAX && is_taken(free)? {
         taken = free;
         step *= 2;
         free = taken.saturating_add(step);
+        if free - first > MOST_TAKEN {
+            let told = format!(
+                "the store has had runs of this name with the number {taken}, behind {first} on this machine"
+            );
+            return Err(Failure::new(told)
+                .with_help("give the scenario another name, or name another store; a program that is not this one may have written it"));
+        }
     }
     while free - taken > 1 {
         let middle = taken + (free - taken) / 2;
@@ -227,6 +241,8 @@ mod tests {
         let found = free(1, |number| Ok(number % 8 != 0)).unwrap();
         assert_eq!(found % 8, 0);
         assert_eq!(free(u64::MAX, |_| Ok(true)).unwrap(), u64::MAX);
-        assert_eq!(free(1, |_| Ok(true)).unwrap(), u64::MAX);
+        assert_eq!(free(1, |number| Ok(number < 8_000_000)).unwrap(), 8_000_000);
+        let told = free(1, |_| Ok(true)).unwrap_err().to_string();
+        assert!(told.contains("behind 1 on this machine"), "{told}");
     }
 }
