@@ -27,21 +27,41 @@ impl Claim {
 }
 
 /// The right to drive a run, until somebody takes it over. A run without its renewal may be taken once its time is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Two leases are the same where run and fence are.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Lease {
     /// The run.
     pub run: String,
     /// It grows from lease to lease.
     pub fence: u64,
+    /// The [lost claims](super::RunInfo::lost) of the run, so that they are known before it is loaded: loading may be what ends a
+    /// process. Zero where the store does not tell them with a claim by name.
+    pub lost: u32,
 }
 
 impl Lease {
-    /// As a store gives it.
+    /// As a store gives it, of a run without lost claims.
     pub fn new(run: impl Into<String>, fence: u64) -> Self {
-        Lease { run: run.into(), fence }
+        Lease { run: run.into(), fence, lost: 0 }
+    }
+
+    /// The same, of a run with so many lost claims.
+    #[must_use]
+    pub fn of_lost(mut self, lost: u32) -> Self {
+        self.lost = lost;
+        self
     }
 }
+
+impl PartialEq for Lease {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.run, self.fence) == (&other.run, other.fence)
+    }
+}
+
+impl Eq for Lease {}
 
 /// How a run is given back.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

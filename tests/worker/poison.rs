@@ -1,12 +1,16 @@
 //! Runs that end the process that drives them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use runstate::agent::{CancellationToken, async_trait};
-use runstate::store::{Claim, Host, HostError, Job, Loaded, Release};
+use runstate::store::{
+    Claim, Host, HostError, Job, Loaded, MemoryStore, Release, RunStore, StoreError, Wrapper,
+};
 use serde_json::json;
 
-use super::world::World;
+use super::world::{Sleeper, World};
 
 /// Never says what a run called `poison` is driven with: a worker that asks is stuck, and its end is that of a process that died.
 struct Deadly<'w>(&'w World);
@@ -48,6 +52,47 @@ async fn a_run_that_ended_two_workers_is_set_aside() {
     world.worker("w").run_ready(&Deadly(&world)).await.unwrap();
     assert_eq!(world.status("fine").await, "Done natural_end");
     assert_eq!(world.ledger().count("prepared"), 2);
+}
+
+/// A store in which the run `poison` is never read to its end.
+#[derive(Debug)]
+struct Endless {
+    store: MemoryStore,
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl Wrapper for Endless {
+    fn inner(&self) -> &dyn RunStore {
+        &self.store
+    }
+
+    async fn load(&self, run: &str) -> Result<Loaded, StoreError> {
+        if run == "poison" {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            std::future::pending::<()>().await;
+        }
+        self.store.load(run).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_ends_workers_while_it_is_loaded_is_set_aside() {
+    let machine = Sleeper::new();
+    let store = MemoryStore::with_clock(machine.clone());
+    let store = Arc::new(Endless { store, asked: AtomicUsize::new(0) });
+    let world = World::by(machine, Arc::clone(&store) as Arc<dyn RunStore>);
+    world.create("poison", json!([])).await;
+    world.create("fine", json!([])).await;
+    ended(&world, 4).await;
+    assert_eq!(store.asked.load(Ordering::Relaxed), 2, "the third worker does not load it");
+    assert_eq!(world.status("fine").await, "Done natural_end");
+    let info = store.store.load("poison").await.unwrap().info;
+    assert!(info.is_set_aside(), "{info:?}");
+    // Its end is tried once.
+    world.store.cancel("poison", "it ends workers").await.unwrap();
+    ended(&world, 3).await;
+    assert_eq!(store.asked.load(Ordering::Relaxed), 3);
 }
 
 #[tokio::test(start_paused = true)]

@@ -275,7 +275,7 @@ impl State {
         self.claimed_steps = self.steps;
         self.fence = self.fence.saturating_add(1);
         self.holder = Some(HolderEntry { name: claim.holder.clone(), until_ms: now.after(claim.term) });
-        Lease::new(self.id.clone(), self.fence)
+        Lease::new(self.id.clone(), self.fence).of_lost(self.lost)
     }
 
     pub(super) fn renew(&mut self, term: Duration, now: Now) {

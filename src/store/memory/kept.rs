@@ -133,7 +133,7 @@ impl Kept {
         self.claimed_steps = self.info.steps;
         self.fence = self.fence.saturating_add(1);
         self.holder = Some((claim.holder.clone(), now.after(claim.term)));
-        Lease::new(self.info.id.clone(), self.fence)
+        Lease::new(self.info.id.clone(), self.fence).of_lost(self.info.lost)
     }
 
     /// A claim is over.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::super::committer::{Lost, StoreCommitter};
@@ -47,11 +48,35 @@ impl Worker {
         seen: u64,
         drain: CancellationToken,
     ) -> Result<Driven, StoreError> {
+        // Of runs that a process ended with, one at a time is loaded and driven, so that the next end has one to blame.
+        let mut alone = None;
+        if lease.lost > 0 && !self.is_alone(&mut alone) {
+            return Ok(put_off(BESIDE_A_SUSPECT));
+        }
+        // Loading may be what ended them. Once more it is tried, to end a run that is to be cancelled.
+        let is_lost = lease.lost >= self.set_aside_after;
+        if is_lost
+            && (lease.lost > self.set_aside_after || self.store.mail(&lease.run).await?.cancel.is_none())
+        {
+            return Ok(put_off(set_aside(&lease.run, lease.lost)));
+        }
         let loaded = self.store.load(&lease.run).await?;
         if let Some(reason) = over(&loaded) {
             return Ok(Driven { ended: Ended::Over(reason), did_nothing: true });
         }
+        // A claim by name does not tell it in each store.
+        if loaded.info.lost > 0 && !self.is_alone(&mut alone) {
+            return Ok(put_off(BESIDE_A_SUSPECT));
+        }
         self.go_on(host, lease, &loaded, seen, drain).await
+    }
+
+    /// Is no other run in hand with which a process ended? It holds the others off as long as `alone` is there.
+    fn is_alone<'w>(&'w self, alone: &mut Option<MutexGuard<'w, ()>>) -> bool {
+        if alone.is_none() {
+            *alone = self.suspect.try_lock().ok();
+        }
+        alone.is_some()
     }
 
     async fn go_on(
@@ -63,14 +88,6 @@ impl Worker {
         drain: CancellationToken,
     ) -> Result<Driven, StoreError> {
         let lost = loaded.info.lost;
-        // Of runs that a process ended with, one at a time is driven, so that the next end has one to blame.
-        let _alone = match lost {
-            0 => None,
-            _ => match self.suspect.try_lock() {
-                Ok(alone) => Some(alone),
-                Err(_) => return Ok(put_off(BESIDE_A_SUSPECT)),
-            },
-        };
         let prepared = if lost >= self.set_aside_after {
             Err(HostError::new(set_aside(&lease.run, lost)))
         } else {

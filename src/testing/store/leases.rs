@@ -70,6 +70,7 @@ pub(super) async fn claims_that_were_lost_are_counted(bench: &dyn Bench) {
         assert_eq!(lost().await, expected, "claims that ended with nothing, at claim {turn}");
     }
     let lease = take(4, true).await;
+    assert_eq!(lease.lost, 3, "told by the lease of a claim without a name");
     assert_eq!(lost().await, 3, "the one behind three that ended with nothing");
     // One that put the run off, or was drained, has not shown that it can be driven.
     store.release(&lease, &Release::put_off(span(bench, NOW), "no key")).await.must("put off");

@@ -73,7 +73,7 @@ pub(super) fn number(row: &Row, index: usize) -> Result<u64, StoreError> {
     column(row, index).map(nat)
 }
 
-fn small(row: &Row, index: usize, name: &str) -> Result<u32, StoreError> {
+pub(super) fn small(row: &Row, index: usize, name: &str) -> Result<u32, StoreError> {
     let number: i64 = column(row, index)?;
     u32::try_from(number).map_err(|error| damaged(format_args!("{name}: {number}: {error}")))
 }

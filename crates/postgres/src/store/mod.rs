@@ -141,7 +141,10 @@ impl RunStore for PostgresStore {
         let term = span(claim.term);
         let Some(run) = &claim.run else {
             let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &term]).await?;
-            let lease = |row: &Row| Ok(Lease::new(told(row, 0)?, load::number(row, 1)?));
+            let lease = |row: &Row| {
+                let lost = load::small(row, 2, "runs.lost")?;
+                Ok(Lease::new(told(row, 0)?, load::number(row, 1)?).of_lost(lost))
+            };
             return rows.first().map(lease).transpose();
         };
         let params = [&Key::of(run).key as _, &holder as _, &term as _];

@@ -74,7 +74,7 @@ impl Sql {
                             AND (not_before IS NULL OR not_before <= {now})
                         ORDER BY queued_at, id LIMIT 1
                         FOR NO KEY UPDATE SKIP LOCKED)
-                    RETURNING coalesce(long_id, id), fence"
+                    RETURNING coalesce(long_id, id), fence, lost"
                     .replace("{after}", &after("$2::bigint")),
             ),
             claim_run: timed("claim_run", &format!("$1, $2, {NOW}, {}", after("$3::bigint"))),

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
-use crate::number::{column, number};
+use crate::number::{column, narrow, number};
 use crate::read::lists::text;
 use crate::time::Now;
 
@@ -35,10 +35,11 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
         "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = min(fence, 9223372036854775806) + 1, \
              claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > max(claimed_steps, 1) THEN 0 \
              ELSE min(lost, 4294967294) + 1 END \
-         WHERE id = ?1 RETURNING fence",
+         WHERE id = ?1 RETURNING fence, lost",
     )?;
-    let fence = take.query_row(params![run, claim.holder, now.after(claim.term)], |row| row.get(0))?;
-    Ok(Some(Lease::new(run, number(fence))))
+    let held = params![run, claim.holder, now.after(claim.term)];
+    let (fence, lost): (i64, i64) = take.query_row(held, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Some(Lease::new(run, number(fence)).of_lost(narrow(lost))))
 }
 
 /// Is the run there, and without a lease?
