@@ -75,9 +75,9 @@ impl Calls {
         let last = self.calls.len().checked_sub(1)?;
         if index.is_some() {
             let of_index = self.calls.iter().rposition(|call| call.index == index)?;
-            // Some servers give each whole call the index 0.
+            // Some servers give each whole call the index 0, and some give each piece of a call an id of its own.
             let known = &self.calls[of_index].id;
-            let is_other = !id.is_empty() && !known.is_empty() && *known != *id;
+            let is_other = !name.is_empty() && !id.is_empty() && !known.is_empty() && *known != *id;
             return (!is_other).then_some(of_index);
         }
         if !id.is_empty() {

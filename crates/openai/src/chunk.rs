@@ -17,15 +17,28 @@ pub(crate) struct Chunk {
     pub(crate) choices: Vec<Choice>,
     pub(crate) usage: Option<Value>,
     pub(crate) error: Option<Value>,
+    /// Of servers that tell an error as the event itself.
+    object: Option<Value>,
+    error_code: Option<Value>,
+    detail: Option<Value>,
+}
+
+impl Chunk {
+    /// Is it an error, though it has no `error`?
+    pub(crate) fn is_error(&self) -> bool {
+        let is_told = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+        let is_named = self.object.as_ref().and_then(Value::as_str) == Some("error");
+        self.choices.is_empty() && (is_named || is_told(&self.error_code) || is_told(&self.detail))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Choice {
     pub(crate) index: Option<u64>,
-    /// `message` where the answer is not streamed.
-    #[serde(alias = "message", deserialize_with = "or_default")]
-    pub(crate) delta: Delta,
+    delta: Option<Delta>,
+    /// Where the answer is not streamed. Some servers send it beside `delta`, with all that came so far.
+    message: Option<Delta>,
     pub(crate) finish_reason: Option<String>,
 }
 
@@ -64,6 +77,13 @@ pub(crate) struct Function {
     pub(crate) name: Option<String>,
     /// A piece of JSON text; some servers give the object itself.
     pub(crate) arguments: Option<Value>,
+}
+
+impl Choice {
+    /// The piece of the answer.
+    pub(crate) fn piece(&mut self) -> Delta {
+        self.delta.take().or(self.message.take()).unwrap_or_default()
+    }
 }
 
 impl Delta {

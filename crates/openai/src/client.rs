@@ -207,15 +207,20 @@ impl OpenAi {
                     SourceError::new(ErrorKind::Fatal, untrusted(&self.shown(), &why)).caused_by(error)
                 }
             })?;
-        if let Some(encoding) = encoding(&response) {
+        let encoding = encoding(&response);
+        if !response.status().is_success() {
+            let (head, body) = response.into_parts();
+            let body = match encoding {
+                // Its reason cannot be read, and what to do follows from its status.
+                Some(_) => Bytes::new(),
+                None => read_whole(body).await.unwrap_or_default(),
+            };
+            return Err(failure::of_status(head.status, &head.headers, &body));
+        }
+        if let Some(encoding) = encoding {
             let why =
                 format!("{} answers in the encoding {encoding:?}, which was not asked for", self.shown());
             return Err(SourceError::new(ErrorKind::Fatal, why));
-        }
-        if !response.status().is_success() {
-            let (head, body) = response.into_parts();
-            let body = read_whole(body).await.unwrap_or_default();
-            return Err(failure::of_status(head.status, &head.headers, &body));
         }
         if is_event_stream(&response) {
             return Ok(ChatStream::of_events(response.into_body(), chat.kept()));

@@ -23,7 +23,7 @@ use crate::reader::Reader;
 
 /// One event longer than this is not kept.
 const MOST_OF_AN_EVENT: usize = 8 << 20;
-/// So long the server may say more about an answer that has ended: how many tokens it was, that it is done.
+/// So long the server may say more about an answer that has ended: how many tokens it was, that it is done. A further piece begins it anew.
 const GRACE: Duration = Duration::from_secs(2);
 /// So long a server may send signs of life and no piece of the answer. A proxy sends them for a model that is gone, too.
 const MOST_SILENCE: Duration = Duration::from_secs(10 * 60);
@@ -134,7 +134,11 @@ impl Stream for ChatStream {
             }
             let Some(events) = &mut self.events else { return Poll::Ready(None) };
             if let Poll::Ready(event) = events.poll_next_unpin(cx) {
+                let pieces = self.reader.pieces;
                 self.read(event);
+                if self.reader.pieces > pieces {
+                    self.grace = None;
+                }
                 came = true;
                 continue;
             }

@@ -45,7 +45,7 @@ impl ErrorObject {
     }
 
     /// The error that a whole body tells, wherever it stands: below `error` or `detail`, in a list, or as the body itself.
-    fn of_body(body: &Value) -> Self {
+    pub(crate) fn of_body(body: &Value) -> Self {
         match body {
             Value::Array(list) => list.first().map(Self::of_body).unwrap_or_default(),
             Value::Object(fields) => {
@@ -66,6 +66,12 @@ impl ErrorObject {
             }
             _ => ErrorObject::default(),
         }
+    }
+
+    /// Did a filter of the provider stop the answer?
+    pub(crate) fn is_of_a_filter(&self) -> bool {
+        let code = self.code.as_ref().and_then(Value::as_str);
+        [code, self.kind.as_deref()].iter().flatten().any(|word| *word == "content_filter")
     }
 
     fn reason(&self) -> Option<String> {

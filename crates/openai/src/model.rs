@@ -135,17 +135,26 @@ impl Model for OpenAiModel {
             Ok(events) => events.left_stream(),
             Err(error) => stream::once(async { Err(error) }).right_stream(),
         });
-        let mut calls = 0;
-        Box::pin(events.flat_map(move |event| stream::iter(events_of(event, &mut calls))))
+        let mut given = Given::default();
+        Box::pin(events.flat_map(move |event| stream::iter(events_of(event, &mut given))))
     }
 }
 
-fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<ModelEvent> {
+const CUT: &str = "the answer was cut at its limit on length; raise `max_tokens`, or use a session that accepts it or goes on (`Session::on_finish`)";
+
+/// What was given of an answer.
+#[derive(Default)]
+struct Given {
+    calls: u32,
+    is_finished: bool,
+}
+
+fn events_of(event: Result<StreamEvent, SourceError>, given: &mut Given) -> Vec<ModelEvent> {
     match event {
         Ok(StreamEvent::Token(text)) => vec![ModelEvent::Text(text)],
         Ok(StreamEvent::ToolCall(call)) => {
-            let index = *calls;
-            *calls += 1;
+            let index = given.calls;
+            given.calls += 1;
             let arguments = ModelEvent::Arguments { index, delta: call.arguments_text() };
             let extra = ModelEvent::Extra { index: Some(index), extra: call.extra };
             vec![ModelEvent::CallStart { index, id: call.id, tool: call.name }, arguments, extra]
@@ -156,7 +165,16 @@ fn events_of(event: Result<StreamEvent, SourceError>, calls: &mut u32) -> Vec<Mo
             let error = SourceError::new(ErrorKind::Model, "the server's filter stopped the answer");
             vec![ModelEvent::Error(ModelError::new(error))]
         }
-        Ok(StreamEvent::Finish(reason)) => vec![ModelEvent::Finish(reason)],
+        // An answer that is cut may be the half of what was meant, and so may its calls.
+        Ok(StreamEvent::Finish(FinishReason::Length)) => {
+            let error = SourceError::new(ErrorKind::Model, CUT);
+            vec![ModelEvent::Error(ModelError::new(error))]
+        }
+        Ok(StreamEvent::Finish(reason)) => {
+            given.is_finished = true;
+            vec![ModelEvent::Finish(reason)]
+        }
+        Ok(StreamEvent::Complete) if !given.is_finished => vec![ModelEvent::Finish(FinishReason::Unknown)],
         Ok(_) => Vec::new(),
         Err(error) => vec![ModelEvent::Error(ModelError::new(error))],
     }

@@ -26,7 +26,12 @@ pub(crate) struct Reader {
     refusal: String,
     /// The bytes of text and thoughts that came.
     told: usize,
-    finished: bool,
+    /// Why the model stopped, as the server said last. Some servers say it with each piece.
+    reason: Option<String>,
+    /// Of servers that tell it with each chunk the last one counts for the answer.
+    usage: Option<Value>,
+    /// How many pieces of text and calls came.
+    pub(crate) pieces: u64,
     pub(crate) ready: VecDeque<Event>,
     /// The last event is in `ready`, or was taken from it.
     pub(crate) over: bool,
@@ -54,7 +59,7 @@ impl Reader {
 
     /// The answer has ended; only what is said about it may still come.
     pub(crate) fn has_finished(&self) -> bool {
-        self.finished
+        self.reason.is_some()
     }
 
     /// The data of one event.
@@ -67,6 +72,10 @@ impl Reader {
             return self.end();
         }
         match runstate::json::from_str::<Chunk>(data) {
+            Ok(chunk) if chunk.is_error() => {
+                let error = runstate::json::from_str(data).unwrap_or_default();
+                self.fail(ErrorObject::of_body(&error).into_source_error(ErrorKind::ServerError));
+            }
             Ok(chunk) => self.chunk(chunk),
             Err(error) => {
                 let begins: String = data.chars().take(60).collect();
@@ -85,7 +94,13 @@ impl Reader {
 
     pub(crate) fn chunk(&mut self, chunk: Chunk) {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return self.fail(ErrorObject::of(&error).into_source_error(ErrorKind::ServerError));
+            let error = ErrorObject::of(&error);
+            // The same as a finish that says so: the text before it is not gone on from.
+            if error.is_of_a_filter() {
+                self.reason = Some("content_filter".to_owned());
+                return self.end();
+            }
+            return self.fail(error.into_source_error(ErrorKind::ServerError));
         }
         if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
             // Calls without an id of their own have it.
@@ -102,12 +117,13 @@ impl Reader {
             }
         }
         if let Some(usage) = chunk.usage.filter(|usage| !usage.is_null()) {
-            self.ready.push_back(Ok(StreamEvent::Progress(json!({ "usage": usage }))));
+            self.usage = Some(usage);
         }
     }
 
     /// Counts text or thoughts of the answer, which are kept until it ends.
     fn count(&mut self, text: &str) -> Result<(), SourceError> {
+        self.pieces += 1;
         self.told = self.told.saturating_add(text.len());
         if self.told > MOST_BYTES {
             let message = format!("the text and thoughts of the answer are longer than {MOST_BYTES} bytes");
@@ -116,8 +132,8 @@ impl Reader {
         Ok(())
     }
 
-    fn choice(&mut self, choice: Choice) -> Result<(), SourceError> {
-        let Choice { mut delta, finish_reason, .. } = choice;
+    fn choice(&mut self, mut choice: Choice) -> Result<(), SourceError> {
+        let mut delta = choice.piece();
         if let Some(thought) = delta.thought() {
             self.count(thought)?;
             self.ready.push_back(Ok(StreamEvent::Reasoning(thought.to_owned())));
@@ -141,6 +157,7 @@ impl Reader {
         }
         // A call is told once it is whole, and may take minutes to be written.
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
+            self.pieces += 1;
             self.ready.push_back(Ok(StreamEvent::Alive));
         }
         for mut piece in delta.tool_calls {
@@ -150,14 +167,18 @@ impl Reader {
         if let Some(function) = delta.function_call {
             self.calls.add(crate::chunk::CallDelta { function, ..Default::default() }, Extra::default())?;
         }
-        match finish_reason {
-            Some(reason) if !self.finished && !reason.is_empty() => self.finish(Some(reason)),
-            _ => Ok(()),
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            self.reason = Some(reason);
         }
+        Ok(())
     }
 
-    /// The answer is whole, for the reason that the server gives, if it gives one.
-    fn finish(&mut self, reason: Option<String>) -> Result<(), SourceError> {
+    /// The answer is whole, for the reason that the server gave, if it gave one.
+    fn finish(&mut self) -> Result<(), SourceError> {
+        if let Some(reason @ ("error" | "abort" | "insufficient_system_resource")) = self.reason.as_deref() {
+            let message = format!("the server broke the answer off: {reason:?}");
+            return Err(SourceError::new(ErrorKind::ServerError, message));
+        }
         if !self.refusal.is_empty() {
             return Err(SourceError::new(
                 ErrorKind::Model,
@@ -166,22 +187,26 @@ impl Reader {
         }
         let calls = self.calls.finish(&self.answer)?;
         self.ready.extend(calls.into_iter().map(Ok));
-        self.ready.extend(reason.map(|reason| Ok(StreamEvent::Finish(finish_of(reason)))));
-        self.finished = true;
+        self.tell_usage();
+        self.ready.extend(self.reason.clone().map(|reason| Ok(StreamEvent::Finish(finish_of(reason)))));
         Ok(())
+    }
+
+    fn tell_usage(&mut self) {
+        let usage = self.usage.take();
+        self.ready.extend(usage.map(|usage| Ok(StreamEvent::Progress(json!({ "usage": usage })))));
     }
 
     /// `[DONE]`: whatever is there is the answer.
     pub(crate) fn end(&mut self) {
-        if !self.finished
-            && let Err(error) = self.finish(None)
-        {
+        if self.over {
+            return;
+        }
+        if let Err(error) = self.finish() {
             return self.fail(error);
         }
-        if !self.over {
-            self.ready.push_back(Ok(StreamEvent::Complete));
-            self.over = true;
-        }
+        self.ready.push_back(Ok(StreamEvent::Complete));
+        self.over = true;
     }
 
     /// The connection is at its end, well or not.
@@ -198,6 +223,7 @@ impl Reader {
 
     fn fail(&mut self, error: SourceError) {
         if !self.over {
+            self.tell_usage();
             self.ready.push_back(Err(error));
             self.over = true;
         }
@@ -218,7 +244,7 @@ fn finish_of(reason: String) -> FinishReason {
     match &*reason {
         "stop" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "length" => FinishReason::Length,
+        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => FinishReason::Length,
         "content_filter" => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
     }

@@ -55,8 +55,8 @@ async fn what_is_said_about_an_answer_is_progress() {
     let expected = [
         StreamEvent::Reasoning("hm".to_owned()),
         StreamEvent::token("a"),
-        StreamEvent::Finish(FinishReason::Length),
         StreamEvent::Progress(json!({ "usage": { "total_tokens": 3 } })),
+        StreamEvent::Finish(FinishReason::Length),
         StreamEvent::Complete,
     ];
     assert_eq!(events, expected);

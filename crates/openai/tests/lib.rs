@@ -7,6 +7,7 @@ mod answers;
 mod failures;
 mod hostile;
 mod kinds;
+mod odd;
 mod requests;
 mod runs;
 mod server;
