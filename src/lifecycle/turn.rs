@@ -99,6 +99,8 @@ pub enum FinishReason {
     Length,
     /// A filter of the provider cut it off.
     ContentFilter,
+    /// The provider did not say.
+    Unknown,
     /// Another word of the provider's.
     Other(String),
 }
@@ -110,6 +112,7 @@ impl fmt::Display for FinishReason {
             FinishReason::ToolCalls => "tool_calls",
             FinishReason::Length => "length",
             FinishReason::ContentFilter => "content_filter",
+            FinishReason::Unknown => "unknown",
             FinishReason::Other(word) => word,
         })
     }

@@ -107,9 +107,8 @@ impl<'m, C: Callbacks> Answer<'m, C> {
             self.extra(Some(index), &call.extra);
         }
         self.extra(None, &state.extra);
-        let calls = !state.tool_calls.is_empty();
-        let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-        self.ready.push_back(ModelEvent::Finish(state.finish.clone().unwrap_or(finish)));
+        let finish = state.finish.clone().unwrap_or(FinishReason::Unknown);
+        self.ready.push_back(ModelEvent::Finish(finish));
     }
 
     fn extra(&mut self, index: Option<u32>, extra: &Extra) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Category, ErrorKind, SourceError, State};
 use crate::stream_session::{Attempt, ErrorCode, Output, StreamError};
+use crate::turn::FinishReason;
 
 /// Why an attempt failed: what an ERROR event says and `onError` is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,8 +179,14 @@ impl SessionError {
         self.failure.code
     }
 
-    /// The text up to the last checkpoint, from which another session could go on.
+    /// The text up to the last checkpoint, from which another session could go on; none where it is the beginning of an output that failed a
+    /// rule, or that a filter of the provider stopped.
     pub fn checkpoint(&self) -> Option<&str> {
+        let is_spoilt = self.failure.kind.category() == Category::Content
+            || self.state.finish == Some(FinishReason::ContentFilter);
+        if is_spoilt {
+            return None;
+        }
         let mark = self.state.checkpoint?;
         self.state.content.get(..mark.content_length)
     }

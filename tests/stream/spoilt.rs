@@ -31,6 +31,20 @@ async fn the_beginning_of_a_refusal_is_not_gone_on_from() {
     }
 }
 
+/// It is not offered to the caller either, for a session of its own.
+#[tokio::test(start_paused = true)]
+async fn the_error_of_a_session_has_no_checkpoint_that_failed_a_rule() {
+    for (rest, kept) in [("I can't help.", None), ("", Some("I'm sorry, but "))] {
+        let strict = Patterns::builtin().severity(PatternKind::Refusal, Severity::Error);
+        let script =
+            then(tokens("I'm sorry, but "), &[Step::Token(rest.into()), Step::Throw(ErrorKind::Network)]);
+        let none = RetryPolicy::none();
+        let whole = drive(session(vec![script]).guardrail(strict).continuation(every(1)).retry(none)).await;
+        let error = whole.result.unwrap_err();
+        assert_eq!(error.checkpoint(), kept, "{error}");
+    }
+}
+
 /// Neither is the text that an earlier attempt saved, if the whole failed a rule; and the budget is not spent on it.
 #[tokio::test(start_paused = true)]
 async fn what_failed_at_its_end_begins_afresh() {
