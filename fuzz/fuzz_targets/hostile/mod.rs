@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "not each target uses all of it")]
 
+pub mod runs;
+
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use serde_json::{Value, json};
 

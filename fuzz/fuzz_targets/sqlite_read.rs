@@ -1,0 +1,131 @@
+//! No value in a row of a SQLite file makes a reader of it panic, whatever type it has. Machines that were changed are sealed again, so that
+//! what reads behind their checksums is reached.
+
+#![no_main]
+
+mod hostile;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use hostile::runs::{COMMITS, RUNTIME, changed, new_run, read};
+use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use runstate::store::{About, ApprovalQuery, Claim, NewRun, RunQuery, RunStore};
+use runstate_sqlite::SqliteStore;
+use rusqlite::Connection;
+use rusqlite::types::Value as Cell;
+use serde_json::Value;
+
+/// In memory where the machine has such a folder: each input writes a file.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let memory = PathBuf::from("/dev/shm");
+    let base = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    let folder = base.join(format!("runstate-fuzz-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+});
+
+/// A table, the columns of its key, and a column.
+type Place = (String, String, String);
+
+/// A file with a run and another one that nothing is changed of, and its tables with their columns.
+static STORED: LazyLock<(Vec<u8>, Vec<Place>)> = LazyLock::new(|| {
+    let commits = &*COMMITS;
+    let path = FOLDER.join("stored.db");
+    RUNTIME.block_on(async {
+        let store = SqliteStore::open(&path).expect("a store");
+        store.create(&new_run()).await.expect("r1");
+        let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
+        for commit in commits {
+            store.commit(&lease, commit).await.expect("a commit");
+        }
+        store.create(&NewRun::new("sound", Value::Null, 2)).await.expect("a run");
+    });
+    let conn = Connection::open(&path).expect("the file");
+    let _: String = conn.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0)).expect("one file");
+    let mut table_columns = conn
+        .prepare(
+            "SELECT t.name, (SELECT group_concat(k.name, ' || char(31) || ') FROM pragma_table_info(t.name) k WHERE k.pk > 0), c.name
+             FROM pragma_table_list t, pragma_table_info(t.name) c WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite%'",
+        )
+        .expect("the tables");
+    let columns = table_columns.query_map([], |row| {
+        let key: Option<String> = row.get(1)?;
+        Ok((row.get(0)?, key.unwrap_or_else(|| "rowid".to_owned()), row.get(2)?))
+    });
+    let columns = columns.expect("columns");
+    let columns = columns.collect::<rusqlite::Result<Vec<_>>>().expect("names");
+    drop(table_columns);
+    drop(conn);
+    (fs::read(&path).expect("the file"), columns)
+});
+
+fn hostile(old: &Cell, from: &mut Unstructured<'_>) -> Result<Cell> {
+    if let Cell::Text(text) = old
+        && from.ratio(2, 3)?
+        && let Some(text) = changed(text, from)
+    {
+        return Ok(Cell::Text(text));
+    }
+    Ok(match from.int_in_range(0..=5)? {
+        0 => Cell::Null,
+        1 => Cell::Integer(*from.choose(&[i64::MIN, -1, 0, 1, 253_402_300_799_999, i64::MAX])?),
+        2 => Cell::Integer(from.arbitrary()?),
+        3 => Cell::Real(from.arbitrary()?),
+        4 => Cell::Blob(from.arbitrary()?),
+        _ => Cell::Text(hostile::value(from)?.as_str().unwrap_or("null").to_owned()),
+    })
+}
+
+/// Changes some cells, as a program does that knows the tables. What a rule of a table does not allow stays.
+fn change(conn: &Connection, columns: &[Place], from: &mut Unstructured<'_>) -> Option<()> {
+    for _ in 0..from.int_in_range(1..=4).ok()? {
+        let (table, key, column) = from.choose(columns).ok()?;
+        let rows: i64 = conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).ok()?;
+        if rows == 0 {
+            continue;
+        }
+        let at = from.int_in_range(0..=rows - 1).ok()?;
+        let one = format!("SELECT {key}, {column} FROM {table} LIMIT 1 OFFSET {at}");
+        let Ok((row, old)) = conn.query_row(&one, [], |row| Ok((row.get::<_, Cell>(0)?, row.get::<_, Cell>(1)?))) else {
+            continue;
+        };
+        if matches!(&row, Cell::Text(name) if name.starts_with("sound")) {
+            continue;
+        }
+        let new = hostile(&old, from).ok()?;
+        // What is no UTF-8 is written as text, too.
+        let to = if from.ratio(1, 4).ok()? { "CAST(?1 AS TEXT)" } else { "?1" };
+        drop(conn.execute(&format!("UPDATE {table} SET {column} = {to} WHERE {key} IS ?2"), (&new, row)));
+    }
+    Some(())
+}
+
+fuzz_target!(|data: &[u8]| {
+    let (stored, columns) = &*STORED;
+    let path = FOLDER.join("runs.db");
+    for beside in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+        drop(fs::remove_file(FOLDER.join(beside)));
+    }
+    fs::write(&path, stored).expect("the file");
+    {
+        let conn = Connection::open(&path).expect("the file");
+        conn.execute_batch("PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON").expect("an own file");
+        if change(&conn, columns, &mut Unstructured::new(data)).is_none() {
+            return;
+        }
+    }
+    RUNTIME.block_on(async {
+        if let Ok(store) = SqliteStore::open(&path) {
+            // Whatever is wrong with the others, this one is listed.
+            let runs = store.runs(&RunQuery::all(100)).await.expect("a list");
+            assert!(runs.iter().any(|run| run.id == "sound"), "{runs:?}");
+            drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await.expect("a list of what waits"));
+            drop(store.due(9).await.expect("a list of what is due"));
+            read(&store).await;
+        }
+    });
+});
