@@ -93,7 +93,7 @@ fn may_have_a_password(text: &str) -> bool {
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.
 fn usage(refused: &clap::Error) -> ExitCode {
-    let text = quotable(refused.render().to_string(), std::env::args_os());
+    let text = refused.render().to_string();
     if refused.use_stderr() {
         output::complain(text.trim_end());
         return Exit::BadInput.into();

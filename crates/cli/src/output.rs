@@ -78,9 +78,10 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(io::stdout(), "{}", harmless(line)));
 }
 
-/// A line for a person on standard error. Nothing is left to do if even that fails.
+/// A line for a person on standard error. An argument that may be an address with a password is left out of it. Nothing is left to do if even
+/// that fails.
 pub(crate) fn complain(line: &str) {
-    drop(writeln!(io::stderr(), "{}", harmless(line)));
+    drop(writeln!(io::stderr(), "{}", crate::quotable(line.to_owned(), env::args_os())));
 }
 
 /// Lines in which no character but their ends moves or changes the text on a terminal.

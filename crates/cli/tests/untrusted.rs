@@ -391,6 +391,16 @@ fn no_form_of_an_address_tells_a_password() {
         if url.contains("://") || url.contains("password") {
             session.run(&["runs", &url]);
             session.run(&["show", "--format", &url, "x"]);
+            for command in ["run", "show", "resume", "cancel", "check", "diagram", "stream", "test", "seal"] {
+                let said = session.run(&[command, &url]);
+                assert_ne!(said.code, Some(0), "{}", said.shown());
+            }
+            session.run(&["diff", &url, &url]);
+            session.run(&["approvals", "--run", &url]);
+            session.run(&["runs", "--behind", &url]);
+            session.run(&["run", "s.yaml", "--key-file", &url]);
+            session.run(&["runs", "--state-dir", &url]);
+            assert!(!session.path("postgres:").exists(), "no folder is made of an address");
         }
     }
 }

@@ -55,8 +55,15 @@ impl StoreArgs {
     /// Where the folders are that tools work in.
     ///
     /// # Errors
-    /// No folder was given and the user has none.
+    /// No folder was given and the user has none; what may be the address of a store, which would be made as folders.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
+        let given = self.state_dir.as_ref().map(|path| path.to_string_lossy());
+        if given.is_some_and(|path| path.contains("://")) {
+            return Err(Failure::new(
+                "--state-dir: expected a folder, got what may be the address of a store",
+            )
+            .with_help("`--store` takes an address"));
+        }
         runs::state_dir(self.state_dir.as_deref())
     }
 
