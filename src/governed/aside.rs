@@ -1,12 +1,43 @@
 //! Files that are set aside: they are kept under another name beside the new one.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::files::{Disk, Open};
 
-/// Told of a damaged file, and where it is kept.
-pub(super) type SettingAside = dyn Fn(&Path, &Path) + Send + Sync;
+/// Why a file was set aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AsideReason {
+    /// A folder, a pipe, a link or a file with a second name is in its place.
+    NoFile,
+    /// Something else than a folder is in the place of one.
+    NoFolder,
+    /// A log or a ledger has more bytes than are read.
+    TooLarge,
+    /// A log or a ledger cannot be read on.
+    Unreadable,
+    /// RUN_REPORTS.jsonl is not the one that was written.
+    OtherReports,
+}
+
+impl fmt::Display for AsideReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AsideReason::NoFile => "is no file",
+            AsideReason::NoFolder => "is no folder",
+            AsideReason::TooLarge => "has more than 1 GiB",
+            AsideReason::Unreadable => "could not be read on",
+            AsideReason::OtherReports => "is not the file that the run wrote",
+        })
+    }
+}
+
+/// Where a file that was set aside is kept, and why.
+pub(super) type Aside = (PathBuf, AsideReason);
+
+/// Told of a damaged file, where it is kept, and why.
+pub(super) type SettingAside = dyn Fn(&Path, &Path, AsideReason) + Send + Sync;
 
 pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

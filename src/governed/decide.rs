@@ -9,6 +9,7 @@ use super::governor::{Governor, InHand, Result};
 use super::notes::{PlanNote, Purpose, Standing, short};
 use super::open::OpenRun;
 use super::report;
+use super::when::When;
 use crate::actor::is_name;
 use crate::approval::{self, Approval, ApprovalError, ApprovalId, AwaitingHuman};
 use crate::files::{Open, replace};
@@ -19,7 +20,7 @@ use crate::governed_run::{
 
 /// A run that waits for an answer, with the question.
 enum Asked {
-    Action(GovernedRun<AwaitingApproval>, Approval<AwaitingHuman>),
+    Action(GovernedRun<AwaitingApproval>, Approval<AwaitingHuman>, Purpose),
     Plan(GovernedRun<Planning>, Approval<AwaitingHuman>),
 }
 
@@ -41,8 +42,7 @@ impl Governor {
             answer = answer.because(short(why));
         }
         match asked {
-            Asked::Action(run, asked) => {
-                let purpose = purpose(&open);
+            Asked::Action(run, asked, purpose) => {
                 let (run, asked) =
                     run.approved_with(asked, &answer).map_err(|back| refused(approval, &back.error))?;
                 open.keep(&asked)?;
@@ -85,8 +85,11 @@ impl Governor {
         named(approval, by)?;
         let (why, at) = (if why.trim().is_empty() { "rejected" } else { why }, self.now());
         match asked {
-            Asked::Action(run, _) => {
-                Ok(self.finish_rejection(&mut open, run, &short(why), by, at).await?.status())
+            Asked::Action(run, ..) => {
+                let by = Some((by.to_owned(), When::from_ms(at)));
+                open.notes.standing = Standing::RollingBack { why: short(why), by };
+                open.progressed(&run)?;
+                Ok(self.finish_rejection(&mut open, run).await?.status())
             }
             Asked::Plan(run, asked) => {
                 let (run, asked) = run
@@ -121,7 +124,7 @@ impl Governor {
         let why = format!("{by}: {}", if why.trim().is_empty() { "no reason was given" } else { why });
         let (why, at) = (short(&why), self.now());
         let halted = match asked {
-            Asked::Action(run, asked) => run.escalated_with(asked, &why, at).map_err(|back| back.error),
+            Asked::Action(run, asked, _) => run.escalated_with(asked, &why, at).map_err(|back| back.error),
             Asked::Plan(run, asked) => run.escalated_with(asked, &why, at).map_err(|back| back.error),
         };
         let (run, asked) = halted.map_err(|error| refused(approval, &error))?;
@@ -191,14 +194,14 @@ impl Governor {
             return Err(GovernedError::Expired { approval: id, deadline, at: self.now() });
         }
         let state = run.as_ref().map_or(document.current_state, AnyGovernedRun::status);
-        let being_rejected = matches!(open.notes.standing, Standing::RollingBack { .. });
-        let asked = match run {
-            Some(AnyGovernedRun::AwaitingApproval(run))
-                if run.state().approval() == approval && !being_rejected =>
+        // One that is rejected is asked no more.
+        let asked = match (run, &open.notes.standing) {
+            (Some(AnyGovernedRun::AwaitingApproval(run)), Standing::Asked { purpose, .. })
+                if run.state().approval() == approval =>
             {
-                question(&open, approval).map(|asked| Asked::Action(run, asked))
+                question(&open, approval).map(|asked| Asked::Action(run, asked, *purpose))
             }
-            Some(AnyGovernedRun::Planning(run))
+            (Some(AnyGovernedRun::Planning(run)), _)
                 if asked_about_plan(&open.notes).as_ref() == Some(approval) =>
             {
                 question(&open, approval).map(|asked| Asked::Plan(run, asked))
@@ -210,13 +213,6 @@ impl Governor {
         }
         let status = open.notes.approval(approval).map(|approval| approval.status());
         Err(GovernedError::NotAsked { run: open.id, approval: approval.clone(), status, state })
-    }
-}
-
-fn purpose(open: &OpenRun<'_>) -> Purpose {
-    match open.notes.standing {
-        Standing::Asked { purpose, .. } => purpose,
-        _ => Purpose::Begin,
     }
 }
 

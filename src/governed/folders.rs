@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::aside::{self, SettingAside};
+use super::aside::{self, AsideReason, SettingAside};
 use super::lock;
 use super::notes::{APPROVED, PENDING, REJECTED};
 use crate::approval::ApprovalId;
@@ -139,7 +139,7 @@ impl Folders {
         }
         if !is_folder(disk, folder)? {
             let kept = aside::keep(disk, folder)?;
-            setting_aside(folder, &kept);
+            setting_aside(folder, &kept, AsideReason::NoFolder);
             make(disk, folder)?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::aside::SettingAside;
+use super::aside::{AsideReason, SettingAside};
 use super::chain::Chain;
 use super::document::Document;
 use super::drive::asked;
@@ -122,7 +122,7 @@ impl Governor {
         }
         let observers = Box::new(|_: &RunId, _: &str| Observer::default());
         let taking = Box::new(|_: &RunId| {});
-        let setting_aside = Box::new(|_: &Path, _: &Path| {});
+        let setting_aside = Box::new(|_: &Path, _: &Path, _| {});
         let keys = None;
         Ok(Governor { disk, folders, clock, parts, rules, reviewers, observers, taking, setting_aside, keys })
     }
@@ -214,17 +214,19 @@ impl Governor {
         Governor { taking: Box::new(taking), ..self }
     }
 
-    /// The same, with `told` called with the path of each RUN_LOG.jsonl or RUN_LEDGER.jsonl that could not be read on, and with the path
-    /// that it is kept under, whichever method came upon it.
+    /// The same, with `told` called with the path of each file or folder of its runs that is set aside, the path that it is kept under and
+    /// the reason, whichever method came upon it.
     ///
     /// ```no_run
     /// # use runstate::governed::Governor;
     /// # fn example(governor: Governor) {
-    /// let governor = governor.setting_aside(|damaged, kept| eprintln!("{} is kept as {}", damaged.display(), kept.display()));
+    /// let governor = governor.setting_aside(|damaged, kept, why| {
+    ///     eprintln!("{} {why}: it is kept as {}", damaged.display(), kept.display());
+    /// });
     /// # }
     /// ```
     #[must_use]
-    pub fn setting_aside(self, told: impl Fn(&Path, &Path) + Send + Sync + 'static) -> Self {
+    pub fn setting_aside(self, told: impl Fn(&Path, &Path, AsideReason) + Send + Sync + 'static) -> Self {
         Governor { setting_aside: Box::new(told), ..self }
     }
 

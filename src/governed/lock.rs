@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::aside::{self, SettingAside};
+use super::aside::{self, AsideReason, SettingAside};
 use crate::files::{Disk, DiskFile, Open};
 
 /// How often a lock that another process has is tried: for a second, and for ten.
@@ -53,7 +53,7 @@ fn open(disk: &dyn Disk, path: &Path, setting_aside: &SettingAside) -> io::Resul
         Err(error) if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotFound) => {
             // Where there is no such name, its folder is gone.
             let kept = aside::keep(disk, path).map_err(|_| error)?;
-            setting_aside(path, &kept);
+            setting_aside(path, &kept, AsideReason::NoFile);
             disk.open(path, Open::Append)
         }
         opened => opened,

@@ -4,11 +4,11 @@
 //! and begun anew.
 
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::aside;
+use super::aside::{self, Aside, AsideReason};
 use super::chain::{Chain, LedgerFaultKind, NOTHING, continuation, digest};
 use super::lines::{Ends, LineReader, MOST_LINE, Transition};
 use super::lock::{self, Lock};
@@ -29,7 +29,7 @@ pub(super) struct Mended {
     pub(super) appended: usize,
     pub(super) cut: u64,
     /// Where the file is that could not be read on.
-    pub(super) set_aside: Option<PathBuf>,
+    pub(super) set_aside: Option<Aside>,
 }
 
 /// A place in the ledger at the end of a line, and how many of the run's transitions are told before it.
@@ -73,14 +73,14 @@ impl<'a> Lines<'a> {
     }
 
     /// Opens a file to append to. Anything but a file, and a file that is too large, is set aside first.
-    fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<PathBuf>)> {
+    fn open_anyhow(disk: &'a dyn Disk, path: &'a Path) -> io::Result<(Self, Option<Aside>)> {
         match Lines::open(disk, path, Open::Append) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
-                let kept = aside::keep(disk, path)?;
+                let kept = (aside::keep(disk, path)?, AsideReason::NoFile);
                 Lines::open(disk, path, Open::Append).map(|lines| (lines, Some(kept)))
             }
             Ok(mut lines) if lines.length > MOST_FILE => {
-                let kept = lines.set_aside()?;
+                let kept = lines.set_aside(AsideReason::TooLarge)?;
                 Ok((lines, Some(kept)))
             }
             lines => lines.map(|lines| (lines, None)),
@@ -108,11 +108,11 @@ impl<'a> Lines<'a> {
     }
 
     /// Gives the file another name, and begins it anew.
-    fn set_aside(&mut self) -> io::Result<PathBuf> {
+    fn set_aside(&mut self, why: AsideReason) -> io::Result<Aside> {
         let to = aside::keep(self.disk, self.path)?;
         self.file = self.disk.open(self.path, Open::Append)?;
         self.length = 0;
-        Ok(to)
+        Ok((to, why))
     }
 
     fn from(&mut self, at: u64) -> LineReader<BufReader<Rest<'_>>> {
@@ -251,19 +251,18 @@ fn opened<'a>(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Option<Lines<'a>
     }
 }
 
-/// Appends the last of all transitions to the log of its run; where something else is in the place of the log, all are told anew. Returns
+/// Appends the last of all transitions, of which there is one at least, to the log of its run; where something else is in the place of the log, all are told anew. Returns
 /// where that is kept.
 pub(super) fn log(
     disk: &dyn Disk,
     path: &Path,
     run: &RunId,
     all: &[Transition],
-) -> io::Result<Option<PathBuf>> {
+) -> io::Result<Option<Aside>> {
     let (mut lines, set_aside) = Lines::open_anyhow(disk, path)?;
-    let (new, before) = all.split_last().map_or((None, all), |(new, before)| (Some(new), before));
-    let before = if set_aside.is_some() { before } else { &[] };
-    let told = before.iter().map(|before| before.line(run, true));
-    let text: String = told.chain(new.map(|new| new.line(run, false))).map(|line| line + "\n").collect();
+    let last = all.len() - 1;
+    let first = if set_aside.is_some() { 0 } else { last };
+    let text: String = (first..=last).map(|at| all[at].line(run, at < last) + "\n").collect();
     lines.append(&text)?;
     Ok(set_aside)
 }
@@ -278,7 +277,7 @@ pub(super) fn mend_log(disk: &dyn Disk, path: &Path, run: &RunId, all: &[Transit
             told
         }
         None => {
-            mended.set_aside = Some(lines.set_aside()?);
+            mended.set_aside = Some(lines.set_aside(AsideReason::Unreadable)?);
             0
         }
     };
@@ -346,7 +345,7 @@ pub(super) fn ledger(
                 before
             }
             Err(_) => {
-                mended.set_aside = Some(lines.set_aside()?);
+                mended.set_aside = Some(lines.set_aside(AsideReason::Unreadable)?);
                 missing = (0..all.len()).collect();
                 None
             }

@@ -2,9 +2,10 @@
 
 use std::borrow::Borrow;
 use std::io;
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
-use super::aside;
+use super::aside::{self, Aside, AsideReason};
 use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
 use super::lines::{Transition, transitions};
@@ -42,6 +43,19 @@ impl Repairs {
     }
 }
 
+/// Adds the repairs of a later time that the run was in hand.
+impl AddAssign for Repairs {
+    fn add_assign(&mut self, later: Repairs) {
+        let Repairs { approvals, log_lines, ledger_lines, cut_bytes, report, set_aside } = later;
+        self.approvals += approvals;
+        self.log_lines += log_lines;
+        self.ledger_lines += ledger_lines;
+        self.cut_bytes += cut_bytes;
+        self.report |= report;
+        self.set_aside.extend(set_aside);
+    }
+}
+
 type Result<T> = std::result::Result<T, GovernedError>;
 
 impl OpenRun<'_> {
@@ -56,7 +70,10 @@ impl OpenRun<'_> {
             let reports = folders.reports(&self.id);
             match aside::keep(disk, &reports) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                kept => self.kept(&reports, Some(kept.map_err(GovernedError::io(&reports))?)),
+                kept => {
+                    let kept = kept.map_err(GovernedError::io(&reports))?;
+                    self.kept(&reports, Some((kept, AsideReason::OtherReports)));
+                }
             }
         }
         let Mended { appended, cut, set_aside } =
@@ -86,9 +103,9 @@ impl OpenRun<'_> {
     }
 
     /// Tells that a file was set aside.
-    pub(super) fn kept(&mut self, path: &Path, set_aside: Option<PathBuf>) {
-        if let Some(to) = set_aside {
-            (self.place.setting_aside)(path, &to);
+    pub(super) fn kept(&mut self, path: &Path, set_aside: Option<Aside>) {
+        if let Some((to, why)) = set_aside {
+            (self.place.setting_aside)(path, &to, why);
             self.repairs.set_aside.push(to);
         }
     }

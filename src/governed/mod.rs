@@ -113,6 +113,7 @@ mod rules;
 mod typed;
 mod when;
 
+pub use aside::AsideReason;
 pub use chain::{LedgerFault, LedgerFaultKind, LedgerReport, SetAside, verify_ledger};
 pub use check::{StateReport, check_state};
 pub use check_log::{LogFault, LogReport, LoggedRun, LoggedStep, check_log, check_log_after};

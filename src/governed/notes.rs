@@ -200,15 +200,17 @@ impl ToolReport {
         self.risks = short_list(output.risks, |risk| risk.what = short(&risk.what), more);
         self.changes = output.changes;
     }
-
-    /// Notes that a call ended without an output.
-    pub(super) fn break_off(&mut self, error: &str, at: u64) {
-        self.ended = Some(When::from_ms(at));
-        self.error = Some(short(error));
-    }
 }
 
 impl Notes {
+    /// Notes that the call under way, if there is one, ended without an output.
+    pub(super) fn break_off(&mut self, error: &str, at: u64) {
+        if let Some(report) = self.tools.last_mut().filter(|report| report.ended.is_none()) {
+            report.ended = Some(When::from_ms(at));
+            report.error = Some(short(error));
+        }
+    }
+
     /// The approval of that id.
     pub(super) fn approval(&self, id: &ApprovalId) -> Option<AnyApproval> {
         self.approvals.iter().rev().filter_map(restored).find(|approval| approval.record().id() == id)

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::aside::{self, SettingAside};
+use super::aside::{self, AsideReason, SettingAside};
 use super::chain::Chain;
 use super::document::{Document, MOST_BYTES, RESERVE};
 use super::error::GovernedError;
@@ -339,7 +339,7 @@ impl OpenRun<'_> {
             let found = disk.open(path, Open::Read);
             if found.is_err_and(|error| error.kind() == io::ErrorKind::IsADirectory) {
                 let kept = aside::keep(disk, path).map_err(GovernedError::io(path))?;
-                (self.place.setting_aside)(path, &kept);
+                (self.place.setting_aside)(path, &kept, AsideReason::NoFile);
             }
         }
         put()

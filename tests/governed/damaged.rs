@@ -44,7 +44,7 @@ async fn two_waiting(keyed: bool) -> (World, RunId, RunId) {
 async fn go_on(world: &World, first: &RunId, second: &RunId) -> Vec<PathBuf> {
     let aside = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&aside);
-    let governor = world.governor().setting_aside(move |_, to| told.lock().unwrap().push(to.to_owned()));
+    let governor = world.governor().setting_aside(move |_, to, _| told.lock().unwrap().push(to.to_owned()));
     governor.approve(first, &format!("{first}-A1").parse().unwrap(), "ada", "").await.unwrap();
     assert_eq!(governor.resume(first).await.unwrap().status, GovernedRunStatus::Completed);
     tokio::time::advance(std::time::Duration::from_millis(DAY)).await;

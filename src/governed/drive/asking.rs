@@ -73,8 +73,8 @@ impl Governor {
         open: &mut OpenRun<'_>,
         run: GovernedRun<AwaitingApproval>,
     ) -> Result<Step> {
-        if let Standing::RollingBack { why, by: Some((by, at)) } = open.notes.standing.clone() {
-            return Ok(Step::On(self.finish_rejection(open, run, &why, &by, at.ms()).await?));
+        if matches!(open.notes.standing, Standing::RollingBack { by: Some(_), .. }) {
+            return self.finish_rejection(open, run).await.map(Step::On);
         }
         let waits = Waits::Approval(pending(&open.notes, run.state().approval().clone(), run.answer_by()));
         Ok(Step::Park(run.into(), waits))

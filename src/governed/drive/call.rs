@@ -57,11 +57,11 @@ impl Governor {
         let output = match ended {
             Ended::Done(Ok(output)) => output,
             Ended::TimedOut => {
-                self.broke_off(open, approval, "it was stopped: EXECUTING expired")?;
+                self.call_is_lost(open, "it was stopped: EXECUTING expired")?;
                 return Step::on(run);
             }
-            Ended::Done(Err(why)) => return self.call_crashed(open, run, approval, tool, &why.to_string()),
-            Ended::Panicked(why) => return self.call_crashed(open, run, approval, tool, &why),
+            Ended::Done(Err(why)) => return self.call_crashed(open, run, tool, &why.to_string()),
+            Ended::Panicked(why) => return self.call_crashed(open, run, tool, &why),
         };
         let output = self.checked(output, request.as_ref());
         self.answered(open, run, tool, approval, output)
@@ -142,30 +142,14 @@ impl Governor {
         }
     }
 
-    fn broke_off(
-        &self,
-        open: &mut OpenRun<'_>,
-        approval: Option<Approval<Approved>>,
-        error: &str,
-    ) -> Result<()> {
-        if let Some(report) = open.notes.tools.last_mut() {
-            report.break_off(error, self.now());
-        }
-        match approval {
-            Some(approval) => self.use_up(open, approval, Outcome::Failed { error: short(error) }),
-            None => Ok(()),
-        }
-    }
-
     fn call_crashed(
         &self,
         open: &mut OpenRun<'_>,
         run: GovernedRun<Executing>,
-        approval: Option<Approval<Approved>>,
         tool: &dyn GovernedTool,
         why: &str,
     ) -> Result<Step> {
-        self.broke_off(open, approval, why)?;
+        self.call_is_lost(open, why)?;
         self.crashed(open, run, tool.name(), short(why))
     }
 }

@@ -1,7 +1,7 @@
 //! EXECUTING: the tools run one after the other, each as often as it may, none without the approval it needs.
 
 use super::{Governor, OpenRun, Result, Step, went};
-use crate::approval::{AnyApproval, Approval, Approved, Execute, Outcome};
+use crate::approval::{AnyApproval, Approval, ApprovalId, Approved, Execute, Outcome};
 use crate::governed::guarded::sheltered;
 use crate::governed::notes::{Purpose, Standing};
 use crate::governed::output::Action;
@@ -26,11 +26,9 @@ impl Governor {
     ) -> Result<Step> {
         match open.notes.standing.clone() {
             Standing::RollingBack { why, .. } => self.roll_back_executing(open, run, &why).await,
-            Standing::Calling { .. } => self.found_calling(open, run).await,
+            Standing::Calling { approval } => self.found_calling(open, run, approval).await,
             Standing::Granted { approval, purpose } => {
-                let Some(AnyApproval::Approved(approval)) = open.approval(&approval) else {
-                    return Err(open.inconsistent(format!("approval {approval} is not there to be used")));
-                };
+                let approval = approved(open, &approval)?;
                 self.granted(open, run, approval, purpose).await
             }
             Standing::Failed { error } if run.state().progress().tries() >= MOST_TRIES => {
@@ -58,28 +56,24 @@ impl Governor {
     }
 
     /// A call that was under way when the process ended (B10).
-    async fn found_calling(&self, open: &mut OpenRun<'_>, run: GovernedRun<Executing>) -> Result<Step> {
-        let Standing::Calling { approval } = open.notes.standing.clone() else {
-            return Err(open.inconsistent("no call is under way".to_owned()));
-        };
+    async fn found_calling(
+        &self,
+        open: &mut OpenRun<'_>,
+        run: GovernedRun<Executing>,
+        approval: Option<ApprovalId>,
+    ) -> Result<Step> {
         let Some(name) = run.state().progress().current_tool().map(str::to_owned) else {
             return Err(open.inconsistent("a call is under way, and no tool is".to_owned()));
         };
-        let approval = match approval.map(|id| open.approval(&id)) {
-            Some(Some(AnyApproval::Approved(approval))) => Some(approval),
-            None => None,
-            Some(_) => return Err(open.inconsistent("a call uses an approval that is not there".to_owned())),
-        };
         let error = "the process ended while it was called";
-        if let Some(report) = open.notes.tools.last_mut().filter(|report| report.ended.is_none()) {
-            report.break_off(error, self.now());
-        }
         match self.tool(&name) {
-            Some(tool) if tool.is_read_only() => self.call(open, run, tool, approval, Begin::GoOn).await,
+            Some(tool) if tool.is_read_only() => {
+                let approval = approval.map(|id| approved(open, &id)).transpose()?;
+                open.notes.break_off(error, self.now());
+                self.call(open, run, tool, approval, Begin::GoOn).await
+            }
             _ => {
-                if let Some(approval) = approval {
-                    self.use_up(open, approval, Outcome::Failed { error: error.to_owned() })?;
-                }
+                self.call_is_lost(open, error)?;
                 went(open, run.halt(Halt::new(HaltReason::InDoubt { tool: name }, self.now())))
             }
         }
@@ -159,5 +153,13 @@ impl Governor {
     ) -> Result<Step> {
         let reason = HaltReason::CriticalFailure { tool: tool.to_owned(), error };
         went(open, run.halt(Halt::new(reason, self.now())))
+    }
+}
+
+/// The approval that is about to be used.
+fn approved(open: &OpenRun<'_>, id: &ApprovalId) -> Result<Approval<Approved>> {
+    match open.approval(id) {
+        Some(AnyApproval::Approved(approval)) => Ok(approval),
+        _ => Err(open.inconsistent(format!("approval {id} is not there to be used"))),
     }
 }

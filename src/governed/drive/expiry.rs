@@ -61,9 +61,7 @@ impl Governor {
                 .map(Step::into_run)
             }
             AnyGovernedRun::AwaitingApproval(run) => match standing {
-                Standing::RollingBack { why, by: Some((by, at)) } => {
-                    self.rejected(open, run, &why, &by, at.ms(), &unfinished)
-                }
+                Standing::RollingBack { by: Some(_), .. } => self.rejected(open, run, &unfinished),
                 _ => {
                     let asked = run.state().approval().clone();
                     self.halted_asking(open, run, Some(&asked), halt)
@@ -78,14 +76,12 @@ impl Governor {
         }
     }
 
-    /// A call that was under way at the end of its run used its approval up.
+    /// A call that ended without an output used its approval up.
     pub(super) fn call_is_lost(&self, open: &mut OpenRun<'_>, error: &str) -> Result<()> {
         let Standing::Calling { approval } = open.notes.standing.clone() else { return Ok(()) };
-        if let Some(report) = open.notes.tools.last_mut().filter(|report| report.ended.is_none()) {
-            report.break_off(error, self.now());
-        }
+        open.notes.break_off(error, self.now());
         if let Some(AnyApproval::Approved(approval)) = approval.and_then(|id| open.approval(&id)) {
-            self.use_up(open, approval, Outcome::Failed { error: error.to_owned() })?;
+            self.use_up(open, approval, Outcome::Failed { error: short(error) })?;
         }
         open.notes.standing = Standing::Idle;
         Ok(())

@@ -108,42 +108,45 @@ impl Governor {
         Step::on(run)
     }
 
-    /// A person's no, given in time: however long the rollback takes, and whatever crashed meanwhile, it stands (B5).
+    /// A person's no, given in time and noted: however long the rollback takes, and whatever crashed meanwhile, it stands (B5).
     pub(in crate::governed) async fn finish_rejection(
         &self,
         open: &mut OpenRun<'_>,
         run: GovernedRun<AwaitingApproval>,
-        why: &str,
-        by: &str,
-        at: u64,
     ) -> Result<AnyGovernedRun> {
         let progress = run.state().progress().clone();
         let tools = (progress.planned(), progress.completed().len());
-        let rejected = Some((by.to_owned(), When::from_ms(at)));
-        let rollback = self.revert(open, &run, tools, why, rejected).await?;
-        self.rejected(open, run, why, by, at, &rollback)
+        let (why, by) = rejection(open)?;
+        let rollback = self.revert(open, &run, tools, &why, Some(by)).await?;
+        self.rejected(open, run, &rollback)
     }
 
-    /// A person's no behind its rollback.
+    /// A person's no, which is noted, behind its rollback.
     pub(super) fn rejected(
         &self,
         open: &mut OpenRun<'_>,
         run: GovernedRun<AwaitingApproval>,
-        why: &str,
-        by: &str,
-        at: u64,
         rollback: &Rollback,
     ) -> Result<AnyGovernedRun> {
+        let (why, (by, at)) = rejection(open)?;
         let Some(approval) = question(open, run.state().approval()) else {
             return Err(open.inconsistent("the approval that was rejected is not there".to_owned()));
         };
         let (run, approval) = run
-            .rejected_with(approval, by, why, rollback, at)
+            .rejected_with(approval, &by, &why, rollback, at.ms())
             .map_err(|back| open.inconsistent(back.to_string()))?;
         open.keep(&approval)?;
         open.notes.standing = Standing::Idle;
         let run = AnyGovernedRun::from(run);
         open.moved(&run)?;
         Ok(run)
+    }
+}
+
+/// The no that is noted: why, who and when.
+fn rejection(open: &OpenRun<'_>) -> Result<(String, (String, When))> {
+    match open.notes.standing.clone() {
+        Standing::RollingBack { why, by: Some(by) } => Ok((why, by)),
+        _ => Err(open.inconsistent("it is not noted that a person rejected it".to_owned())),
     }
 }

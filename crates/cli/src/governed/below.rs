@@ -12,7 +12,7 @@ use cap_std::fs::{
 };
 use rustix::fs::{AtFlags, Gid, Uid, chownat, fchown};
 
-use super::folder::{About, Kind};
+use super::folder::{About, Kind, Listing};
 
 /// A folder, open. Each part of a name in it is opened below the one before and is no link, also where other processes change the folder meanwhile.
 #[derive(Debug)]
@@ -101,6 +101,28 @@ impl Below {
         set_mode(&dir, last, was.mode)
     }
 
+    /// Makes all that was changed in the folder durable, with what an earlier process changed that was killed.
+    #[cfg(target_os = "linux")]
+    pub(super) fn sync(&self, _: &Listing) -> io::Result<()> {
+        // One call for the file system: what was removed and renamed has no name to be synced by.
+        Ok(rustix::fs::syncfs(self.itself()?)?)
+    }
+
+    /// The same, name by name.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn sync(&self, listing: &Listing) -> io::Result<()> {
+        let is_synced = |about: &About| matches!(about.kind, Kind::File | Kind::Folder);
+        for (name, _) in listing.iter().filter(|(name, about)| !name.is_empty() && is_synced(about)) {
+            let (dir, last) = self.at(name)?;
+            match dir.open(last) {
+                // It is closed to the user, as it was.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                opened => opened?.sync_all()?,
+            }
+        }
+        self.itself()?.sync_all()
+    }
+
     /// The owner of a name.
     pub(super) fn owner(&self, name: &OsStr) -> io::Result<(u32, u32)> {
         if name.is_empty() {
@@ -115,6 +137,14 @@ impl Below {
         let found = self.at(name).and_then(|(dir, last)| dir.symlink_metadata(last));
         found.is_ok_and(|found: Metadata| found.is_file() && found.nlink() > 1)
     }
+}
+
+/// Removes a folder with all that is in it, and whatever its modes and those of the folders in it are.
+pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    };
+    Below::open(parent)?.remove(name, Kind::Deep)
 }
 
 /// Removes a folder with all that is in it, however deep that is: folders in it are moved up until each has none, so that few are open at a

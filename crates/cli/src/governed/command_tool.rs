@@ -4,8 +4,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use async_trait::async_trait;
+use runstate::approval::Risk;
 use runstate::governed::{Action, Call, GovernedTool, PartError, RunView, ToolOutput, ToolStatus};
 
+use super::below::remove_tree;
 use super::plan::{Command, OutputForm, ToolSpec};
 use super::process::{self, End, Ended, Place, Told};
 use super::snapshot::Snapshot;
@@ -35,7 +37,8 @@ impl GovernedTool for CommandTool {
 
     /// All of the command: a person approves of what will run, to the letter.
     fn action(&self, _: &RunView<'_>) -> Action {
-        Action::new(self.spec.command().in_words(&self.place.work.path), self.spec.risk)
+        let risk = self.spec.risk.unwrap_or(Risk::High);
+        Action::new(self.spec.command().in_words(&self.place.work.path), risk)
     }
 
     fn is_read_only(&self) -> bool {
@@ -130,9 +133,7 @@ impl CommandTool {
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(_) if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) => {
-            crate::runs::remove_tree(path)
-        }
+        Err(_) if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) => remove_tree(path),
         removed => removed,
     }
 }

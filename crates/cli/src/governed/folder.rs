@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use sha2::{Digest, Sha256};
 
 use super::below::Below;
@@ -267,19 +269,19 @@ fn length(kind: Kind, found: &Metadata) -> u64 {
 
 /// The file system of a name, and by which mount it is there: one may be mounted twice.
 fn system(path: &Path, found: &Metadata) -> (u64, u64) {
-    (found.dev(), mount(rustix::fs::CWD, path))
+    (found.dev(), mount(CWD, path))
 }
 
 /// The mount of a name in a folder.
 #[cfg(target_os = "linux")]
-pub(super) fn mount(folder: impl std::os::fd::AsFd, name: &Path) -> u64 {
+pub(super) fn mount(folder: impl AsFd, name: &Path) -> u64 {
     use rustix::fs::{AtFlags, StatxFlags, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     statx(folder, name, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn mount(_: impl std::os::fd::AsFd, _: &Path) -> u64 {
+pub(super) fn mount(_: impl AsFd, _: &Path) -> u64 {
     0
 }
 
@@ -321,15 +323,27 @@ impl Work {
         self.is_taken(&fs::metadata(&self.path)?)
     }
 
-    /// Fails where the way to a folder in it leads over a link: a command is approved for the folder of that name, and a tool before it may have put
-    /// a link there.
-    pub(super) fn check_inside(&self, folder: &Path) -> io::Result<()> {
-        let parts = folder.components().filter(|part| matches!(part, Component::Normal(_)));
+    /// Opens a folder in it, to work in. No part of the way is a link: a command is approved for the folder of that name, and a tool before it
+    /// may have put a link there. What takes the place of the folder once it is open is not worked in.
+    pub(super) fn enter(&self, folder: &Path) -> io::Result<OwnedFd> {
+        // A folder need not be readable to be worked in.
+        #[cfg(target_os = "linux")]
+        const ENTERED: OFlags = OFlags::PATH;
+        #[cfg(not(target_os = "linux"))]
+        const ENTERED: OFlags = OFlags::RDONLY;
+        let flags = ENTERED | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut way = self.path.clone();
-        parts.into_iter().try_for_each(|part| {
+        let open = |dir: BorrowedFd<'_>, name: &Path, way: &Path| {
+            // Whatever else is there has a message of its own.
+            openat(dir, name, flags, Mode::empty()).or_else(|error| check_own(way).and(Err(error.into())))
+        };
+        let mut open_folder = File::from(open(CWD, &way, &way)?);
+        self.is_taken(&open_folder.metadata()?)?;
+        for part in folder.components().filter(|part| matches!(part, Component::Normal(_))) {
             way.push(part);
-            check_own(&way)
-        })
+            open_folder = open(open_folder.as_fd(), Path::new(part.as_os_str()), &way)?.into();
+        }
+        Ok(open_folder.into())
     }
 
     /// The folder, open. Another one that takes its place later is not touched.

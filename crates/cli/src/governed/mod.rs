@@ -31,7 +31,7 @@ use std::sync::Arc;
 use runstate::approval::ApprovalId;
 use runstate::clock::unix_clock;
 use runstate::files::RealDisk;
-use runstate::governed::{Folders, Governor, Parts, Rules};
+use runstate::governed::{AsideReason, Folders, Governor, Parts, Rules};
 use runstate::governed_run::RunId;
 use runstate::snapshot::Keyring;
 
@@ -47,8 +47,6 @@ pub(crate) use supervisor::{is_one as is_supervisor, supervise};
 
 /// The most bytes of a state that is looked at.
 const MOST_STATE: u64 = 16 << 20;
-/// The most bytes of a log or a ledger; a larger one is set aside.
-const MOST_LOG: u64 = 1 << 30;
 /// The name of the copy that tools work in, in the folder of its run.
 const WORK: &str = "work";
 
@@ -61,7 +59,7 @@ pub(crate) struct Runs {
     key_file: Option<PathBuf>,
     /// The options that name both, with a space before each, for a command that is shown.
     pub(crate) options: String,
-    progress: Arc<Progress>,
+    pub(crate) progress: Arc<Progress>,
 }
 
 impl Runs {
@@ -127,8 +125,7 @@ impl Runs {
         for name in names {
             let path = place.join(name);
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
-            if is_folder { crate::runs::remove_tree(&path) } else { fs::remove_file(&path) }
-                .map_err(cannot)?;
+            if is_folder { below::remove_tree(&path) } else { fs::remove_file(&path) }.map_err(cannot)?;
         }
         fs::remove_dir(&place).map_err(cannot)?;
         Ok(true)
@@ -155,9 +152,8 @@ impl Runs {
         let mut stored = file.plan.clone();
         stored.ignore = stored.ignore.iter().map(|name| folder::plain(name)).collect();
         stored.ignore.extend(self.own_place(&source)?);
-        // The notes on the folders that other runs have, and their states.
-        let of_user =
-            crate::runs::state_dir(None).ok().and_then(|runs| fs::canonicalize(runs.parent()?).ok());
+        // The notes on the folders that other runs have, and their states. The folder may be made only when the first run begins.
+        let of_user = crate::runs::state_dir(None).ok().and_then(|runs| Some(without_links(runs.parent()?)));
         let inside = of_user.as_ref().and_then(|of_user| of_user.strip_prefix(&source).ok());
         stored.ignore.extend(inside.filter(|inside| !inside.as_os_str().is_empty()).map(Path::to_path_buf));
         folder::check_size(&source, &stored.ignore, stored.in_place)?;
@@ -192,7 +188,7 @@ impl Runs {
             Ok(()) => claimed.begin(Some(stored.digest()?)).map_err(refused),
             Err(failure) => {
                 // No run has begun there.
-                drop(fs::remove_dir_all(&place));
+                drop(below::remove_tree(&place));
                 Err(failure)
             }
         }
@@ -307,7 +303,7 @@ impl Runs {
         let bound_to = Some(plan.digest()?);
         let rules = Rules {
             bound_to,
-            gates: plan.gates.clone(),
+            gates: plan.gates(),
             limits: plan.limits().map_err(Failure::new)?,
             rollback_ms: Rules::default().rollback_ms,
             chained: plan.chained_ledger,
@@ -322,21 +318,15 @@ impl Runs {
         )
         .map_err(refused)?;
         let place = place.to_path_buf();
-        let governor = governor.setting_aside(|damaged, kept| {
-            let (is, then) = match damaged.ends_with("RUN_REPORTS.jsonl") {
-                true => {
-                    ("is not the file that the run wrote", "the reports of tools in it are lost to the run")
+        let governor = governor.setting_aside(|damaged, kept, why| {
+            let then = match why {
+                AsideReason::OtherReports => "the reports of tools in it are lost to the run",
+                AsideReason::TooLarge | AsideReason::Unreadable => {
+                    "it is begun anew from the states of the runs"
                 }
-                false if damaged.ends_with("lock") => ("was no file", "there is another one"),
-                false
-                    if fs::symlink_metadata(kept)
-                        .is_ok_and(|found| found.is_file() && found.len() > MOST_LOG) =>
-                {
-                    ("has more than 1 GiB", "it is begun anew from the states of the runs")
-                }
-                false => ("could not be read on", "it is begun anew from the states of the runs"),
+                _ => "another one takes its place",
             };
-            complain(&format!("{} {is}: it is kept as {}, and {then}", damaged.display(), kept.display()));
+            complain(&format!("{} {why}: it is kept as {}, and {then}", damaged.display(), kept.display()));
         });
         let governor = governor.taking(move |run| {
             let strays::Swept { ended, left } = strays::end_of(&place);
@@ -352,6 +342,15 @@ impl Runs {
             Some(keys) => governor.keyed(keys.clone()),
             None => governor,
         })
+    }
+}
+
+/// A path with no link in it, as far as it is there: the first run makes the rest.
+fn without_links(path: &Path) -> PathBuf {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(path), ..) => path,
+        (Err(_), Some(parent), Some(name)) => without_links(parent).join(name),
+        _ => path.to_path_buf(),
     }
 }
 

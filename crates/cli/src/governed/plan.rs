@@ -115,9 +115,10 @@ pub(super) struct ToolSpec {
     /// It changes nothing: after a crash it is run again.
     #[serde(default)]
     pub(super) read_only: bool,
-    /// The risk that a decider is shown, where its gate asks. A plan with a critical one is halted.
-    #[serde(default = "high")]
-    pub(super) risk: Risk,
+    /// The risk of its action. A high one is asked about in each gate, and a plan with a critical one is halted. None: the gate alone
+    /// decides, and a decider is shown a high one.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub(super) risk: Option<Risk>,
     #[serde(default)]
     pub(super) output: OutputForm,
 }
@@ -166,8 +167,9 @@ fn ten_minutes() -> u64 {
     600
 }
 
-fn high() -> Risk {
-    Risk::High
+/// Reads a field that is there. An empty one is a slip.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Risk>, D::Error> {
+    Risk::deserialize(from).map(Some)
 }
 
 /// A plan and where it was found.
@@ -234,6 +236,14 @@ pub(super) fn tagged(text: &str, run: &RunId, keys: Option<&Keyring>) -> String 
 }
 
 impl Plan {
+    /// The tools that run without an approval. A high-risk action waits for a person (document 001), so that a tool with that risk in the
+    /// plan is none of them, whatever list it is in.
+    pub(super) fn gates(&self) -> Gates {
+        let is_risky = |tool: &ToolSpec| tool.risk.is_some_and(Risk::needs_approval);
+        let auto = self.tools.iter().filter(|tool| !is_risky(tool) && !self.gates.requires(&tool.name));
+        Gates::new(auto.map(|tool| tool.name.clone()), [""; 0])
+    }
+
     /// The plan as it is kept with its run.
     pub(super) fn text(&self) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(self)
@@ -360,10 +370,11 @@ impl Plan {
         let work = Work { path: std::mem::take(&mut self.folder), taken: self.taken.take() };
         let snapshot = Snapshot::new(run.join("snapshot"), work.clone(), self.ignore.clone());
         let checks = self.checks(&work.path).collect();
-        let place = Place { work, run: run.to_path_buf(), progress, idle: Arc::default() };
+        let place =
+            Place { work, run: run.to_path_buf(), progress: Arc::clone(&progress), idle: Arc::default() };
         let planner = AsWritten {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
-            risks: self.tools.iter().filter(|tool| tool.risk == Risk::Critical).map(critical).collect(),
+            risks: self.tools.iter().filter(|tool| tool.risk == Some(Risk::Critical)).map(critical).collect(),
             checks,
             snapshot: snapshot.clone(),
         };
@@ -387,7 +398,7 @@ impl Plan {
                 }
             },
             verifier: Box::new(CommandVerifier { commands: self.verify, place: place.clone() }),
-            rollback: Box::new(FolderRollback(snapshot)),
+            rollback: Box::new(FolderRollback { snapshot, progress }),
             planner: Box::new(planner),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -70,8 +69,7 @@ pub(super) enum End {
 
 /// Runs a command to its end, and ends the processes that it leaves. Dropped before that, all of it is ended.
 pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> io::Result<Ended> {
-    place.work.check()?;
-    place.work.check_inside(&command.folder)?;
+    let folder = place.work.enter(&command.folder)?;
     let idle = place.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
     // One that was ended meanwhile is no loss: it had nothing to do.
     let lives = |mut idle: Supervisor| matches!(idle.process.try_wait(), Ok(None)).then_some(idle);
@@ -84,15 +82,15 @@ pub(super) async fn run(command: &plan::Command, place: &Place, told: Told) -> i
     let (stdout, stderr) = (tail(stdout, most), tail(stderr, KEPT));
     let order = Order {
         run: command.run.clone(),
-        folder: place.work.path.join(&command.folder).as_os_str().as_bytes().to_vec(),
         env: told.env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         input: told.input,
     };
     let (said, mut outcome) = oneshot::channel();
     let socket = supervisor.socket.try_clone()?;
     let mut supervised = Supervised { supervisor: Some(supervisor), run: place.run.clone(), outcome: None };
-    supervised.outcome =
-        Some(thread::spawn(move || drop(said.send(ordered(&socket, &order, [to_stdout, to_stderr])))));
+    supervised.outcome = Some(thread::spawn(move || {
+        drop(said.send(ordered(&socket, &order, [folder, to_stdout.into(), to_stderr.into()])))
+    }));
     let limit = Duration::from_secs(command.time_limit_seconds);
     let in_time = tokio::time::timeout(limit, &mut outcome).await.ok();
     let is_in_time = in_time.is_some();

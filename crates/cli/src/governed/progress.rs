@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io::{self, IsTerminal};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::unix_ms;
@@ -10,16 +11,48 @@ use crate::output::{complain, printable};
 /// How often a command that runs for long is told of.
 const OFTEN: Duration = Duration::from_secs(10);
 
-/// Whether it is told.
+/// Whether it is told, and what a signal that asks the command to end finds under way.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     is_told: bool,
+    ending: Mutex<Ending>,
+}
+
+#[derive(Debug, Default)]
+struct Ending {
+    is_asked_for: bool,
+    rolls_back: bool,
 }
 
 impl Progress {
     /// Told where a person asks for it or standard error is a terminal.
     pub(crate) fn new(is_asked_for: bool) -> Self {
-        Progress { is_told: is_asked_for || io::stderr().is_terminal() }
+        Progress { is_told: is_asked_for || io::stderr().is_terminal(), ..Progress::default() }
+    }
+
+    /// Takes a signal that asks the command to end. Says whether it ends at once: the second signal in a rollback.
+    pub(crate) fn asked_to_end(&self) -> bool {
+        let mut ending = self.ending();
+        let is_second = std::mem::replace(&mut ending.is_asked_for, true);
+        ending.tell();
+        is_second && ending.rolls_back
+    }
+
+    /// Rolls back. A folder that is half rolled back is of no use, so that the first signal does not end it.
+    pub(super) fn rolling_back<T>(&self, work: impl FnOnce() -> T) -> T {
+        let of = |rolls_back| {
+            let mut ending = self.ending();
+            ending.rolls_back = rolls_back;
+            ending.tell();
+        };
+        of(true);
+        let done = work();
+        of(false);
+        done
+    }
+
+    fn ending(&self) -> MutexGuard<'_, Ending> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does the work, and tells that it is under way and how it ended.
@@ -45,5 +78,16 @@ impl Progress {
         let ms = lasted();
         complain(&format!("{what}: {}, after {}.{} s", ended(&done), ms / 1000, ms % 1000 / 100));
         done
+    }
+}
+
+impl Ending {
+    fn tell(&self) {
+        if self.is_asked_for && self.rolls_back {
+            complain(
+                "a signal asks this command to end: the rollback under way is finished first; another signal ends it at once, and \
+                 `runstate governed recover` goes on with the rollback",
+            );
+        }
     }
 }

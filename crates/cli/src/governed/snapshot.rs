@@ -9,8 +9,9 @@ use std::{fs, io};
 use async_trait::async_trait;
 use runstate::governed::{Change, Rollback, RunView};
 
-use super::below::Below;
+use super::below::{Below, remove_tree};
 use super::folder::{self, Digests, Kind, Listing, Reading, Work};
+use super::progress::Progress;
 use crate::failure::Failure;
 
 /// The most changes that are told of one call, of which the state of the run has each.
@@ -50,9 +51,13 @@ impl Snapshot {
         }
         let beside = self.kept.with_extension("new");
         if beside.exists() {
-            fs::remove_dir_all(&beside).map_err(|error| Failure::io("remove", &beside, &error))?;
+            remove_tree(&beside).map_err(|error| Failure::io("remove", &beside, &error))?;
         }
-        folder::copy(&self.work.path, &beside, &self.worked(Reading::All, &mut Digests::new())?)?;
+        let listing = self.worked(Reading::All, &mut Digests::new())?;
+        folder::copy(&self.work.path, &beside, &listing)?;
+        // What the tools are about to change may be nowhere else.
+        let synced = Below::open(&beside).and_then(|below| below.sync(&listing));
+        synced.map_err(|error| Failure::io("sync", &beside, &error))?;
         fs::rename(&beside, &self.kept).map_err(|error| Failure::io("rename", &beside, &error))
     }
 
@@ -175,6 +180,10 @@ impl Snapshot {
                     .map(|(name, kind)| format!("{} is still {kind}", folder::shown(Path::new(&name)))),
             );
         }
+        // A power cut may not take back what is told as rolled back.
+        if let Err(error) = below.sync(&was) {
+            errors.push(format!("cannot sync {}: {error}", self.work.path.display()));
+        }
         let more = errors.len().saturating_sub(MOST_NAMED);
         errors.truncate(MOST_NAMED);
         errors.extend((more > 0).then(|| format!("and {more} more")));
@@ -270,12 +279,15 @@ fn differences(was: &Listing, is: &Listing) -> Vec<(OsString, &'static str)> {
 }
 
 /// Reverts a run by its snapshot.
-pub(super) struct FolderRollback(pub(super) Snapshot);
+pub(super) struct FolderRollback {
+    pub(super) snapshot: Snapshot,
+    pub(super) progress: Arc<Progress>,
+}
 
 #[async_trait]
 impl Rollback for FolderRollback {
     async fn roll_back(&self, run: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
-        match self.0.restore(run.baseline) {
+        match self.progress.rolling_back(|| self.snapshot.restore(run.baseline)) {
             Ok(errors) if errors.is_empty() => Ok(()),
             Ok(errors) => Err(errors),
             Err(failure) => Err(vec![failure.to_string()]),

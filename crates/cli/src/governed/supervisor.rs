@@ -2,7 +2,7 @@
 //! started.
 //!
 //! It is this program with another first argument. Its standard input is a socket to the command: orders come in by it, with the outputs of
-//! the tool, and how the tool ended goes out. When the command closes it, or is killed, the tool is ended. Processes that lose their parent become
+//! the tool and the folder that it works in, and how the tool ended goes out. When the command closes it, or is killed, the tool is ended. Processes that lose their parent become
 //! its children, in whatever session or group they are (Linux), so that none is left behind its tool. A supervisor is there for the
 //! next tool once its own ended by itself, since the start of a program takes longer than many tools do.
 
@@ -11,13 +11,14 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
 };
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, chdir, fchdir, kill_process, kill_process_group, waitid,
+};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
-use std::io::{IoSlice, IoSliceMut, PipeWriter};
+use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -36,8 +37,6 @@ pub(super) const WORD: &str = "supervise-tool";
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) run: Vec<String>,
-    /// Where, as the bytes of a path.
-    pub(super) folder: Vec<u8>,
     /// Variables of its environment beside those of the supervisor.
     pub(super) env: Vec<(String, String)>,
     /// The standard input of the tool; none for an empty one.
@@ -131,37 +130,40 @@ impl Drop for Supervisor {
     }
 }
 
-/// Has a tool run, with those outputs, and waits for its end. None where the supervisor is no more.
-pub(super) fn ordered(socket: &UnixStream, order: &Order, outputs: [PipeWriter; 2]) -> Option<Outcome> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+/// What a tool has of the command: the folder that it works in, its standard output and its standard error.
+const FDS: usize = 3;
+
+/// Has a tool run, in that folder and with those outputs, and waits for its end. None where the supervisor is no more.
+pub(super) fn ordered(socket: &UnixStream, order: &Order, given: [OwnedFd; FDS]) -> Option<Outcome> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FDS))];
     let mut with = SendAncillaryBuffer::new(&mut space);
-    let fds = outputs.each_ref().map(AsFd::as_fd);
+    let fds = given.each_ref().map(AsFd::as_fd);
     with.push(SendAncillaryMessage::ScmRights(&fds));
     sendmsg(socket, &[IoSlice::new(b"!")], &mut with, SendFlags::empty()).ok()?;
     // The ends of the supervisor and of the tool are the only ones.
-    drop(outputs);
+    drop(given);
     send(order, socket).ok()?;
     receive(socket).ok()
 }
 
-/// An order, with the outputs of its tool.
+/// An order, with what its tool has of the command.
 fn received(socket: &UnixStream) -> io::Result<(Order, Vec<OwnedFd>)> {
     #[cfg(target_os = "linux")]
     const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
     #[cfg(not(target_os = "linux"))]
     const FLAGS: RecvFlags = RecvFlags::empty();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FDS))];
     let (mut with, mut mark) = (RecvAncillaryBuffer::new(&mut space), [0]);
     if recvmsg(socket, &mut [IoSliceMut::new(&mut mark)], &mut with, FLAGS)?.bytes == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let mut outputs = Vec::new();
+    let mut given = Vec::new();
     for message in with.drain() {
         if let RecvAncillaryMessage::ScmRights(fds) = message {
-            outputs.extend(fds);
+            given.extend(fds);
         }
     }
-    Ok((receive(socket)?, outputs))
+    Ok((receive(socket)?, given))
 }
 
 /// Supervises tools, one after the other.
@@ -194,8 +196,8 @@ fn supervised() -> io::Result<()> {
     (&socket).write_all(HELLO)?;
     let current = Arc::new(Mutex::new(Current::default()));
     let orders = orders(socket.try_clone()?, Arc::clone(&current));
-    for (order, outputs) in orders {
-        let outcome = match start(&order, outputs, &current) {
+    for (order, given) in orders {
+        let outcome = match start(&order, given, &current) {
             Err(error) => Outcome::NotStarted(error.raw_os_error(), error.to_string()),
             Ok((mut tool, leader)) => {
                 if let (Some(text), Some(mut input)) = (order.input, tool.stdin.take()) {
@@ -237,14 +239,14 @@ fn orders(socket: UnixStream, current: Arc<Mutex<Current>>) -> mpsc::Receiver<(O
     orders
 }
 
-fn start(order: &Order, outputs: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
+fn start(order: &Order, given: Vec<OwnedFd>, current: &Mutex<Current>) -> io::Result<(Child, Pid)> {
     let (program, arguments) = order.run.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let Ok([stdout, stderr]) = <[OwnedFd; 2]>::try_from(outputs) else {
-        return Err(io::Error::other("the outputs of the tool did not come"));
+    let Ok([folder, stdout, stderr]) = <[OwnedFd; FDS]>::try_from(given) else {
+        return Err(io::Error::other("the folder and the outputs of the tool did not come"));
     };
     let input = if order.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(OsStr::from_bytes(&order.folder));
+    command.args(arguments);
     command.envs(order.env.iter().map(|(name, value)| (name, value)));
     command.stdin(input).stdout(stdout).stderr(stderr).process_group(0);
     // Either the end of the command is seen here, or the tool is seen by the end.
@@ -252,7 +254,11 @@ fn start(order: &Order, outputs: Vec<OwnedFd>, current: &Mutex<Current>) -> io::
     if current.is_over {
         return Err(io::Error::other("the command is no more"));
     }
-    let tool = command.spawn()?;
+    // By the open folder, whatever has its name by now. This process works in none, and holds none up.
+    fchdir(&folder)?;
+    let tool = command.spawn();
+    chdir("/")?;
+    let tool = tool?;
     let leader = i32::try_from(tool.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::Other)?;
     current.leader = Some(leader);
     Ok((tool, leader))

@@ -32,7 +32,7 @@ pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
 pub(crate) use open::{open, work_of};
 pub(crate) use owner::Token;
-pub(crate) use remove::{Folder, Note, Notes, tree as remove_tree};
+pub(crate) use remove::{Folder, Note, Notes};
 
 /// The id of the run of that name and number.
 pub(crate) fn id(name: &str, number: u64) -> String {

@@ -146,7 +146,7 @@ impl Note {
 }
 
 /// Removes a folder and all that is in it. Links are not followed.
-pub(crate) fn tree(path: &Path) -> io::Result<()> {
+pub(super) fn tree(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidFilename.into());
     };

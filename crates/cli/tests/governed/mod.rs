@@ -13,6 +13,7 @@ mod places;
 mod plans;
 mod planted;
 mod restored;
+mod syscalls;
 mod tools;
 
 use std::fs;

@@ -130,6 +130,60 @@ fn a_plan_with_a_tool_of_critical_risk_is_halted() {
     assert_in_order(&session, &run);
 }
 
+/// Document 001: a high-risk action waits for a person, and so a risk that the plan names weighs more than the gate.
+#[test]
+fn a_tool_of_high_risk_is_asked_about_in_spite_of_its_gate() {
+    for (risk, asks) in [("high", true), ("medium", false), ("low", false)] {
+        let session = Session::new();
+        plan(&session, &[("build", "echo done > index.html")], REVIEW);
+        let named = format!("- {{name: build, risk: {risk},");
+        session.write("plan.yaml", session.read("plan.yaml").replace("- {name: build,", &named));
+        let said = governed(&session, &["run", "plan.yaml", "--json"]);
+        let (code, status) = if asks { (3, "AWAITING_APPROVAL") } else { (0, "COMPLETE") };
+        assert_eq!(
+            (said.code, json(&said)["status"].as_str()),
+            (Some(code), Some(status)),
+            "{}",
+            said.shown()
+        );
+        let (run, waits) = (run_id(&json(&said)), json(&said)["waits"].clone());
+        let index = || session.read(&format!("{STATE_DIR}/{run}/work/index.html"));
+        if asks {
+            assert_eq!((waits["request"]["risk"].as_str(), index().as_str()), (Some(risk), "old"));
+            let approved = governed(&session, &["approve", &format!("{run}-A1"), "--by", "ada"]);
+            assert_eq!(approved.code, Some(0), "{}", approved.shown());
+            assert_eq!(governed(&session, &["recover", &run]).code, Some(0));
+        }
+        assert_eq!(index(), "done\n");
+        assert_in_order(&session, &run);
+    }
+}
+
+/// The repairs of a run are told at its end, also where a person answers a question on the way.
+#[test]
+fn a_run_that_is_recovered_and_asks_says_what_was_repaired() {
+    for (how, answer) in [("--ask", "y\n"), ("--ask", "n\n"), ("--approve-plan", "")] {
+        let session = Session::new();
+        let more = if how == "--ask" { REVIEW.to_owned() } else { format!("plan_approval: ask\n{REVIEW}") };
+        plan(&session, &[(if how == "--ask" { "deploy" } else { "build" }, "true")], &more);
+        let waiting = governed(&session, &["run", "plan.yaml", "--json"]);
+        let run = run_id(&json(&waiting));
+        fs::write(session.path(&format!("{STATE_DIR}/{run}/RUN_LOG.jsonl")), "").unwrap();
+        let recover = |more: &[&str]| {
+            let args = [&["governed", "recover", &run, how, "--state-dir", STATE_DIR], more].concat();
+            session.run_with(&args, answer)
+        };
+        let said = recover(&[]);
+        let repaired = said.stdout.lines().next().unwrap_or_default();
+        assert!(
+            repaired.starts_with("recovered: ") && !repaired.starts_with("recovered: 0 log lines"),
+            "{}",
+            said.shown()
+        );
+        assert_eq!(json(&recover(&["--json"]))["repairs"]["log_lines"], 0);
+    }
+}
+
 /// The plan is asked about as anything else is: a record, an answer from another process or by `--approve-plan`.
 #[test]
 fn a_plan_that_a_person_must_approve_of_waits() {

@@ -474,6 +474,9 @@ fn a_run_that_never_began_is_swept_away() {
         ("mkdir work work/a; touch work/a/x", true),
         ("true", true),
         ("ln -s ../../other work", true),
+        // A copy has the modes of the plan's folder.
+        ("mkdir -p work/a/b; touch work/a/x work/a/b/x; chmod 0555 work/a work/a/b", true),
+        ("mkdir -p work/a/b; chmod 0 work/a work", true),
         ("mkdir work snapshot", false),
         ("touch RUN_LOG.jsonl", false),
     ] {
@@ -614,4 +617,70 @@ fn a_file_with_extended_attributes_is_refused_in_place() {
         "{}",
         said.shown()
     );
+}
+
+/// A later run says that it would not see what is in such a folder.
+#[test]
+fn a_planted_folder_of_runs_hides_nothing_from_a_later_run() {
+    let session = Session::new();
+    session.write("site/keep.txt", "kept");
+    let plan = |script: &str, more: &str| {
+        let tool = format!("tools:\n  - {{name: work, run: [sh, -c, {script:?}]}}\n");
+        let text = format!(
+            "project: SITE\nfolder: site\nin_place: true\ngates: {{auto: [work]}}\n{more}{tool}{PASSES}"
+        );
+        session.write("plan.yaml", text);
+    };
+    plan("mkdir -p x/command-center/PENDING; cp keep.txt x/loot", "");
+    let planted = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(json(&planted)["status"], "COMPLETE", "{}", planted.shown());
+    let state = session.read(&format!("{STATE_DIR}/{}/RUN_STATE.json", run_id(&json(&planted))));
+    assert!(state.contains("\"what\": \"x\""), "{state}");
+
+    let hides = "echo more > x/loot; exit 1";
+    plan(hides, "");
+    let refused = governed(&session, &["run", "plan.yaml"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.shown());
+    assert!(refused.stderr.contains("x looks like a folder that runs are kept in"), "{}", refused.shown());
+    assert_eq!(session.read("site/x/loot"), "kept", "nothing ran");
+    // Once a person has looked at it, it is a folder like any other, and is rolled back.
+    fs::remove_dir_all(session.path("site/x/command-center")).unwrap();
+    let seen = governed(&session, &["run", "plan.yaml", "--json"]);
+    assert_eq!(json(&seen)["status"], "ROLLED_BACK", "{}", seen.shown());
+    assert_eq!(session.read("site/x/loot"), "kept");
+}
+
+/// A run that is rolled back lets go of its own folder, and of that of no other run, also where the notes are in the folder that it puts back.
+#[test]
+fn a_rollback_lifts_the_hold_of_its_own_run_alone() {
+    let session = Session::new();
+    // The data folder of the user is in the folder of the first run.
+    for (folder, inner) in [("home", "mine.txt"), ("site", "keep.txt")] {
+        session.write(&format!("{folder}/{inner}"), "kept").write(
+            &format!("{folder}.yaml"),
+            format!(
+                "project: {}\nfolder: {folder}\nin_place: true\ntools:\n  - {{name: deploy, run: ['true']}}\n{PASSES}",
+                folder.to_uppercase()
+            ),
+        );
+    }
+    let held =
+        || files(&session, "home/runstate/held").into_iter().filter(|(name, _)| name.ends_with(".json"));
+    let run = |plan: &str| governed(&session, &["run", plan, "--json"]);
+    let first = run_id(&json(&run("home.yaml")));
+    let second = run_id(&json(&run("site.yaml")));
+    assert_eq!(held().count(), 2);
+    let reject = |run: &str| governed(&session, &["reject", &format!("{run}-A1"), "--by", "ada"]);
+    assert!(reject(&first).stdout.contains("ROLLED_BACK"));
+    assert_eq!(held().map(|(name, _)| name).collect::<Vec<_>>(), [format!("{second}-1.json")]);
+    let refused = run("site.yaml");
+    assert!(refused.stderr.contains(&format!("{second} works in ")), "{}", refused.shown());
+    let again = run("home.yaml");
+    assert_eq!(again.code, Some(3), "{}", again.shown());
+    assert!(reject(&second).stdout.contains("ROLLED_BACK"));
+    assert_eq!(
+        held().map(|(name, _)| name).collect::<Vec<_>>(),
+        [format!("{}-1.json", run_id(&json(&again)))]
+    );
+    assert_eq!(run("site.yaml").code, Some(3));
 }

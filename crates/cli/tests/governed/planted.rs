@@ -100,7 +100,7 @@ fn a_log_that_is_no_file_is_set_aside_in_hand() {
     for spoil in ["mkfifo ../RUN_LOG.jsonl", "mkdir ../RUN_LOG.jsonl"] {
         let session = Session::new();
         let (run, said) = complete(&session, &format!("rm ../RUN_LOG.jsonl; {spoil}"));
-        assert_eq!(said.matches("RUN_LOG.jsonl could not be read on").count(), 1, "{spoil}: {said}");
+        assert_eq!(said.matches("RUN_LOG.jsonl is no file: it is kept as ").count(), 1, "{spoil}: {said}");
         let kept = session.path(&format!("{STATE_DIR}/{run}/RUN_LOG.jsonl.damaged-1"));
         assert!(fs::symlink_metadata(kept).is_ok(), "{spoil}");
         assert_in_order(&session, &run);

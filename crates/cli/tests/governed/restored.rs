@@ -10,10 +10,10 @@ use super::{REVIEW, files, governed, json, plan, run_id};
 use crate::session::Session;
 
 /// A name in a folder: kind, mode, user, group, and the content or the target.
-type Found = (&'static str, u32, u32, u32, Vec<u8>);
+pub(super) type Found = (&'static str, u32, u32, u32, Vec<u8>);
 
 /// All in a folder and the folder itself, but the content of the folder of runs.
-fn walked(folder: &Path, runs: &Path) -> BTreeMap<PathBuf, Found> {
+pub(super) fn walked(folder: &Path, runs: &Path) -> BTreeMap<PathBuf, Found> {
     let (mut all, mut open) = (BTreeMap::new(), vec![folder.to_path_buf()]);
     while let Some(path) = open.pop() {
         if path == runs {

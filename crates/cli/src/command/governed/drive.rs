@@ -1,10 +1,13 @@
 //! `runstate governed run` and `recover`.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, RunStatus, Waits};
+use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, Repairs, RunStatus, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::{ask, left_to_do, rollback, runtime};
 use crate::exit::Exit;
@@ -72,11 +75,11 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
     let runs = &runs.told(Progress::new(how.progress));
     let governor = runs.governor(run)?;
     let (progressed, status) = runtime()?.block_on(async {
-        let mut signals = Signals::new().map_err(|error| Failure::new(format!("cannot hear signals: {error}")))?;
+        let mut signals = heard(runs)?;
         let progressed = tokio::select! {
             biased;
             progressed = live(&governor, run, how) => progressed?,
-            code = signals.next() => {
+            Some(code) = signals.recv() => {
                 // What was driven is dropped by now, and with it the process group of the tool.
                 complain(&format!(
                     "ended by a signal, and the tool under way with it; `runstate governed recover {run}{}` goes on",
@@ -104,16 +107,43 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
     Ok(exit)
 }
 
+/// The signals that ask the command to end, by their exit codes. They are heard by a thread of their own: a rollback has the thread of the
+/// run.
+fn heard(runs: &Runs) -> Result<UnboundedReceiver<i32>, Failure> {
+    let (runtime, progress, (given, signals)) = (runtime()?, Arc::clone(&runs.progress), unbounded_channel());
+    let mut heard = {
+        let _within = runtime.enter();
+        Signals::new().map_err(|error| Failure::new(format!("cannot hear signals: {error}")))?
+    };
+    thread::spawn(move || {
+        runtime.block_on(async {
+            loop {
+                let code = heard.next().await;
+                if progress.asked_to_end() {
+                    std::process::exit(code);
+                }
+                // The run may be over.
+                given.send(code).ok();
+            }
+        });
+    });
+    Ok(signals)
+}
+
 /// Drives as far as the run goes, asking or waiting on the way.
 async fn live(governor: &Governor, run: &RunId, how: &How) -> Result<Progressed, Failure> {
+    let mut repairs = Repairs::default();
     loop {
-        let progressed = match governor.resume(run).await {
+        let mut progressed = match governor.resume(run).await {
             Err(GovernedError::Busy { .. }) if how.wait => {
                 tokio::time::sleep(POLL).await;
                 continue;
             }
             progressed => progressed.map_err(governed::refused)?,
         };
+        // The run is taken in hand anew behind each answer, and the first time has repaired what a crash left.
+        repairs += std::mem::take(&mut progressed.repairs);
+        progressed.repairs = repairs.clone();
         let Some(Waits::Approval(pending)) = &progressed.waits else { return Ok(progressed) };
         if how.approve_plan && progressed.status == GovernedRunStatus::Planning {
             let by = Some(super::decide::user()).filter(|name| !name.trim().is_empty());

@@ -1,0 +1,224 @@
+//! What a governed run asks of the system, in which order, and what is left where it is killed at any of it: seen and done by strace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::restored::walked;
+use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, until};
+use crate::session::Session;
+
+/// The command under strace, which has its words in the file `calls`; none where there is no strace.
+fn straced(session: &Session, options: &[&str], args: &[&str]) -> Option<Command> {
+    let works = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
+    if !works.is_ok_and(|works| works.success()) {
+        let why = "system calls cannot be seen without strace: apt-get install strace";
+        assert!(std::env::var_os("RUNSTATE_REQUIRE_STRACE").is_none(), "{why}");
+        // Not by println, which the harness would keep to itself.
+        drop(writeln!(std::io::stderr(), "SKIPPED: {why}"));
+        return None;
+    }
+    let all = [&["governed"], args, &["--state-dir", STATE_DIR]].concat();
+    let plain = session.command(&all);
+    let mut command = Command::new("strace");
+    command.args(["-qq", "-o"]).arg(session.path("calls")).args(options);
+    command.arg(plain.get_program()).args(plain.get_args()).current_dir(session.path(""));
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    Some(command)
+}
+
+/// The runs that have a folder.
+fn runs(session: &Session) -> Vec<String> {
+    let entries = fs::read_dir(session.path(STATE_DIR)).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("RUN-")).collect()
+}
+
+/// Where the only run stands within its state; null where it has none.
+fn standing(session: &Session) -> Value {
+    let read = |run: String| {
+        let state = fs::read(session.path(&format!("{STATE_DIR}/{run}/RUN_STATE.json"))).ok()?;
+        let state: Value = serde_json::from_slice(&state).ok()?;
+        Some(state["runstate"]["notes"]["standing"]["at"].clone())
+    };
+    runs(session).pop().and_then(read).unwrap_or_default()
+}
+
+/// A plan that spoils a folder in place and is rolled back.
+fn spoils(session: &Session) {
+    plan(
+        session,
+        &[("build", "echo new > index.html; rm keep.txt; mkdir made; echo x > made/x; exit 1")],
+        &format!("in_place: true\n{REVIEW}"),
+    );
+}
+
+/// A power cut takes back neither the snapshot of a folder that tools change, nor what a run that is ROLLED_BACK has put back.
+#[test]
+fn a_rollback_is_durable_before_its_state_is() {
+    let session = Session::new();
+    spoils(&session);
+    let options = ["-y", "-e", "trace=syncfs,?rename,renameat,?renameat2"];
+    let Some(mut command) = straced(&session, &options, &["run", "plan.yaml", "--json"]) else { return };
+    let said = command.output().unwrap();
+    assert_eq!(said.status.code(), Some(1), "{said:?}");
+    let calls = session.read("calls");
+    let calls: Vec<&str> = calls.lines().collect();
+    let at = |what: &str| calls.iter().position(|call| call.contains(what));
+    let is_state = |call: &&str| call.starts_with("rename") && call.contains("RUN_STATE.json.new");
+    let rolled_back = calls.iter().rposition(is_state).unwrap();
+    let began = calls[..rolled_back].iter().rposition(is_state).unwrap();
+    let of_site = calls[began..rolled_back].iter().any(|call| {
+        call.starts_with("syncfs(") && call.contains("/site>") && call.trim_end().ends_with("= 0")
+    });
+    assert!(of_site, "{calls:#?}");
+    let snapshot = at("snapshot.new\"").unwrap_or_else(|| panic!("{calls:#?}"));
+    assert!(calls[..snapshot].iter().any(|call| call.contains("snapshot.new>")), "{calls:#?}");
+}
+
+fn signal(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+}
+
+/// The first signal in a rollback is told and waits for its end, the second one does not, and `recover` goes on with the rollback.
+#[test]
+fn a_signal_in_a_rollback_is_heard() {
+    for signals in [1, 2] {
+        let session = Session::new();
+        spoils(&session);
+        let before = files(&session, "site");
+        // The second sync of a file system is that of the rollback. The tracer is no parent of the command: signals are for that one.
+        let options = ["-D", "-e", "trace=syncfs", "-e", "inject=syncfs:delay_enter=4000000:when=2"];
+        let args = ["run", "plan.yaml", "--json"];
+        let Some(mut command) = straced(&session, &options, &args) else { return };
+        let child = command.spawn().unwrap();
+        until("the run never was rolled back", || standing(&session) == "rolling_back");
+        for _ in 0..signals {
+            sleep(Duration::from_millis(700));
+            signal(&child);
+        }
+        let output = child.wait_with_output().unwrap();
+        let said = session.said(&args, &output);
+        let told = "the rollback under way is finished first; another signal ends it at once";
+        assert_eq!(said.stderr.matches(told).count(), signals, "{}", said.shown());
+        assert_eq!(said.code, Some(if signals == 1 { 1 } else { 143 }), "{}", said.shown());
+        let run = runs(&session).pop().unwrap();
+        if signals == 1 {
+            assert_eq!(json(&said)["status"], "ROLLED_BACK", "{}", said.shown());
+        } else {
+            assert_eq!(standing(&session), "rolling_back", "{}", said.shown());
+        }
+        let done = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(json(&done)["status"], "ROLLED_BACK", "{}", done.shown());
+        assert_eq!(files(&session, "site"), before);
+        assert_in_order(&session, &run);
+    }
+}
+
+/// The folder of a tool is the one that was looked at, whatever has its name when the tool starts.
+#[test]
+fn a_tool_works_in_the_folder_that_was_looked_at() {
+    let session = Session::new();
+    session.write("victim/mine.txt", "kept").write("site/out/some.txt", "x").write("site/index.html", "x");
+    session.write(
+        "plan.yaml",
+        format!(
+            "project: P\nfolder: site\ngates: {{auto: [clean]}}\ntools:\n  - {{name: clean, folder: out, run: [sh, -c, 'rm -f *; touch here']}}\n{REVIEW}"
+        ),
+    );
+    let options = ["-f", "-e", "trace=sendmsg", "-e", "inject=sendmsg:delay_enter=3000000"];
+    let Some(mut command) = straced(&session, &options, &["run", "plan.yaml"]) else { return };
+    let child = command.spawn().unwrap();
+    until("no tool was called", || standing(&session) == "calling");
+    sleep(Duration::from_millis(1_000));
+    let work = session.path(&format!("{STATE_DIR}/{}/work", runs(&session).pop().unwrap()));
+    fs::rename(work.join("out"), work.join("away")).unwrap();
+    symlink(session.path("victim"), work.join("out")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(files(&session, "victim"), [("mine.txt".to_owned(), "kept".to_owned())], "{output:?}");
+    assert!(work.join("away/here").exists(), "{output:?}");
+}
+
+/// All that a test made, but the runs and the words of strace.
+fn all(session: &Session) -> BTreeMap<PathBuf, super::restored::Found> {
+    let mut all = walked(&session.path(""), &session.path(STATE_DIR));
+    all.remove(&PathBuf::new());
+    all.remove(&PathBuf::from("calls"));
+    all
+}
+
+/// Killed before each of its writes in turn, by its own hand: the next command ends the run as document 001 has it, and nothing but the
+/// copy that the tools work in differs.
+#[test]
+fn a_run_that_is_killed_before_a_write_ends_by_a_command() {
+    const WRITES: &str = "fsync,fdatasync,syncfs,?rename,renameat,?renameat2,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,?symlink,symlinkat";
+    let (mut ends, mut is_killed) = (BTreeMap::<String, usize>::new(), true);
+    for number in 1..1_000 {
+        let session = Session::new();
+        plan(&session, &[("build", "echo new > index.html; echo x > made"), ("wait", "exit 1")], REVIEW);
+        session.write("site/closed/inside", "there");
+        symlink("keep.txt", session.path("site/link")).unwrap();
+        fs::set_permissions(session.path("site/closed"), fs::Permissions::from_mode(0o555)).unwrap();
+        let before = all(&session);
+        let site = walked(&session.path("site"), &session.path(STATE_DIR));
+        let inject = format!("inject={WRITES}:signal=KILL:when={number}");
+        let options = ["-e", &format!("trace={WRITES}"), "-e", &inject];
+        let Some(mut command) = straced(&session, &options, &["run", "plan.yaml"]) else { return };
+        let code = command.output().unwrap().status.code();
+        is_killed = code.is_none();
+        assert!(is_killed || code == Some(1), "{number}: {code:?}");
+        let what = format!("killed before write {number}");
+        for run in runs(&session) {
+            let path = |name: &str| session.path(&format!("{STATE_DIR}/{run}/{name}"));
+            let end = if path("RUN_STATE.json").exists() {
+                let done = governed(&session, &["recover", &run, "--json"]);
+                let status = json(&done)["status"].as_str().unwrap_or_default().to_owned();
+                let work = walked(&path("work"), &session.path(STATE_DIR));
+                match &*status {
+                    "ROLLED_BACK" => assert_eq!(work, site, "{what}: {}", done.shown()),
+                    // A tool was under way, and what it did is not known.
+                    "HALTED_UNSAFE" => {
+                        let why = json(&done)["why"].to_string();
+                        assert!(
+                            is_killed && why.contains(" was under way when the process ended"),
+                            "{what}: {}",
+                            done.shown()
+                        );
+                    }
+                    _ => panic!("{what}: {}", done.shown()),
+                }
+                assert_in_order(&session, &run);
+                status
+            } else {
+                let swept = governed(&session, &["sweep"]);
+                assert_eq!(swept.code, Some(0), "{what}: {}", swept.shown());
+                assert!(!path("").exists(), "{what}: {}", swept.shown());
+                "swept away".to_owned()
+            };
+            *ends.entry(end).or_default() += 1;
+        }
+        assert_eq!(all(&session), before, "{what}");
+        if !is_killed {
+            break;
+        }
+    }
+    assert!(!is_killed, "it never ended by itself: {ends:?}");
+    for end in ["swept away", "ROLLED_BACK", "HALTED_UNSAFE"] {
+        assert!(ends.get(end).is_some_and(|times| *times > 1), "{end}: {ends:?}");
+    }
+}
