@@ -69,7 +69,9 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
         let value = arg.split_once('=').map_or("", |(_, value)| value);
         let quoted = [arg.as_str(), value].into_iter().filter(|part| !part.trim().is_empty());
         quoted.fold(text, |text, part| {
-            if may_have_a_password(part) {
+            // The address of a store without a password is shown as it is.
+            let is_shown = || part.parse::<store::StoreUrl>().is_ok_and(|url| url.to_string() == part);
+            if may_have_a_password(part) && !is_shown() {
                 return text.replace(part, "…");
             }
             let shown = output::printable(part);

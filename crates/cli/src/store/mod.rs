@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::{keys, runs};
-use url::{Given, StoreUrl};
+use url::Given;
+pub(crate) use url::StoreUrl;
 
 pub(crate) use again::Again;
 pub(crate) use ask::{Opened, beside};
