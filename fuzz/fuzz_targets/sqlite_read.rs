@@ -120,7 +120,7 @@ fuzz_target!(|data: &[u8]| {
     }
     RUNTIME.block_on(async {
         if let Ok(store) = SqliteStore::open(&path) {
-            // Whatever is wrong with the others, this one is listed.
+            // This one is listed beside the damaged rows.
             let runs = store.runs(&RunQuery::all(100)).await.expect("a list");
             assert!(runs.iter().any(|run| run.id == "sound"), "{runs:?}");
             drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await.expect("a list of what waits"));

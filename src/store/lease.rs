@@ -36,7 +36,7 @@ pub struct Lease {
     pub run: String,
     /// It grows from lease to lease.
     pub fence: u64,
-    /// The [lost claims](super::RunInfo::lost) of the run, so that they are known before it is loaded: loading may be what ends a
+    /// The [lost claims](super::RunInfo::lost) of the run, so that they are known before it is loaded: loading may end a
     /// process. Zero where the store does not tell them with a claim by name.
     pub lost: u32,
 }

@@ -9,8 +9,8 @@ use super::query::Damage;
 /// The most rows that are told of.
 const MOST_TOLD: usize = 100;
 
-/// The rows that the lists of a store could not read, by run and call, until a list reads them: what [`RunStore::damaged`](super::RunStore::damaged)
-/// tells. At most 100 are kept.
+/// The rows that the lists of a store could not read, by run and call, until a list reads them. [`RunStore::damaged`](super::RunStore::damaged)
+/// tells them. At most 100 are kept.
 ///
 /// ```
 /// use runstate::store::{StoreError, Unread};
@@ -33,7 +33,7 @@ struct Told {
 }
 
 impl Unread {
-    /// Keeps what is wrong with the row of a run, or of a call of it; nothing of one that was read.
+    /// Keeps the damage of the row of a run, or of a call of it; a row that was read has none.
     ///
     /// # Errors
     /// Those that are not of the row: all but [`StoreError::Unusable`].
@@ -62,7 +62,7 @@ impl Unread {
         }
     }
 
-    /// What is wrong, by run and call.
+    /// The damage, by run and call.
     pub fn all(&self) -> Vec<Damage> {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let more = told.more.as_ref().map(|help| Damage::new("more rows cannot be read", help));

@@ -142,7 +142,7 @@ impl Model for OpenAiModel {
 
 const CUT: &str = "the answer was cut at its limit on length; raise `max_tokens`, or use a session that accepts it or goes on (`Session::on_finish`)";
 
-/// What was given of an answer.
+/// The part of an answer that was given on.
 #[derive(Default)]
 struct Given {
     calls: u32,

@@ -119,7 +119,7 @@ async fn the_status_of_a_refusal_counts_whatever_its_encoding() {
     );
 }
 
-/// A run whose model is asked without a session.
+/// A run with a model that has no session around it.
 async fn run(script: String) -> (RunState, Option<String>) {
     let server = Server::start(vec![vec![events_head(), send(script)]]).await;
     let agent = Agent::builder(OpenAiModel::new(server.client(), "m")).build().unwrap();

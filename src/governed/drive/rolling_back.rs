@@ -108,7 +108,7 @@ impl Governor {
         Step::on(run)
     }
 
-    /// A person's no, given in time and noted: however long the rollback takes, and whatever crashed meanwhile, it stands (B5).
+    /// A person's rejection, given in time and noted. It stands behind a long rollback and behind a crash (B5).
     pub(in crate::governed) async fn finish_rejection(
         &self,
         open: &mut OpenRun<'_>,
@@ -143,7 +143,7 @@ impl Governor {
     }
 }
 
-/// The no that is noted: why, who and when.
+/// The rejection that is noted: its reason, person and time.
 fn rejection(open: &OpenRun<'_>) -> Result<(String, (String, When))> {
     match open.notes.standing.clone() {
         Standing::RollingBack { why, by: Some(by) } => Ok((why, by)),

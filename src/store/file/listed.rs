@@ -34,7 +34,7 @@ pub(super) struct Waiting {
 }
 
 impl Listed {
-    /// What lists need of the state in that place.
+    /// The part of the state in that place that lists need.
     ///
     /// # Errors
     /// Where the arguments of a call are no JSON that can be kept, such as a number that is too large.

@@ -101,7 +101,7 @@ impl Below {
         set_mode(&dir, last, was.mode)
     }
 
-    /// Makes all that was changed in the folder durable, with what an earlier process changed that was killed.
+    /// Makes all changes in the folder durable, those of an earlier process that was killed included.
     #[cfg(target_os = "linux")]
     pub(super) fn sync(&self, _: &Listing) -> io::Result<()> {
         // One call for the file system: what was removed and renamed has no name to be synced by.
@@ -139,7 +139,7 @@ impl Below {
     }
 }
 
-/// Removes a folder with all that is in it, and whatever its modes and those of the folders in it are.
+/// Removes a folder with its content. Closed folders, itself included, are opened first.
 pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
         return Err(io::ErrorKind::InvalidFilename.into());

@@ -324,7 +324,7 @@ impl Work {
     }
 
     /// Opens a folder in it, to work in. No part of the way is a link: a command is approved for the folder of that name, and a tool before it
-    /// may have put a link there. What takes the place of the folder once it is open is not worked in.
+    /// may have put a link there. A folder that takes its place later is not worked in.
     pub(super) fn enter(&self, folder: &Path) -> io::Result<OwnedFd> {
         // A folder need not be readable to be worked in.
         #[cfg(target_os = "linux")]

@@ -237,7 +237,7 @@ pub(super) fn tagged(text: &str, run: &RunId, keys: Option<&Keyring>) -> String 
 
 impl Plan {
     /// The tools that run without an approval. A high-risk action waits for a person (document 001), so that a tool with that risk in the
-    /// plan is none of them, whatever list it is in.
+    /// plan is none of them, in spite of the gates.
     pub(super) fn gates(&self) -> Gates {
         let is_risky = |tool: &ToolSpec| tool.risk.is_some_and(Risk::needs_approval);
         let auto = self.tools.iter().filter(|tool| !is_risky(tool) && !self.gates.requires(&tool.name));

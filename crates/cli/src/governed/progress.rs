@@ -11,7 +11,7 @@ use crate::output::{complain, printable};
 /// How often a command that runs for long is told of.
 const OFTEN: Duration = Duration::from_secs(10);
 
-/// Whether it is told, and what a signal that asks the command to end finds under way.
+/// Whether it is told, and whether a rollback is under way when a signal asks the command to end.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     is_told: bool,

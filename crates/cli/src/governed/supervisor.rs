@@ -130,7 +130,7 @@ impl Drop for Supervisor {
     }
 }
 
-/// What a tool has of the command: the folder that it works in, its standard output and its standard error.
+/// The descriptors that a tool gets from the command: its working folder, its standard output and its standard error.
 const FDS: usize = 3;
 
 /// Has a tool run, in that folder and with those outputs, and waits for its end. None where the supervisor is no more.
@@ -146,7 +146,7 @@ pub(super) fn ordered(socket: &UnixStream, order: &Order, given: [OwnedFd; FDS])
     receive(socket).ok()
 }
 
-/// An order, with what its tool has of the command.
+/// An order, with the descriptors of its tool.
 fn received(socket: &UnixStream) -> io::Result<(Order, Vec<OwnedFd>)> {
     #[cfg(target_os = "linux")]
     const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;

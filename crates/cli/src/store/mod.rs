@@ -56,7 +56,7 @@ impl StoreArgs {
     /// Where the folders are that tools work in.
     ///
     /// # Errors
-    /// No folder was given and the user has none; what may be the address of a store, which would be made as folders.
+    /// No folder was given and the user has none; or the path may be the address of a store, of which folders would be made.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
         let given = self.state_dir.as_ref().map(|path| path.to_string_lossy());
         if given.is_some_and(|path| path.contains("://")) {

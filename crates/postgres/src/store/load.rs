@@ -78,7 +78,7 @@ pub(super) fn small(row: &Row, index: usize, name: &str) -> Result<u32, StoreErr
     u32::try_from(number).map_err(|error| damaged(format_args!("{name}: {number}: {error}")))
 }
 
-/// What the JSON of a column says.
+/// The value of a column of JSON.
 pub(super) fn parsed<T: DeserializeOwned>(row: &Row, index: usize, name: &str) -> Result<T, StoreError> {
     parse(json(row, index)?, name)
 }
