@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -17,6 +18,7 @@ use runstate::stream::{ErrorKind, SourceError};
 
 use crate::connect::{self, Connector};
 use crate::events::ChatStream;
+use crate::limit::{Limit, Times};
 use crate::{Chat, failure};
 
 /// What is read of an answer that is no stream of events.
@@ -29,6 +31,7 @@ pub struct OpenAi {
     endpoint: Uri,
     key: Option<HeaderValue>,
     headers: HeaderMap,
+    times: Times,
 }
 
 /// Why a server cannot be asked.
@@ -116,7 +119,7 @@ impl OpenAi {
         let connector = connect::connector();
         let connector = connector.map_err(|error| wrong(error.to_string()))?;
         let http = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(OpenAi { http, endpoint, key: None, headers: HeaderMap::new() })
+        Ok(OpenAi { http, endpoint, key: None, headers: HeaderMap::new(), times: Times::default() })
     }
 
     /// The same, which trusts the servers that these certificates stand for, beside the roots that come with the crate: for a server
@@ -173,9 +176,25 @@ impl OpenAi {
         Ok(self)
     }
 
+    /// The same, with other limits of time for each answer: how long no piece of it may come, which is also how long the server may take to
+    /// begin, and how long the whole may take. Without them 10 minutes and an hour. What a server sends to keep a connection open is no
+    /// piece. [`Duration::MAX`] is no limit. The limits of a session count beside these.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use runstate_openai::OpenAi;
+    /// let server = OpenAi::new("http://127.0.0.1:4010/v1")?;
+    /// let server = server.within(Duration::from_secs(60), Duration::from_secs(300));
+    /// # Ok::<(), runstate_openai::ConfigError>(())
+    /// ```
+    pub fn within(mut self, silence: Duration, whole: Duration) -> Self {
+        self.times = Times { silence, whole };
+        self
+    }
+
     /// Asks for an answer, and gives it as it comes.
     ///
-    /// No limit of time is set here: a session has its own.
+    /// An answer that takes longer than the limits of [`within`](Self::within) ends with [`ErrorKind::Timeout`].
     ///
     /// # Errors
     /// When the server cannot be reached ([`ErrorKind::Network`]), has a certificate that is not trusted ([`ErrorKind::Fatal`]), or answers with another status than success: see its kinds in the
@@ -199,12 +218,15 @@ impl OpenAi {
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| {
             SourceError::new(ErrorKind::Fatal, "the request cannot be made").caused_by(error)
         })?;
+        let mut limit = Limit::new(self.times);
         let response =
-            self.http.request(request).await.map_err(|error| match connect::untrusted(&error) {
-                None => SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.shown()))
-                    .caused_by(error),
-                Some(why) => {
-                    SourceError::new(ErrorKind::Fatal, untrusted(&self.shown(), &why)).caused_by(error)
+            limit.of(self.http.request(request)).await?.map_err(|error| {
+                match connect::untrusted(&error) {
+                    None => SourceError::new(ErrorKind::Network, format!("{} cannot be asked", self.shown()))
+                        .caused_by(error),
+                    Some(why) => {
+                        SourceError::new(ErrorKind::Fatal, untrusted(&self.shown(), &why)).caused_by(error)
+                    }
                 }
             })?;
         let encoding = encoding(&response);
@@ -213,7 +235,7 @@ impl OpenAi {
             let body = match encoding {
                 // Its reason cannot be read, and what to do follows from its status.
                 Some(_) => Bytes::new(),
-                None => read_whole(body).await.unwrap_or_default(),
+                None => limit.of(read_whole(body)).await?.unwrap_or_default(),
             };
             return Err(failure::of_status(head.status, &head.headers, &body));
         }
@@ -223,10 +245,10 @@ impl OpenAi {
             return Err(SourceError::new(ErrorKind::Fatal, why));
         }
         if is_event_stream(&response) {
-            return Ok(ChatStream::of_events(response.into_body(), chat.kept()));
+            return Ok(ChatStream::of_events(response.into_body(), chat.kept(), limit));
         }
         // Some servers do not stream, whatever they are asked.
-        let body = read_whole(response.into_body()).await.map_err(|error| {
+        let body = limit.of(read_whole(response.into_body())).await?.map_err(|error| {
             SourceError::new(ErrorKind::Network, "the answer was cut off").caused_by(error)
         })?;
         ChatStream::of_whole(&body, chat.kept())

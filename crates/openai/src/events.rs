@@ -16,24 +16,23 @@ use hyper::body::Incoming;
 use runstate::stream::{ErrorKind, SourceError, StreamEvent};
 use serde::de::IgnoredAny;
 use sse_stream::{Sse, SseByteStream};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
 
 use crate::chunk::Chunk;
+use crate::limit::Limit;
 use crate::reader::Reader;
 
 /// One event longer than this is not kept.
 const MOST_OF_AN_EVENT: usize = 8 << 20;
 /// So long the server may say more about an answer that has ended: how many tokens it was, that it is done. A further piece begins it anew.
 const GRACE: Duration = Duration::from_secs(2);
-/// So long a server may send signs of life and no piece of the answer. A proxy sends them for a model that is gone, too.
-const MOST_SILENCE: Duration = Duration::from_secs(10 * 60);
 
 type Events = Pin<Box<dyn Stream<Item = Result<Sse, sse_stream::Error>> + Send>>;
 
 /// An answer as a stream of events; the last is [`StreamEvent::Complete`] or an error.
 ///
-/// After the first piece of the answer, comments, empty events and pieces of a long event are told as [`StreamEvent::Alive`], for ten minutes
-/// without another piece. The limit of time for the first output counts on.
+/// After the first piece of the answer, comments, empty events and pieces of a long event are told as [`StreamEvent::Alive`]. The limit of time
+/// for the first output counts on, and so does that of [`OpenAi::within`](crate::OpenAi::within): a proxy sends them for a model that is gone, too.
 ///
 /// Dropped, it closes its connection.
 pub struct ChatStream {
@@ -43,8 +42,10 @@ pub struct ChatStream {
     grace: Option<Pin<Box<Sleep>>>,
     /// How many of the unread bytes were told to be a sign of life.
     alive: usize,
-    /// When a piece of the answer came last.
-    heard: Option<Instant>,
+    /// None of an answer that came whole.
+    limit: Option<Limit>,
+    /// Has a piece of the answer come?
+    has_begun: bool,
 }
 
 /// What is known of the bytes, where they are read.
@@ -56,7 +57,7 @@ struct Body {
 }
 
 impl ChatStream {
-    pub(crate) fn of_events(body: Incoming, kept: &[String]) -> Self {
+    pub(crate) fn of_events(body: Incoming, kept: &[String], limit: Limit) -> Self {
         let read = Arc::new(Body::default());
         let (count, end) = (Arc::clone(&read), Arc::clone(&read));
         let bytes = body.into_data_stream().map(move |bytes| {
@@ -78,7 +79,8 @@ impl ChatStream {
             reader: Reader::keeping(kept),
             grace: None,
             alive: 0,
-            heard: None,
+            limit: Some(limit),
+            has_begun: false,
         }
     }
 
@@ -92,7 +94,8 @@ impl ChatStream {
         reader.chunk(chunk);
         let missing = "the answer is not whole: it has no finish_reason";
         reader.end_of_body(Some(SourceError::new(ErrorKind::Network, missing)));
-        Ok(ChatStream { events: None, body: Arc::default(), reader, grace: None, alive: 0, heard: None })
+        let (events, body) = (None, Arc::default());
+        Ok(ChatStream { events, body, reader, grace: None, alive: 0, limit: None, has_begun: false })
     }
 
     fn read(&mut self, event: Option<Result<Sse, sse_stream::Error>>) {
@@ -124,13 +127,18 @@ impl Stream for ChatStream {
         loop {
             if let Some(event) = self.reader.ready.pop_front() {
                 if !matches!(event, Ok(StreamEvent::Progress(_))) {
-                    self.heard = Some(Instant::now());
+                    self.has_begun = true;
+                    self.limit.as_mut().map(Limit::hear);
                 }
                 return Poll::Ready(Some(event));
             }
             if self.reader.over {
                 self.events = None;
                 return Poll::Ready(None);
+            }
+            if let Some(error) = self.limit.as_ref().and_then(Limit::passed) {
+                self.reader.end_of_body(Some(error));
+                continue;
             }
             let Some(events) = &mut self.events else { return Poll::Ready(None) };
             if let Poll::Ready(event) = events.poll_next_unpin(cx) {
@@ -147,10 +155,14 @@ impl Stream for ChatStream {
                 let unread = self.body.unread.load(Ordering::Relaxed);
                 let beats = came || unread > self.alive;
                 self.alive = unread;
-                if beats && self.heard.is_some_and(|heard| heard.elapsed() < MOST_SILENCE) {
+                if beats && self.has_begun {
                     return Poll::Ready(Some(Ok(StreamEvent::Alive)));
                 }
-                return Poll::Pending;
+                match self.limit.as_mut().and_then(|limit| limit.poll(cx)) {
+                    Some(error) => self.reader.end_of_body(Some(error)),
+                    None => return Poll::Pending,
+                }
+                continue;
             }
             let grace = self.grace.get_or_insert_with(|| Box::pin(tokio::time::sleep(GRACE)));
             match grace.as_mut().poll(cx) {

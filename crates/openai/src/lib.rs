@@ -36,6 +36,7 @@ mod client;
 mod connect;
 mod events;
 mod failure;
+mod limit;
 mod model;
 mod reader;
 

@@ -8,7 +8,7 @@ use runstate::stream::{Backoff, Continuation, ErrorKind, Opening, RetryPolicy, S
 use runstate_openai::Chat;
 use serde_json::json;
 
-use crate::server::{Act, Server, answer, chunk, events_head, finish, of, send, text, tokens};
+use crate::server::{Act, Server, answer, ask, chunk, events_head, finish, of, send, text, tokens};
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
@@ -147,6 +147,59 @@ async fn text_and_thoughts_without_an_end_are_given_up() {
         let (_, error) = of(most().chain([one]).collect()).await;
         let refused = "the text and thoughts of the answer are longer than 8388608 bytes";
         assert_eq!(error.unwrap().message(), refused);
+    }
+}
+
+/// Without a session too: each of these would be waited for without an end.
+#[tokio::test]
+async fn an_answer_has_its_limits_of_time() {
+    const LONG: Duration = Duration::from_secs(600);
+    let short = Duration::from_millis(150);
+    let drip = |piece: String| {
+        let pieces = (0..20_000).flat_map(move |_| [send(&*piece), Act::Pause(Duration::from_millis(5))]);
+        std::iter::once(events_head()).chain(pieces).collect::<Vec<_>>()
+    };
+    let flood = std::iter::once(events_head()).chain((0..20_000).map(|_| send("data:\n\n".repeat(1000))));
+    let scripts = [
+        ("no head", vec![Act::Hang], (short, LONG)),
+        ("no body", vec![send("HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nno"), Act::Hang], (short, LONG)),
+        (
+            "half a body",
+            vec![
+                send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"),
+                Act::Hang,
+            ],
+            (short, LONG),
+        ),
+        ("no event", vec![events_head(), Act::Hang], (short, LONG)),
+        ("no second event", vec![events_head(), send(text("a")), Act::Hang], (short, LONG)),
+        ("signs of life alone", drip(": here\n\n".to_owned()), (short, LONG)),
+        ("without a pause", flood.collect(), (short, LONG)),
+        ("a token now and then", drip(text("a")), (LONG, short)),
+        ("no head, in all", vec![Act::Hang], (LONG, short)),
+    ];
+    for (name, script, (silence, whole)) in scripts {
+        let server = Server::start(vec![script]).await;
+        let (_, error) = ask(&server.client().within(silence, whole)).await;
+        let error = error.expect(name);
+        assert_eq!(error.kind(), ErrorKind::Timeout, "{name}: {error}");
+        let limit = if silence == short {
+            "no piece of the answer came for 150ms"
+        } else {
+            "the answer was not whole within 150ms"
+        };
+        assert!(error.message().starts_with(limit), "{name}: {error}");
+    }
+    // Neither is passed by an answer that is in time, and no limit is none.
+    for (silence, whole) in [(LONG, LONG), (Duration::MAX, Duration::MAX)] {
+        let whole_answer = vec![
+            events_head(),
+            send(text("a")),
+            Act::Pause(short),
+            send(finish("stop") + "data: [DONE]\n\n"),
+        ];
+        let server = Server::start(vec![whole_answer]).await;
+        assert_eq!(answer(ask(&server.client().within(silence, whole)).await), tokens(&["a"]));
     }
 }
 
