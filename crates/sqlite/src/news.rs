@@ -56,10 +56,10 @@ impl News {
 }
 
 fn count(conn: &Connection) -> Outcome<u64> {
-    let mut statement = conn.prepare_cached("SELECT count FROM news")?;
-    let count: i64 = statement.query_row([], |row| row.get(0)).optional()?.unwrap_or(0);
+    let mut statement = conn.prepare_cached("SELECT CAST(count AS INTEGER) FROM news")?;
+    let count: Option<i64> = statement.query_row([], |row| row.get(0)).optional()?.flatten();
     // Any number will do, as long as it is another one each time.
-    Ok(count.cast_unsigned())
+    Ok(count.unwrap_or(0).cast_unsigned())
 }
 
 /// A connection that sees by its own counter whether anybody committed, without reading a page.

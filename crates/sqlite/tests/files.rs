@@ -240,6 +240,87 @@ async fn an_id_that_is_no_text_holds_up_no_other_run() {
     assert_eq!(store.damaged().await.unwrap().len(), 1);
 }
 
+/// Writes what the tables do not allow: the schema is loosened for it, and put back.
+fn force(path: &Path, table: &str, sql: &str) {
+    let theirs = Connection::open(path).unwrap();
+    let made: String =
+        theirs.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0)).unwrap();
+    let loose = made
+        .replace("IS NOT NULL", "NOTNULL")
+        .replace("NOT NULL", "")
+        .replace(" INTEGER ", " BLOB ")
+        .replace(") STRICT", ")");
+    let put = |sql: &str| {
+        let theirs = Connection::open(path).unwrap();
+        theirs.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        theirs.execute("UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2", [sql, table]).unwrap();
+        let version: i64 = theirs.pragma_query_value(None, "schema_version", |row| row.get(0)).unwrap();
+        theirs.pragma_update(None, "schema_version", version + 1).unwrap();
+    };
+    put(&loose);
+    let changed = Connection::open(path).unwrap().execute(sql, []).unwrap();
+    assert!(changed > 0, "{sql}");
+    put(&made);
+}
+
+#[tokio::test]
+async fn a_column_of_another_type_holds_up_no_other_run() {
+    let values = [
+        "version = x'00'",
+        "steps = NULL",
+        "waiting = 1.5",
+        "mail = 1.5",
+        "cancel = CAST(x'fffe' AS TEXT)",
+        "fence = NULL",
+        "fence = 'x'",
+        "lost = NULL",
+        "claimed_steps = x'00'",
+        "committed_under = NULL",
+        "holder = x'00', held_until_ms = 0",
+        "not_before_ms = x''",
+    ];
+    for value in values {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.db");
+        let store = SqliteStore::open(&path).unwrap();
+        for (run, at_ms) in [("r1", 1), ("r2", 2)] {
+            store.create(&NewRun::new(run, serde_json::Value::Null, at_ms)).await.unwrap();
+        }
+        drop(store);
+        force(&path, "runs", &format!("UPDATE runs SET {value} WHERE id = 'r1'"));
+        let store = SqliteStore::open(&path).unwrap();
+        let claim = Claim::any("w", std::time::Duration::from_secs(9));
+        let lease = store.claim(&claim).await.unwrap();
+        assert_eq!(lease.map(|lease| lease.run).as_deref(), Some("r2"), "{value}");
+        assert_eq!(store.claim(&claim).await.unwrap(), None, "{value}");
+        let runs = store.runs(&RunQuery::all(9)).await.unwrap();
+        assert_eq!(runs.iter().map(|run| &*run.id).collect::<Vec<_>>(), ["r2"], "{value}");
+        let damaged = store.damaged().await.unwrap();
+        assert!(damaged[0].what.contains("of the run \"r1\""), "{value}: {damaged:?}");
+        let refused = store.load("r1").await.unwrap_err();
+        assert!(matches!(refused, StoreError::Unusable { .. }), "{value}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn counters_of_another_type_count_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    drop(SqliteStore::open(&path).unwrap());
+    for count in ["x'00'", "'many'", "NULL", "1.5"] {
+        force(&path, "news", &format!("UPDATE news SET count = {count}"));
+        let store = SqliteStore::open(&path).unwrap();
+        let run = format!("run with {count}");
+        store.create(&NewRun::new(&run, serde_json::Value::Null, 0)).await.unwrap();
+        // The least fence is one as well.
+        let theirs = Connection::open(&path).unwrap();
+        theirs.execute("UPDATE runs SET fence = -9223372036854775807 - 1", []).unwrap();
+        let claim = Claim::of(&run, "w", std::time::Duration::from_secs(9));
+        let lease = store.claim(&claim).await.unwrap().unwrap();
+        store.renew(&lease, std::time::Duration::from_secs(9)).await.unwrap();
+    }
+}
+
 /// A page has as many rows as are asked for, also with bad rows between them.
 #[tokio::test]
 async fn rows_that_cannot_be_read_leave_pages_whole() {

@@ -3,7 +3,7 @@
 use runstate::store::{About, Approval, ApprovalQuery, Timer, Unread};
 use rusqlite::{Connection, ToSql, named_params};
 
-use super::lists::{self, bounded, key, text};
+use super::lists::{self, bounded, key, optional_int, text};
 use super::load::json;
 use crate::error::Outcome;
 use crate::number::{column, limit, number};
@@ -56,11 +56,12 @@ pub(crate) fn page(
             let place = |column: &str| format!("calls.{column} of the call {call:?} of the run {run:?}");
             let arguments = json(&text(row, 3)?, || place("arguments"))?;
             let suspension = json(&text(row, 4)?, || place("asked"))?;
-            Ok(Approval::new(text(row, 0)?, text(row, 1)?, text(row, 2)?, arguments, suspension))
+            let (lapses, date) = (optional_int(row, 5)?, optional_int(row, 6)?);
+            let left = now.left_of(lapses.map(number), date.map(number));
+            let asked = Approval::new(text(row, 0)?, text(row, 1)?, text(row, 2)?, arguments, suspension);
+            Ok(asked.leaving(left))
         };
-        let (lapses, date): (Option<i64>, Option<i64>) = (row.get(5)?, row.get(6)?);
-        let left = now.left_of(lapses.map(number), date.map(number));
-        let read = read().map(|approval: Approval| approval.leaving(left));
+        let read = read();
         Ok(((run, Some(call)), read))
     })
 }

@@ -69,6 +69,16 @@ pub(super) fn optional(row: &Row<'_>, index: usize) -> Result<Option<String>, St
     }
 }
 
+/// The number of a column. The tables have no other type there, but another program can have put one.
+pub(super) fn int(row: &Row<'_>, index: usize) -> Result<i64, StoreError> {
+    optional_int(row, index)?.ok_or_else(|| wrong(row, index, "it is NULL"))
+}
+
+/// The same, where there may be none.
+pub(super) fn optional_int(row: &Row<'_>, index: usize) -> Result<Option<i64>, StoreError> {
+    row.get(index).map_err(|error| wrong(row, index, &error.to_string()))
+}
+
 /// The key of a row, however it is spelt.
 pub(crate) fn key(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     Ok(match row.get_ref(index)? {

@@ -7,12 +7,12 @@ use runstate::run::RunStatus;
 use runstate::store::{Damage, Holder, RunInfo, RunQuery, StoreError, Unread};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
-use super::lists::{self, Key, bounded, key, optional, text};
+use super::lists::{self, Key, bounded, int, key, optional, optional_int, text};
 use crate::error::{Outcome, unreadable};
 use crate::number::{column, limit, narrow, number};
 use crate::time::Now;
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 19] = [
     "id",
     "title",
     "status",
@@ -28,6 +28,10 @@ const COLUMNS: [&str; 15] = [
     "created_at_ms",
     "changed_at_ms",
     "lost",
+    "fence",
+    "mail",
+    "claimed_steps",
+    "committed_under",
 ];
 
 /// Those that another program can fill with a text of any length.
@@ -42,10 +46,12 @@ fn columns() -> String {
 
 fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, StoreError>)> {
     let id = key(row, 0)?;
-    let numbers = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(12)?, row.get(13)?, row.get(14)?];
-    let (until_ms, not_before_ms): (Option<i64>, Option<i64>) = (row.get(8)?, row.get(9)?);
     let info = || {
-        let [version, steps, waiting, created, changed, lost] = numbers;
+        let [version, steps, waiting, created, changed, lost] =
+            [int(row, 4)?, int(row, 5)?, int(row, 6)?, int(row, 12)?, int(row, 13)?, int(row, 14)?];
+        // A list has no use for these. To drive a run they are needed, and a run is driven only if it can be read.
+        (15..COLUMNS.len()).try_for_each(|index| int(row, index).map(drop))?;
+        let (until_ms, not_before_ms) = (optional_int(row, 8)?, optional_int(row, 9)?);
         let mut info = RunInfo::new(text(row, 0)?, text(row, 1)?, number(created));
         let status = text(row, 2)?;
         info.status = status_from_name(&status)
@@ -113,7 +119,7 @@ pub(crate) fn damaged(conn: &Connection, unread: &Unread, now: Now) -> Outcome<V
     Ok(unread.all())
 }
 
-pub(super) fn one(conn: &Connection, run: &str, now: Now) -> Outcome<Option<RunInfo>> {
+pub(crate) fn one(conn: &Connection, run: &str, now: Now) -> Outcome<Option<RunInfo>> {
     let mut one = conn.prepare_cached(&format!("SELECT {} FROM runs WHERE id = ?1", columns()))?;
     let found = one.query_row([run], |row| Ok(info(row, now)?.1)).optional()?;
     Ok(found.transpose()?)

@@ -44,8 +44,9 @@ fn check(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
     }
     let version = number(head.version);
     let is_there = commit.again && commit.version == version && head.committed_under == head.fence;
-    if commit.version != version + 1 && !is_there {
-        let (run, got, expected) = (lease.run.clone(), commit.version, version + 1);
+    let next = version.saturating_add(1);
+    if commit.version != next && !is_there {
+        let (run, got, expected) = (lease.run.clone(), commit.version, next);
         return Err(Fault::Store(StoreError::Version { run, got, expected }));
     }
     commit.decisions.iter().try_for_each(|decision| is_undecided(conn, lease, decision))

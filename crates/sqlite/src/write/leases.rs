@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
-use crate::number::{column, narrow, number};
+use crate::number::{column, limit, narrow, number};
 use crate::read::lists::text;
+use crate::read::runs;
 use crate::time::Now;
 
 pub(crate) fn no_run(run: &str) -> Fault {
@@ -32,7 +33,7 @@ pub(crate) fn claim(conn: &Connection, claim: &Claim, now: Now) -> Outcome<Optio
         },
     };
     let mut take = conn.prepare_cached(
-        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = min(fence, 9223372036854775806) + 1, \
+        "UPDATE runs SET holder = ?2, held_until_ms = ?3, fence = max(min(fence, 9223372036854775806), 0) + 1, \
              claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > max(claimed_steps, 1) THEN 0 \
              ELSE min(lost, 4294967294) + 1 END \
          WHERE id = ?1 RETURNING fence, lost",
@@ -57,34 +58,51 @@ pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
     }
 }
 
-/// The one that has waited longest of those that can go on: the first that nobody has, or the first whose lease is over.
+/// Those that have waited longest of those that can go on: the first that nobody has, and the first whose leases are over.
 pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
          SELECT * FROM (SELECT id, changed_at_ms, rowid AS row FROM runs INDEXED BY runs_free \
              WHERE ready = 1 AND holder IS NULL AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
-             ORDER BY changed_at_ms, id LIMIT 1) \
+             ORDER BY changed_at_ms, id LIMIT ?2) \
          UNION ALL \
          SELECT * FROM (SELECT id, changed_at_ms, rowid AS row FROM runs INDEXED BY runs_held \
              WHERE ready = 1 AND holder IS NOT NULL AND held_until_ms <= ?1 \
                  AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
-             ORDER BY changed_at_ms, id LIMIT 1) \
-     ) ORDER BY changed_at_ms, id LIMIT 1";
+             ORDER BY changed_at_ms, id LIMIT ?2) \
+     ) ORDER BY changed_at_ms, id LIMIT ?2";
 
 fn first_ready(conn: &Connection, now: Now) -> Outcome<Option<String>> {
     let mut first = conn.prepare_cached(FIRST_READY)?;
+    let mut unreadable = Vec::new();
     loop {
-        let ready = first.query_row([column(now.ticks)], |row| Ok((text(row, 0), row.get::<_, i64>(1)?)));
-        match ready.optional()? {
-            None => return Ok(None),
-            Some((Ok(run), _)) => return Ok(Some(run)),
-            // Lists tell it. In the queue it would stay the first one.
-            Some((Err(_), row)) => {
-                let never = column(moment(0, Duration::MAX));
-                let mut put_off =
-                    conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
-                put_off.execute([row, never])?;
-            }
+        // Behind those that cannot be put off.
+        let most = limit(unreadable.len() + 1);
+        let rows = first.query_map([column(now.ticks), most], |row| Ok((text(row, 0), row.get(1)?)))?;
+        let rows: Vec<(_, i64)> = rows.collect::<Result<_, _>>()?;
+        let Some((run, row)) = rows.into_iter().find(|(_, row)| !unreadable.contains(row)) else {
+            return Ok(None);
+        };
+        let until = match run {
+            Ok(run) => match runs::one(conn, &run, now) {
+                Err(Fault::Store(_)) => now.after(UNREADABLE),
+                found => return found.map(|_| Some(run)),
+            },
+            Err(_) => column(moment(0, Duration::MAX)),
+        };
+        // A row with a value of another type than its column has takes no change at all.
+        if put_off(conn, row, until).is_err() {
+            unreadable.push(row);
         }
     }
+}
+
+/// A run that cannot be read is looked at again after this time.
+const UNREADABLE: Duration = Duration::from_secs(60);
+
+/// Lists tell that the row cannot be read. In the queue it would stay the first one.
+fn put_off(conn: &Connection, row: i64, until: i64) -> Outcome<()> {
+    let mut put_off = conn.prepare_cached("UPDATE runs SET not_before_ms = ?2 WHERE rowid = ?1")?;
+    put_off.execute([row, until])?;
+    Ok(())
 }
 
 pub(crate) fn renew(conn: &Connection, lease: &Lease, until: i64) -> Outcome<()> {

@@ -11,6 +11,9 @@ use crate::error::Outcome;
 
 /// Something came in: who waits for news, in whatever process, is to look.
 fn bring_news(conn: &Connection) -> Outcome<()> {
-    conn.prepare_cached("UPDATE news SET count = min(count, 9223372036854775806) + 1")?.execute([])?;
+    conn.prepare_cached(
+        "UPDATE news SET count = min(CAST(coalesce(count, 0) AS INTEGER), 9223372036854775806) + 1",
+    )?
+    .execute([])?;
     Ok(())
 }
