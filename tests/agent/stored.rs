@@ -240,6 +240,14 @@ fn each_contradiction_has_its_words() {
         run["__run"]["status"] = json!("Running");
         run["__run"]["state"] = json!({ "cause": "created" });
     });
+    // The next one would be none that a counter holds.
+    contradict("too many steps", |run| run["steps"] = json!(u32::MAX));
+    contradict("too many flows", |run| run["flows"] = json!(u32::MAX));
+    contradict("too many executions", |run| {
+        run["__tool_call_states"]["e"]["executions"] = json!(u32::MAX);
+    });
+    contradict("too many events", |run| run["events"] = json!(u64::MAX));
+    contradict("too many versions", |run| run["version"] = json!((1_u64 << 62) + 1));
     insta::with_settings!({
         snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"),
         prepend_module_to_snapshot => false,

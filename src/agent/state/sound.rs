@@ -26,9 +26,30 @@ fn contradiction<T>(path: impl Into<String>, what: impl Into<String>) -> Result<
     Err(Contradiction { path: path.into(), what: what.into() })
 }
 
+/// Have the counters, which only go up, so much room that none comes to its end?
+fn countable(stored: &StoredRun) -> Result<(), Contradiction> {
+    const SMALL: u64 = 1 << 31;
+    const LARGE: u64 = 1 << 62;
+    let executions = stored.calls.values().map(|call| call.executions).max().unwrap_or(0);
+    let counters = [
+        ("steps", stored.steps.into(), SMALL),
+        ("flows", stored.flows.into(), SMALL),
+        ("__tool_call_states", executions.into(), SMALL),
+        ("events", stored.events, LARGE),
+        ("version", stored.version, LARGE),
+    ];
+    match counters.into_iter().find(|(_, count, most)| count > most) {
+        Some((path, count, most)) => {
+            contradiction(path, format!("it counts {count}, and no run counts more than {most}"))
+        }
+        None => Ok(()),
+    }
+}
+
 impl RunState {
     /// `calls` are in the order of their keys.
     pub(super) fn restored(stored: &StoredRun, run: AnyRun, calls: Vec<Call>) -> Result<Self, Contradiction> {
+        countable(stored)?;
         let (history, places) = history(stored, &calls)?;
         let mut all = Calls::default();
         for mut call in calls {

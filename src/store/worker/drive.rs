@@ -103,7 +103,7 @@ impl Worker {
             Err(error) => return Ok(put_off(error)),
         };
         let clock = Arc::clone(&self.clock);
-        let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced + 1);
+        let recorder = Recorder::builder(&*lease.run).first_seq(loaded.traced.saturating_add(1));
         let recorder = recorder.clock(move || clock.now_ms()).build();
         let (state, input) = match begin(loaded, &job, &recorder) {
             Ok(begun) => begun,

@@ -35,7 +35,10 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let last_ms =
         loaded.traced.checked_sub(1).map(|before| behind_ms(&opened, &loaded, before)).transpose()?;
     let (runtime, clock) = runtime(real_time, last_ms.unwrap_or(0))?;
-    let recorder = Recorder::builder(run).first_seq(loaded.traced + 1).clock(move || clock.now_ms()).build();
+    let recorder = Recorder::builder(run)
+        .first_seq(loaded.traced.saturating_add(1))
+        .clock(move || clock.now_ms())
+        .build();
     let state = match &loaded.stored {
         None => RunState::watched(run, &recorder),
         Some(stored) => {
