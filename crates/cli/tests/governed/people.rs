@@ -33,11 +33,11 @@ fn a_waiting_process_goes_on_when_another_decides() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// At the terminal: yes goes on, anything else rolls back.
+/// At the terminal: yes goes on, anything else rolls back. An input that is at its end is no answer, and the question stays open.
 #[test]
 fn the_terminal_is_asked() {
     for (answer, code, status) in
-        [("y tests pass\n", 0, "COMPLETE"), ("\n", 1, "ROLLED_BACK"), ("", 1, "ROLLED_BACK")]
+        [("y tests pass\n", 0, "COMPLETE"), ("\n", 1, "ROLLED_BACK"), ("", 3, "AWAITING_APPROVAL")]
     {
         let session = Session::new();
         plan(&session, &[("deploy", "echo new > index.html")], REVIEW);

@@ -116,17 +116,29 @@ fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
-/// Asks at the terminal. Returns the words behind a yes, and none for any other answer.
+/// An answer at the terminal.
+enum Answer {
+    /// With the words behind it.
+    Yes(String),
+    No,
+    /// The input was at its end. The question stays open.
+    None,
+}
+
+/// Asks at the terminal.
 ///
 /// # Errors
 /// A terminal that cannot be read.
-fn ask(question: &str) -> io::Result<Option<String>> {
+fn ask(question: &str) -> io::Result<Answer> {
     let mut err = io::stderr();
     write!(err, "{question} [y/N] ")?;
     err.flush()?;
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        writeln!(err)?;
+        return Ok(Answer::None);
+    }
     let (yes, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
     let is_yes = yes.eq_ignore_ascii_case("y") || yes.eq_ignore_ascii_case("yes");
-    Ok(is_yes.then(|| rest.trim().to_owned()))
+    Ok(if is_yes { Answer::Yes(rest.trim().to_owned()) } else { Answer::No })
 }
