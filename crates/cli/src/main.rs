@@ -61,43 +61,63 @@ fn main() -> ExitCode {
     }
 }
 
-/// A message about arguments, which are quoted in it: an address, which may have a password, is left out, and nothing in them can garble
+/// A message about arguments, which are quoted in it: one that may have a password or a key is left out, and nothing in them can garble
 /// a terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
+    let mut is_any_hidden = false;
     let text = args.map(|arg| arg.to_string_lossy().into_owned()).fold(text, |text, arg| {
         // Of `--flag=value` the value alone is quoted.
         let value = arg.split_once('=').map_or("", |(_, value)| value);
         let quoted = [arg.as_str(), value].into_iter().filter(|part| !part.trim().is_empty());
         quoted.fold(text, |text, part| {
-            // The address of a store without a password is shown as it is.
-            let is_shown = || part.parse::<store::StoreUrl>().is_ok_and(|url| url.to_string() == part);
-            if may_have_a_password(part) && !is_shown() {
-                return text.replace(part, "…");
-            }
             let shown = output::printable(part);
+            // The address of a store without a password is shown as it is, and so is the name of a file that is there.
+            let is_shown = || {
+                std::path::Path::new(part).exists()
+                    || part.parse::<store::StoreUrl>().is_ok_and(|url| url.to_string() == part)
+            };
+            if may_have_a_password(part) && !is_shown() {
+                let debug = format!("{part:?}");
+                let forms = [part, &*shown, debug.trim_matches('"')];
+                is_any_hidden |= forms.iter().any(|form| text.contains(form));
+                return forms.iter().fold(text, |text, form| text.replace(form, "…"));
+            }
             if shown == part { text } else { text.replace(part, &shown) }
         })
     });
-    output::harmless(&text).into_owned()
+    let note = if is_any_hidden {
+        "\n  = note: an argument that may have a password or a key is shown as …"
+    } else {
+        ""
+    };
+    output::harmless(&(text.trim_end().to_owned() + note)).into_owned()
 }
 
-/// An address: `postgres://…`, `ada:secret@db`, `host=… password=…`. A parameter with an encoded name may be one too.
+/// An address: `postgres://…`, `ada:secret@db`, `host=… password=…`; or the text of a key. A parameter with an encoded name may be one too.
 fn may_have_a_password(text: &str) -> bool {
     const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
+    let mut plain = text.replace("%40", "@").replace("%2F", "/").replace("%2f", "/");
+    plain = plain.replace("%3A", ":").replace("%3a", ":");
+    while plain.contains(" =") || plain.contains("= ") {
+        plain = plain.replace(" =", "=").replace("= ", "=");
+    }
     let is_parameter = |part: &str| {
         let name = part.split_once('=').map(|(name, _)| name.trim_end().to_ascii_lowercase());
         name.is_some_and(|name| name.contains('%') || SECRETS.iter().any(|secret| name.ends_with(secret)))
     };
-    text.contains("://")
-        || (text.contains('@') && text.contains(':'))
-        || text.split(['?', '&', ';', ',', ' ']).any(is_parameter)
+    let is_key = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plain.contains("://")
+        || (plain.contains('@') && plain.contains(':'))
+        || plain.split(['?', '&', ';', ',', ' ']).any(is_parameter)
+        // A digest says of which kind it is.
+        || plain.replace("sha256:", "sha256").split(|char: char| !char.is_alphanumeric()).any(is_key)
 }
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.
 fn usage(refused: &clap::Error) -> ExitCode {
     let text = refused.render().to_string();
     if refused.use_stderr() {
-        output::complain(text.trim_end());
+        output::complain(&text);
         return Exit::BadInput.into();
     }
     let mut out = output::Output::stdout();

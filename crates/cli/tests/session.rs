@@ -14,7 +14,7 @@ pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// A secret that is in the environment of each command, and in addresses and keys of some tests. No command says it.
 pub(crate) const SECRET: &str = "S3CRET-0f9d27";
 /// The key of the tests that store runs under one.
-const KEY: &str = "abababababababababababababababababababababababababababababababab";
+pub(crate) const KEY: &str = "abababababababababababababababababababababababababababababababab";
 
 /// The password of a user of a database begins so.
 pub(crate) const SESAME: &str = "open-sesame";

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::session::{SECRET, Said, Session};
+use crate::session::{KEY, SECRET, Said, Session};
 use crate::stores;
 
 pub(crate) const FILES: &str = "\
@@ -402,6 +402,37 @@ fn no_form_of_an_address_tells_a_password() {
             session.run(&["runs", "--state-dir", &url]);
             assert!(!session.path("postgres:").exists(), "no folder is made of an address");
         }
+    }
+}
+
+/// Each output is looked at for the secret and for the key.
+#[test]
+fn an_argument_that_may_be_a_secret_is_shown_nowhere_and_the_name_of_a_file_is() {
+    let session = Session::new();
+    let key = format!("2026-11 {KEY}");
+    let secrets = [
+        format!("host = h password = {SECRET}"),
+        format!("sslpassword = {SECRET}"),
+        format!("postgres:\\\\u:{SECRET}@h"),
+        format!("postgres://u:{SECRET}\n@h"),
+        format!("postgres%3A%2F%2Fu:{SECRET}%40h"),
+        key.clone(),
+        key.replace(' ', "="),
+        key.replace(' ', ":"),
+        format!("{key};{key}"),
+        KEY.to_owned(),
+    ];
+    for secret in &secrets {
+        for args in [&["show", secret] as &[&str], &["runs", secret], &["runs", "--key-file", secret]] {
+            let said = session.run(args);
+            assert_eq!(said.code, Some(2), "{}", said.shown());
+            assert!(said.stderr.contains("is shown as …"), "{}", said.shown());
+        }
+    }
+    for name in ["me@host:file.yaml", "key=value.yaml", "10:30@office.yaml"] {
+        session.write(name, "name: [\n");
+        let said = session.run(&["run", name]);
+        assert!(said.stderr.contains(name) && !said.stderr.contains("is shown as"), "{}", said.shown());
     }
 }
 
