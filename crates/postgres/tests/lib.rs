@@ -12,6 +12,7 @@ mod full;
 mod leases;
 mod migrations;
 mod news;
+mod owners;
 mod plans;
 mod proxy;
 mod refusals;

@@ -78,6 +78,7 @@ async fn version(made: &Transaction<'_>, name: &str, quoted: &str) -> Result<usi
     let row = made.query_one(THERE, &[&name]).await.map_err(of_client)?;
     let (is_there, has_any, is_ours): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
     if is_ours {
+        is_of_a_trusted_role(made, name).await?;
         let sql = format!("SELECT coalesce(max(version), 0)::int4 FROM {quoted}.runstate_schema");
         return match made.query_one(&sql, &[]).await {
             Ok(row) => Ok(usize::try_from(row.get::<_, i32>(0)).unwrap_or(0)),
@@ -100,6 +101,38 @@ fn foreign(name: &str) -> StoreError {
         format_args!("the schema {name:?} has tables of something else"),
         "name another schema, which may be one that is not there yet",
     )
+}
+
+/// What a function, a trigger or a rule of the schema does is done with the rights of this connection. So its owners are those who may do
+/// that anyway: the connection's own role or one that it was granted, the owner of the database, a superuser. A superuser is a member
+/// of each role, so that only its own things count for it.
+const OF_OTHERS: &str = "WITH trusted AS (
+        SELECT oid FROM pg_roles r WHERE rolsuper OR rolname = current_user
+            OR NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND pg_has_role(r.oid, 'MEMBER')
+        UNION SELECT datdba FROM pg_database WHERE datname = current_database()
+    ), found AS (
+        SELECT format('the schema %I', nspname) AS what, nspowner AS owner FROM pg_namespace WHERE nspname = $1
+        UNION ALL SELECT format('the relation %I', relname), relowner FROM pg_class
+            WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relkind <> 'i'
+        UNION ALL SELECT format('the function %I', proname), proowner FROM pg_proc
+            WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+        UNION ALL SELECT format('the function of the trigger %I on the table %I', tgname, relname), proowner
+            FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid JOIN pg_proc p ON p.oid = tgfoid
+            WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+    )
+    SELECT what, pg_get_userbyid(owner)::text FROM found WHERE owner NOT IN (SELECT oid FROM trusted) LIMIT 1";
+
+async fn is_of_a_trusted_role(made: &Transaction<'_>, name: &str) -> Result<(), StoreError> {
+    let Some(row) = made.query_opt(OF_OTHERS, &[&name]).await.map_err(of_client)? else { return Ok(()) };
+    let (what, owner): (String, String) = (row.get(0), row.get(1));
+    Err(StoreError::unusable(
+        format_args!(
+            "the store in the schema {name:?} would execute what is not its user's: {what} belongs to the role {owner:?}"
+        ),
+        format!(
+            "connect as that role, or as one that it is granted to (`GRANT {owner} TO …`) and that is no superuser; or name another schema"
+        ),
+    ))
 }
 
 /// The lock of a schema, among all advisory locks of the database.

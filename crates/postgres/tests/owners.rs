@@ -1,0 +1,69 @@
+//! Whose functions a store executes.
+
+use runstate::store::{RunQuery, RunStore, StoreError};
+use runstate_postgres::{PostgresOptions, PostgresStore};
+use tokio_postgres::NoTls;
+
+use crate::cluster::{self, Place};
+
+/// A store for that role in that place.
+async fn store_of(place: &Place, role: &str) -> Result<PostgresStore, StoreError> {
+    let url = as_role(place, role);
+    PostgresStore::connect(PostgresOptions::new(&url).unwrap().schema(&place.schema).unwrap()).await
+}
+
+fn as_role(place: &Place, role: &str) -> String {
+    let separator = if place.url.contains('?') { '&' } else { '?' };
+    format!("{}{separator}user={role}", place.url.replace("user=postgres", ""))
+}
+
+async fn executed_as(place: &Place, role: &str, sql: &str) {
+    let (client, connection) = tokio_postgres::connect(&as_role(place, role), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(&sql.replace("{schema}", &format!("\"{}\"", place.schema))).await.unwrap();
+}
+
+fn refused(store: Result<PostgresStore, StoreError>, what: &str) {
+    let Err(StoreError::Unusable { what: told, help }) = store else { panic!("{store:?}") };
+    assert!(told.contains(what), "{told}");
+    assert!(help.contains("connect as that role"), "{help}");
+}
+
+#[tokio::test]
+async fn a_store_executes_nothing_of_a_role_that_is_not_trusted() {
+    let Some(server) = cluster::own(&[]) else { return };
+    let place = Place::on(&server);
+    let admin = place.client().await;
+    let roles = "CREATE ROLE keeper LOGIN; CREATE ROLE worker LOGIN; CREATE ROLE other LOGIN; CREATE ROLE member LOGIN;
+        GRANT keeper TO member; GRANT CREATE ON DATABASE postgres TO keeper, other;";
+    admin.batch_execute(roles).await.unwrap();
+    // A schema of another role is no place for a store, whatever it lets others do.
+    store_of(&place, "keeper").await.unwrap();
+    let grant =
+        "GRANT USAGE ON SCHEMA {schema} TO PUBLIC; GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO PUBLIC";
+    executed_as(&place, "keeper", grant).await;
+    store_of(&place, "keeper").await.unwrap();
+    store_of(&place, "member").await.unwrap();
+    refused(store_of(&place, "worker").await, "belongs to the role \"keeper\"");
+    refused(PostgresStore::connect(place.options()).await, "belongs to the role \"keeper\"");
+    // The owner of the database may do all of it anyway.
+    admin.batch_execute("ALTER DATABASE postgres OWNER TO keeper").await.unwrap();
+    assert_eq!(store_of(&place, "worker").await.unwrap().runs(&RunQuery::all(9)).await.unwrap(), []);
+
+    // A right on a table is one to a trigger, whose function is executed by the next that writes.
+    let trigger = "CREATE SCHEMA mine;
+        CREATE FUNCTION mine.act() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+        CREATE TRIGGER act BEFORE UPDATE ON {schema}.runs FOR EACH ROW EXECUTE FUNCTION mine.act()";
+    executed_as(&place, "other", trigger).await;
+    for role in ["keeper", "worker", "member"] {
+        refused(store_of(&place, role).await, "the function of the trigger act on the table runs");
+    }
+    executed_as(&place, "keeper", "DROP TRIGGER act ON {schema}.runs").await;
+    store_of(&place, "keeper").await.unwrap();
+
+    // A function of the same name, for arguments that fit better.
+    executed_as(&place, "keeper", "GRANT CREATE ON SCHEMA {schema} TO PUBLIC").await;
+    let function = "CREATE FUNCTION {schema}.claim_run(text) RETURNS text LANGUAGE sql AS 'SELECT $1'";
+    executed_as(&place, "other", function).await;
+    refused(store_of(&place, "keeper").await, "the function claim_run belongs to the role \"other\"");
+}
