@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use runstate::store::StoreError;
 use sha2::{Digest, Sha256};
 
 /// PostgreSQL has no zero character. What stands for it keeps different texts different, and in their order.
@@ -39,6 +40,22 @@ pub(crate) fn untext(kept: String) -> String {
 /// The most bytes that are read of a text.
 pub(crate) const MOST_BYTES: u32 = 64 << 20;
 
+/// Refuses a value that could not be read again.
+pub(crate) fn fits(column: &str, bytes: usize) -> Result<(), StoreError> {
+    if bytes <= MOST_BYTES as usize {
+        return Ok(());
+    }
+    Err(StoreError::TooLarge {
+        what: format!("{column} would have {bytes} bytes, and a value has at most {MOST_BYTES}"),
+        help: "nothing was stored: `runstate cancel` ends such a run".to_owned(),
+    })
+}
+
+/// The bytes of the longest one.
+pub(crate) fn longest(texts: impl IntoIterator<Item: AsRef<str>>) -> usize {
+    texts.into_iter().map(|text| text.as_ref().len()).max().unwrap_or(0)
+}
+
 /// Stands in a row for a text of more bytes. [`text`] makes no such one.
 pub(crate) const TOO_LONG: &str = "\u{1}\u{3}";
 
@@ -48,8 +65,10 @@ pub(crate) fn bounded(statement: &str) -> String {
     let mut sql = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.split_once('>') {
-            Some((column, rest)) if column.contains('.') && !column.contains(' ') => {
-                let name = column.rsplit('.').next().unwrap_or(column);
+            Some((column, rest))
+                if column.contains('.') && (!column.contains(' ') || column.starts_with("coalesce(")) =>
+            {
+                let name = column.rsplit('.').next().unwrap_or(column).trim_end_matches(')');
                 sql.push_str(&format!(
                     "CASE WHEN octet_length({column}) > {MOST_BYTES} THEN E'\\x01\\x03' ELSE {column} END AS {name}{rest}"
                 ));
@@ -114,6 +133,8 @@ mod tests {
         let sql = bounded("SELECT <m.json>, a FROM m WHERE a <= 1 AND b <> 2 AND c < d");
         let begin = "SELECT CASE WHEN octet_length(m.json) > 67108864 THEN E'\\x01\\x03' ELSE m.json END AS json, a FROM m";
         assert_eq!(sql, format!("{begin} WHERE a <= 1 AND b <> 2 AND c < d"));
+        let sql = bounded("SELECT <coalesce(m.long, m.short)> FROM m");
+        assert!(sql.ends_with(" ELSE coalesce(m.long, m.short) END AS short FROM m"), "{sql}");
         assert_ne!(text("\u{1}\u{3}"), TOO_LONG);
     }
 

@@ -1,12 +1,13 @@
 //! Rows that another program wrote.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use runstate::store::{About, ApprovalQuery, NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{About, ApprovalQuery, Claim, NewRun, RunQuery, RunStore, StoreError};
 use serde_json::json;
 
 use crate::cluster::{self, Place};
-use crate::runs::drive;
+use crate::runs::{More, drive, waiting};
 
 async fn runs(store: &dyn RunStore, size: usize) -> Vec<String> {
     let mut query = RunQuery::all(size);
@@ -97,4 +98,62 @@ async fn a_question_that_cannot_be_read_hides_no_other_and_holds_up_no_lapse() {
     let due: Vec<String> = due.iter().map(|timer| format!("{} {}", timer.run, timer.call)).collect();
     assert_eq!(due, ["r1 call_1", "r1 call_2", "r2 call_0"], "a lapse asks for no arguments");
     assert!(!store.damaged().await.unwrap().is_empty());
+}
+
+/// Nothing is accepted that could not be read again: the run would neither go on nor end.
+#[tokio::test]
+async fn a_value_that_could_not_be_read_again_is_not_written() {
+    const MOST: usize = 64 << 20;
+    let Some(server) = cluster::shared() else { return };
+    let store = Place::on(server).store().await;
+    let of = |bytes: usize| serde_json::Value::from("x".repeat(bytes));
+    store.create(&NewRun::new("most", of(MOST - 2), 0)).await.unwrap();
+    assert_eq!(store.load("most").await.unwrap().spec.as_str().unwrap().len(), MOST - 2);
+    let refused = store.create(&NewRun::new("more", of(MOST - 1), 0)).await.unwrap_err();
+    assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused:?}");
+    assert!(refused.to_string().contains("runs.spec would have 67108865 bytes"), "{refused}");
+    let (lease, _) = waiting(&store, "r1", 1).await;
+    let before = store.load("r1").await.unwrap();
+    let mut more = More::of("r1", 1).await;
+    let mut commit = more.next().clone();
+    commit.messages[0].json = format!("{}{}", " ".repeat(MOST), commit.messages[0].json);
+    let refused = store.commit(&lease, &commit).await.unwrap_err();
+    assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused:?}");
+    assert!(refused.to_string().contains("messages.json would have "), "{refused}");
+    assert_eq!(store.load("r1").await.unwrap(), before);
+    assert!(store.cancel("r1", &"x".repeat(MOST + 1)).await.is_err());
+    assert!(store.cancel("r1", "enough").await.unwrap());
+}
+
+#[tokio::test]
+async fn a_number_or_an_id_in_a_row_ends_no_worker() {
+    let Some(server) = cluster::shared() else { return };
+    for spoilt in [
+        "lost = -5",
+        "lost = 9223372036854775807",
+        "fence = -9223372036854775807",
+        "long_id = repeat('x', 67108865)",
+    ] {
+        let place = Place::on(server);
+        let store: Arc<dyn RunStore> = Arc::new(place.store().await);
+        for run in ["r1", "r2"] {
+            store.create(&NewRun::new(run, json!(0), 1)).await.unwrap();
+        }
+        let spoil = format!("UPDATE \"{}\".runs SET {spoilt} WHERE id = 'r1'", place.schema);
+        place.client().await.batch_execute(&spoil).await.unwrap();
+        let claim = Claim::any("w", Duration::from_secs(900));
+        let mut claimed = Vec::new();
+        while let Some(lease) = store.claim(&claim).await.unwrap() {
+            store.renew(&lease, Duration::from_secs(900)).await.unwrap();
+            claimed.push(lease.run);
+        }
+        let is_unnamed = spoilt.starts_with("long_id");
+        assert_eq!(claimed, if is_unnamed { &["r2"][..] } else { &["r1", "r2"] }, "{spoilt}");
+        let listed = runs(&*store, 9).await;
+        assert_eq!(
+            listed,
+            if is_unnamed { &["r2"][..] } else { &["r2", "r1"] },
+            "{spoilt}: a claim mends a number"
+        );
+    }
 }

@@ -10,7 +10,7 @@ use tokio_postgres::types::ToSql;
 use super::sql::Sql;
 use super::{Answer, load};
 use crate::pool::Connections;
-use crate::text::{Key, int, text};
+use crate::text::{Key, fits, int, longest, text};
 use crate::time::span;
 
 /// Fence, version and all rows go to the server in one statement, which is one transaction: a commit is one round trip.
@@ -21,6 +21,7 @@ pub(super) async fn commit(
     commit: &Commit,
 ) -> Result<(), StoreError> {
     let columns = Columns::of(lease, commit)?;
+    columns.fit()?;
     let rows = connections.rows(&sql.commit_run, &columns.params()).await?;
     let answer = Answer::of(&rows)?;
     match (answer.outcome, answer.detail) {
@@ -162,6 +163,29 @@ impl<'a> Columns<'a> {
             columns.values.jsons.push(value.json.as_deref());
         }
         Ok(columns)
+    }
+
+    /// Can each value be read again?
+    fn fit(&self) -> Result<(), StoreError> {
+        let (calls, waits, decisions) = (&self.calls, &self.waits, &self.decisions);
+        let texts = [
+            ("runs.reason", longest(&self.reason)),
+            ("runs.thread", self.thread.len()),
+            ("runs.snapshot", self.snapshot.len()),
+            ("runs.core", self.core.len()),
+            ("messages.json", longest(&self.messages.2)),
+            ("calls.name", longest(calls.longs.iter().flatten())),
+            ("calls.id", longest(&calls.ids)),
+            ("calls.tool", longest(&calls.tools)),
+            ("calls.snapshot", longest(&calls.snapshots)),
+            ("approvals.json", longest(&waits.jsons)),
+            ("approvals.arguments", longest(&waits.arguments)),
+            ("decisions.json", longest(&decisions.jsons)),
+            ("state.key", longest(self.values.longs.iter().flatten())),
+            ("state.json", longest(self.values.jsons.iter().flatten())),
+            ("trace.json", longest(&self.trace.1)),
+        ];
+        texts.into_iter().try_for_each(|(column, bytes)| fits(column, bytes))
     }
 
     fn params(&self) -> [&(dyn ToSql + Sync); 47] {

@@ -24,7 +24,7 @@ use crate::listen::Listener;
 use crate::options::PostgresOptions;
 use crate::pool::Connections;
 use crate::row::{column, json, optional, told};
-use crate::text::{Key, int, nat, text, untext};
+use crate::text::{Key, fits, int, longest, nat, text, untext};
 use crate::time::{left_until, span};
 use crate::{schema, tls};
 use sql::Sql;
@@ -107,6 +107,7 @@ impl Drop for PostgresStore {
 #[async_trait]
 impl RunStore for PostgresStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
+        fits("runs.title", text(&run.title).len())?;
         let new = run.clone();
         let (connections, sql) = (self.connections.clone(), self.sql.create_run.clone());
         let turn = Arc::clone(&self.creating).read_owned().await;
@@ -114,6 +115,8 @@ impl RunStore for PostgresStore {
         let made = tokio::spawn(async move {
             let Key { key, long } = Key::of(&new.id);
             let spec = serde_json::to_string(&new.spec).map_err(StoreError::failed)?;
+            fits("runs.id", longest(&long))?;
+            fits("runs.spec", spec.len())?;
             let (title, at, not_before) = (text(&new.title), int(new.at_ms), new.put_off.map(span));
             let made = connections.rows(&sql, &[&key, &long, &title, &spec, &at, &not_before]).await;
             drop(turn);
@@ -151,6 +154,9 @@ impl RunStore for PostgresStore {
         let rows = self.connections.rows(&self.sql.claim_run, &params).await?;
         let answer = Answer::of(&rows)?;
         match answer.outcome {
+            "claimed" if answer.number == 0 => {
+                Err(damaged(format_args!("runs.fence of the run {run:?} is below 0")))
+            }
             "claimed" => Ok(Some(Lease::new(run.clone(), answer.number))),
             _ => Err(answer.refusal(run, 0, 0)),
         }
@@ -184,6 +190,7 @@ impl RunStore for PostgresStore {
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
         let json = serde_json::to_string(decision).map_err(StoreError::failed)?;
+        fits("decisions.json", json.len())?;
         let params = [
             &Key::of(&decision.run_id).key as _,
             &Key::of(&decision.call).key as _,
@@ -212,7 +219,9 @@ impl RunStore for PostgresStore {
 
     async fn cancel(&self, run: &str, reason: &str) -> Result<bool, StoreError> {
         let key = Key::of(run).key;
-        let noted = self.connections.rows(&self.sql.cancel, &[&key, &text(reason)]).await?;
+        let reason = text(reason);
+        fits("runs.cancel", reason.len())?;
+        let noted = self.connections.rows(&self.sql.cancel, &[&key, &reason]).await?;
         if noted.is_empty() {
             return self.exists(run).await.map(|()| false);
         }
@@ -267,7 +276,10 @@ impl RunStore for PostgresStore {
         let rows = self.connections.rows(&self.sql.remove_run, &[&Key::of(run).key]).await?;
         let answer = Answer::of(&rows)?;
         match answer.outcome {
-            "removed" => Ok(true),
+            "removed" => {
+                self.unread.forget(run);
+                Ok(true)
+            }
             "no run" => Ok(false),
             _ => Err(answer.refusal(run, 0, 0)),
         }

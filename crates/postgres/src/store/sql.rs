@@ -1,6 +1,6 @@
 //! The statements, with the name of the schema in them.
 
-use crate::text::bounded;
+use crate::text::{MOST_BYTES, bounded};
 use crate::time::{NOW, after};
 
 /// The statements of a store.
@@ -31,7 +31,7 @@ pub(crate) struct Sql {
 
 /// The columns of a [`RunInfo`](runstate::store::RunInfo).
 const INFO: &str =
-    "coalesce(r.long_id, r.id), <r.title>, r.status, <r.reason>, r.version, r.steps, r.waiting, <r.holder>,
+    "<coalesce(r.long_id, r.id)>, <r.title>, r.status, <r.reason>, r.version, r.steps, r.waiting, <r.holder>,
     r.held_until, r.not_before, <r.problem>, <r.cancel>, r.created_at, r.changed_at, r.lost, {now}";
 
 impl Sql {
@@ -47,11 +47,11 @@ impl Sql {
         let load = [
             "SELECT {info}, <r.spec>, <r.snapshot>, <r.core> FROM {schema}.runs r WHERE r.id = $1",
             "SELECT <m.json> FROM {schema}.messages m JOIN {schema}.runs r ON r.no = m.run WHERE r.id = $1 ORDER BY m.seq",
-            "SELECT coalesce(c.long_name, c.name), c.passes, <c.snapshot>
+            "SELECT <coalesce(c.long_name, c.name)>, c.passes, <c.snapshot>
                 FROM {schema}.calls c JOIN {schema}.runs r ON r.no = c.run WHERE r.id = $1",
             "SELECT <d.json> FROM {schema}.decisions d JOIN {schema}.runs r ON r.no = d.run
                 WHERE r.id = $1 AND d.taken ORDER BY d.n",
-            "SELECT s.scope, coalesce(s.long_key, s.key), <s.json>
+            "SELECT s.scope, <coalesce(s.long_key, s.key)>, <s.json>
                 FROM {schema}.state s JOIN {schema}.runs r ON r.no = s.run WHERE r.id = $1",
             "SELECT t.seq FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
                 WHERE r.id = $1 ORDER BY t.seq DESC LIMIT 1",
@@ -64,18 +64,20 @@ impl Sql {
             ),
             // Locked runs are in the hands of somebody who claims or changes them this moment: they are left to them.
             claim_any: with(
-                &"UPDATE {schema}.runs SET fence = least(fence, 9223372036854775806) + 1, holder = $1, held_until = {after},
-                    claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN lost WHEN steps > greatest(claimed_steps, 1) THEN 0
-                    ELSE least(lost, 4294967294) + 1 END
+                &"UPDATE {schema}.runs SET fence = greatest(least(fence, 9223372036854775806), 0) + 1, holder = $1, held_until = {after},
+                    claimed_steps = steps, lost = CASE WHEN holder IS NULL THEN greatest(least(lost, 4294967295), 0)
+                    WHEN steps > greatest(claimed_steps, 1) THEN 0 ELSE greatest(least(lost, 4294967294), 0) + 1 END
                     WHERE no = (
                         SELECT no FROM {schema}.runs
                         WHERE (status = 'Running' OR (status = 'Waiting' AND (mail OR cancel IS NOT NULL)))
                             AND (held_until IS NULL OR held_until <= {now})
                             AND (not_before IS NULL OR not_before <= {now})
+                            AND coalesce(octet_length(long_id), 0) <= {most}
                         ORDER BY queued_at, id LIMIT 1
                         FOR NO KEY UPDATE SKIP LOCKED)
                     RETURNING coalesce(long_id, id), fence, lost"
-                    .replace("{after}", &after("$2::bigint")),
+                    .replace("{after}", &after("$2::bigint"))
+                .replace("{most}", &MOST_BYTES.to_string()),
             ),
             claim_run: timed("claim_run", &format!("$1, $2, {NOW}, {}", after("$3::bigint"))),
             renew_run: format!("SELECT * FROM {schema}.renew_run($1, $2, {})", after("$3::bigint")),
@@ -112,11 +114,11 @@ impl Sql {
             load: load.map(with).to_vec(),
             runs: with("SELECT {info} FROM {schema}.runs r"),
             approvals: with(
-                "SELECT a.run_id, a.call, coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), <a.tool>,
+                "SELECT a.run_id, a.call, <coalesce(a.long_run_id, a.run_id)>, <coalesce(a.long_call, a.call)>, <a.tool>,
                     <a.arguments>, <a.json>, a.expires_at, {now} FROM {schema}.approvals a",
             ),
             due: with(
-                "SELECT coalesce(a.long_run_id, a.run_id), coalesce(a.long_call, a.call), <a.json>
+                "SELECT <coalesce(a.long_run_id, a.run_id)>, <coalesce(a.long_call, a.call)>, <a.json>
                     FROM {schema}.approvals a WHERE a.expires_at <= {now}
                     ORDER BY a.expires_at, a.run_id, a.call LIMIT $1 OFFSET $2",
             ),
