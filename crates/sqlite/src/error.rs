@@ -39,6 +39,19 @@ impl Fault {
         }
     }
 
+    /// The same, of what was to be written.
+    pub(crate) fn of_a_write(self, path: &Path) -> StoreError {
+        let too_large = match &self {
+            Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => error.to_string(),
+            _ => return self.at(path),
+        };
+        let at = path.display();
+        StoreError::TooLarge {
+            what: format!("{at}: a value has more than the {MOST_BYTES} bytes of a row: {too_large}"),
+            help: "nothing was stored: `runstate cancel` ends such a run".to_owned(),
+        }
+    }
+
     /// Does another connection have what this one needs, for now?
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
@@ -77,7 +90,7 @@ pub(crate) fn of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreError {
         )),
         ErrorCode::TooBig => StoreError::unusable(
             format_args!("{at}: a value has more than the {MOST_BYTES} bytes of a row: {error}"),
-            "nothing was stored; where such a row is there, another program wrote it: restore the file from a backup",
+            "another program wrote it: restore the file from a backup",
         ),
         ErrorCode::CannotOpen => StoreError::failed(format!(
             "{at}: {error}; its folder must be there, and this user be allowed to write it"

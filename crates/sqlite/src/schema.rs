@@ -107,17 +107,23 @@ fn is_as_made(conn: &Connection, path: &Path, migrations: &[&str]) -> Outcome<()
             Some(_) => {}
         }
     }
-    let is_harmless = |kind: &str, sql: &str| match kind {
-        "table" => sql.starts_with("create table") && !sql.contains("references"),
-        "index" => is_of_columns(sql),
-        _ => false,
-    };
-    match found.iter().find(|(key, sql)| !made.contains_key(key) && !is_harmless(&key.0, sql)) {
-        None => Ok(()),
-        Some(((kind, name), _)) => {
-            refuse(format!("its schema has the {kind} {name:?}, which this program does not make"))
+    for ((kind, name), sql) in found.iter().filter(|(key, _)| !made.contains_key(key)) {
+        let is_harmless = match &**kind {
+            "table" => sql.starts_with("create table") && !is_bound(conn, name)?,
+            "index" => is_of_columns(sql),
+            _ => false,
+        };
+        if !is_harmless {
+            return refuse(format!("its schema has the {kind} {name:?}, which this program does not make"));
         }
     }
+    Ok(())
+}
+
+/// Has the table a key of another one? The rows of that one could not be removed, or were removed with its own.
+fn is_bound(conn: &Connection, table: &str) -> Outcome<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?1))";
+    Ok(conn.query_row(sql, [table], |row| row.get(0))?)
 }
 
 /// Is it an index of plain columns, as one is made for the queries of other programs? Its rows are made by this program, when it writes.

@@ -265,7 +265,9 @@ impl RunStore for SqliteStore {
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {
-        let run = run.to_owned();
-        self.write(move |conn, now| write::runs::remove(conn, &run, now)).await
+        let removed = run.to_owned();
+        let is_removed = self.write(move |conn, now| write::runs::remove(conn, &removed, now)).await?;
+        self.unread.forget(run);
+        Ok(is_removed)
     }
 }

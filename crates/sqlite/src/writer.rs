@@ -135,7 +135,7 @@ impl Writing {
                 group.into_iter().for_each(|request| request.refuse(of_sqlite(&error, &self.path)));
             }
             Err(Broken::Undone(fault)) => match <[_; 1]>::try_from(group) {
-                Ok([alone]) => alone.refuse(fault.at(&self.path)),
+                Ok([alone]) => alone.refuse(fault.of_a_write(&self.path)),
                 Err(group) => group.into_iter().for_each(|request| self.write(vec![request])),
             },
         }

@@ -199,6 +199,7 @@ async fn a_value_has_64_mib_and_no_more() {
     store.create(&NewRun::new("most", of(MOST - 100), 0)).await.unwrap();
     assert_eq!(store.load("most").await.unwrap().spec.as_str().unwrap().len(), MOST - 100);
     let refused = store.create(&NewRun::new("more", of(MOST), 0)).await.unwrap_err();
+    assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused:?}");
     assert!(refused.to_string().contains("a value has more than the 67108864 bytes"), "{refused}");
     assert!(matches!(store.load("more").await, Err(StoreError::NoRun { .. })));
     // As another program writes it.
@@ -398,6 +399,10 @@ fn a_schema_with_what_another_program_would_have_executed_is_refused() {
             "CREATE TABLE theirs (run TEXT REFERENCES\"runs\"(id) ON DELETE RESTRICT)",
             "has the table \"theirs\"",
         ),
+        (
+            "CREATE TABLE theirs (note TEXT DEFAULT '--', run TEXT REFERENCES runs (id) ON DELETE RESTRICT)",
+            "has the table \"theirs\"",
+        ),
         ("CREATE VIRTUAL TABLE words USING fts5(word)", "has the table \"words\""),
         ("ALTER TABLE runs ADD COLUMN slow TEXT AS (hex(zeroblob(1000000000)))", "another table \"runs\""),
         ("DROP INDEX runs_free", "lacks the index \"runs_free\""),
@@ -419,7 +424,7 @@ fn a_table_and_an_index_that_a_person_added_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     drop(SqliteStore::open(&path).unwrap());
-    let mine = "CREATE TABLE mine (note TEXT); CREATE INDEX by_title ON runs (title, id DESC); ANALYZE";
+    let mine = "CREATE TABLE mine (note TEXT); CREATE TABLE preferences (name TEXT); CREATE INDEX by_title ON runs (title, id DESC); ANALYZE";
     Connection::open(&path).unwrap().execute_batch(mine).unwrap();
     SqliteStore::open(&path).unwrap();
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use runstate::store::{Claim, Lease, Release, StoreError, left, moment};
+use runstate::store::{Claim, Lease, Release, StoreError, left};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bring_news;
@@ -81,15 +81,14 @@ fn first_ready(conn: &Connection, now: Now) -> Outcome<Option<String>> {
         let Some((run, row)) = rows.into_iter().find(|(_, row)| !unreadable.contains(row)) else {
             return Ok(None);
         };
-        let until = match run {
-            Ok(run) => match runs::one(conn, &run, now) {
-                Err(Fault::Store(_)) => now.after(UNREADABLE),
+        if let Ok(run) = run {
+            match runs::one(conn, &run, now) {
+                Err(Fault::Store(_)) => {}
                 found => return found.map(|_| Some(run)),
-            },
-            Err(_) => column(moment(0, Duration::MAX)),
-        };
+            }
+        }
         // A row with a value of another type than its column has takes no change at all.
-        if put_off(conn, row, until).is_err() {
+        if put_off(conn, row, now.after(UNREADABLE)).is_err() {
             unreadable.push(row);
         }
     }
