@@ -26,7 +26,13 @@ pub(crate) struct Chunk {
 impl Chunk {
     /// Is it an error, though it has no `error`?
     pub(crate) fn is_error(&self) -> bool {
-        let is_told = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+        let is_told = |value: &Option<Value>| {
+            value.as_ref().is_some_and(|value| {
+                !matches!(value, Value::Null | Value::Bool(false))
+                    && value.as_i64() != Some(0)
+                    && value.as_str() != Some("")
+            })
+        };
         let is_named = self.object.as_ref().and_then(Value::as_str) == Some("error");
         self.choices.is_empty() && (is_named || is_told(&self.error_code) || is_told(&self.detail))
     }

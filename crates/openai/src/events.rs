@@ -19,6 +19,7 @@ use sse_stream::{Sse, SseByteStream};
 use tokio::time::Sleep;
 
 use crate::chunk::Chunk;
+use crate::failure::ErrorObject;
 use crate::limit::Limit;
 use crate::reader::Reader;
 
@@ -91,9 +92,14 @@ impl ChatStream {
             SourceError::new(ErrorKind::Model, message).caused_by(error)
         })?;
         let mut reader = Reader::keeping(kept);
+        if chunk.is_error() {
+            let error = runstate::json::from_slice(body).unwrap_or_default();
+            reader.told(ErrorObject::of_body(&error));
+        }
         reader.chunk(chunk);
-        let missing = "the answer is not whole: it has no finish_reason";
-        reader.end_of_body(Some(SourceError::new(ErrorKind::Network, missing)));
+        let missing =
+            || SourceError::new(ErrorKind::Network, "the answer is not whole: it has no finish_reason");
+        reader.end_of_body((!reader.has_reason()).then(missing));
         let (events, body) = (None, Arc::default());
         Ok(ChatStream { events, body, reader, grace: None, alive: 0, limit: None, has_begun: false })
     }
@@ -107,14 +113,15 @@ impl ChatStream {
                 let data = event.data.as_deref().unwrap_or_default();
                 match event.event.as_deref() {
                     // Cut off within its last event.
-                    _ if ended && !is_whole(data) => self.reader.end_of_body(None),
+                    _ if ended && !is_whole(data) => self.reader.end_of_body(Some(cut())),
                     Some("error") => self.reader.error(data),
                     _ => self.reader.data(data),
                 }
             }
             Some(Err(error)) if !ended => self.reader.end_of_body(Some(failure_of(error))),
-            // Within a character, or between events.
-            Some(Err(_)) | None => self.reader.end_of_body(None),
+            // Within a character.
+            Some(Err(_)) => self.reader.end_of_body(Some(cut())),
+            None => self.reader.end_of_body(None),
         }
     }
 }
@@ -202,6 +209,10 @@ impl std::error::Error for Cut {
             Cut::TooLong => None,
         }
     }
+}
+
+fn cut() -> SourceError {
+    SourceError::new(ErrorKind::Network, "the connection ended within an event")
 }
 
 fn is_whole(data: &str) -> bool {

@@ -162,11 +162,13 @@ fn events_of(event: Result<StreamEvent, SourceError>, given: &mut Given) -> Vec<
         Ok(StreamEvent::Extra(extra)) => vec![ModelEvent::Extra { index: None, extra }],
         Ok(StreamEvent::Progress(progress)) => usage(&progress).map(ModelEvent::Usage).into_iter().collect(),
         Ok(StreamEvent::Finish(FinishReason::ContentFilter)) => {
+            given.is_finished = true;
             let error = SourceError::new(ErrorKind::Model, "the server's filter stopped the answer");
             vec![ModelEvent::Error(ModelError::new(error))]
         }
         // An answer that is cut may be the half of what was meant, and so may its calls.
         Ok(StreamEvent::Finish(FinishReason::Length)) => {
+            given.is_finished = true;
             let error = SourceError::new(ErrorKind::Model, CUT);
             vec![ModelEvent::Error(ModelError::new(error))]
         }

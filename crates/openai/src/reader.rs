@@ -28,6 +28,8 @@ pub(crate) struct Reader {
     told: usize,
     /// Why the model stopped, as the server said last. Some servers say it with each piece.
     reason: Option<String>,
+    /// Did text or a call come with the reason, or behind it? Then it says nothing of what is still to come.
+    is_early: bool,
     /// Of servers that tell it with each chunk the last one counts for the answer.
     usage: Option<Value>,
     /// How many pieces of text and calls came.
@@ -59,7 +61,7 @@ impl Reader {
 
     /// The answer has ended; only what is said about it may still come.
     pub(crate) fn has_finished(&self) -> bool {
-        self.reason.is_some()
+        self.reason.is_some() && !self.is_early
     }
 
     /// The data of one event.
@@ -74,7 +76,7 @@ impl Reader {
         match runstate::json::from_str::<Chunk>(data) {
             Ok(chunk) if chunk.is_error() => {
                 let error = runstate::json::from_str(data).unwrap_or_default();
-                self.fail(ErrorObject::of_body(&error).into_source_error(ErrorKind::ServerError));
+                self.told(ErrorObject::of_body(&error));
             }
             Ok(chunk) => self.chunk(chunk),
             Err(error) => {
@@ -88,19 +90,22 @@ impl Reader {
     /// The data of an event that is called an error.
     pub(crate) fn error(&mut self, data: &str) {
         let data = runstate::json::from_str(data).unwrap_or_else(|_| Value::from(data.trim()));
-        let error = ErrorObject::of(data.get("error").unwrap_or(&data));
+        self.told(ErrorObject::of(data.get("error").unwrap_or(&data)));
+    }
+
+    /// The server tells an error, in whatever form.
+    pub(crate) fn told(&mut self, error: ErrorObject) {
+        // The same as a finish that says so: the text before it is not gone on from.
+        if error.is_of_a_filter() {
+            self.reason = Some("content_filter".to_owned());
+            return self.end();
+        }
         self.fail(error.into_source_error(ErrorKind::ServerError));
     }
 
     pub(crate) fn chunk(&mut self, chunk: Chunk) {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            let error = ErrorObject::of(&error);
-            // The same as a finish that says so: the text before it is not gone on from.
-            if error.is_of_a_filter() {
-                self.reason = Some("content_filter".to_owned());
-                return self.end();
-            }
-            return self.fail(error.into_source_error(ErrorKind::ServerError));
+            return self.told(ErrorObject::of(&error));
         }
         if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
             // Calls without an id of their own have it.
@@ -133,6 +138,7 @@ impl Reader {
     }
 
     fn choice(&mut self, mut choice: Choice) -> Result<(), SourceError> {
+        let pieces = self.pieces;
         let mut delta = choice.piece();
         if let Some(thought) = delta.thought() {
             self.count(thought)?;
@@ -170,6 +176,7 @@ impl Reader {
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
             self.reason = Some(reason);
         }
+        self.is_early |= self.reason.is_some() && self.pieces > pieces;
         Ok(())
     }
 
@@ -209,11 +216,17 @@ impl Reader {
         self.over = true;
     }
 
+    /// Was it told why the model stopped?
+    pub(crate) fn has_reason(&self) -> bool {
+        self.reason.is_some()
+    }
+
     /// The connection is at its end, well or not.
     pub(crate) fn end_of_body(&mut self, error: Option<SourceError>) {
-        match (self.has_finished(), error) {
-            (true, _) => self.end(),
-            (false, Some(error)) => self.fail(error),
+        match (self.reason.is_some(), error) {
+            (true, None) => self.end(),
+            (true, Some(_)) if !self.is_early => self.end(),
+            (_, Some(error)) => self.fail(error),
             (false, None) => self.fail(SourceError::new(
                 ErrorKind::Network,
                 "the connection ended before the answer did: there was neither a finish_reason nor [DONE]",

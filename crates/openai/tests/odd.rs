@@ -1,13 +1,17 @@
 //! What servers do that no description has.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use runstate::agent::{Agent, Input, Io, RunState, run_loop};
+use futures_util::{StreamExt, stream};
+use runstate::agent::answer::ModelEvent;
+use runstate::agent::{Agent, InferenceRequest, Input, Io, Model, ModelStream, RunState, run_loop};
 use runstate::stream::{ErrorKind, FinishReason, StreamEvent};
 use runstate_openai::OpenAiModel;
 use serde_json::json;
 
-use crate::server::{Server, answer, chunk, events_head, finish, of, send, text, tokens};
+use crate::server::{Act, Server, answer, chunk, events_head, finish, of, send, text, tokens};
 
 const DONE: &str = "data: [DONE]\n\n";
 
@@ -30,6 +34,92 @@ async fn what_follows_the_first_reason_belongs_to_the_answer() {
     let script = with_reason(&call(0), "tool_calls") + &call(1) + DONE;
     let both = [0, 1].map(|index| StreamEvent::tool_call(format!("c{index}"), "f", json!({})));
     assert_eq!(answer(of(vec![events_head(), send(script)]).await), both);
+}
+
+/// Where a reason came with a piece, or before one, it does not say that the answer is whole.
+#[tokio::test]
+async fn an_answer_whose_reason_came_early_is_not_whole_when_it_is_cut() {
+    let early = || events_head_of(with_reason(&text("one "), "stop"));
+    let half = text("two");
+    let half = half.split_at(half.len() / 2).0.to_owned();
+    for (name, rest) in [("a cut", vec![Act::Cut]), ("half an event", vec![send(half)])] {
+        let script = [early(), vec![Act::Pause(Duration::from_millis(30))], rest].concat();
+        let (_, error) = of(script).await;
+        assert_eq!(error.expect(name).kind(), ErrorKind::Network, "{name}");
+    }
+    // A pause is none.
+    let pause =
+        vec![Act::Pause(Duration::from_millis(2_200)), send(with_reason(&text("two"), "stop") + DONE)];
+    assert_eq!(answer(of([early(), pause].concat()).await), tokens(&["one ", "two"]));
+    // The connection ends well.
+    assert_eq!(answer(of(early()).await), tokens(&["one "]));
+    // A reason that came last is one, whatever becomes of the connection.
+    let last = [
+        events_head_of(text("one ") + &finish("stop")),
+        vec![Act::Pause(Duration::from_millis(30)), Act::Cut],
+    ];
+    assert_eq!(answer(of(last.concat()).await), tokens(&["one "]));
+}
+
+fn events_head_of(events: String) -> Vec<Act> {
+    vec![events_head(), send(events)]
+}
+
+#[tokio::test]
+async fn an_error_is_one_in_each_form_and_a_zero_is_none() {
+    let usage = |more: &str| format!("data: {{\"choices\":[],\"usage\":{{}}{more}}}\n\n");
+    for more in ["", ",\"error_code\":0", ",\"detail\":\"\"", ",\"detail\":false"] {
+        let script = text("a") + &usage(more) + &finish("stop") + DONE;
+        assert_eq!(answer(of(events_head_of(script)).await), tokens(&["a"]), "{more}");
+    }
+    let json = |body: &str| {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        vec![send(head + body)]
+    };
+    let (_, error) = of(json(r#"{"object":"error","message":"no such model","code":404}"#)).await;
+    assert!(error.unwrap().message().contains("no such model"));
+    // Each is the filter's, and no text is gone on from.
+    let filtered = r#"{"object":"error","message":"filtered","code":"content_filter"}"#;
+    for script in [
+        events_head_of(text("a") + &format!("event: error\ndata: {filtered}\n\n")),
+        events_head_of(text("a") + &format!("data: {filtered}\n\n")),
+        json(filtered),
+    ] {
+        let (events, error) = of(script).await;
+        assert_eq!(error, None);
+        assert!(events.contains(&StreamEvent::Finish(FinishReason::ContentFilter)), "{events:?}");
+    }
+}
+
+/// Reads each answer to its end, as a run does not, and counts the finishes behind an error.
+struct Heard(OpenAiModel, Arc<AtomicUsize>);
+
+impl Model for Heard {
+    fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+        let heard = async move {
+            let events: Vec<ModelEvent> = self.0.infer(request).collect().await;
+            let broken = events.iter().skip_while(|event| !matches!(event, ModelEvent::Error(_)));
+            let late = broken.filter(|event| matches!(event, ModelEvent::Finish(_))).count();
+            self.1.fetch_add(late, Ordering::Relaxed);
+            stream::iter(events)
+        };
+        Box::pin(stream::once(heard).flatten())
+    }
+}
+
+#[tokio::test]
+async fn a_model_gives_no_finish_behind_an_error() {
+    for reason in ["length", "content_filter"] {
+        let server = Server::start(vec![events_head_of(text("a") + &finish(reason) + DONE)]).await;
+        let late = Arc::new(AtomicUsize::new(0));
+        let model = Heard(OpenAiModel::new(server.client(), "m"), Arc::clone(&late));
+        let agent = Agent::builder(model).build().unwrap();
+        run_loop(&agent, &mut RunState::new("r1"), Input::message("go"), Io::new()).await.unwrap();
+        assert_eq!(late.load(Ordering::Relaxed), 0, "{reason}");
+    }
 }
 
 /// Some tell with each chunk how many tokens there were so far.
