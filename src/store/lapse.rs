@@ -96,15 +96,30 @@ pub struct Lapsed {
 pub async fn lapse_due(store: &dyn RunStore, now_ms: u64, limit: usize) -> Result<Lapsed, StoreError> {
     let (mut refused, mut damaged) = (BTreeSet::new(), BTreeSet::new());
     let (mut page, mut settled, mut given_up, mut has_more) = (limit, 0, 0, limit > 0);
-    while has_more && settled < limit {
+    // Calls that no list has as waiting. Where they are due all the same, their rows cannot be read.
+    let mut gone: BTreeSet<(String, String)> = BTreeSet::new();
+    while (has_more || !gone.is_empty()) && settled < limit {
         let due = store.due(page).await?;
         let is_full = due.len() == page;
+        for timer in &due {
+            if gone.remove(&(timer.run.clone(), timer.call.clone())) && refused.insert(timer.run.clone()) {
+                damaged.insert(Damage::new(
+                    format!("the call {:?} of the run {:?} is due, and the list of what waits cannot read it", timer.call, timer.run),
+                    "another program wrote its row; restore the store from a backup, or end the run with `runstate cancel`",
+                ));
+            }
+        }
+        settled += std::mem::take(&mut gone).len();
         let mut open: Vec<Timer> = due.into_iter().filter(|timer| !refused.contains(&timer.run)).collect();
-        let is_all = open.len() <= limit - settled;
-        open.truncate(limit - settled);
+        let left = limit.saturating_sub(settled);
+        let is_all = open.len() <= left;
+        open.truncate(left);
         for (timer, posted) in open.iter().zip(together(store, &open, now_ms).await) {
             match posted {
                 // Somebody decided meanwhile, gave it up as well, or took the run away: it is due no more, either.
+                Ok(Posted::NotWaiting) => {
+                    gone.insert((timer.run.clone(), timer.call.clone()));
+                }
                 Ok(posted) => {
                     settled += 1;
                     given_up += usize::from(posted == Posted::Accepted);

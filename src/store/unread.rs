@@ -32,6 +32,15 @@ struct Told {
     more: Option<String>,
 }
 
+impl Told {
+    /// Those that are not kept are found again by the next list.
+    fn forget_more(&mut self) {
+        if self.rows.is_empty() {
+            self.more = None;
+        }
+    }
+}
+
 impl Unread {
     /// Keeps the damage of the row of a run, or of a call of it; a row that was read has none.
     ///
@@ -48,6 +57,7 @@ impl Unread {
         match read {
             Ok(read) => {
                 told.rows.remove(&key);
+                told.forget_more();
                 Ok(Some(read))
             }
             Err(StoreError::Unusable { what, help }) => {
@@ -60,6 +70,13 @@ impl Unread {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The run was removed, with all its rows.
+    pub fn forget(&self, run: &str) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.rows.retain(|(of, _), _| of != run);
+        told.forget_more();
     }
 
     /// The damage, by run and call.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::times::{at, clock, of};
 use runstate::agent::async_trait;
+use runstate::decision::Decision;
 use runstate::files::{Disk, Open, SimDisk};
 use runstate::store::{
-    FileStore, MemoryStore, NewRun, Release, RunStore, StoreError, Timer, Wrapper, lapse, lapse_due,
+    FileStore, MemoryStore, NewRun, Posted, Release, RunStore, StoreError, Timer, Wrapper, lapse, lapse_due,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -61,6 +62,35 @@ async fn who_finds_that_another_gave_them_up_looks_for_more() {
     }
     assert_eq!(looks, 2, "two full pages, and five calls");
     assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 25);
+}
+
+/// A store whose lists cannot read the questions of a run, though the run is due.
+#[derive(Debug)]
+struct Unlisted(MemoryStore);
+
+#[async_trait]
+impl Wrapper for Unlisted {
+    fn inner(&self) -> &dyn RunStore {
+        &self.0
+    }
+
+    async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
+        if decision.run_id == "r1" { Ok(Posted::NotWaiting) } else { self.0.post(decision).await }
+    }
+}
+
+#[tokio::test]
+async fn calls_that_are_due_and_in_no_list_hold_up_no_others() {
+    let store: &dyn RunStore = &Unlisted(MemoryStore::with_clock(clock()));
+    park(store, "r1", 25, 60).await;
+    park(store, "r2", 3, 65).await;
+    at(70);
+    let lapsed = lapse_due(store, 70, 10).await.unwrap();
+    assert_eq!((lapsed.given_up, lapsed.settled, lapsed.has_more), (3, 3, false));
+    let told: Vec<&str> = lapsed.damaged.iter().map(|damage| &*damage.what).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("of the run \"r1\" is due"), "{told:?}");
+    assert!(!lapse_due(store, 70, 10).await.unwrap().has_more);
 }
 
 /// A store in files in which the decisions of these runs cannot be read.

@@ -54,10 +54,10 @@ impl Worker {
             return Ok(put_off(BESIDE_A_SUSPECT));
         }
         // Loading may be what ended them. Once more it is tried, to end a run that is to be cancelled.
-        let is_lost = lease.lost >= self.set_aside_after;
-        if is_lost
-            && (lease.lost > self.set_aside_after || self.store.mail(&lease.run).await?.cancel.is_none())
-        {
+        if lease.lost > self.set_aside_after {
+            return Ok(put_off(set_aside_unread(&lease.run, lease.lost)));
+        }
+        if lease.lost == self.set_aside_after && self.store.mail(&lease.run).await?.cancel.is_none() {
             return Ok(put_off(set_aside(&lease.run, lease.lost)));
         }
         let loaded = self.store.load(&lease.run).await?;
@@ -231,6 +231,13 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
 
 const BESIDE_A_SUSPECT: &str =
     "a process has ended with it in hand, and it waits for another such run to be through";
+
+fn set_aside_unread(run: &str, lost: u32) -> String {
+    format!(
+        "it is set aside: {lost} processes in a row have ended, or have lost the store, with this run in hand and no step done; it is not \
+         read any more, so that `cancel` does not end it; `runstate resume {run} --detach` lets a worker try once more"
+    )
+}
 
 fn set_aside(run: &str, lost: u32) -> String {
     format!(
