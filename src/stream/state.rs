@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::EventKind;
-use super::guardrail::{OutputFacts, Violation};
+use super::guardrail::{OutputFacts, Severity, Violation};
 use super::{ErrorKind, Failure, ToolCall};
 use crate::stream_session::{Attempt, Output, Retries};
 use crate::turn::{Extra, FinishReason};
@@ -27,7 +27,7 @@ pub struct State {
     pub model_retries: u32,
     /// Retries of every kind, on all streams.
     pub total_retries: u32,
-    /// The last checkpoint.
+    /// The last checkpoint; none where it is the beginning of an output that failed a rule.
     pub checkpoint: Option<CheckpointMark>,
     /// The checkpoint that the last attempt went on from.
     pub resumed_from: Option<CheckpointMark>,
@@ -79,6 +79,8 @@ pub(super) struct Ledger {
     /// How many tool calls and parts there were at the checkpoint.
     at_checkpoint: (usize, u64),
     violations: Vec<Violation>,
+    /// Did the output of this attempt fail a rule? An abort may keep that from being told as the attempt's failure.
+    is_spoilt: bool,
     failures: Vec<Failure>,
     started_at_ms: u64,
     first_token_at_ms: Option<u64>,
@@ -109,6 +111,7 @@ impl Ledger {
             EventKind::AttemptStart { .. } | EventKind::FallbackStart { .. } => {
                 self.attempts = self.attempts.saturating_add(1);
                 self.resumed_from = None;
+                self.is_spoilt = false;
             }
             EventKind::ResumeStart { checkpoint, token_count } => {
                 self.resumed_from =
@@ -130,7 +133,10 @@ impl Ledger {
             EventKind::Message(_) | EventKind::Data { .. } => self.data_parts += 1,
             EventKind::GuardrailRuleResult(result) => {
                 self.violations.extend(result.fresh().iter().cloned());
+                self.is_spoilt |=
+                    result.fresh().iter().any(|violation| violation.severity >= Severity::Error);
             }
+            EventKind::DriftDetected { .. } => self.is_spoilt = true,
             EventKind::Error(error) => self.failures.push(error.error.clone()),
             _ => {}
         }
@@ -157,7 +163,7 @@ impl Ledger {
             attempts: self.attempts,
             model_retries: retries.model,
             total_retries: retries.total,
-            checkpoint: output.checkpoint().map(|checkpoint| CheckpointMark {
+            checkpoint: output.checkpoint().filter(|_| !self.is_spoilt).map(|checkpoint| CheckpointMark {
                 token_count: checkpoint.tokens,
                 content_length: checkpoint.content.len(),
             }),

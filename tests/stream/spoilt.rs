@@ -1,11 +1,15 @@
 //! No text that failed a rule is gone on from, or is part of a success.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use runstate::stream::guardrail::{Custom, OutputFacts, PatternKind, Patterns, Rules, Severity, Violation};
 use runstate::stream::{ErrorKind, EventKind, FinishReason, OnFinish, RetryPolicy};
+
+use runstate::stream_session::ErrorCode;
+use tokio_util::sync::CancellationToken;
 
 use super::flows::{every, no, on, policy, session};
 use super::script::{Seen, Step, scripted, then, tokens};
@@ -43,6 +47,39 @@ async fn the_error_of_a_session_has_no_checkpoint_that_failed_a_rule() {
         let error = whole.result.unwrap_err();
         assert_eq!(error.checkpoint(), kept, "{error}");
     }
+}
+
+/// Aborts while it is told what a rule found.
+struct AbortAtRules(CancellationToken);
+
+impl runstate::stream::Callbacks for AbortAtRules {
+    fn on_event(&mut self, event: &runstate::stream::Event) {
+        if matches!(event.kind, EventKind::GuardrailRuleResult(_) | EventKind::DriftDetected { .. }) {
+            self.0.cancel();
+        }
+    }
+}
+
+/// Also where an abort comes before the attempt is told to have failed.
+#[tokio::test(start_paused = true)]
+async fn an_abort_behind_a_broken_rule_leaves_no_checkpoint() {
+    let strict = || Patterns::builtin().severity(PatternKind::Refusal, Severity::Error);
+    let token = CancellationToken::new();
+    let script = || tokens("I'm sorry, but I can't help.");
+    let made = session(vec![script()]).guardrail(strict()).continuation(every(1)).cancelled_by(token.clone());
+    let error = made.callbacks(AbortAtRules(token)).build().run().await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::StreamAborted);
+    assert_eq!((error.checkpoint(), error.state.checkpoint), (None, None), "{error}");
+    // A later attempt has one of its own.
+    let token = CancellationToken::new();
+    let scripts = vec![script(), then(tokens("A good "), &[Step::Silence])];
+    let made = session(scripts).guardrail(strict()).continuation(every(1)).cancelled_by(token.clone());
+    let mut made = made.build();
+    let (error, ()) = tokio::join!(made.run(), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    assert_eq!(error.unwrap_err().checkpoint(), Some("A good "));
 }
 
 /// Neither is the text that an earlier attempt saved, if the whole failed a rule; and the budget is not spent on it.
