@@ -34,7 +34,10 @@ pub fn reseal(document: &mut Value) {
         && let Ok(mut snapshot) = serde_json::from_value::<Snapshot>(document.clone())
     {
         snapshot.reseal();
-        *document = serde_json::from_str(&snapshot.to_json()).expect("JSON");
+        // One that is nested too deep to be read stays as it was.
+        if let Ok(resealed) = serde_json::from_str(&snapshot.to_json()) {
+            *document = resealed;
+        }
         return;
     }
     match document {
