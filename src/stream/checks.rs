@@ -87,14 +87,14 @@ impl Checks {
             let worst = self.rules.resume(text).into_iter().find(|found| found.severity >= Severity::Error);
             let drift = self.drift.as_mut().and_then(|drift| {
                 (drift.unasked, drift.seen) = (0, text.len());
-                drift.detector.resume(text)
+                drift.detector.resume(text).filter(|found| drift.detector.fails(found))
             });
             (worst, drift)
         });
         match looked {
             Ok((None, None)) => None,
             Ok((Some(violation), _)) => Some(violation.to_string()),
-            Ok((None, Some(drift))) => Some(drifted(&drift)),
+            Ok((None, Some(drift))) => Some(drift.to_string()),
             Err(panic) => Some(format!("a rule panicked: {panic}")),
         }
     }
@@ -121,7 +121,31 @@ impl Checks {
         }
         let drift = self.drift.as_mut()?;
         let looked = guarded(|| drift.token(token, content));
-        tell_drift(looked, content, dispatch)
+        self.tell_drift(looked, content, dispatch)
+    }
+
+    fn tell_drift<C: Callbacks>(
+        &mut self,
+        looked: Result<Option<Drift>, String>,
+        content: &str,
+        dispatch: &mut Dispatcher<C>,
+    ) -> Option<Failed> {
+        let drift = match looked {
+            Ok(drift) => drift?,
+            Err(panic) => return Some(panicked(panic)),
+        };
+        let fails = self.drift.as_ref().is_none_or(|watch| watch.detector.fails(&drift));
+        if !fails {
+            return self.tell_streaming(
+                vec![Violation::warning("drift", drift.to_string())],
+                content,
+                dispatch,
+            );
+        }
+        let failure = Failure::new(ErrorCode::DriftDetected, ErrorKind::Drift, drift.to_string());
+        let Drift { kinds, confidence, .. } = drift;
+        dispatch.emit(EventKind::DriftDetected { types: kinds, confidence }, content);
+        Some(failure.into())
     }
 
     fn tell_streaming<C: Callbacks>(
@@ -172,7 +196,7 @@ impl Checks {
         }
         let drift = self.drift.as_mut()?;
         let looked = guarded(|| drift.rest(content));
-        tell_drift(looked, content, dispatch)
+        self.tell_drift(looked, content, dispatch)
     }
 
     /// What each rule says of the whole output, and last whether it is what was asked for.
@@ -204,28 +228,6 @@ impl DriftWatch {
 fn panicked(panic: String) -> Failed {
     let message = format!("a rule panicked: {panic}");
     Failed::from(Failure::new(ErrorCode::InvalidStream, ErrorKind::Internal, message))
-}
-
-fn drifted(drift: &Drift) -> String {
-    let kinds: Vec<&str> = drift.kinds.iter().map(|kind| kind.name()).collect();
-    format!("the output drifts: {} (confidence {:.2})", kinds.join(", "), drift.confidence)
-}
-
-fn tell_drift<C: Callbacks>(
-    looked: Result<Option<Drift>, String>,
-    content: &str,
-    dispatch: &mut Dispatcher<C>,
-) -> Option<Failed> {
-    match looked {
-        Ok(None) => None,
-        Err(panic) => Some(panicked(panic)),
-        Ok(Some(drift)) => {
-            let failure = Failure::new(ErrorCode::DriftDetected, ErrorKind::Drift, drifted(&drift));
-            let Drift { kinds, confidence, .. } = drift;
-            dispatch.emit(EventKind::DriftDetected { types: kinds, confidence }, content);
-            Some(failure.into())
-        }
-    }
 }
 
 fn tell_complete<C: Callbacks>(

@@ -9,6 +9,7 @@ mod hedging;
 mod kind;
 mod repetition;
 
+use crate::stream::guardrail::Severity;
 use crate::stream::guardrail::text::{Context, Matcher, Words, is_word};
 
 use entropy::Entropy;
@@ -39,6 +40,8 @@ pub struct DriftDetector {
     checks: Checks,
     kinds: Vec<DriftKind>,
     confidence: f64,
+    /// The kinds that fail no attempt, each with whether it was told.
+    warnings: Vec<(DriftKind, bool)>,
     told: bool,
 }
 
@@ -76,7 +79,37 @@ impl DriftDetector {
     /// Looks for these kinds alone.
     pub fn of(kinds: impl IntoIterator<Item = DriftKind>) -> Self {
         let kinds = Vec::from_iter(kinds);
-        DriftDetector { checks: Checks::new(&kinds), kinds, confidence: 0.7, told: false }
+        let warnings = vec![(DriftKind::Hedging, false)];
+        DriftDetector { checks: Checks::new(&kinds), kinds, confidence: 0.7, warnings, told: false }
+    }
+
+    /// The same, for which this kind is so bad: a [`Severity::Warning`] is told as a violation of the rule `drift` and fails no attempt. So
+    /// hedging is without, since careful people write like that; all other kinds are errors, and so is what is fatal.
+    ///
+    /// ```
+    /// use runstate::stream::drift::{DriftDetector, DriftKind};
+    /// use runstate::stream::guardrail::Severity;
+    ///
+    /// let hedged = "perhaps ".repeat(50);
+    /// let mut detector = DriftDetector::of([DriftKind::Hedging]);
+    /// let drift = detector.token(&hedged).unwrap();
+    /// assert!(!detector.fails(&drift));
+    ///
+    /// let mut strict = DriftDetector::of([DriftKind::Hedging]).severity(DriftKind::Hedging, Severity::Error);
+    /// let drift = strict.token(&hedged).unwrap();
+    /// assert!(strict.fails(&drift));
+    /// ```
+    pub fn severity(mut self, kind: DriftKind, severity: Severity) -> Self {
+        self.warnings.retain(|(warned, _)| *warned != kind);
+        if severity < Severity::Error {
+            self.warnings.push((kind, false));
+        }
+        self
+    }
+
+    /// Does this drift fail an attempt?
+    pub fn fails(&self, drift: &Drift) -> bool {
+        drift.kinds.iter().any(|kind| !self.warnings.iter().any(|(warned, _)| warned == kind))
     }
 
     /// The same, which tells from this confidence on, from 0 to 1; 0.7 without.
@@ -85,7 +118,8 @@ impl DriftDetector {
         self
     }
 
-    /// The attempt's next token. Speaks once in an attempt: when a kind first reaches the confidence that is asked for.
+    /// The attempt's next token. Speaks when a kind first reaches the confidence that is asked for: once in an attempt for those that fail it,
+    /// and before that once for each that is a warning.
     pub fn token(&mut self, delta: &str) -> Option<Drift> {
         if self.told {
             return None;
@@ -94,20 +128,26 @@ impl DriftDetector {
         self.checks.read(delta, &mut peaks);
         let reached = |kind: &DriftKind| {
             let confidence = peaks.0[*kind as usize];
-            confidence >= self.confidence && confidence > 0.0
+            confidence >= self.confidence && confidence > 0.0 && !self.warnings.contains(&(*kind, true))
         };
         if !DriftKind::ALL.iter().any(reached) {
             return None;
         }
-        let kinds = DriftKind::ALL.into_iter().filter(reached).collect();
-        self.told = true;
-        Some(Drift { kinds, confidence: peaks.0.into_iter().fold(0.0, f64::max) })
+        let kinds: Vec<DriftKind> = DriftKind::ALL.into_iter().filter(reached).collect();
+        let confidence = kinds.iter().map(|kind| peaks.0[*kind as usize]).fold(0.0, f64::max);
+        let drift = Drift { kinds, confidence };
+        self.told = self.fails(&drift);
+        for (kind, told) in &mut self.warnings {
+            *told |= drift.kinds.contains(kind);
+        }
+        Some(drift)
     }
 
     /// An attempt begins, with no text.
     pub fn reset(&mut self) {
         self.checks = Checks::new(&self.kinds);
         self.told = false;
+        self.warnings.iter_mut().for_each(|(_, told)| *told = false);
     }
 
     /// An attempt begins that goes on from `text`: it is what later text is compared with. What is said is about `text` alone.

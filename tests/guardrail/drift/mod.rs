@@ -4,6 +4,7 @@ mod plain;
 
 use proptest::prelude::*;
 use runstate::stream::drift::{Drift, DriftDetector, DriftKind};
+use runstate::stream::guardrail::Severity;
 
 use super::cutting::{cases, cut_by};
 
@@ -186,6 +187,25 @@ fn an_attempt_begins_afresh_or_from_its_checkpoint() {
     assert_eq!(detector.token(&more).unwrap().kinds, [DriftKind::Repetition]);
     detector.reset();
     assert_eq!(detector.token(&more), None);
+}
+
+/// A careful writer hedges: by itself that is a warning, told once, and hides no other drift.
+#[test]
+fn hedging_is_a_warning_unless_it_is_said_to_be_an_error() {
+    let hedged = prose(200) + &"maybe so. Perhaps not. ".repeat(5);
+    let circles = "round and round it goes. ".repeat(40);
+    let mut detector = DriftDetector::of([DriftKind::Hedging, DriftKind::Repetition]);
+    let warning = detector.token(&(hedged.clone() + "perhaps ")).unwrap();
+    assert_eq!((&*warning.kinds, detector.fails(&warning)), (&[DriftKind::Hedging][..], false));
+    assert_eq!(detector.token("perhaps maybe "), None, "once");
+    let drift = detector.token(&circles).unwrap();
+    assert_eq!((&*drift.kinds, detector.fails(&drift)), (&[DriftKind::Repetition][..], true));
+    let mut strict = DriftDetector::new().severity(DriftKind::Hedging, Severity::Error);
+    let drift = strict.token(&(hedged + "perhaps ")).unwrap();
+    assert!(strict.fails(&drift), "{drift}");
+    let mut lax = DriftDetector::new().severity(DriftKind::Repetition, Severity::Warning);
+    let warning = lax.token(&circles).unwrap();
+    assert!(!lax.fails(&warning), "{warning}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn regex(rule: &Expression) -> Result<guardrail::Forbidden, guardrail::Forbidden
     Ok(rule_of.severity(severity(rule.severity)))
 }
 
-fn severity(said: scenario::Severity) -> guardrail::Severity {
+pub(super) fn severity(said: scenario::Severity) -> guardrail::Severity {
     match said {
         scenario::Severity::Warning => guardrail::Severity::Warning,
         scenario::Severity::Error => guardrail::Severity::Error,

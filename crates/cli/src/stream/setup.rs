@@ -13,7 +13,7 @@ use runstate_schema::JsonSchemas;
 use serde_json::Value;
 
 use super::clock::Shows;
-use super::rules::rules;
+use super::rules::{self, rules};
 use super::scenario::{self, Accept, Continue, Drift, HookName, Limit, Retry, Scenario};
 use super::source::{factory, finish};
 
@@ -158,6 +158,9 @@ fn watch(builder: SessionBuilder, drift: &Drift) -> SessionBuilder {
         Some(kinds) => DriftDetector::of(kinds.iter().copied()),
         None => DriftDetector::new(),
     };
+    for (kind, severity) in &drift.severity {
+        detector = detector.severity(*kind, rules::severity(*severity));
+    }
     if let Some(confidence) = drift.confidence {
         detector = detector.from_confidence(confidence);
     }

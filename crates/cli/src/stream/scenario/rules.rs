@@ -1,5 +1,7 @@
 //! What an output is held against.
 
+use std::collections::BTreeMap;
+
 use runstate::stream::drift::DriftKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -147,6 +149,9 @@ pub(crate) struct Drift {
     /// The kinds to look for; all without.
     #[schemars(with = "Option<Vec<DriftName>>")]
     pub(crate) kinds: Option<Vec<DriftKind>>,
+    /// How bad a kind is, in place of `error`, and of `warning` for `hedging`.
+    #[schemars(with = "BTreeMap<DriftName, Severity>")]
+    pub(crate) severity: BTreeMap<DriftKind, Severity>,
     /// From which confidence on it is told, from 0 to 1.
     pub(crate) confidence: Option<f64>,
     /// Look only at each so many tokens.
