@@ -126,7 +126,9 @@ impl Below {
     /// The owner of a name.
     pub(super) fn owner(&self, name: &OsStr) -> io::Result<(u32, u32)> {
         if name.is_empty() {
-            return self.own_metadata().map(|found| super::folder::about(Kind::Folder, &found, None).owner);
+            return self
+                .own_metadata()
+                .map(|found| super::folder::about(Kind::Folder, &found.into(), None).owner);
         }
         let (dir, last) = self.at(name)?;
         dir.symlink_metadata(last).map(|found| owner_and_mode(Kind::File, &found).0)
@@ -213,7 +215,7 @@ fn set_own_mode(folder: &fs::File, mode: u32) -> io::Result<()> {
 }
 
 fn own_itself(folder: &fs::File, was: &About) -> io::Result<()> {
-    let is = |found: fs::Metadata| super::folder::about(Kind::Folder, &found, None);
+    let is = |found: fs::Metadata| super::folder::about(Kind::Folder, &found.into(), None);
     if is(folder.metadata()?).owner != was.owner {
         let (user, group) = was.owner;
         fchown(folder, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
 use sha2::{Digest, Sha256};
 
 use super::below::Below;
@@ -81,7 +81,7 @@ struct Size {
 
 impl Size {
     /// Counts a name, before its content is read.
-    fn add(&mut self, kind: Kind, found: &Metadata) -> io::Result<()> {
+    fn add(&mut self, kind: Kind, found: &Found) -> io::Result<()> {
         self.names += 1;
         self.bytes = self.bytes.saturating_add(length(kind, found));
         if self.is_too_large() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
@@ -111,7 +111,7 @@ pub(super) fn list(
     check_own(root).map_err(|error| Failure::io("use", root, &error))?;
     let mut size = Size::default();
     let own = fs::symlink_metadata(root).map_err(|error| Failure::io("read", root, &error))?;
-    let mut listing = Listing::from([(OsString::new(), about(Kind::Folder, &own, None))]);
+    let mut listing = Listing::from([(OsString::new(), about(Kind::Folder, &own.into(), None))]);
     // The rollback opens a folder that is closed.
     let walked = walk(root, ignore, io::ErrorKind::PermissionDenied, |path, name, found, kind| {
         let name = name.as_os_str();
@@ -159,26 +159,30 @@ fn walk(
     root: &Path,
     ignore: &[PathBuf],
     passed: io::ErrorKind,
-    mut each: impl FnMut(&Path, &Path, &Metadata, Kind) -> io::Result<()>,
+    mut each: impl FnMut(&Path, &Path, &Found, Kind) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let cannot = |path: &Path, error: io::Error| Failure::io("read", path, &error);
     let own = fs::symlink_metadata(root).map_err(|error| cannot(root, error))?;
-    let system = system(root, &own);
+    let system = (own.dev(), mount(CWD, root));
     let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
         let path = root.join(&folder);
-        let entries = match fs::read_dir(&path) {
+        let opened = fs::read_dir(&path).and_then(|entries| Ok((entries, File::open(&path)?)));
+        let (entries, here) = match opened {
             Err(error) if error.kind() == passed => continue,
-            entries => entries.map_err(|error| cannot(&path, error))?,
+            opened => opened.map_err(|error| cannot(&path, error))?,
         };
         for entry in entries {
             let entry = entry.map_err(|error| cannot(&path, error))?;
-            let (path, name) = (entry.path(), folder.join(entry.file_name()));
+            let last = entry.file_name();
+            let (path, name) = (entry.path(), folder.join(&last));
             if ignore.contains(&name) {
                 continue;
             }
-            let found = entry.metadata().and_then(|found| {
-                let kind = kind(&path, &found, system);
+            // One call for each name, by the open folder: a run of many tools does little else.
+            let found = looked(&here, Path::new(&last)).map_or_else(|| entry.metadata().map(Found::from), Ok);
+            let found = found.and_then(|found| {
+                let kind = kind(&path, &found, (found.id.0, found.mount) == system);
                 each(&path, &name, &found, kind).map(|()| kind)
             });
             match found {
@@ -193,12 +197,12 @@ fn walk(
     Ok(())
 }
 
-fn kind(path: &Path, found: &Metadata, of: (u64, u64)) -> Kind {
-    match found.file_type() {
-        kind if kind.is_symlink() => Kind::Link,
-        _ if system(path, found) != of => Kind::Mounted,
-        kind if !(kind.is_dir() || kind.is_file()) => Kind::Special,
-        kind if kind.is_file() => Kind::File,
+fn kind(path: &Path, found: &Found, is_of_root: bool) -> Kind {
+    match FileType::from_raw_mode(found.mode as _) {
+        FileType::Symlink => Kind::Link,
+        _ if !is_of_root => Kind::Mounted,
+        FileType::RegularFile => Kind::File,
+        kind if kind != FileType::Directory => Kind::Special,
         _ if path.as_os_str().len() > LONGEST_PATH => Kind::Deep,
         _ if path.join("command-center").join("PENDING").is_dir() => Kind::Runs,
         _ => Kind::Folder,
@@ -209,7 +213,7 @@ fn content(
     path: &Path,
     name: &OsStr,
     kind: Kind,
-    found: &Metadata,
+    found: &Found,
     digests: &mut Digests,
 ) -> io::Result<Option<String>> {
     match kind {
@@ -225,7 +229,7 @@ fn content(
             {
                 return Ok(Some(digest.clone()));
             }
-            let digest = match digest(path, found.len()) {
+            let digest = match digest(path, found.length) {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
                 digest => digest?,
             };
@@ -258,44 +262,84 @@ pub(super) fn plain(name: &Path) -> PathBuf {
 /// The times of file systems go in steps of two seconds at most: a file that changed within one may change again unseen.
 const TICK_MS: u64 = 3_000;
 
-pub(super) fn about(kind: Kind, found: &Metadata, content: Option<String>) -> About {
-    let mode = if kind == Kind::Link { 0 } else { found.mode() & 0o7777 };
-    About { kind, mode, owner: (found.uid(), found.gid()), length: length(kind, found), content }
+/// What the system says of a name.
+pub(super) struct Found {
+    mode: u32,
+    owner: (u32, u32),
+    length: u64,
+    links: u64,
+    /// Device and inode.
+    id: (u64, u64),
+    /// The time of the last change, in nanoseconds.
+    changed: i64,
+    /// One file system may be mounted twice. 0 where that is not known.
+    mount: u64,
 }
 
-fn length(kind: Kind, found: &Metadata) -> u64 {
-    if kind == Kind::File { found.len() } else { 0 }
+impl From<Metadata> for Found {
+    fn from(found: Metadata) -> Self {
+        Found {
+            mode: found.mode(),
+            owner: (found.uid(), found.gid()),
+            length: found.len(),
+            links: found.nlink(),
+            id: (found.dev(), found.ino()),
+            changed: nanoseconds(found.ctime(), found.ctime_nsec()),
+            mount: 0,
+        }
+    }
 }
 
-/// The file system of a name, and by which mount it is there: one may be mounted twice.
-fn system(path: &Path, found: &Metadata) -> (u64, u64) {
-    (found.dev(), mount(CWD, path))
+fn nanoseconds(s: i64, ns: i64) -> i64 {
+    s.saturating_mul(1_000_000_000).saturating_add(ns)
 }
 
-/// The mount of a name in a folder.
+/// Looks at a name in a folder. None where the system has no such call, and for a name that it fails for.
 #[cfg(target_os = "linux")]
-pub(super) fn mount(folder: impl AsFd, name: &Path) -> u64 {
-    use rustix::fs::{AtFlags, StatxFlags, statx};
+fn looked(folder: impl AsFd, name: &Path) -> Option<Found> {
+    use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    statx(folder, name, flags, StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
+    let found = statx(folder, name, flags, StatxFlags::BASIC_STATS | StatxFlags::MNT_ID).ok()?;
+    Some(Found {
+        mode: found.stx_mode.into(),
+        owner: (found.stx_uid, found.stx_gid),
+        length: found.stx_size,
+        links: found.stx_nlink.into(),
+        id: (makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino),
+        changed: nanoseconds(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec.into()),
+        mount: found.stx_mnt_id,
+    })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn mount(_: impl AsFd, _: &Path) -> u64 {
-    0
+fn looked(_: impl AsFd, _: &Path) -> Option<Found> {
+    None
+}
+
+/// The mount of a name in a folder.
+pub(super) fn mount(folder: impl AsFd, name: &Path) -> u64 {
+    looked(folder, name).map_or(0, |found| found.mount)
+}
+
+pub(super) fn about(kind: Kind, found: &Found, content: Option<String>) -> About {
+    let mode = if kind == Kind::Link { 0 } else { found.mode & 0o7777 };
+    About { kind, mode, owner: found.owner, length: length(kind, found), content }
+}
+
+fn length(kind: Kind, found: &Found) -> u64 {
+    if kind == Kind::File { found.length } else { 0 }
 }
 
 /// The file of a name, where it has another name too.
-fn linked_file(found: &Metadata) -> Option<(u64, u64)> {
-    (found.nlink() > 1).then(|| (found.dev(), found.ino()))
+fn linked_file(found: &Found) -> Option<(u64, u64)> {
+    (found.links > 1).then_some(found.id)
 }
 
 /// The stamp, and whether any later change would show in it.
-fn stamp(found: &Metadata) -> (Stamp, bool) {
-    let changed = found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
-    let changed_ms = u64::try_from(changed / 1_000_000).unwrap_or(u64::MAX);
+fn stamp(found: &Found) -> (Stamp, bool) {
+    let changed_ms = u64::try_from(found.changed / 1_000_000).unwrap_or(u64::MAX);
     let is_settled = changed_ms.saturating_add(TICK_MS) < unix_ms();
-    ((found.dev(), found.ino(), found.len(), changed), is_settled)
+    ((found.id.0, found.id.1, found.length, found.changed), is_settled)
 }
 
 /// The first name that the user of this process could not give its owner back.
@@ -483,12 +527,17 @@ pub(super) fn opened(path: &Path, length: u64) -> io::Result<impl Read> {
 
 /// The digest of the content of a file.
 fn digest(path: &Path, length: u64) -> io::Result<String> {
-    let (mut file, mut hash, mut piece) = (opened(path, length)?, Sha256::new(), vec![0; 1 << 16]);
+    // Most files are short, and are read often while their time may hide a change.
+    let most = length.clamp(1, 1 << 16) as usize;
+    let (mut file, mut hash, mut piece) = (opened(path, length)?, Sha256::new(), vec![0; most]);
     loop {
         match file.read(&mut piece)? {
             0 => break,
             length => hash.update(&piece[..length]),
         }
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    // By a table: a formatter for each byte takes longer than the digest of a short file.
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from(DIGITS[usize::from(digit)]));
+    Ok(hash.finalize().iter().flat_map(digits).collect())
 }
