@@ -194,7 +194,6 @@ impl Governor {
             return Err(GovernedError::Expired { approval: id, deadline, at: self.now() });
         }
         let state = run.as_ref().map_or(document.current_state, AnyGovernedRun::status);
-        // One that is rejected is asked no more.
         let asked = match (run, &open.notes.standing) {
             (Some(AnyGovernedRun::AwaitingApproval(run)), Standing::Asked { purpose, .. })
                 if run.state().approval() == approval =>
@@ -210,6 +209,9 @@ impl Governor {
         };
         if let Some(asked) = asked {
             return Ok((open, asked));
+        }
+        if open.notes.standing.is_rolling_back() {
+            return Err(GovernedError::RollbackUnfinished { run: open.id });
         }
         let status = open.notes.approval(approval).map(|approval| approval.status());
         Err(GovernedError::NotAsked { run: open.id, approval: approval.clone(), status, state })

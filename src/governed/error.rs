@@ -68,6 +68,11 @@ pub enum GovernedError {
         /// Where the run is.
         state: GovernedRunStatus,
     },
+    /// A rollback of the run was begun and broken off, so that nothing is decided any more. Resuming the run finishes it.
+    RollbackUnfinished {
+        /// The run.
+        run: RunId,
+    },
     /// The decision came too late: the run has gone where its timeout leads.
     Expired {
         /// The approval.
@@ -152,6 +157,12 @@ impl fmt::Display for GovernedError {
             }
             E::NotAsked { run, approval, status: None, state } => {
                 write!(f, "run {run}, in {state}, never asked for approval {approval}")
+            }
+            E::RollbackUnfinished { run } => {
+                write!(
+                    f,
+                    "a rollback of run {run} is begun and not finished; nothing is decided until the run is recovered"
+                )
             }
             E::Expired { approval, deadline, at } => {
                 write!(f, "approval {approval} expired at {deadline} ms, the decision is of {at} ms")

@@ -29,7 +29,7 @@ impl Governor {
         Ok(asked.map(|(id, answer_by)| Waits::Approval(pending(&read.notes, id, answer_by))))
     }
 
-    /// Takes a run that has expired where its timeout leads. Returns where it went; none for one that has time left, is over, or is in
+    /// Takes a run that has expired where its timeout leads; a rollback that a person's decision in time began is finished. Returns where it went; none for one that has time left, is over, or is in
     /// the hands of another process. [`Folders::list`](super::Folders::list) has the runs of a sweep.
     ///
     /// ```no_run
@@ -57,6 +57,10 @@ impl Governor {
             return Ok(None);
         }
         match self.take(run).await {
+            Ok(InHand { mut open, run: Some(run), .. }) if open.notes.standing.is_decided() => {
+                self.bound(&open)?;
+                self.drive(&mut open, run).await.map(|(run, _)| Some(run.status()))
+            }
             Ok(InHand { run, document, .. }) => {
                 Ok(Some(run.as_ref().map_or(document.current_state, AnyGovernedRun::status)))
             }

@@ -34,6 +34,17 @@ pub(super) enum Standing {
     },
 }
 
+impl Standing {
+    pub(super) fn is_rolling_back(&self) -> bool {
+        matches!(self, Standing::RollingBack { .. })
+    }
+
+    /// Is a decision of a person being carried out, that came in time?
+    pub(super) fn is_decided(&self) -> bool {
+        matches!(self, Standing::RollingBack { by: Some(_), .. })
+    }
+}
+
 /// The purpose of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

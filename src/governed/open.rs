@@ -13,7 +13,7 @@ use super::lines::{Transition, transitions};
 use super::lock::{self, Lock};
 use super::logs::{self, Mark};
 use super::mend::Repairs;
-use super::notes::{Notes, Standing, folder_of};
+use super::notes::{Notes, folder_of};
 use super::parts::RunView;
 use super::typed::{self, Foreign};
 use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, ApprovalStatus};
@@ -288,8 +288,7 @@ impl OpenRun<'_> {
             None => document.text(),
         };
         // A larger one could not be read again. A rollback and the end of the run have the reserve.
-        let is_ending =
-            run.status().is_terminal() || matches!(self.notes.standing, Standing::RollingBack { .. });
+        let is_ending = run.status().is_terminal() || self.notes.standing.is_rolling_back();
         let most = if is_ending { MOST_BYTES } else { MOST_BYTES - RESERVE };
         if text.len() as u64 > most {
             let why = format!("it would have {} bytes, and the limit is {most}", text.len());

@@ -80,12 +80,15 @@ pub struct RunStatus {
     pub completed: usize,
     /// The tool under way.
     pub current_tool: Option<String>,
-    /// The approval it waits for.
+    /// The approval it waits for; none once that is rejected.
     pub pending: Option<ApprovalId>,
     /// Why it is where it is, for a run that is over otherwise than well.
     pub why: Option<String>,
     /// How its rollback went, for a run that is over and was rolled back, as far as that was possible.
     pub rollback: Option<Rollback>,
+    /// Is a rollback begun that is not finished? It is under way in another process, or was broken off and
+    /// [resuming](super::Governor::resume) the run finishes it. No question is open then.
+    pub is_rolling_back: bool,
 }
 
 impl RunStatus {
@@ -94,6 +97,8 @@ impl RunStatus {
         let ours = document.runstate.as_ref();
         let limits: TimeLimits = ours.and_then(|ours| ours.limits).unwrap_or_default();
         let deadline = limits.deadline(document.current_state, since.ms()).map(When::from_ms);
+        let is_rolling_back = ours.is_some_and(|ours| ours.notes.standing.is_rolling_back());
+        let pending = document.approvals_pending.first().filter(|_| !is_rolling_back);
         RunStatus {
             run: document.run_id.clone(),
             state: document.current_state,
@@ -102,9 +107,10 @@ impl RunStatus {
             planned: document.tools_planned.clone(),
             completed: document.tools_completed.len(),
             current_tool: document.current_tool.clone(),
-            pending: document.approvals_pending.first().cloned(),
+            pending: pending.cloned(),
             why: ours.and_then(|ours| super::report::why(document.current_state, &ours.state)),
             rollback: ours.and_then(|ours| super::report::rollback(document.current_state, &ours.state)),
+            is_rolling_back,
         }
     }
 

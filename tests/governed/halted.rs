@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use runstate::governed::GovernedError;
 use runstate::governed_run::GovernedRunStatus as S;
 
 use super::judge::judge;
 use super::limits::{run, stop_in, stuck};
-use super::world::{Answer, Reply, Script, Tool, World, folders};
+use super::world::{Answer, RUN, Reply, Script, Tool, World, folders};
 
 const HALTED: &str = "ada halted the run: not today";
 const ROLLED_BACK: &str = "ada halted the run (not today); everything was rolled back";
@@ -84,4 +85,28 @@ async fn outlive_a_crash_of_their_rollback() {
         assert_eq!(world.governor().resume(&run()).await.unwrap().status, S::RolledBack);
         assert_over(&world, S::RolledBack, ROLLED_BACK).await;
     }
+}
+
+/// A rejection whose rollback was broken off asks nothing any more, refuses each answer, and is finished by a sweep once its time is over.
+#[tokio::test(start_paused = true)]
+async fn a_broken_off_rejection_asks_nothing_and_is_swept() {
+    let slow = vec![Reply::After(60_000, Box::new(Reply::Pass)), Reply::Pass];
+    let mut world = World::new(Script { rollback: slow, answers: vec![Answer::Reject], ..Script::default() });
+    assert!(tokio::time::timeout(Duration::from_secs(5), world.live()).await.is_err());
+    let (governor, id) = (world.governor(), format!("{RUN}-A1").parse().unwrap());
+    let status = governor.status(&run()).unwrap();
+    assert_eq!((status.state, status.pending, status.is_rolling_back), (S::AwaitingApproval, None, true));
+    assert_eq!(governor.waits(&run()).unwrap(), None);
+    for refused in [
+        governor.approve(&run(), &id, "bob", "").await,
+        governor.reject(&run(), &id, "bob", "").await.map(drop),
+        governor.escalate(&run(), &id, "bob", "").await.map(drop),
+    ] {
+        assert!(matches!(refused, Err(GovernedError::RollbackUnfinished { .. })), "{refused:?}");
+    }
+    assert_eq!(governor.expire(&run()).await.unwrap(), None, "it has time left");
+    tokio::time::advance(Duration::from_secs(24 * 60 * 60)).await;
+    assert_eq!(governor.expire(&run()).await.unwrap(), Some(S::RolledBack));
+    assert!(!governor.status(&run()).unwrap().is_rolling_back);
+    judge(&world, &run()).await;
 }

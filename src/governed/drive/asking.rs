@@ -73,7 +73,7 @@ impl Governor {
         open: &mut OpenRun<'_>,
         run: GovernedRun<AwaitingApproval>,
     ) -> Result<Step> {
-        if matches!(open.notes.standing, Standing::RollingBack { by: Some(_), .. }) {
+        if open.notes.standing.is_decided() {
             return self.finish_rejection(open, run).await.map(Step::On);
         }
         let waits = Waits::Approval(pending(&open.notes, run.state().approval().clone(), run.answer_by()));
@@ -126,9 +126,10 @@ pub(in crate::governed) fn question(open: &OpenRun<'_>, id: &ApprovalId) -> Opti
     }
 }
 
-/// The approval that a run waits for, with its action or its plan, and until when.
+/// The approval that a run waits for, with its action or its plan, and until when. One that is rejected is asked no more.
 pub(in crate::governed) fn asked(run: &AnyGovernedRun, notes: &Notes) -> Option<(ApprovalId, u64)> {
     match run {
+        AnyGovernedRun::AwaitingApproval(_) if notes.standing.is_rolling_back() => None,
         AnyGovernedRun::AwaitingApproval(run) => Some((run.state().approval().clone(), run.answer_by())),
         AnyGovernedRun::Planning(run) => asked_about_plan(notes).map(|id| (id, run.answer_by())),
         _ => None,

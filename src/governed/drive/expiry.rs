@@ -12,8 +12,7 @@ impl Governor {
     /// The time, if the run has expired by it. A rejection or a halt that came in time stands, however long its rollback takes.
     pub(in crate::governed) fn expired(&self, open: &OpenRun<'_>, run: &AnyGovernedRun) -> Option<u64> {
         let now = self.now();
-        let decided = matches!(open.notes.standing, Standing::RollingBack { by: Some(_), .. });
-        (run.is_expired(now) && !decided).then_some(now)
+        (run.is_expired(now) && !open.notes.standing.is_decided()).then_some(now)
     }
 
     /// Ends a run that expired, or that a person halts, where that leads.
