@@ -23,7 +23,7 @@ mod supervisor;
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, IsTerminal};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,8 +41,9 @@ use crate::keys;
 use crate::output::{complain, printable};
 use crate::store::quoted;
 
+use progress::Progress;
+
 pub(crate) use plan::{PlanFile, read};
-pub(crate) use progress::Progress;
 pub(crate) use supervisor::{is_one as is_supervisor, supervise};
 
 /// The most bytes of a state that is looked at.
@@ -58,7 +59,7 @@ pub(crate) struct Runs {
     pub(crate) keys: Option<Keyring>,
     key_file: Option<PathBuf>,
     /// The options that name both, with a space before each, for a command that is shown.
-    pub(crate) options: String,
+    options: String,
     pub(crate) progress: Arc<Progress>,
 }
 
@@ -76,13 +77,19 @@ impl Runs {
         };
         // A tool may have closed it, or one around it that is the folder it works in.
         open_closed(&folder, READ);
-        let progress = Arc::default();
+        let progress = Arc::new(Progress::new(false, &options));
         Ok(Runs { folder, keys, key_file: key_file.map(Path::to_path_buf), options, progress })
     }
 
-    /// The same, with the progress of their commands told.
-    pub(crate) fn told(self, progress: Progress) -> Self {
-        Runs { progress: Arc::new(progress), ..self }
+    /// The same, with the progress of their commands told where that is asked for or standard error is a terminal.
+    pub(crate) fn told(self, is_asked_for: bool) -> Self {
+        let is_told = is_asked_for || io::stderr().is_terminal();
+        Runs { progress: Arc::new(Progress::new(is_told, &self.options)), ..self }
+    }
+
+    /// A command for the runs of this place, to be shown.
+    pub(crate) fn command(&self, words: &str) -> String {
+        format!("runstate governed {words}{}", self.options)
     }
 
     /// Where their files are.
@@ -99,7 +106,8 @@ impl Runs {
     pub(crate) fn listed(&self) -> Result<(Vec<RunId>, Vec<RunId>), Failure> {
         let runs = self.folders().list(&RealDisk).map_err(|error| {
             let failure = Failure::io("read the folder of runs", &self.folder, &error);
-            failure.with_help("`--state-dir` names another place; `runstate governed run` makes it")
+            let run = self.command("run PLAN");
+            failure.with_help(format!("`--state-dir` names another place; `{run}` makes it"))
         })?;
         Ok(runs.into_iter().partition(|run| may_have_state(&self.folder_of(run))))
     }
@@ -116,7 +124,7 @@ impl Runs {
         // Held like the lock of a run in hand, which is of its folder too.
         let lock = fs::File::open(&place).ok().filter(|folder| is_folder && folder.try_lock().is_ok());
         let Some(_lock) = lock else { return Ok(false) };
-        let cannot = |error: std::io::Error| Failure::io("remove", &place, &error);
+        let cannot = |error: io::Error| Failure::io("remove", &place, &error);
         let names = fs::read_dir(&place).map_err(cannot)?.map(|entry| entry.map(|entry| entry.file_name()));
         let names: Vec<_> = names.collect::<Result<_, _>>().map_err(cannot)?;
         if names.iter().any(|name| !OWN.iter().any(|own| name == own)) {
@@ -292,11 +300,15 @@ impl Runs {
                 "{run} has no state: it did not begin, or its state was removed from {}",
                 place.display()
             );
-            return Err(Failure::new(why)
-                .with_help("`runstate governed sweep` removes the folder of a run that never began"));
+            return Err(Failure::new(why).with_help(format!(
+                "`{}` removes the folder of a run that never began",
+                self.command("sweep")
+            )));
         }
-        Err(Failure::new(format!("there is no run {run} in {}", self.folder.display()))
-            .with_help("`runstate governed status` lists the runs; `--state-dir` names another place"))
+        Err(Failure::new(format!("there is no run {run} in {}", self.folder.display())).with_help(format!(
+            "`{}` lists the runs; `--state-dir` names another place",
+            self.command("status")
+        )))
     }
 
     fn governor_of(&self, plan: plan::Plan, place: &Path) -> Result<Governor, Failure> {

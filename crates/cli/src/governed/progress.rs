@@ -1,9 +1,10 @@
 //! The progress of a run while its commands run, line by line on standard error.
 
 use std::future::Future;
-use std::io::{self, IsTerminal};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use runstate::governed_run::RunId;
 
 use crate::clock::unix_ms;
 use crate::output::{complain, printable};
@@ -12,22 +13,24 @@ use crate::output::{complain, printable};
 const OFTEN: Duration = Duration::from_secs(10);
 
 /// Whether it is told, and whether a rollback is under way when a signal asks the command to end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Progress {
     is_told: bool,
+    /// The options that name the place of the runs, for a command that is shown.
+    options: String,
     ending: Mutex<Ending>,
 }
 
 #[derive(Debug, Default)]
 struct Ending {
     is_asked_for: bool,
-    rolls_back: bool,
+    /// The command that goes on with the rollback under way.
+    rolls_back: Option<String>,
 }
 
 impl Progress {
-    /// Told where a person asks for it or standard error is a terminal.
-    pub(crate) fn new(is_asked_for: bool) -> Self {
-        Progress { is_told: is_asked_for || io::stderr().is_terminal(), ..Progress::default() }
+    pub(super) fn new(is_told: bool, options: &str) -> Self {
+        Progress { is_told, options: options.to_owned(), ending: Mutex::default() }
     }
 
     /// Takes a signal that asks the command to end. Says whether it ends at once: the second signal in a rollback.
@@ -35,19 +38,19 @@ impl Progress {
         let mut ending = self.ending();
         let is_second = std::mem::replace(&mut ending.is_asked_for, true);
         ending.tell();
-        is_second && ending.rolls_back
+        is_second && ending.rolls_back.is_some()
     }
 
     /// Rolls back. A folder that is half rolled back is of no use, so that the first signal does not end it.
-    pub(super) fn rolling_back<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn rolling_back<T>(&self, run: &RunId, work: impl FnOnce() -> T) -> T {
         let of = |rolls_back| {
             let mut ending = self.ending();
             ending.rolls_back = rolls_back;
             ending.tell();
         };
-        of(true);
+        of(Some(format!("runstate governed recover {run}{}", self.options)));
         let done = work();
-        of(false);
+        of(None);
         done
     }
 
@@ -83,11 +86,11 @@ impl Progress {
 
 impl Ending {
     fn tell(&self) {
-        if self.is_asked_for && self.rolls_back {
-            complain(
+        if let (true, Some(recover)) = (self.is_asked_for, &self.rolls_back) {
+            complain(&format!(
                 "a signal asks this command to end: the rollback under way is finished first; another signal ends it at once, and \
-                 `runstate governed recover` goes on with the rollback",
-            );
+                 `{recover}` goes on with the rollback",
+            ));
         }
     }
 }

@@ -287,7 +287,7 @@ pub(super) struct FolderRollback {
 #[async_trait]
 impl Rollback for FolderRollback {
     async fn roll_back(&self, run: &RunView<'_>, _: &str) -> Result<(), Vec<String>> {
-        match self.progress.rolling_back(|| self.snapshot.restore(run.baseline)) {
+        match self.progress.rolling_back(run.run_id, || self.snapshot.restore(run.baseline)) {
             Ok(errors) if errors.is_empty() => Ok(()),
             Ok(errors) => Err(errors),
             Err(failure) => Err(vec![failure.to_string()]),

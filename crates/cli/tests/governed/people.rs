@@ -159,6 +159,29 @@ fn a_tool_of_high_risk_is_asked_about_in_spite_of_its_gate() {
     }
 }
 
+/// Each command that is shown has the options that the runs were named by.
+#[test]
+fn a_command_that_is_shown_names_the_state_folder() {
+    let session = Session::new();
+    plan(&session, &[("deploy", "true")], REVIEW);
+    let run = run_id(&json(&governed(&session, &["run", "plan.yaml", "--json"])));
+    let approval = format!("{run}-A1");
+    let none = "RUN-NONE-20260131-120000";
+    fs::create_dir(session.path(&format!("{STATE_DIR}/{none}"))).unwrap();
+    for (args, command) in [
+        (vec!["approve", &approval, "--digest", "sha256:12"], "approvals"),
+        (vec!["approve", &approval, "--digest", "sha256:0123456789ab"], "approvals"),
+        (vec!["approve", "RUN-SITE-A9", "--run", &run, "--digest", "sha256:0123456789ab"], "approvals"),
+        (vec!["recover", none], "sweep"),
+        (vec!["recover", "RUN-OTHER-20260131-120000"], "status"),
+        (vec!["approve", &approval], &format!("recover {run}")),
+    ] {
+        let said = governed(&session, &args);
+        let expected = format!("`runstate governed {command} --state-dir {STATE_DIR}`");
+        assert!(said.stderr.contains(&expected) || said.stdout.contains(&expected), "{}", said.shown());
+    }
+}
+
 /// The repairs of a run are told at its end, also where a person answers a question on the way.
 #[test]
 fn a_run_that_is_recovered_and_asks_says_what_was_repaired() {

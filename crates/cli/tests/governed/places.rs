@@ -486,12 +486,12 @@ fn a_run_that_never_began_is_swept_away() {
         assert!(made.success(), "{script}");
         let named = governed(&session, &["recover", run]);
         assert!(
-            named.code == Some(2) && named.stderr.contains("`runstate governed sweep`"),
+            named.code == Some(2) && named.stderr.contains("`runstate governed sweep --state-dir runs`"),
             "{}",
             named.shown()
         );
         {
-            // A process fills it.
+            // A process fills it. It opened the folder before that was closed.
             let lock = fs::File::open(&folder).unwrap();
             lock.lock().unwrap();
             let swept = governed(&session, &["sweep"]);

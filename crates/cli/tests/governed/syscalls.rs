@@ -51,12 +51,13 @@ fn runs(session: &Session) -> Vec<String> {
 
 /// Where the only run stands within its state; null where it has none.
 fn standing(session: &Session) -> Value {
-    let read = |run: String| {
-        let state = fs::read(session.path(&format!("{STATE_DIR}/{run}/RUN_STATE.json"))).ok()?;
-        let state: Value = serde_json::from_slice(&state).ok()?;
-        Some(state["runstate"]["notes"]["standing"]["at"].clone())
-    };
-    runs(session).pop().and_then(read).unwrap_or_default()
+    runs(session).pop().map(|run| standing_of(session, &run)).unwrap_or_default()
+}
+
+fn standing_of(session: &Session, run: &str) -> Value {
+    let state = fs::read(session.path(&format!("{STATE_DIR}/{run}/RUN_STATE.json")));
+    let state: Value = serde_json::from_slice(&state.unwrap_or_default()).unwrap_or_default();
+    state["runstate"]["notes"]["standing"]["at"].clone()
 }
 
 /// A plan that spoils a folder in place and is rolled back.
@@ -126,6 +127,157 @@ fn a_signal_in_a_rollback_is_heard() {
         let done = governed(&session, &["recover", &run, "--json"]);
         assert_eq!(json(&done)["status"], "ROLLED_BACK", "{}", done.shown());
         assert_eq!(files(&session, "site"), before);
+        assert_in_order(&session, &run);
+    }
+}
+
+/// A run in place that spoiled that folder and is in VERIFYING; the command that drove it was killed.
+fn killed_while_verifying(session: &Session, folder: &str) {
+    let verify = "verify:\n  - run: [sh, -c, 'touch ../verifying; sleep 600']";
+    spoils(session);
+    let text = session.read("plan.yaml").replace("; exit 1", "");
+    let text = text.replace("folder: site", &format!("folder: {folder}"));
+    session.write("plan.yaml", text.replace("verify:\n  - run: [test, -f, index.html]", verify));
+    let mut child =
+        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
+    until("it never was verified", || session.path("verifying").exists());
+    fs::remove_file(session.path("verifying")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// A run in place that spoiled its folder and waits for the answer to another tool.
+fn waiting(session: &Session) {
+    let build = "echo new > index.html; rm keep.txt; mkdir made; echo x > made/x";
+    plan(session, &[("build", build), ("deploy", "true")], &format!("in_place: true\n{REVIEW}"));
+    assert_eq!(governed(session, &["run", "plan.yaml"]).code, Some(3));
+}
+
+/// Gives a run a limit of a millisecond in that state.
+fn expire(session: &Session, run: &str, state: &str) {
+    let path = format!("{STATE_DIR}/{run}/RUN_STATE.json");
+    let mut document: Value = serde_json::from_str(&session.read(&path)).unwrap();
+    document["runstate"]["limits"] = serde_json::json!({ state: 1 });
+    session.write(&path, document.to_string());
+}
+
+/// The same holds for the other commands that roll back: a rejection, a halt and a sweep.
+#[test]
+fn a_signal_in_a_rollback_of_a_decision_is_heard() {
+    for (command, signals, code) in
+        [("reject", 1, 0), ("reject", 2, 143), ("halt", 1, 1), ("sweep", 1, 0), ("sweep", 2, 143)]
+    {
+        let session = Session::new();
+        session.write("site/index.html", "old").write("site/keep.txt", "kept");
+        let before = files(&session, "site");
+        if command == "reject" {
+            waiting(&session)
+        } else {
+            killed_while_verifying(&session, "site")
+        }
+        let run = runs(&session).pop().unwrap();
+        let approval = format!("{run}-A1");
+        let args = match command {
+            "reject" => vec!["reject", &approval, "--by", "ada"],
+            "halt" => vec!["halt", &run, "--by", "ada"],
+            _ => vec!["sweep"],
+        };
+        if command == "sweep" {
+            expire(&session, &run, "VERIFYING");
+        }
+        let options = ["-D", "-e", "trace=syncfs", "-e", "inject=syncfs:delay_enter=3000000:when=1"];
+        let Some(mut straced) = straced(&session, &options, &args) else { return };
+        let child = straced.spawn().unwrap();
+        until("the run never was rolled back", || standing(&session) == "rolling_back");
+        for _ in 0..signals {
+            sleep(Duration::from_millis(700));
+            signal(&child);
+        }
+        let said = session.said(&args, &child.wait_with_output().unwrap());
+        let recover = format!("recover {run} --state-dir {STATE_DIR}");
+        let told = format!("another signal ends it at once, and `runstate governed {recover}` goes on");
+        assert_eq!(said.stderr.matches(&told).count(), signals, "{command}: {}", said.shown());
+        assert_eq!(said.code, Some(code), "{command}: {}", said.shown());
+        let is_over = said.stdout.contains("ROLLED_BACK");
+        assert_eq!(is_over, signals == 1, "{command}: {}", said.shown());
+        let done = governed(&session, &["recover", &run, "--json"]);
+        assert_eq!(json(&done)["status"], "ROLLED_BACK", "{command}: {}", done.shown());
+        assert_eq!(files(&session, "site"), before, "{command}");
+        assert_in_order(&session, &run);
+    }
+}
+
+/// A sweep that is asked to end finishes the rollback under way, and leaves the other runs to the next one.
+#[test]
+fn a_sweep_ends_between_two_runs() {
+    let session = Session::new();
+    session.write("other/keep.txt", "kept");
+    for folder in ["site", "other"] {
+        killed_while_verifying(&session, folder);
+    }
+    let mut all = runs(&session);
+    all.sort();
+    all.iter().for_each(|run| expire(&session, run, "VERIFYING"));
+    let options = ["-D", "-e", "trace=syncfs", "-e", "inject=syncfs:delay_enter=3000000:when=1"];
+    let Some(mut straced) = straced(&session, &options, &["sweep"]) else { return };
+    let child = straced.spawn().unwrap();
+    until("no run was rolled back", || all.iter().any(|run| standing_of(&session, run) == "rolling_back"));
+    sleep(Duration::from_millis(700));
+    signal(&child);
+    let said = session.said(&["sweep"], &child.wait_with_output().unwrap());
+    assert_eq!((said.code, said.stdout), (Some(143), format!("{}: ROLLED_BACK\n", all[0])));
+    let goes_on = format!("ended by a signal; `runstate governed sweep --state-dir {STATE_DIR}` goes on\n");
+    assert!(said.stderr.ends_with(&goes_on), "{}", said.stderr);
+    let swept = governed(&session, &["sweep"]);
+    assert_eq!(swept.stdout, format!("{}: ROLLED_BACK\n", all[1]), "{}", swept.shown());
+}
+
+/// A rejection that was killed in its rollback asks nothing any more: each command names the one that finishes it, and a sweep does so
+/// once its time is over.
+#[test]
+fn a_rejection_that_was_killed_names_the_way_on() {
+    for way_on in ["recover", "sweep"] {
+        let session = Session::new();
+        session.write("site/index.html", "old").write("site/keep.txt", "kept");
+        let before = files(&session, "site");
+        waiting(&session);
+        let (run, digest) = {
+            let asked = json(&governed(&session, &["approvals", "--json"]))[0].clone();
+            (asked["run"].as_str().unwrap().to_owned(), asked["digest"].as_str().unwrap().to_owned())
+        };
+        let approval = format!("{run}-A1");
+        let kill = ["-e", "trace=syncfs", "-e", "inject=syncfs:signal=KILL:when=1"];
+        let rejects = ["reject", &approval, "--by", "ada"];
+        let Some(mut straced) = straced(&session, &kill, &rejects) else { return };
+        assert!(!straced.output().unwrap().status.success());
+        assert_eq!(standing(&session), "rolling_back");
+
+        let recover = format!("`runstate governed recover {run} --state-dir {STATE_DIR}` finishes it");
+        let status = governed(&session, &["status"]);
+        assert!(status.stdout.contains(&recover), "{}", status.shown());
+        assert!(!status.stdout.contains("waits for"), "{}", status.shown());
+        let status = json(&governed(&session, &["status", "--json"]))[0].clone();
+        assert_eq!((&status["rollback"], &status["pending"]), (&"unfinished".into(), &Value::Null));
+        let listed = governed(&session, &["approvals"]);
+        assert_eq!(listed.stdout, "nothing waits for a person\n", "{}", listed.shown());
+        for decision in ["approve", "reject", "escalate"] {
+            for more in [&[][..], &["--digest", &digest]] {
+                let refused = governed(&session, &[&[decision, &approval, "--by", "bob"], more].concat());
+                assert_eq!(refused.code, Some(2), "{}", refused.shown());
+                assert!(refused.stderr.contains("is begun and not finished"), "{}", refused.shown());
+                assert!(refused.stderr.contains(&recover), "{}", refused.shown());
+            }
+        }
+        let swept = governed(&session, &["sweep"]);
+        assert_eq!((swept.code, swept.stdout.as_str()), (Some(0), ""), "it has time left");
+        let done = if way_on == "sweep" {
+            expire(&session, &run, "AWAITING_APPROVAL");
+            governed(&session, &["sweep"])
+        } else {
+            governed(&session, &["recover", &run])
+        };
+        assert!(done.stdout.contains(&format!("{run}: ROLLED_BACK")), "{way_on}: {}", done.shown());
+        assert_eq!(files(&session, "site"), before, "{way_on}");
         assert_in_order(&session, &run);
     }
 }

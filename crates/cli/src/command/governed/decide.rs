@@ -4,7 +4,8 @@ use runstate::approval::ApprovalId;
 use runstate::governed::{GovernedError, Governor, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 
-use super::{left_to_do, runtime};
+use super::left_to_do;
+use super::signals::until_signal;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
@@ -42,20 +43,23 @@ const LEAST: usize = 16;
 
 impl Args {
     /// Fails where the run asks another question than the one that was shown.
-    fn check_shown(&self, governor: &Governor, run: &RunId) -> Result<(), Failure> {
+    fn check_shown(&self, governor: &Governor, run: &RunId, runs: &Runs) -> Result<(), Failure> {
+        let approvals = runs.command("approvals");
         let Some(shown) = &self.digest else { return Ok(()) };
         if shown.len() < LEAST {
             return Err(Failure::new(format!(
                 "the digest {shown:?} is too short: expected {LEAST} characters at least"
             ))
-            .with_help("`runstate governed approvals` lists what waits, with its digest"));
+            .with_help(format!("`{approvals}` lists what waits, with its digest")));
         }
         let asked = match governor.waits(run).map_err(governed::refused)? {
             Some(Waits::Approval(pending)) if pending.id == self.approval => pending.digest(),
+            // The refusal of the answer says that.
+            None if governor.status(run).is_ok_and(|status| status.is_rolling_back) => return Ok(()),
             // It may ask between this look and the answer, and then by another digest.
             _ => {
                 let what = format!("{run} does not wait for {} now; nothing was decided", self.approval);
-                return Err(Failure::new(what).with_help("`runstate governed approvals` lists what waits"));
+                return Err(Failure::new(what).with_help(format!("`{approvals}` lists what waits")));
             }
         };
         match asked {
@@ -65,7 +69,7 @@ impl Args {
                 self.approval,
                 asked.as_deref().unwrap_or("none, since no record of it is left")
             ))
-            .with_help("look at what is asked now: `runstate governed approvals`")),
+            .with_help(format!("look at what is asked now: `{approvals}`"))),
         }
     }
 }
@@ -87,9 +91,17 @@ fn decided<T>(
         None => governed::run_of(&args.approval)?,
     };
     let governor = runs.governor(&run)?;
-    args.check_shown(&governor, &run)?;
+    args.check_shown(&governor, &run, runs)?;
     let by = named(args.by.as_deref())?;
-    let decided = runtime()?.block_on(decide(&governor, &run, &by)).map_err(governed::refused);
+    let recover = runs.command(&format!("recover {run}"));
+    let decided = until_signal(runs, &format!("; `{recover}` goes on"), async {
+        decide(&governor, &run, &by).await.map_err(|error| match error {
+            GovernedError::RollbackUnfinished { .. } => {
+                governed::refused(error).with_help(format!("`{recover}` finishes it"))
+            }
+            error => governed::refused(error),
+        })
+    });
     // A late answer ends a run too.
     if governor.status(&run).is_ok_and(|status| status.state.is_terminal()) {
         runs.let_go(&run);
@@ -111,7 +123,8 @@ pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit
     let Args { approval, because, .. } = args;
     let (run, ()) =
         decided(args, runs, async |governor, run, by| governor.approve(run, approval, by, because).await)?;
-    out.line(&format!("{approval} is approved; `runstate governed recover {run}` goes on"));
+    let recover = runs.command(&format!("recover {run}"));
+    out.line(&format!("{approval} is approved; `{recover}` goes on"));
     Ok(Exit::Good)
 }
 
@@ -121,7 +134,7 @@ pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit,
         decided(args, runs, async |governor, run, by| governor.reject(run, approval, by, because).await)?;
     out.line(&format!("{approval} is rejected; {run} is {status}"));
     if !status.is_terminal() {
-        let halt = format!("`runstate governed halt {run}{}` ends it", runs.options);
+        let halt = format!("`{}` ends it", runs.command(&format!("halt {run}")));
         out.line(&format!(
             "  nothing was run: it was about the plan; the run is halted when its time is over, or {halt}"
         ));
@@ -177,17 +190,17 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
         return Ok(Exit::Good);
     }
     let before = governor.status(run).map_err(|error| {
-        let help = format!(
-            "a run whose state is lost is ended by `runstate governed halt {run} --unreadable{}`",
-            runs.options
-        );
-        governed::refused(error).with_help(help)
+        let halt = runs.command(&format!("halt {run} --unreadable"));
+        governed::refused(error).with_help(format!("a run whose state is lost is ended by `{halt}`"))
     })?;
     let before = before.state;
     if before.is_terminal() {
         return Err(Failure::new(format!("{run} is over: it is {before}")));
     }
-    let halted = runtime()?.block_on(governor.halt(run, &by, &args.because)).map_err(governed::refused)?;
+    let then = format!("; `{}` goes on", runs.command(&format!("recover {run}")));
+    let halted = until_signal(runs, &then, async {
+        governor.halt(run, &by, &args.because).await.map_err(governed::refused)
+    })?;
     runs.let_go(run);
     let status = governor.status(run).map_err(governed::refused)?;
     out.line(&format!("{run} is {halted}"));

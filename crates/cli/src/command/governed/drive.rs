@@ -1,20 +1,17 @@
 //! `runstate governed run` and `recover`.
 
-use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use runstate::governed::{GovernedError, Governor, PendingApproval, Progressed, Repairs, RunStatus, Waits};
 use runstate::governed_run::{GovernedRunStatus, RunId};
 use serde_json::json;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::{Answer, ask, left_to_do, rollback, runtime};
+use super::signals::until_signal;
+use super::{Answer, ask, left_to_do, rollback};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::governed::{self, Progress, Runs};
+use crate::governed::{self, Runs};
 use crate::output::{Output, complain, printable};
-use crate::signals::Signals;
 
 /// Run the plan of a file
 #[derive(Debug, clap::Args)]
@@ -72,25 +69,12 @@ pub(super) fn recover(args: &RecoverArgs, runs: Runs, out: &mut Output) -> Resul
 }
 
 fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let runs = &runs.told(Progress::new(how.progress));
+    let runs = &runs.told(how.progress);
     let governor = runs.governor(run)?;
-    let (progressed, status) = runtime()?.block_on(async {
-        let mut signals = heard(runs)?;
-        let progressed = tokio::select! {
-            biased;
-            progressed = live(&governor, run, how) => progressed?,
-            Some(code) = signals.recv() => {
-                // What was driven is dropped by now, and with it the process group of the tool.
-                complain(&format!(
-                    "ended by a signal, and the tool under way with it; `runstate governed recover {run}{}` goes on",
-                    runs.options
-                ));
-                std::process::exit(code);
-            }
-        };
-        let status = governor.status(run).map_err(governed::refused)?;
-        Ok::<_, Failure>((progressed, status))
-    })?;
+    let recover = runs.command(&format!("recover {run}"));
+    let then = format!(", and the tool under way with it; `{recover}` goes on");
+    let progressed = until_signal(runs, &then, live(&governor, run, how))?;
+    let status = governor.status(run).map_err(governed::refused)?;
     if status.state.is_terminal() {
         runs.let_go(run);
     }
@@ -105,29 +89,6 @@ fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, F
         text(&progressed, &status, runs, out);
     }
     Ok(exit)
-}
-
-/// The signals that ask the command to end, by their exit codes. They are heard by a thread of their own: a rollback has the thread of the
-/// run.
-fn heard(runs: &Runs) -> Result<UnboundedReceiver<i32>, Failure> {
-    let (runtime, progress, (given, signals)) = (runtime()?, Arc::clone(&runs.progress), unbounded_channel());
-    let mut heard = {
-        let _within = runtime.enter();
-        Signals::new().map_err(|error| Failure::new(format!("cannot hear signals: {error}")))?
-    };
-    thread::spawn(move || {
-        runtime.block_on(async {
-            loop {
-                let code = heard.next().await;
-                if progress.asked_to_end() {
-                    std::process::exit(code);
-                }
-                // The run may be over.
-                given.send(code).ok();
-            }
-        });
-    });
-    Ok(signals)
 }
 
 /// Drives as far as the run goes, asking or waiting on the way.
@@ -248,7 +209,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
             if let Some(command) = approve(pending, runs) {
                 out.line("to answer it, from here or from another terminal, and to go on then:");
                 out.line(&format!("  {command}    (or reject, escalate)"));
-                out.line(&format!("  runstate governed recover {}{}", progressed.run, runs.options));
+                out.line(&format!("  {}", runs.command(&format!("recover {}", progressed.run))));
             }
         }
         Some(Waits::Plan { objection }) => {
@@ -270,8 +231,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
 pub(super) fn approve(pending: &PendingApproval, runs: &Runs) -> Option<String> {
     let digest = pending.digest()?;
     let digest = digest.get(..19).unwrap_or(&digest);
-    let options = &runs.options;
-    Some(format!("runstate governed approve {} --digest {digest} --by NAME{options}", pending.id))
+    Some(runs.command(&format!("approve {} --digest {digest} --by NAME", pending.id)))
 }
 
 fn told(progressed: &Progressed, status: &RunStatus, exit: Exit, runs: &Runs) -> serde_json::Value {

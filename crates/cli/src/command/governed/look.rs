@@ -1,10 +1,11 @@
 //! `runstate governed status` and `sweep`.
 
 use runstate::governed::RunStatus;
-use runstate::governed_run::RunId;
+use runstate::governed_run::{GovernedRunStatus, RunId};
 use serde_json::{Value, json};
 
-use super::{left_to_do, of_many, rollback, runtime};
+use super::signals::until_signal;
+use super::{left_to_do, of_many, rollback};
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -61,7 +62,7 @@ fn as_text(status: &RunStatus, runs: &Runs) -> String {
         let is_over = status.is_expired(unix_ms());
         text.push_str(&format!(
             ", until {deadline}{}",
-            if is_over { " (over: `sweep` takes it on)" } else { "" }
+            if is_over { format!(" (over: `{}` takes it on)", runs.command("sweep")) } else { String::new() }
         ));
     }
     text.push_str(&format!(", {} of {} tools completed", status.completed, status.planned.len()));
@@ -89,29 +90,35 @@ fn as_json(status: &RunStatus) -> Value {
 }
 
 pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let (runtime, mut bad) = (runtime()?, false);
+    let mut bad = false;
     let (begun, unbegun) = runs.listed()?;
     for run in unbegun {
         if of_many(&run, runs.remove_unbegun(&run), &mut bad) == Some(true) {
             out.line(&format!("{run}: removed, since it never began"));
         }
     }
-    for run in begun {
-        // Each run is rolled back by its own plan.
-        let went = runs.reader(&run).and_then(|reader| {
-            let status = reader.status(&run).map_err(governed::refused)?;
-            if !status.is_expired(unix_ms()) {
-                return Ok(None);
+    until_signal(runs, &format!("; `{}` goes on", runs.command("sweep")), async {
+        for run in begun {
+            // A signal that came meanwhile is heard, and what is done is told before.
+            out.finish()?;
+            tokio::task::yield_now().await;
+            if let Some(Some(state)) = of_many(&run, swept(&run, runs).await, &mut bad) {
+                out.line(&format!("{run}: {state}"));
             }
-            let governor = runs.governor(&run)?;
-            runtime.block_on(governor.expire(&run)).map_err(governed::refused)
-        });
-        if let Some(Some(state)) = of_many(&run, went, &mut bad) {
-            if state.is_terminal() {
-                runs.let_go(&run);
-            }
-            out.line(&format!("{run}: {state}"));
         }
+        Ok(if bad { Exit::BadInput } else { Exit::Good })
+    })
+}
+
+/// Takes a run that is past its time limit where its timeout leads, by its own plan. Returns where it went.
+async fn swept(run: &RunId, runs: &Runs) -> Result<Option<GovernedRunStatus>, Failure> {
+    let status = runs.reader(run)?.status(run).map_err(governed::refused)?;
+    if !status.is_expired(unix_ms()) {
+        return Ok(None);
     }
-    Ok(if bad { Exit::BadInput } else { Exit::Good })
+    let state = runs.governor(run)?.expire(run).await.map_err(governed::refused)?;
+    if state.is_some_and(GovernedRunStatus::is_terminal) {
+        runs.let_go(run);
+    }
+    Ok(state)
 }

@@ -5,15 +5,16 @@ mod decide;
 mod drive;
 mod ledger;
 mod look;
+mod signals;
 
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use runstate::governed::RunStatus;
-use runstate::governed_run::{Rollback, RunId};
-use tokio::runtime::Runtime;
+use runstate::governed_run::{GovernedRunStatus, Rollback, RunId};
 
+use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::Runs;
@@ -90,30 +91,30 @@ fn of_many<T>(run: &RunId, result: Result<T, Failure>, is_bad: &mut bool) -> Opt
         .ok()
 }
 
-/// How the rollback of a run went, in a word; null for a run that was not rolled back.
+/// How the rollback of a run went, in a word; null for a run that is not rolled back.
 fn rollback(status: &RunStatus) -> Option<&'static str> {
-    status.rollback.as_ref().map(|rollback| match rollback {
-        Rollback::Complete => "complete",
-        Rollback::Incomplete { .. } => "incomplete",
-    })
+    match &status.rollback {
+        Some(Rollback::Complete) => Some("complete"),
+        Some(Rollback::Incomplete { .. }) => Some("incomplete"),
+        None => status.is_rolling_back.then_some("unfinished"),
+    }
 }
 
-/// The line with the next step for a run with an incomplete rollback.
+/// The line with the next step for a run with a rollback that is incomplete, or was begun and is not finished.
 fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
-    let is_incomplete = matches!(status.rollback, Some(Rollback::Incomplete { .. }));
+    if status.is_rolling_back {
+        // Of a state with an end of its own no rollback is gone on with.
+        let is_late = status.state == GovernedRunStatus::Executing && status.is_expired(unix_ms());
+        let done = if is_late { "halts the run as it is" } else { "finishes it" };
+        let recover = runs.command(&format!("recover {}", status.run));
+        return Some(format!("  a rollback is begun and not finished: `{recover}` {done}"));
+    }
+    let Some(Rollback::Incomplete { .. }) = status.rollback else { return None };
     let snapshot = runs.folder_of(&status.run).join("snapshot");
-    is_incomplete.then(|| {
-        let snapshot = printable(&snapshot.display().to_string());
-        format!("  to do by hand: remove the cause, and copy back what differs from {snapshot}, the folder before the first tool")
-    })
-}
-
-/// What drives the library's futures: one thread, and its timers.
-fn runtime() -> Result<Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(format!("cannot start: {error}")))
+    let snapshot = printable(&snapshot.display().to_string());
+    Some(format!(
+        "  to do by hand: remove the cause, and copy back what differs from {snapshot}, the folder before the first tool"
+    ))
 }
 
 /// An answer at the terminal.
