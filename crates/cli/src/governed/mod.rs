@@ -130,6 +130,10 @@ impl Runs {
         if names.iter().any(|name| !OWN.iter().any(|own| name == own)) {
             return Ok(false);
         }
+        // A tool of another run, or its maker, may have closed them; a folder is looked at with less.
+        for folder in [&self.folder, &place] {
+            open_closed(folder, WRITE);
+        }
         for name in names {
             let path = place.join(name);
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());

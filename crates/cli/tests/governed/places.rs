@@ -477,6 +477,11 @@ fn a_run_that_never_began_is_swept_away() {
         // A copy has the modes of the plan's folder.
         ("mkdir -p work/a/b; touch work/a/x work/a/b/x; chmod 0555 work/a work/a/b", true),
         ("mkdir -p work/a/b; chmod 0 work/a work", true),
+        // The folder of the run itself, and the one of all runs.
+        ("mkdir work; touch work/x; chmod 0 .", true),
+        ("mkdir work; touch work/x; chmod 0100 .", true),
+        ("mkdir work; touch work/x; chmod 0400 .", true),
+        ("mkdir work; touch work/x; chmod 0500 . ..", true),
         ("mkdir work snapshot", false),
         ("touch RUN_LOG.jsonl", false),
     ] {
