@@ -1,22 +1,25 @@
 //! Changes below an open folder, which no link leads out of.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use cap_fs_ext::DirExt;
-use cap_std::fs::{
-    Dir, DirBuilder, DirBuilderExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions,
-    PermissionsExt,
-};
-use rustix::fs::{AtFlags, Gid, Uid, chownat, fchown};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Stat, Uid, chownat, fchown, fstat, statat};
 
 use super::folder::{About, Kind, Listing};
 
 /// A folder, open. Each part of a name in it is opened below the one before and is no link, also where other processes change the folder meanwhile.
 #[derive(Debug)]
-pub(super) struct Below(Dir);
+pub(super) struct Below {
+    root: Rc<Dir>,
+    /// The folder of the last name, open: most names stand beside the one before.
+    last: RefCell<(PathBuf, Rc<Dir>)>,
+}
 
 impl Below {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
@@ -25,7 +28,8 @@ impl Below {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         // Not by its path alone, which would do for a folder that is closed: its mode is changed by what is open.
-        fs::File::open(folder).map(Dir::from_std_file).map(Below)
+        let root = Rc::new(Dir::from_std_file(fs::File::open(folder)?));
+        Ok(Below { last: RefCell::new((PathBuf::new(), Rc::clone(&root))), root })
     }
 
     /// The metadata of the folder itself.
@@ -35,17 +39,23 @@ impl Below {
 
     /// The folder itself, open.
     fn itself(&self) -> io::Result<fs::File> {
-        Ok(self.0.try_clone()?.into_std_file())
+        Ok(self.root.try_clone()?.into_std_file())
     }
 
     /// The folder that a name is in, and the last part of the name.
-    fn at<'n>(&self, name: &'n OsStr) -> io::Result<(Dir, &'n Path)> {
-        let (mut dir, name) = (self.0.try_clone()?, Path::new(name));
-        let Some(last) = name.file_name() else { return Err(io::ErrorKind::InvalidInput.into()) };
-        for part in name.parent().into_iter().flat_map(Path::components) {
-            dir = dir.open_dir_nofollow(part)?;
+    fn at<'n>(&self, name: &'n OsStr) -> io::Result<(Rc<Dir>, &'n Path)> {
+        let (Some(around), Some(last)) = (Path::new(name).parent(), Path::new(name).file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let mut before = self.last.borrow_mut();
+        if before.0 != around {
+            let mut dir = Rc::clone(&self.root);
+            for part in around.components() {
+                dir = Rc::new(dir.open_dir_nofollow(part)?);
+            }
+            *before = (around.to_owned(), dir);
         }
-        Ok((dir, Path::new(last)))
+        Ok((Rc::clone(&before.1), Path::new(last)))
     }
 
     pub(super) fn remove(&self, name: &OsStr, kind: Kind) -> io::Result<()> {
@@ -58,7 +68,7 @@ impl Below {
         }
     }
 
-    /// Makes a name where nothing is: an empty folder, or a copy of a file or a link. It is for the user alone until it is given a mode.
+    /// Makes a name where nothing is: an empty folder, for the user alone until it is given a mode, or a copy of a file or a link.
     pub(super) fn put(&self, from: &Path, name: &OsStr, was: &About) -> io::Result<()> {
         let (dir, last) = self.at(name)?;
         match was.kind {
@@ -66,7 +76,9 @@ impl Below {
             Kind::File => {
                 let mut options = OpenOptions::new();
                 let mut file = dir.open_with(last, options.write(true).create_new(true).mode(0o600))?;
-                io::copy(&mut super::folder::opened(from, was.length)?, &mut file).map(drop)
+                io::copy(&mut super::folder::opened(CWD, from, was.length)?, &mut file)?;
+                // The other bits are for the owner that it is given.
+                file.set_permissions(Permissions::from_mode(was.mode & 0o777))
             }
             Kind::Link => dir.symlink_contents(fs::read_link(from)?, last),
             Kind::Special | Kind::Mounted | Kind::Deep => {
@@ -91,14 +103,14 @@ impl Below {
             return own_itself(&self.itself()?, was);
         }
         let (dir, last) = self.at(name)?;
-        let is = || dir.symlink_metadata(last).map(|found| owner_and_mode(was.kind, &found));
-        if is()?.0 != was.owner {
-            set_owner(&dir, last, was.owner)?;
+        let mut is = looked(&dir, last)?;
+        if owner(&is) != was.owner {
+            let (user, group) = was.owner;
+            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+            chownat(&*dir, last, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+            is = looked(&dir, last)?;
         }
-        if was.kind == Kind::Link || is()?.1 == was.mode {
-            return Ok(());
-        }
-        set_mode(&dir, last, was.mode)
+        if was.kind == Kind::Link || mode(&is) == was.mode { Ok(()) } else { set_mode(&dir, last, was.mode) }
     }
 
     /// Makes all changes in the folder durable, those of an earlier process that was killed included.
@@ -126,18 +138,18 @@ impl Below {
     /// The owner of a name.
     pub(super) fn owner(&self, name: &OsStr) -> io::Result<(u32, u32)> {
         if name.is_empty() {
-            return self
-                .own_metadata()
-                .map(|found| super::folder::about(Kind::Folder, &found.into(), None).owner);
+            return Ok(owner(&fstat(&*self.root)?));
         }
         let (dir, last) = self.at(name)?;
-        dir.symlink_metadata(last).map(|found| owner_and_mode(Kind::File, &found).0)
+        looked(&dir, last).map(|found| owner(&found))
     }
 
     /// Has a file other names? They may be outside, and a change of one is a change of all.
     pub(super) fn has_other_names(&self, name: &OsStr) -> bool {
-        let found = self.at(name).and_then(|(dir, last)| dir.symlink_metadata(last));
-        found.is_ok_and(|found: Metadata| found.is_file() && found.nlink() > 1)
+        let found = self.at(name).and_then(|(dir, last)| looked(&dir, last));
+        found.is_ok_and(|found| {
+            FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && found.st_nlink > 1
+        })
     }
 }
 
@@ -187,7 +199,7 @@ fn let_in(dir: &Dir, name: &Path) -> io::Result<Dir> {
     if super::folder::mount(dir, name) != super::folder::mount(dir, Path::new(".")) {
         return Err(io::Error::other(format!("{} in it is mounted: unmount it", name.display())));
     }
-    if dir.symlink_metadata(name)?.mode() & 0o700 != 0o700 {
+    if mode(&looked(dir, name)?) & 0o700 != 0o700 {
         set_mode(dir, name, 0o700)?;
     }
     dir.open_dir_nofollow(name)
@@ -204,26 +216,27 @@ fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
     dir.set_permissions(name, Permissions::from_mode(mode))
 }
 
-fn set_owner(dir: &Dir, name: &Path, (user, group): (u32, u32)) -> io::Result<()> {
-    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-    Ok(chownat(dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
-}
-
 /// By the open folder: it may be closed to its own name.
 fn set_own_mode(folder: &fs::File, mode: u32) -> io::Result<()> {
     folder.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
 }
 
 fn own_itself(folder: &fs::File, was: &About) -> io::Result<()> {
-    let is = |found: fs::Metadata| super::folder::about(Kind::Folder, &found.into(), None);
-    if is(folder.metadata()?).owner != was.owner {
+    if owner(&fstat(folder)?) != was.owner {
         let (user, group) = was.owner;
         fchown(folder, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
     }
-    if is(folder.metadata()?).mode == was.mode { Ok(()) } else { set_own_mode(folder, was.mode) }
+    if mode(&fstat(folder)?) == was.mode { Ok(()) } else { set_own_mode(folder, was.mode) }
 }
 
-/// The owner, and the mode.
-fn owner_and_mode(kind: Kind, found: &Metadata) -> ((u32, u32), u32) {
-    ((found.uid(), found.gid()), if kind == Kind::Link { 0 } else { found.mode() & 0o7777 })
+fn looked(dir: &Dir, name: &Path) -> io::Result<Stat> {
+    Ok(statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+fn owner(found: &Stat) -> (u32, u32) {
+    (found.st_uid, found.st_gid)
+}
+
+fn mode(found: &Stat) -> u32 {
+    u32::from(found.st_mode) & 0o7777
 }

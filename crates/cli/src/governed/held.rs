@@ -16,7 +16,7 @@ use std::time::Duration;
 use runstate::governed_run::RunId;
 use serde::{Deserialize, Serialize};
 
-use super::folder::id;
+use super::work::id;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 

@@ -11,6 +11,7 @@
 mod auditors;
 mod below;
 mod command_tool;
+mod copy;
 mod disk;
 mod folder;
 mod held;
@@ -20,6 +21,7 @@ mod progress;
 mod snapshot;
 mod strays;
 mod supervisor;
+mod work;
 
 use std::collections::HashMap;
 use std::fs;
@@ -170,7 +172,7 @@ impl Runs {
         stored.ignore.extend(inside.filter(|inside| !inside.as_os_str().is_empty()).map(Path::to_path_buf));
         folder::check_size(&source, &stored.ignore, stored.in_place)?;
         let listing = folder::list(&source, &stored.ignore, folder::Reading::All, &mut HashMap::new())?;
-        folder::check_copy(&source, &listing, stored.in_place)?;
+        copy::check_copy(&source, &listing, stored.in_place)?;
         // One that is made later shows as a change, and a rollback says that it was left.
         let mut kept = listing.iter().filter(|(_, about)| about.kind == folder::Kind::Runs).peekable();
         if let Some((name, _)) = kept.peek().filter(|_| stored.in_place) {
@@ -217,9 +219,9 @@ impl Runs {
     ) -> Result<(), Failure> {
         let work = if plan.in_place { source.to_path_buf() } else { place.join(WORK) };
         if !plan.in_place {
-            folder::copy(source, &work, listing)?;
+            copy::copy(source, &work, listing)?;
         }
-        plan.taken = Some(folder::id(&work).map_err(|error| Failure::io("look at", &work, &error))?);
+        plan.taken = Some(work::id(&work).map_err(|error| Failure::io("look at", &work, &error))?);
         let path = place.join("plan.yaml");
         let text = plan::tagged(&plan.text()?, run, self.keys.as_ref());
         crate::runs::replace(&path, text.as_bytes()).map_err(|error| Failure::io("write", &path, &error))

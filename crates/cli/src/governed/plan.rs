@@ -17,10 +17,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::auditors::{CommandAuditor, CommandVerifier};
 use super::command_tool::{CommandTool, shown};
-use super::folder::Work;
 use super::process::Place;
 use super::progress::Progress;
 use super::snapshot::{FolderRollback, Snapshot};
+use super::work::Work;
 use crate::failure::Failure;
 use crate::input::{self, Text};
 use crate::output::printable;

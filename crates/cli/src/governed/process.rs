@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::folder::Work;
 use super::plan;
 use super::progress::Progress;
 use super::strays;
 use super::supervisor::{Order, Outcome, Supervisor, ordered};
+use super::work::Work;
 
 /// How much of each output is kept: its end.
 const KEPT: usize = 16 << 10;

@@ -10,8 +10,10 @@ use async_trait::async_trait;
 use runstate::governed::{Change, Rollback, RunView};
 
 use super::below::{Below, remove_tree};
-use super::folder::{self, Digests, Kind, Listing, Reading, Work};
+use super::copy::copy;
+use super::folder::{self, About, Digests, Kind, Listing, Reading};
 use super::progress::Progress;
+use super::work::Work;
 use crate::failure::Failure;
 
 /// The most changes that are told of one call, of which the state of the run has each.
@@ -54,7 +56,7 @@ impl Snapshot {
             remove_tree(&beside).map_err(|error| Failure::io("remove", &beside, &error))?;
         }
         let listing = self.worked(Reading::All, &mut Digests::new())?;
-        folder::copy(&self.work.path, &beside, &listing)?;
+        copy(&self.work.path, &beside, &listing)?;
         // What the tools are about to change may be nowhere else.
         let synced = Below::open(&beside).and_then(|below| below.sync(&listing));
         synced.map_err(|error| Failure::io("sync", &beside, &error))?;
@@ -166,7 +168,7 @@ impl Snapshot {
         }
         // Last, from the innermost out: nothing can be restored in a folder that may not be written.
         for (name, about) in was.iter().rev() {
-            if !undone.has(name) {
+            if is.get(name) != Some(about) && !undone.has(name) {
                 undone.note("set the owner and the mode of", name, below.own(name, about));
             }
         }
@@ -205,15 +207,13 @@ impl Snapshot {
         let mut before = None;
         loop {
             let is = self.worked(Reading::AsLongAs(was), &mut Digests::new())?;
-            if before.as_ref() == Some(&is) {
+            let is_closed = |about: &About| about.kind == Kind::Folder && about.mode & 0o700 != 0o700;
+            let mut closed = is.iter().filter(|(_, about)| is_closed(about)).peekable();
+            if closed.peek().is_none() || before.as_ref() == Some(&is) {
                 return Ok(is);
             }
-            for (name, _) in
-                is.iter().filter(|(_, about)| about.kind == Kind::Folder && about.mode & 0o700 != 0o700)
-            {
-                // Of another user it stays as it is, and each change in it fails and is told.
-                drop(below.let_in(name));
-            }
+            // Of another user it stays as it is, and each change in it fails and is told.
+            closed.for_each(|(name, _)| drop(below.let_in(name)));
             before = Some(is);
         }
     }
@@ -261,7 +261,13 @@ fn digest(listing: &Listing) -> String {
     let told = listing.iter().map(|(name, about)| {
         // A name need not be text.
         let name = name.as_encoded_bytes();
-        serde_json::json!([name, format!("{:?}", about.kind), about.mode, about.owner, about.content])
+        serde_json::json!([
+            name,
+            format!("{:?}", about.kind),
+            about.mode,
+            about.owner,
+            about.content.as_deref()
+        ])
     });
     runstate::decision::digest(&serde_json::Value::Array(told.collect()))
 }

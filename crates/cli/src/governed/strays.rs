@@ -12,7 +12,7 @@ pub(super) const MARKER: &str = "RUNSTATE_RUN_FOLDER";
 
 /// Its value: the folder by device, inode and path. Another folder of that path, in another mount namespace, is of another run.
 pub(super) fn marker(run: &Path) -> OsString {
-    let mut marker = OsString::from(super::folder::id(run).unwrap_or_default() + ":");
+    let mut marker = OsString::from(super::work::id(run).unwrap_or_default() + ":");
     marker.push(run);
     marker
 }

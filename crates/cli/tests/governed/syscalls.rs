@@ -9,6 +9,7 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Duration;
 
+use runstate::governed::When;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -153,11 +154,15 @@ fn waiting(session: &Session) {
     assert_eq!(governed(session, &["run", "plan.yaml"]).code, Some(3));
 }
 
-/// Gives a run a limit of a millisecond in that state.
-fn expire(session: &Session, run: &str, state: &str) {
+/// Ends the time of a run in its state, a millisecond after the decision that is being carried out if there is one.
+fn expire(session: &Session, run: &str) {
     let path = format!("{STATE_DIR}/{run}/RUN_STATE.json");
     let mut document: Value = serde_json::from_str(&session.read(&path)).unwrap();
-    document["runstate"]["limits"] = serde_json::json!({ state: 1 });
+    let ms = |time: &Value| time.as_str().unwrap_or_default().parse::<When>().map(When::ms);
+    let entered = ms(&document["state_history"].as_array().unwrap().last().unwrap()["entered_at"]).unwrap();
+    let decided = ms(&document["runstate"]["notes"]["standing"]["by"][1]).unwrap_or(entered);
+    let state = document["current_state"].as_str().unwrap().to_owned();
+    document["runstate"]["limits"] = serde_json::json!({ state: decided - entered + 1 });
     session.write(&path, document.to_string());
 }
 
@@ -183,7 +188,7 @@ fn a_signal_in_a_rollback_of_a_decision_is_heard() {
             _ => vec!["sweep"],
         };
         if command == "sweep" {
-            expire(&session, &run, "VERIFYING");
+            expire(&session, &run);
         }
         let options = ["-D", "-e", "trace=syncfs", "-e", "inject=syncfs:delay_enter=3000000:when=1"];
         let Some(mut straced) = straced(&session, &options, &args) else { return };
@@ -217,7 +222,7 @@ fn a_sweep_ends_between_two_runs() {
     }
     let mut all = runs(&session);
     all.sort();
-    all.iter().for_each(|run| expire(&session, run, "VERIFYING"));
+    all.iter().for_each(|run| expire(&session, run));
     let options = ["-D", "-e", "trace=syncfs", "-e", "inject=syncfs:delay_enter=3000000:when=1"];
     let Some(mut straced) = straced(&session, &options, &["sweep"]) else { return };
     let child = straced.spawn().unwrap();
@@ -226,7 +231,7 @@ fn a_sweep_ends_between_two_runs() {
     signal(&child);
     let said = session.said(&["sweep"], &child.wait_with_output().unwrap());
     assert_eq!((said.code, said.stdout), (Some(143), format!("{}: ROLLED_BACK\n", all[0])));
-    let goes_on = format!("ended by a signal; `runstate governed sweep --state-dir {STATE_DIR}` goes on\n");
+    let goes_on = format!("`runstate governed sweep --state-dir {STATE_DIR}` goes on\n");
     assert!(said.stderr.ends_with(&goes_on), "{}", said.stderr);
     let swept = governed(&session, &["sweep"]);
     assert_eq!(swept.stdout, format!("{}: ROLLED_BACK\n", all[1]), "{}", swept.shown());
@@ -271,7 +276,7 @@ fn a_rejection_that_was_killed_names_the_way_on() {
         let swept = governed(&session, &["sweep"]);
         assert_eq!((swept.code, swept.stdout.as_str()), (Some(0), ""), "it has time left");
         let done = if way_on == "sweep" {
-            expire(&session, &run, "AWAITING_APPROVAL");
+            expire(&session, &run);
             governed(&session, &["sweep"])
         } else {
             governed(&session, &["recover", &run])

@@ -378,6 +378,35 @@ fn long_reports_do_not_fill_the_state() {
     assert_in_order(&session, &run);
 }
 
+/// Changes of one file by tools that follow at once, of the same length each, are all seen.
+#[test]
+fn each_change_of_a_file_is_seen_however_fast() {
+    let session = Session::new();
+    session.write("site/index.html", "00");
+    let names: Vec<String> = (10..40).map(|number| format!("t{number}")).collect();
+    let tools: String = names
+        .iter()
+        .map(|name| format!("  - {{name: {name}, run: [sh, -c, 'printf {} > index.html']}}\n", &name[1..]))
+        .collect();
+    let gates = names.join(", ");
+    session.write(
+        "plan.yaml",
+        format!("project: SITE\nfolder: site\ngates: {{auto: [{gates}]}}\ntools:\n{tools}{REVIEW}"),
+    );
+    let done = json(&governed(&session, &["run", "plan.yaml", "--json"]));
+    let state = session.read(&format!("{STATE_DIR}/{}/RUN_STATE.json", run_id(&done)));
+    let state: Value = serde_json::from_str(&state).unwrap();
+    let reports = state["runstate"]["notes"]["tools"].as_array().unwrap();
+    assert_eq!(reports.len(), names.len());
+    for report in reports {
+        assert_eq!(
+            report["changes"],
+            serde_json::json!([{"kind": "modified", "what": "index.html"}]),
+            "{report}"
+        );
+    }
+}
+
 #[test]
 fn a_structured_output_may_have_a_mebibyte() {
     for (bytes, status) in [(1 << 20, "COMPLETE"), ((1 << 20) + 1, "ROLLED_BACK")] {

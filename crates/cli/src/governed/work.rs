@@ -1,0 +1,94 @@
+//! The folder that the tools of a run work in, known by device and inode.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::below::Below;
+
+/// The folder that the tools of a run work in.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) path: PathBuf,
+    /// The id of the folder that the run began with.
+    pub(super) taken: Option<String>,
+}
+
+impl Work {
+    /// Fails where something else has taken the place of the folder.
+    pub(super) fn check(&self) -> io::Result<()> {
+        check_own(&self.path)?;
+        self.is_taken(&fs::metadata(&self.path)?)
+    }
+
+    /// Opens a folder in it, to work in. No part of the way is a link: a command is approved for the folder of that name, and a tool before it
+    /// may have put a link there. A folder that takes its place later is not worked in.
+    pub(super) fn enter(&self, folder: &Path) -> io::Result<OwnedFd> {
+        // A folder need not be readable to be worked in.
+        #[cfg(target_os = "linux")]
+        const ENTERED: OFlags = OFlags::PATH;
+        #[cfg(not(target_os = "linux"))]
+        const ENTERED: OFlags = OFlags::RDONLY;
+        let flags = ENTERED | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut way = self.path.clone();
+        let open = |dir: BorrowedFd<'_>, name: &Path, way: &Path| {
+            // Whatever else is there has a message of its own.
+            openat(dir, name, flags, Mode::empty()).or_else(|error| check_own(way).and(Err(error.into())))
+        };
+        let mut open_folder = File::from(open(CWD, &way, &way)?);
+        self.is_taken(&open_folder.metadata()?)?;
+        for part in folder.components().filter(|part| matches!(part, Component::Normal(_))) {
+            way.push(part);
+            open_folder = open(open_folder.as_fd(), Path::new(part.as_os_str()), &way)?.into();
+        }
+        Ok(open_folder.into())
+    }
+
+    /// The folder, open. Another one that takes its place later is not touched.
+    pub(super) fn open(&self) -> io::Result<Below> {
+        check_own(&self.path)?;
+        let below = match Below::open(&self.path) {
+            // A tool closed it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.is_taken(&fs::metadata(&self.path)?)?;
+                super::open_closed(&self.path, super::WRITE);
+                Below::open(&self.path)?
+            }
+            below => below?,
+        };
+        self.is_taken(&below.own_metadata()?).map(|()| below)
+    }
+
+    fn is_taken(&self, found: &Metadata) -> io::Result<()> {
+        match (&self.taken, id_of(found)) {
+            (Some(taken), is) if *taken != is => Err(io::Error::other(format!(
+                "{} is another folder than the one that the run began with, by device and inode (got {is}, expected {taken}); \
+                 nothing in it was changed",
+                self.path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The id of a folder, by device and inode.
+pub(super) fn id(path: &Path) -> io::Result<String> {
+    Ok(id_of(&fs::metadata(path)?))
+}
+
+fn id_of(found: &Metadata) -> String {
+    format!("{}:{}", found.dev(), found.ino())
+}
+
+/// Fails where a folder is a link, or gone: a tool put another one in its place.
+pub(super) fn check_own(folder: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(folder)?.is_dir() {
+        return Ok(());
+    }
+    let why = format!("{} is a folder no more: something else was put in its place", folder.display());
+    Err(io::Error::new(io::ErrorKind::NotADirectory, why))
+}
