@@ -180,7 +180,6 @@ impl Governor {
         Ok((fault, kept))
     }
 
-    /// A run that waits for this approval.
     async fn asked(
         &self,
         run: &RunId,
@@ -220,10 +219,7 @@ impl Governor {
 
 /// Fails for a decision without a name.
 fn named(approval: &ApprovalId, by: &str) -> Result<()> {
-    match is_name(by) {
-        true => Ok(()),
-        false => Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))),
-    }
+    if is_name(by) { Ok(()) } else { Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))) }
 }
 
 fn refused(approval: &ApprovalId, error: &AnswerError) -> GovernedError {

@@ -104,7 +104,6 @@ pub(super) struct Extension<N = Notes> {
 pub(super) const VERSION: u32 = 1;
 
 impl<S: DeserializeOwned> Document<S> {
-    /// Reads the file.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         // A newer version's field would fail in some detail; better to name the version.
         #[derive(Deserialize)]
@@ -115,13 +114,12 @@ impl<S: DeserializeOwned> Document<S> {
         struct PeekVersion {
             version: u32,
         }
-        match crate::json::from_slice(bytes) {
-            Ok(Peek { runstate: Some(PeekVersion { version }) }) if version != VERSION => {
-                return Err(format!(
-                    "its field `runstate` has version {version}, expected {VERSION}; it is another version's"
-                ));
-            }
-            _ => {}
+        if let Ok(Peek { runstate: Some(PeekVersion { version }) }) = crate::json::from_slice(bytes)
+            && version != VERSION
+        {
+            return Err(format!(
+                "its field `runstate` has version {version}, expected {VERSION}; it is another version's"
+            ));
         }
         crate::json::from_slice(bytes).map_err(|error| {
             let (line, column) = (error.line(), error.column());
@@ -161,7 +159,6 @@ impl<N: Serialize> Document<GovernedRunStatus, N> {
         tag(&["governed run", self.run_id.as_str(), &version], digest(&content).as_bytes())
     }
 
-    /// The file's text.
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         self.serialize(&mut Serializer::with_formatter(&mut text, Layout::default()))

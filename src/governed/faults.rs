@@ -64,11 +64,9 @@ fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
                 wrong("a run begins in INIT".to_owned());
             }
             None => {
-                if entry.entered_at != document.created_at {
-                    wrong(format!(
-                        "entered at {}, but created_at is {}",
-                        entry.entered_at, document.created_at
-                    ));
+                let (entered, created) = (entry.entered_at, document.created_at);
+                if entered != created {
+                    wrong(format!("entered at {entered}, but created_at is {created}"));
                 }
             }
             Some(before) => {
@@ -77,14 +75,8 @@ fn history<S: Named>(document: &Document<S>, faults: &mut Vec<String>) {
                 {
                     wrong(why);
                 }
-                match before.exited_at {
-                    Some(exited) if exited != entry.entered_at => {
-                        wrong(format!(
-                            "entered at {}, {} was left at {exited}",
-                            entry.entered_at, before.state
-                        ));
-                    }
-                    _ => {}
+                if let Some(exited) = before.exited_at.filter(|exited| *exited != entry.entered_at) {
+                    wrong(format!("entered at {}, {} was left at {exited}", entry.entered_at, before.state));
                 }
             }
         }

@@ -72,7 +72,6 @@ impl Folders {
         self.run(run).join("RUN_LOG.jsonl")
     }
 
-    /// The run's RUN_REPORTS.jsonl.
     pub(super) fn reports(&self, run: &RunId) -> PathBuf {
         self.run(run).join("RUN_REPORTS.jsonl")
     }

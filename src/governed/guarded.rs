@@ -8,10 +8,8 @@ use std::pin::Pin;
 use super::parts::PartError;
 use crate::clock::{Clock, sleep_until};
 
-/// The work of a part.
 pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// How the work of a part ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended<T> {
     Done(T),

@@ -23,13 +23,10 @@ pub(super) struct Transition {
 
 /// All transitions that a file tells of.
 pub(super) fn transitions<N>(document: &Document<GovernedRunStatus, N>) -> Vec<Transition> {
-    let mut from = None;
-    let mut all = Vec::with_capacity(document.state_history.len());
-    for (i, entry) in document.state_history.iter().enumerate() {
-        all.push(Transition { seq: i as u64 + 1, at: entry.entered_at, from, to: entry.state });
-        from = Some(entry.state);
-    }
-    all
+    let entries = document.state_history.iter();
+    let before = std::iter::once(None).chain(entries.clone().map(|entry| Some(entry.state)));
+    let each = (1..).zip(before).zip(entries);
+    each.map(|((seq, from), entry)| Transition { seq, at: entry.entered_at, from, to: entry.state }).collect()
 }
 
 #[derive(Serialize)]

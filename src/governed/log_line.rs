@@ -142,7 +142,8 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Told>, String> {
         // The line of a run that goes from a word to another one, or names one, tells of a state; a word of a tool is a tool's.
         _ => to.as_str().is_some_and(|to| {
             // An address is a `to` as well.
-            let is_one = |to: &str| is_a_word(to) && (name == "state" || is_plain(to));
+            let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-');
+            let is_one = |to: &str| is_a_word(to) && (name == "state" || to.chars().all(is_plain));
             looks_like_one(to)
                 || is_one(to)
                     && (from.is_some_and(|(_, from)| from.as_str().is_some_and(is_a_word))
@@ -220,11 +221,6 @@ fn looks_like_one(name: &str) -> bool {
 fn is_a_word(name: &str) -> bool {
     const LONGEST: usize = 60;
     name.chars().any(char::is_alphabetic) && name.chars().nth(LONGEST).is_none()
-}
-
-/// Checks for letters, digits, blanks, `_` and `-` alone.
-fn is_plain(name: &str) -> bool {
-    name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-'))
 }
 
 /// Is the line about a tool or a call of one?

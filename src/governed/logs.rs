@@ -23,7 +23,6 @@ const MOST_FILE: u64 = 1 << 30;
 /// How much of a file is read at once.
 const PIECE: usize = 1 << 16;
 
-/// The repairs of a file of lines.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
     pub(super) appended: usize,

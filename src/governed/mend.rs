@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::aside::{self, Aside, AsideReason};
 use super::document::{Document, MOST_BYTES};
 use super::error::GovernedError;
+use super::governor::Result;
 use super::lines::{Transition, transitions};
 use super::logs::{self, Mended};
 use super::notes::{APPROVED, Notes, PENDING, REJECTED, folder_of, restored};
@@ -55,8 +56,6 @@ impl AddAssign for Repairs {
         self.set_aside.extend(set_aside);
     }
 }
-
-type Result<T> = std::result::Result<T, GovernedError>;
 
 impl OpenRun<'_> {
     /// Brings the files in line with the state. Doing it again does nothing.

@@ -45,7 +45,6 @@ impl Standing {
     }
 }
 
-/// The purpose of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Purpose {
@@ -99,7 +98,6 @@ pub(super) struct PlanNote {
     pub(super) baseline: Option<String>,
 }
 
-/// The outcome of the verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VerifyNote {
@@ -222,12 +220,10 @@ impl Notes {
         }
     }
 
-    /// The approval of that id.
     pub(super) fn approval(&self, id: &ApprovalId) -> Option<AnyApproval> {
         self.approvals.iter().rev().filter_map(restored).find(|approval| approval.record().id() == id)
     }
 
-    /// Keeps an approval as it is now.
     pub(super) fn keep(&mut self, approval: Snapshot) {
         let id = |snapshot: &Snapshot| snapshot.record()["id"].clone();
         match self.approvals.iter_mut().find(|kept| id(kept) == id(&approval)) {

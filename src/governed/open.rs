@@ -9,6 +9,7 @@ use super::document::{Document, MOST_BYTES, RESERVE};
 use super::error::GovernedError;
 use super::faults::faults;
 use super::folders::Folders;
+use super::governor::Result;
 use super::lines::{Transition, transitions};
 use super::lock::{self, Lock};
 use super::logs::{self, Mark};
@@ -20,7 +21,6 @@ use crate::approval::{AnyApproval, Approval, ApprovalId, ApprovalRecord, Approva
 use crate::files::{Disk, Open, replace};
 use crate::governed_run::{AnyGovernedRun, GovernedRunStatus, Reviewers, RunId, RunRecord};
 use crate::kernel::{Observer, Persist, State};
-
 use crate::snapshot::Snapshot;
 
 /// The observer of a machine of that run, by the machine's name.
@@ -42,7 +42,6 @@ pub(super) struct OpenRun<'a> {
     pub(super) place: Place<'a>,
     pub(super) id: RunId,
     pub(super) notes: Notes,
-    /// The repairs since the run is in hand.
     pub(super) repairs: Repairs,
     /// Is a ledger that would have to be read from its beginning left to the command that goes on with the run? An answer takes as long
     /// with a long ledger as with a short one.
@@ -63,8 +62,6 @@ pub(super) struct Found<'a> {
     pub(super) run: Option<AnyGovernedRun>,
     pub(super) document: Document,
 }
-
-type Result<T> = std::result::Result<T, GovernedError>;
 
 /// A governed run in one of its states, or in any.
 pub(super) trait Run: Persist<Record = RunRecord, Status = GovernedRunStatus> {}
@@ -153,7 +150,6 @@ impl<'a> Place<'a> {
         if faults.is_empty() { Ok(document) } else { Err(GovernedError::Damaged { path, faults }) }
     }
 
-    /// Takes a run in hand.
     pub(super) fn open(self, id: &RunId, reviewers: &Reviewers, now: u64) -> Result<Found<'a>> {
         // The state is looked for first, so that no lock is left where there is no run.
         self.read(id, now)?;
@@ -216,7 +212,6 @@ impl OpenRun<'_> {
         RunView { run_id: &self.id, planned, completed, reports: &self.notes.tools, baseline }
     }
 
-    /// The observer of the machine of that name.
     pub(super) fn observer(&self, instance: &str) -> Observer {
         (self.place.observers)(&self.id, instance)
     }
@@ -234,11 +229,7 @@ impl OpenRun<'_> {
         S: State<Record = ApprovalRecord, Status = ApprovalStatus> + serde::Serialize,
     {
         let snapshot = Snapshot::of(approval).map_err(|error| self.inconsistent(error.to_string()))?;
-        self.keep_snapshot(snapshot, approval.record())
-    }
-
-    fn keep_snapshot(&mut self, snapshot: Snapshot, record: &ApprovalRecord) -> Result<()> {
-        let was = self.notes.approval(record.id()).map(|approval| folder_of(approval.status()));
+        let was = self.notes.approval(approval.record().id()).map(|before| folder_of(before.status()));
         self.notes.keep(snapshot.clone());
         self.changed.push((snapshot, was));
         Ok(())

@@ -233,12 +233,12 @@ pub(super) fn why(state: GovernedRunStatus, data: &Map<String, Value>) -> Option
                 RollBackCause::Person { by } => format!("{by} halted the run"),
             };
             let said = part("why");
-            let rollback = match serde_json::from_value(part("rollback")) {
-                Ok(Rollback::Complete) => "everything was rolled back".to_owned(),
-                Ok(Rollback::Incomplete { errors }) => {
+            let rollback = match rollback(state, data) {
+                Some(Rollback::Complete) => "everything was rolled back".to_owned(),
+                Some(Rollback::Incomplete { errors }) => {
                     format!("THE ROLLBACK IS INCOMPLETE: {}", errors.join("; "))
                 }
-                Err(_) => "how the rollback went is not known".to_owned(),
+                None => "how the rollback went is not known".to_owned(),
             };
             Some(format!("{cause} ({}); {rollback}", said.as_str().unwrap_or_default()))
         }

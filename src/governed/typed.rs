@@ -99,7 +99,6 @@ fn taken<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Re
     value.map_err(|error| format!("`{name}` of the state: {error}"))
 }
 
-/// The content of a file.
 pub(super) struct Read {
     /// The typed run; none for a run of another tool that is over, since nothing proves how it ended.
     pub(super) run: Option<AnyGovernedRun>,
@@ -208,24 +207,18 @@ fn granted(document: &Document, notes: &Notes) -> Result<(), String> {
         match of(id) {
             Some(approval) if says_so(approval) => {}
             Some(approval) => {
-                return Err(format!(
-                    "approvals_granted has {id}, and its record in `runstate` is {}",
-                    approval.status()
-                ));
+                let is = approval.status();
+                return Err(format!("approvals_granted has {id}, and its record in `runstate` is {is}"));
             }
             None => return Err(format!("approvals_granted has {id}, and `runstate` has no record of it")),
         }
     }
-    match records
-        .iter()
-        .filter(|approval| says_so(approval))
-        .find(|approval| !document.approvals_granted.contains(approval.record().id()))
-    {
-        Some(approval) => Err(format!(
-            "the record of {} in `runstate` is {}, and approvals_granted does not have it",
-            approval.record().id(),
-            approval.status()
-        )),
+    let is_listed = |approval: &&AnyApproval| document.approvals_granted.contains(approval.record().id());
+    match records.iter().filter(|approval| says_so(approval)).find(|approval| !is_listed(approval)) {
+        Some(approval) => {
+            let (id, is) = (approval.record().id(), approval.status());
+            Err(format!("the record of {id} in `runstate` is {is}, and approvals_granted does not have it"))
+        }
         None => Ok(()),
     }
 }
@@ -254,18 +247,13 @@ fn under_way(document: &Document, notes: &Notes) -> Result<(), String> {
     let entered_at = document.state_history.last().map(|entry| entry.entered_at.ms());
     let limits = document.runstate.as_ref().and_then(|ours| ours.limits).unwrap_or_default();
     let deadline = entered_at.and_then(|at| limits.deadline(document.current_state, at));
-    match &approval {
-        AnyApproval::AwaitingHuman(asked)
-            if deadline.is_some_and(|deadline| deadline != asked.state().deadline()) =>
-        {
-            Err(format!(
-                "approval {id} is to be answered by {}, the run waits until {}",
-                When::from_ms(asked.state().deadline()),
-                deadline.map_or("null".to_owned(), |at| When::from_ms(at).to_string())
-            ))
-        }
-        _ => Ok(()),
+    let (AnyApproval::AwaitingHuman(asked), Some(until)) = (&approval, deadline) else { return Ok(()) };
+    let answer_by = asked.state().deadline();
+    if answer_by == until {
+        return Ok(());
     }
+    let (answer_by, until) = (When::from_ms(answer_by), When::from_ms(until));
+    Err(format!("approval {id} is to be answered by {answer_by}, the run waits until {until}"))
 }
 
 /// Why there is no run like that, for a reader that drives none.

@@ -81,7 +81,6 @@ impl Governor {
     }
 }
 
-/// The id of the run's next approval.
 fn next_id(open: &OpenRun<'_>) -> Result<ApprovalId> {
     let number = open.notes.approvals.len() + 1;
     format!("{}-A{number}", open.id).parse().map_err(|error| open.inconsistent(format!("{error}")))

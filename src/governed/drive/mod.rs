@@ -14,7 +14,7 @@ mod rolling_back;
 use std::io;
 
 use super::error::GovernedError;
-use super::governor::Governor;
+use super::governor::{Governor, Result};
 use super::notes::Standing;
 use super::open::{OpenRun, Run};
 use super::outcome::Waits;
@@ -22,8 +22,6 @@ use crate::governed_run::{AnyGovernedRun, GovernedRun, GovernedRunError, Halt, H
 use crate::kernel::Rejected;
 
 pub(super) use asking::{asked, asked_about_plan, pending, question};
-
-type Result<T> = std::result::Result<T, GovernedError>;
 
 /// Where a turn leads.
 pub(super) enum Step {

@@ -11,7 +11,6 @@ use crate::governed_run::{Execute, GovernedRun, Halt, HaltReason, Planning, RunI
 /// How many plans are asked for before the run waits for a person to look at it.
 const MOST_PLANS: u32 = 3;
 
-/// What became of one plan.
 enum Considered {
     Approved(ProposedPlan, String),
     Objection(String),

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
-use rustix::fs::{AtFlags, CWD, FileType, Gid, Stat, Uid, chownat, fchown, fstat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, Stat, Uid, chownat, fchmod, fchown, fstat, statat};
 
 use super::folder::{About, Kind, Listing};
 
@@ -34,18 +34,13 @@ impl Below {
 
     /// The metadata of the folder itself.
     pub(super) fn own_metadata(&self) -> io::Result<fs::Metadata> {
-        self.itself()?.metadata()
+        self.root.try_clone()?.into_std_file().metadata()
     }
 
-    /// The folder itself, open.
-    fn itself(&self) -> io::Result<fs::File> {
-        Ok(self.root.try_clone()?.into_std_file())
-    }
-
-    /// The folder that a name is in, and the last part of the name.
+    /// The folder that a name is in, and the last part of the name. The folder itself has no name.
     fn at<'n>(&self, name: &'n OsStr) -> io::Result<(Rc<Dir>, &'n Path)> {
         let (Some(around), Some(last)) = (Path::new(name).parent(), Path::new(name).file_name()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
+            return Ok((Rc::clone(&self.root), Path::new("")));
         };
         let mut before = self.last.borrow_mut();
         if before.0 != around {
@@ -88,26 +83,21 @@ impl Below {
         }
     }
 
-    /// Lets the user into a folder.
     pub(super) fn let_in(&self, name: &OsStr) -> io::Result<()> {
-        if name.is_empty() {
-            return set_own_mode(&self.itself()?, 0o700);
-        }
         let (dir, last) = self.at(name)?;
         set_mode(&dir, last, 0o700)
     }
 
     /// Gives a name the owner and the mode that it had, where they differ: an owner takes bits of the mode away, so the mode comes last.
     pub(super) fn own(&self, name: &OsStr, was: &About) -> io::Result<()> {
-        if name.is_empty() {
-            return own_itself(&self.itself()?, was);
-        }
         let (dir, last) = self.at(name)?;
         let mut is = looked(&dir, last)?;
         if owner(&is) != was.owner {
-            let (user, group) = was.owner;
-            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-            chownat(&*dir, last, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+            let (user, group) = (Some(Uid::from_raw(was.owner.0)), Some(Gid::from_raw(was.owner.1)));
+            match last.as_os_str().is_empty() {
+                true => fchown(&*dir, user, group)?,
+                false => chownat(&*dir, last, user, group, AtFlags::SYMLINK_NOFOLLOW)?,
+            }
             is = looked(&dir, last)?;
         }
         if was.kind == Kind::Link || mode(&is) == was.mode { Ok(()) } else { set_mode(&dir, last, was.mode) }
@@ -117,7 +107,7 @@ impl Below {
     #[cfg(target_os = "linux")]
     pub(super) fn sync(&self, _: &Listing) -> io::Result<()> {
         // One call for the file system: what was removed and renamed has no name to be synced by.
-        Ok(rustix::fs::syncfs(self.itself()?)?)
+        Ok(rustix::fs::syncfs(&*self.root)?)
     }
 
     /// The same, name by name.
@@ -132,14 +122,10 @@ impl Below {
                 opened => opened?.sync_all()?,
             }
         }
-        self.itself()?.sync_all()
+        Ok(rustix::fs::fsync(&*self.root)?)
     }
 
-    /// The owner of a name.
     pub(super) fn owner(&self, name: &OsStr) -> io::Result<(u32, u32)> {
-        if name.is_empty() {
-            return Ok(owner(&fstat(&*self.root)?));
-        }
         let (dir, last) = self.at(name)?;
         looked(&dir, last).map(|found| owner(&found))
     }
@@ -212,24 +198,18 @@ fn names(dir: &Dir) -> io::Result<Vec<(PathBuf, bool)>> {
         .collect()
 }
 
+/// Sets the mode; of the folder itself, which may be closed to its own name, by what is open.
 fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
+    if name.as_os_str().is_empty() {
+        return Ok(fchmod(dir, Mode::from_raw_mode(mode as _))?);
+    }
     dir.set_permissions(name, Permissions::from_mode(mode))
 }
 
-/// By the open folder: it may be closed to its own name.
-fn set_own_mode(folder: &fs::File, mode: u32) -> io::Result<()> {
-    folder.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
-}
-
-fn own_itself(folder: &fs::File, was: &About) -> io::Result<()> {
-    if owner(&fstat(folder)?) != was.owner {
-        let (user, group) = was.owner;
-        fchown(folder, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
-    }
-    if mode(&fstat(folder)?) == was.mode { Ok(()) } else { set_own_mode(folder, was.mode) }
-}
-
 fn looked(dir: &Dir, name: &Path) -> io::Result<Stat> {
+    if name.as_os_str().is_empty() {
+        return Ok(fstat(dir)?);
+    }
     Ok(statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
@@ -238,5 +218,5 @@ fn owner(found: &Stat) -> (u32, u32) {
 }
 
 fn mode(found: &Stat) -> u32 {
-    u32::from(found.st_mode) & 0o7777
+    found.st_mode & 0o7777
 }

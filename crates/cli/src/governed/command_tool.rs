@@ -22,7 +22,6 @@ const NOT_IN_ENVIRONMENT: &str = "[see `granted` in the standard input]";
 const OUTPUT: &str = "output.json";
 const MOST_OUTPUT: u64 = 16 << 20;
 
-/// A command as a tool.
 pub(super) struct CommandTool {
     pub(super) spec: ToolSpec,
     pub(super) place: Place,
@@ -170,7 +169,6 @@ fn judged(command: &Command, ended: &Ended) -> Result<ToolOutput, PartError> {
     })
 }
 
-/// The evidence of a command.
 pub(super) fn evidence(command: &Command, ended: &Ended) -> Vec<String> {
     let code = match ended.end {
         End::Exited(status) => status.code(),
@@ -218,7 +216,6 @@ pub(super) fn cannot_start(command: &Command, error: &io::Error) -> String {
     format!("cannot start {}: {error}", shown(&command.run))
 }
 
-/// The last lines of an output.
 fn last(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(20)..].join("\n")

@@ -13,14 +13,12 @@ use rustix::io::Errno;
 
 use crate::output::{complain, printable};
 
-/// The disk of the runs of a state folder.
 #[derive(Debug)]
 pub(super) struct OwnDisk {
     /// The state folder. The user names it, so that it may be a link and be reached through links.
     root: PathBuf,
 }
 
-/// A name below the state folder.
 struct Name<'p> {
     path: &'p Path,
     /// The folder that it is in, open.
@@ -49,7 +47,6 @@ impl OwnDisk {
 }
 
 impl Name<'_> {
-    /// The folder of that name, open.
     fn entered(&self) -> io::Result<OwnedFd> {
         let open = || rustix::fs::openat(&self.folder, self.last, FOLDER, Mode::empty());
         self.opened_up(open).map_err(|error| match error {
@@ -90,7 +87,6 @@ impl Name<'_> {
         does()
     }
 
-    /// The file of that name, open.
     fn file(&self, how: Open) -> io::Result<File> {
         let no_file = |is: &str| io::Error::new(io::ErrorKind::IsADirectory, format!("it is {is}"));
         let flags = match how {

@@ -24,7 +24,6 @@ const MOST_BYTES: u64 = 2 << 30;
 /// The longest path of a folder that is listed. The system still takes it with the longest name behind it.
 const LONGEST_PATH: usize = 3_800;
 
-/// The kind of a name in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -49,7 +48,6 @@ pub(super) struct About {
     pub(super) mode: u32,
     /// The user and the group.
     pub(super) owner: (u32, u32),
-    /// The length of a file.
     pub(super) length: u64,
     /// The digest of a file, the target of a link; none where it cannot be read, or need not be.
     pub(super) content: Option<Arc<str>>,
@@ -109,8 +107,7 @@ pub(super) fn list(
     reading: Reading<'_>,
     digests: &mut Digests,
 ) -> Result<Listing, Failure> {
-    check_own(root).map_err(|error| Failure::io("use", root, &error))?;
-    let own = fs::symlink_metadata(root).map_err(|error| Failure::io("read", root, &error))?;
+    let own = check_own(root).map_err(|error| Failure::io("use", root, &error))?;
     let (mut size, step_ms) = (Size::default(), step_ms(root));
     let mut listed = vec![(OsString::new(), about(Kind::Folder, &own.into(), None))];
     // The rollback opens a folder that is closed.
@@ -176,7 +173,6 @@ pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Res
 struct Entry<'w> {
     /// The folder that it is in, open.
     folder: &'w File,
-    /// Its name there.
     last: &'w Path,
     found: &'w Found,
     kind: Kind,
@@ -273,7 +269,6 @@ fn step_ms(_: &Path) -> u64 {
     STEP_MS
 }
 
-/// What the system says of a name.
 pub(super) struct Found {
     mode: u32,
     owner: (u32, u32),
@@ -341,7 +336,6 @@ fn looked(_: impl AsFd, _: &Path) -> Option<Found> {
     None
 }
 
-/// The mount of a name in a folder.
 pub(super) fn mount(folder: impl AsFd, name: &Path) -> u64 {
     looked(folder, name).map_or(0, |found| found.mount)
 }

@@ -27,7 +27,6 @@ const MOST: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The note on a run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     run: RunId,
@@ -115,16 +114,13 @@ impl Turn {
             let note = text
                 .map_err(|failure| failure.to_string())
                 .and_then(|text| serde_json::from_str::<Note>(&text.text).map_err(|error| error.to_string()));
-            let note = match note {
-                Ok(note) => note,
-                // The folder of a run that may not be over is not known.
-                Err(why) => {
-                    let what = format!("{} is no note on a run any more: {why}", path.display());
-                    return Err(Failure::new(printable(&what)).with_help(
-                        "end the run that its name says, in the state folder that it is in, and remove the file",
-                    ));
-                }
-            };
+            // The folder of a run that may not be over is not known.
+            let note = note.map_err(|why| {
+                let what = format!("{} is no note on a run any more: {why}", path.display());
+                Failure::new(printable(&what)).with_help(
+                    "end the run that its name says, in the state folder that it is in, and remove the file",
+                )
+            })?;
             let holds = note.holds();
             if let Holds::No = holds {
                 drop(fs::remove_file(&path));

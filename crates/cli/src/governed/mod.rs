@@ -94,17 +94,16 @@ impl Runs {
         format!("runstate governed {words}{}", self.options)
     }
 
-    /// Where their files are.
+    /// The command that goes on with a run.
+    pub(crate) fn recover(&self, run: &RunId) -> String {
+        self.command(&format!("recover {run}"))
+    }
+
     pub(crate) fn folders(&self) -> Folders {
         Folders::new(&self.folder)
     }
 
-    /// Each of them, in order.
-    pub(crate) fn all(&self) -> Result<Vec<RunId>, Failure> {
-        self.listed().map(|(runs, _)| runs)
-    }
-
-    /// Each of them, and those that have no state: a run that has not begun, or that a kill kept from it.
+    /// Each of them, in order, and those that have no state: a run that has not begun, or that a kill kept from it.
     pub(crate) fn listed(&self) -> Result<(Vec<RunId>, Vec<RunId>), Failure> {
         let runs = self.folders().list(&RealDisk).map_err(|error| {
             let failure = Failure::io("read the folder of runs", &self.folder, &error);
@@ -145,7 +144,6 @@ impl Runs {
         Ok(true)
     }
 
-    /// The folder of one of them.
     pub(crate) fn folder_of(&self, run: &RunId) -> PathBuf {
         self.folder.join(run.as_str())
     }

@@ -31,8 +31,7 @@ const LIMIT: u64 = 1 << 20;
 /// The same as it is kept with its run, where each field is written out.
 const STORED_LIMIT: u64 = 16 << 20;
 
-/// The content of a plan file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
     /// The project, in the run's id: A to Z, 0 to 9 and `-`.
@@ -102,7 +101,6 @@ impl Command {
     }
 }
 
-/// A command that is a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ToolSpec {
@@ -129,7 +127,6 @@ impl ToolSpec {
     }
 }
 
-/// The form of a tool's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OutputForm {
@@ -140,7 +137,7 @@ pub(super) enum OutputForm {
     Json,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AuditSpec {
     reviewer: String,
@@ -179,7 +176,6 @@ pub(crate) struct PlanFile {
     base: PathBuf,
 }
 
-/// Reads and checks a plan file.
 pub(crate) fn read(path: &str) -> Result<PlanFile, Failure> {
     let source = input::read_text(path, LIMIT)?;
     let plan = checked(from_yaml(&source)?, &source)?;
@@ -197,10 +193,8 @@ pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> R
     let source = input::read_text(&path.to_string_lossy(), STORED_LIMIT)?;
     let tagged = source.text.strip_prefix(TAG).and_then(|rest| rest.split_once('\n'));
     let (tag, text) = tagged.map_or((None, source.text.as_str()), |(tag, text)| (Some(tag), text));
-    match Keyring::admits(keys, &["plan", run.as_str()], text.as_bytes(), tag) {
-        Ok(()) => {}
-        Err(why) => return Err(Failure::new(format!("{}: {why}", source.name))),
-    }
+    let failed = |why: &dyn std::fmt::Display| Failure::new(format!("{}: {why}", source.name));
+    Keyring::admits(keys, &["plan", run.as_str()], text.as_bytes(), tag).map_err(|why| failed(&why))?;
     // The id of the folder is no field of a plan file.
     let read = || {
         let mut fields: serde_json::Map<String, serde_json::Value> = runstate::json::from_str(text)?;
@@ -208,14 +202,13 @@ pub(super) fn read_stored(path: &Path, run: &RunId, keys: Option<&Keyring>) -> R
         let plan = serde_json::from_value(fields.into())?;
         Ok::<_, serde_json::Error>(Plan { taken, ..plan })
     };
-    checked(read().map_err(|error| Failure::new(format!("{}: {error}", source.name)))?, &source)
+    checked(read().map_err(|error| failed(&error))?, &source)
 }
 
 /// A stored plan is JSON, which is YAML. It begins with its tag, where there is a key; to YAML that is a comment.
 const TAG: &str = "# tag ";
 
 impl PlanFile {
-    /// The folder that the plan names.
     pub(super) fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.base.join(&self.plan.folder);
         if folder.is_dir() {
@@ -273,22 +266,11 @@ impl Plan {
     pub(super) fn none(run: &RunId) -> Plan {
         Plan {
             project: run.project().to_owned(),
-            folder: PathBuf::new(),
-            in_place: false,
-            taken: None,
-            ignore: Vec::new(),
             plan_approval: Approval::Never,
-            gates: Gates::default(),
-            limits_seconds: BTreeMap::new(),
             chained_ledger: true,
-            tools: Vec::new(),
-            verify: Vec::new(),
-            audit: vec![AuditSpec {
-                reviewer: "none".to_owned(),
-                run: vec!["false".to_owned()],
-                folder: PathBuf::new(),
-                time_limit_seconds: 1,
-            }],
+            // A governor has a reviewer.
+            audit: vec![AuditSpec { reviewer: "none".to_owned(), ..AuditSpec::default() }],
+            ..Plan::default()
         }
     }
 
@@ -301,12 +283,10 @@ impl Plan {
             .chain(self.audit.iter().map(|audit| (audit.reviewer.as_str(), audit.command())));
         for (name, command) in commands {
             let name = printable(name);
-            match command.run.first() {
+            match command.run.first().map(String::as_str) {
                 None => return Err(format!("{name} has no program to run: `run` is empty")),
-                Some(program) if program.is_empty() => {
-                    return Err(format!("{name} has a program without a name"));
-                }
-                _ => {}
+                Some("") => return Err(format!("{name} has a program without a name")),
+                Some(_) => {}
             }
             if let Some(word) = command.run.iter().find(|word| word.contains('\0')) {
                 return Err(format!("{name} has a NUL character in `run`, which no program takes: {word:?}"));

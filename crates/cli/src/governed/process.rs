@@ -22,21 +22,17 @@ const KEPT: usize = 16 << 10;
 /// The same of an output that is read as a whole.
 pub(super) const KEPT_WHOLE: usize = 1 << 20;
 
-/// Where the programs of a run work.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) work: Work,
-    /// The folder of the run.
     pub(super) run: PathBuf,
     pub(super) progress: Arc<Progress>,
     /// A supervisor that has nothing to do.
     pub(super) idle: Arc<Mutex<Option<Supervisor>>>,
 }
 
-/// The input of a program.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// Variables of its environment.
     pub(super) env: Vec<(&'static str, String)>,
     /// Its standard input; none for an empty one.
     pub(super) input: Option<String>,
@@ -44,7 +40,6 @@ pub(super) struct Told {
     pub(super) is_read_whole: bool,
 }
 
-/// How a program ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) end: End,

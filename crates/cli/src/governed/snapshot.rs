@@ -21,7 +21,6 @@ const MOST_TOLD: usize = 1_000;
 /// The most names that a rollback says of that it could not restore them.
 const MOST_NAMED: usize = 20;
 
-/// A copy of the working folder, beside the run's files.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     kept: PathBuf,
@@ -134,7 +133,7 @@ impl Snapshot {
         if let Some(taken) = taken {
             is_taken(&self.kept, &was, taken)?;
         }
-        let below = self.opened_work()?;
+        let below = self.work.open().map_err(|error| Failure::io("use", &self.work.path, &error))?;
         let is = self.opened(&below, &was)?;
         let mut undone = Undone { work: &self.work.path, errors: Vec::new(), names: HashSet::new() };
         let differs = |name: &OsStr| match (is.get(name), was.get(name)) {
@@ -155,7 +154,9 @@ impl Snapshot {
                     undone.note("remove", name, Err(io::Error::other(why)));
                 }
                 kind => match below.remove(name, kind) {
-                    Err(error) if self.stays(name, kind, &was) && is_not_empty(&error) => {}
+                    Err(error)
+                        if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                            && self.stays(name, kind, &was) => {}
                     removed => undone.note("remove", name, removed),
                 },
             }
@@ -190,10 +191,6 @@ impl Snapshot {
         errors.truncate(MOST_NAMED);
         errors.extend((more > 0).then(|| format!("and {more} more")));
         Ok(errors)
-    }
-
-    fn opened_work(&self) -> Result<Below, Failure> {
-        self.work.open().map_err(|error| Failure::io("use", &self.work.path, &error))
     }
 
     /// Does a folder stay that was not there before? One with names that are ignored does.
@@ -241,10 +238,6 @@ impl Undone<'_> {
     }
 }
 
-fn is_not_empty(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::DirectoryNotEmpty
-}
-
 fn is_taken(kept: &Path, found: &Listing, taken: &str) -> Result<(), Failure> {
     let found = digest(found);
     if found == taken {
@@ -272,19 +265,23 @@ fn digest(listing: &Listing) -> String {
     runstate::decision::digest(&serde_json::Value::Array(told.collect()))
 }
 
-/// Every name that differs, in order.
+/// Every name that differs, in order: the removed ones last. Both sides have the order of their names.
 fn differences(was: &Listing, is: &Listing) -> Vec<(OsString, &'static str)> {
     // The folder itself has no name.
     let named = |name: &OsString| if name.is_empty() { OsString::from(".") } else { name.clone() };
-    let changed = is.iter().filter_map(|(name, about)| match was.get(name) {
-        None => Some((named(name), "created")),
-        Some(before) => (before != about).then(|| (named(name), "modified")),
-    });
-    let removed = was.keys().filter(|name| !is.contains_key(*name)).map(|name| (named(name), "removed"));
-    changed.chain(removed).collect()
+    let (mut changed, mut removed, mut before) = (Vec::new(), Vec::new(), was.iter().peekable());
+    for (name, about) in is {
+        removed.extend(std::iter::from_fn(|| before.next_if(|(old, _)| *old < name)));
+        match before.next_if(|(old, _)| *old == name) {
+            None => changed.push((named(name), "created")),
+            Some((_, old)) if old != about => changed.push((named(name), "modified")),
+            Some(_) => {}
+        }
+    }
+    changed.extend(removed.into_iter().chain(before).map(|(name, _)| (named(name), "removed")));
+    changed
 }
 
-/// Reverts a run by its snapshot.
 pub(super) struct FolderRollback {
     pub(super) snapshot: Snapshot,
     pub(super) progress: Arc<Progress>,

@@ -15,15 +15,13 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, chdir, fchdir, kill_process, kill_process_group, waitid,
 };
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
-use std::io::{IoSlice, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -33,7 +31,6 @@ use serde::{Deserialize, Serialize};
 /// The first argument of a supervisor.
 pub(super) const WORD: &str = "supervise-tool";
 
-/// A program to be run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) run: Vec<String>,
@@ -43,7 +40,6 @@ pub(super) struct Order {
     pub(super) input: Option<String>,
 }
 
-/// How it ended.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Outcome {
     /// An error of the operating system, by its number.
@@ -166,7 +162,6 @@ fn received(socket: &UnixStream) -> io::Result<(Order, Vec<OwnedFd>)> {
     Ok((receive(socket)?, given))
 }
 
-/// Supervises tools, one after the other.
 pub(crate) fn supervise() -> ExitCode {
     match supervised() {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,7 +10,6 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::below::Below;
 
-/// The folder that the tools of a run work in.
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     pub(super) path: PathBuf,
@@ -21,8 +20,7 @@ pub(super) struct Work {
 impl Work {
     /// Fails where something else has taken the place of the folder.
     pub(super) fn check(&self) -> io::Result<()> {
-        check_own(&self.path)?;
-        self.is_taken(&fs::metadata(&self.path)?)
+        self.is_taken(&check_own(&self.path)?)
     }
 
     /// Opens a folder in it, to work in. No part of the way is a link: a command is approved for the folder of that name, and a tool before it
@@ -85,9 +83,10 @@ fn id_of(found: &Metadata) -> String {
 }
 
 /// Fails where a folder is a link, or gone: a tool put another one in its place.
-pub(super) fn check_own(folder: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(folder)?.is_dir() {
-        return Ok(());
+pub(super) fn check_own(folder: &Path) -> io::Result<Metadata> {
+    let found = fs::symlink_metadata(folder)?;
+    if found.is_dir() {
+        return Ok(found);
     }
     let why = format!("{} is a folder no more: something else was put in its place", folder.display());
     Err(io::Error::new(io::ErrorKind::NotADirectory, why))

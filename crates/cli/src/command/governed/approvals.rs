@@ -26,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn list(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let (mut told, mut bad) = (Vec::new(), false);
-    for run in runs.all()? {
+    for run in runs.listed()?.0 {
         let waits = runs.reader(&run).and_then(|governor| governor.waits(&run).map_err(governed::refused));
         if let Some(Some(Waits::Approval(pending))) = of_many(&run, waits, &mut bad) {
             told.push((run, pending));

@@ -80,35 +80,6 @@ pub(super) fn user() -> String {
     name.unwrap_or_default()
 }
 
-/// Takes a decision, where the run asks the question that was shown.
-fn decided<T>(
-    args: &Args,
-    runs: &Runs,
-    decide: impl AsyncFnOnce(&Governor, &RunId, &str) -> Result<T, GovernedError>,
-) -> Result<(RunId, T), Failure> {
-    let run = match &args.run {
-        Some(run) => run.clone(),
-        None => governed::run_of(&args.approval)?,
-    };
-    let governor = runs.governor(&run)?;
-    args.check_shown(&governor, &run, runs)?;
-    let by = named(args.by.as_deref())?;
-    let recover = runs.command(&format!("recover {run}"));
-    let decided = until_signal(runs, &format!("; `{recover}` goes on"), async {
-        decide(&governor, &run, &by).await.map_err(|error| match error {
-            GovernedError::RollbackUnfinished { .. } => {
-                governed::refused(error).with_help(format!("`{recover}` finishes it"))
-            }
-            error => governed::refused(error),
-        })
-    });
-    // A late answer ends a run too.
-    if governor.status(&run).is_ok_and(|status| status.state.is_terminal()) {
-        runs.let_go(&run);
-    }
-    decided.map(|decided| (run, decided))
-}
-
 /// The name of the person that decides.
 fn named(by: Option<&str>) -> Result<String, Failure> {
     let name = by.map_or_else(user, str::to_owned);
@@ -119,34 +90,50 @@ fn named(by: Option<&str>) -> Result<String, Failure> {
     Ok(name)
 }
 
-pub(super) fn approve(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let Args { approval, because, .. } = args;
-    let (run, ()) =
-        decided(args, runs, async |governor, run, by| governor.approve(run, approval, by, because).await)?;
-    let recover = runs.command(&format!("recover {run}"));
-    out.line(&format!("{approval} is approved; `{recover}` goes on"));
-    Ok(Exit::Good)
+/// An answer to a question.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Answer {
+    Approve,
+    Reject,
+    Escalate,
 }
 
-pub(super) fn reject(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
+/// Answers, where the run asks the question that was shown.
+pub(super) fn answer(answer: Answer, args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
     let Args { approval, because, .. } = args;
-    let (run, status) =
-        decided(args, runs, async |governor, run, by| governor.reject(run, approval, by, because).await)?;
-    out.line(&format!("{approval} is rejected; {run} is {status}"));
+    let run = args.run.clone().map_or_else(|| governed::run_of(approval), Ok)?;
+    let governor = runs.governor(&run)?;
+    args.check_shown(&governor, &run, runs)?;
+    let (by, recover) = (named(args.by.as_deref())?, runs.recover(&run));
+    let answered = until_signal(runs, &recover, async {
+        let answered = match answer {
+            Answer::Approve => governor.approve(&run, approval, &by, because).await.map(|()| None),
+            Answer::Reject => governor.reject(&run, approval, &by, because).await.map(Some),
+            Answer::Escalate => governor.escalate(&run, approval, &by, because).await.map(Some),
+        };
+        answered.map_err(|error| match error {
+            GovernedError::RollbackUnfinished { .. } => {
+                governed::refused(error).with_help(format!("`{recover}` finishes it"))
+            }
+            error => governed::refused(error),
+        })
+    });
+    // A late answer ends a run too.
+    if governor.status(&run).is_ok_and(|status| status.state.is_terminal()) {
+        runs.let_go(&run);
+    }
+    let Some(status) = answered? else {
+        out.line(&format!("{approval} is approved; `{recover}` goes on"));
+        return Ok(Exit::Good);
+    };
+    let done = if let Answer::Reject = answer { "rejected" } else { "passed on" };
+    out.line(&format!("{approval} is {done}; {run} is {status}"));
     if !status.is_terminal() {
-        let halt = format!("`{}` ends it", runs.command(&format!("halt {run}")));
         out.line(&format!(
-            "  nothing was run: it was about the plan; the run is halted when its time is over, or {halt}"
+            "  nothing was run: it was about the plan; the run is halted when its time is over, or `{}` ends it",
+            runs.command(&format!("halt {run}"))
         ));
     }
-    Ok(Exit::Good)
-}
-
-pub(super) fn escalate(args: &Args, runs: &Runs, out: &mut Output) -> Result<Exit, Failure> {
-    let Args { approval, because, .. } = args;
-    let (run, status) =
-        decided(args, runs, async |governor, run, by| governor.escalate(run, approval, by, because).await)?;
-    out.line(&format!("{approval} is passed on; {run} is {status}"));
     Ok(Exit::Good)
 }
 
@@ -193,14 +180,11 @@ pub(super) fn halt(args: &HaltArgs, runs: &Runs, out: &mut Output) -> Result<Exi
         let halt = runs.command(&format!("halt {run} --unreadable"));
         governed::refused(error).with_help(format!("a run whose state is lost is ended by `{halt}`"))
     })?;
-    let before = before.state;
-    if before.is_terminal() {
-        return Err(Failure::new(format!("{run} is over: it is {before}")));
+    if before.state.is_terminal() {
+        return Err(Failure::new(format!("{run} is over: it is {}", before.state)));
     }
-    let then = format!("; `{}` goes on", runs.command(&format!("recover {run}")));
-    let halted = until_signal(runs, &then, async {
-        governor.halt(run, &by, &args.because).await.map_err(governed::refused)
-    })?;
+    let halting = async { governor.halt(run, &by, &args.because).await.map_err(governed::refused) };
+    let halted = until_signal(runs, &runs.recover(run), halting)?;
     runs.let_go(run);
     let status = governor.status(run).map_err(governed::refused)?;
     out.line(&format!("{run} is {halted}"));

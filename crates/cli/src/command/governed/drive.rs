@@ -71,9 +71,7 @@ pub(super) fn recover(args: &RecoverArgs, runs: Runs, out: &mut Output) -> Resul
 fn drive(run: &RunId, how: &How, runs: Runs, out: &mut Output) -> Result<Exit, Failure> {
     let runs = &runs.told(how.progress);
     let governor = runs.governor(run)?;
-    let recover = runs.command(&format!("recover {run}"));
-    let then = format!(", and the tool under way with it; `{recover}` goes on");
-    let progressed = until_signal(runs, &then, live(&governor, run, how))?;
+    let progressed = until_signal(runs, &runs.recover(run), live(&governor, run, how))?;
     let status = governor.status(run).map_err(governed::refused)?;
     if status.state.is_terminal() {
         runs.let_go(run);
@@ -209,7 +207,7 @@ fn text(progressed: &Progressed, status: &RunStatus, runs: &Runs, out: &mut Outp
             if let Some(command) = approve(pending, runs) {
                 out.line("to answer it, from here or from another terminal, and to go on then:");
                 out.line(&format!("  {command}    (or reject, escalate)"));
-                out.line(&format!("  {}", runs.command(&format!("recover {}", progressed.run))));
+                out.line(&format!("  {}", runs.recover(&progressed.run)));
             }
         }
         Some(Waits::Plan { objection }) => {

@@ -41,7 +41,7 @@ pub(super) fn status(args: &StatusArgs, runs: &Runs, out: &mut Output) -> Result
     let is_all = args.run.is_none();
     let shown = match &args.run {
         Some(run) => vec![run.clone()],
-        None => runs.all()?,
+        None => runs.listed()?.0,
     };
     let (mut told, mut bad) = (Vec::new(), false);
     for run in shown {
@@ -97,7 +97,7 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
             out.line(&format!("{run}: removed, since it never began"));
         }
     }
-    until_signal(runs, &format!("; `{}` goes on", runs.command("sweep")), async {
+    until_signal(runs, &runs.command("sweep"), async {
         for run in begun {
             // A signal that came meanwhile is heard, and what is done is told before.
             out.finish()?;

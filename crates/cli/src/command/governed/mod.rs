@@ -14,6 +14,8 @@ use clap::Subcommand;
 use runstate::governed::RunStatus;
 use runstate::governed_run::{GovernedRunStatus, Rollback, RunId};
 
+use decide::Answer;
+
 use crate::clock::unix_ms;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -71,9 +73,9 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         Command::Run(args) => drive::run(args, runs, out),
         Command::Recover(args) => drive::recover(args, runs, out),
         Command::Approvals(args) => approvals::list(args, &runs, out),
-        Command::Approve(args) => decide::approve(args, &runs, out),
-        Command::Reject(args) => decide::reject(args, &runs, out),
-        Command::Escalate(args) => decide::escalate(args, &runs, out),
+        Command::Approve(args) => decide::answer(Answer::Approve, args, &runs, out),
+        Command::Reject(args) => decide::answer(Answer::Reject, args, &runs, out),
+        Command::Escalate(args) => decide::answer(Answer::Escalate, args, &runs, out),
         Command::Halt(args) => decide::halt(args, &runs, out),
         Command::Status(args) => look::status(args, &runs, out),
         Command::Sweep(args) => look::sweep(args, &runs, out),
@@ -106,8 +108,10 @@ fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
         // Of a state with an end of its own no rollback is gone on with.
         let is_late = status.state == GovernedRunStatus::Executing && status.is_expired(unix_ms());
         let done = if is_late { "halts the run as it is" } else { "finishes it" };
-        let recover = runs.command(&format!("recover {}", status.run));
-        return Some(format!("  a rollback is begun and not finished: `{recover}` {done}"));
+        return Some(format!(
+            "  a rollback is begun and not finished: `{}` {done}",
+            runs.recover(&status.run)
+        ));
     }
     let Some(Rollback::Incomplete { .. }) = status.rollback else { return None };
     let snapshot = runs.folder_of(&status.run).join("snapshot");

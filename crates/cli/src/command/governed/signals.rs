@@ -11,10 +11,11 @@ use crate::governed::Runs;
 use crate::output::complain;
 use crate::signals::Signals;
 
-/// Does the work, or the part of it before a signal. The command ends then, once a rollback under way is finished, and says `then`.
+/// Does the work, or the part of it before a signal. This command ends then, once a rollback under way is finished, and names the one
+/// that goes on.
 pub(super) fn until_signal<T>(
     runs: &Runs,
-    then: &str,
+    next: &str,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     runtime()?.block_on(async {
@@ -24,7 +25,7 @@ pub(super) fn until_signal<T>(
             done = work => done,
             Some(code) = signals.recv() => {
                 // The work is dropped by now, and with it the process group of a tool.
-                complain(&format!("ended by a signal{then}"));
+                complain(&format!("ended by a signal, with the tool under way if there is one; `{next}` goes on"));
                 std::process::exit(code);
             }
         }
