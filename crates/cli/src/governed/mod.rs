@@ -43,6 +43,7 @@ use crate::keys;
 use crate::output::{complain, printable};
 use crate::store::quoted;
 
+use below::Below;
 use progress::Progress;
 
 pub(crate) use plan::{PlanFile, read};
@@ -218,6 +219,9 @@ impl Runs {
         let work = if plan.in_place { source.to_path_buf() } else { place.join(WORK) };
         if !plan.in_place {
             copy::copy(source, &work, listing)?;
+            // The run is durable before its snapshot is, which is made of this copy.
+            let synced = Below::open(&work).and_then(|below| below.sync(listing));
+            synced.map_err(|error| Failure::io("sync", &work, &error))?;
         }
         plan.taken = Some(work::id(&work).map_err(|error| Failure::io("look at", &work, &error))?);
         let path = place.join("plan.yaml");

@@ -37,8 +37,18 @@ impl Progress {
     pub(crate) fn asked_to_end(&self) -> bool {
         let mut ending = self.ending();
         let is_second = std::mem::replace(&mut ending.is_asked_for, true);
-        ending.tell();
-        is_second && ending.rolls_back.is_some()
+        match (is_second, &ending.rolls_back) {
+            (true, Some(recover)) => {
+                complain(&format!(
+                    "a second signal ends this command in its rollback: `{recover}` goes on with it"
+                ));
+                true
+            }
+            _ => {
+                ending.tell();
+                false
+            }
+        }
     }
 
     /// Rolls back. A folder that is half rolled back is of no use, so that the first signal does not end it.

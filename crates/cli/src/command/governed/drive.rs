@@ -7,7 +7,7 @@ use runstate::governed_run::{GovernedRunStatus, RunId};
 use serde_json::json;
 
 use super::signals::until_signal;
-use super::{Answer, ask, left_to_do, rollback};
+use super::{Reply, ask, left_to_do, rollback};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::governed::{self, Runs};
@@ -146,9 +146,9 @@ async fn asked(governor: &Governor, run: &RunId, pending: &PendingApproval) -> R
         .unwrap_or_else(|error| Err(std::io::Error::other(error)))
         .map_err(|error| Failure::new(format!("cannot ask at the terminal: {error}")))?;
     let done = match answer {
-        Answer::Yes(why) => governor.approve(run, &pending.id, &by, &why).await,
-        Answer::No => governor.reject(run, &pending.id, &by, "rejected at the terminal").await.map(drop),
-        Answer::None => return Ok(false),
+        Reply::Yes(why) => governor.approve(run, &pending.id, &by, &why).await,
+        Reply::No => governor.reject(run, &pending.id, &by, "rejected at the terminal").await.map(drop),
+        Reply::None => return Ok(false),
     };
     match done {
         // The question expired while it was read; the run has gone on.

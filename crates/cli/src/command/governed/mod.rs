@@ -122,7 +122,7 @@ fn left_to_do(status: &RunStatus, runs: &Runs) -> Option<String> {
 }
 
 /// An answer at the terminal.
-enum Answer {
+enum Reply {
     /// With the words behind it.
     Yes(String),
     No,
@@ -134,16 +134,16 @@ enum Answer {
 ///
 /// # Errors
 /// A terminal that cannot be read.
-fn ask(question: &str) -> io::Result<Answer> {
+fn ask(question: &str) -> io::Result<Reply> {
     let mut err = io::stderr();
     write!(err, "{question} [y/N] ")?;
     err.flush()?;
     let mut line = String::new();
     if io::stdin().lock().read_line(&mut line)? == 0 {
         writeln!(err)?;
-        return Ok(Answer::None);
+        return Ok(Reply::None);
     }
     let (yes, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
     let is_yes = yes.eq_ignore_ascii_case("y") || yes.eq_ignore_ascii_case("yes");
-    Ok(if is_yes { Answer::Yes(rest.trim().to_owned()) } else { Answer::No })
+    Ok(if is_yes { Reply::Yes(rest.trim().to_owned()) } else { Reply::No })
 }
