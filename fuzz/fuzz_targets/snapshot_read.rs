@@ -60,7 +60,13 @@ where
 {
     match snapshot.restore::<M>() {
         Ok(machine) => {
-            assert_eq!(Snapshot::of(&machine).as_ref(), Ok(snapshot));
+            let again = Snapshot::of(&machine).expect("a machine that was restored can be kept");
+            // One that an earlier version kept has the names of that version.
+            if again.fingerprint() == snapshot.fingerprint() && again.lifecycle() == snapshot.lifecycle() {
+                assert_eq!(again, *snapshot);
+            } else {
+                assert_eq!(again.status(), snapshot.status());
+            }
             assert!(!format!("{machine:?}").is_empty());
         }
         Err(error) => assert!(!error.to_string().is_empty()),
