@@ -65,14 +65,8 @@ pub fn check_state(file: &[u8], now: Option<u64>) -> Result<StateReport, String>
         faults.extend(super::typed::fault(document));
     }
     let history = named.state_history.iter().map(|entry| entry.state.to_string()).collect();
-    let state = named.current_state.to_string();
-    Ok(StateReport {
-        run: named.run_id,
-        state,
-        status: document.as_ref().map(RunStatus::of),
-        history,
-        faults,
-    })
+    let (state, status) = (named.current_state.to_string(), document.as_ref().map(RunStatus::of));
+    Ok(StateReport { run: named.run_id, status, state, history, faults })
 }
 
 impl StateReport {

@@ -285,16 +285,10 @@ impl Checked {
 
     fn report(self) -> LogReport {
         // A run of which only a part before tells is not of this one.
-        let told = self.runs.into_iter().filter(|(_, last)| last.line > 0);
-        let runs = told.map(|(run, last)| LoggedRun { run, state: last.state });
-        LogReport {
-            lines: self.line,
-            steps: self.steps,
-            runs: runs.collect(),
-            faults: self.faults,
-            more_faults: self.more,
-            unreadable: self.unreadable,
-        }
+        let Checked { line: lines, steps, runs, faults, more: more_faults, unreadable, .. } = self;
+        let told = runs.into_iter().filter(|(_, last)| last.line > 0);
+        let runs = told.map(|(run, last)| LoggedRun { run, state: last.state }).collect();
+        LogReport { lines, steps, runs, faults, more_faults, unreadable }
     }
 }
 

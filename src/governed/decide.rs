@@ -217,7 +217,6 @@ impl Governor {
     }
 }
 
-/// Fails for a decision without a name.
 fn named(approval: &ApprovalId, by: &str) -> Result<()> {
     if is_name(by) { Ok(()) } else { Err(refused(approval, &AnswerError::Approval(ApprovalError::Nobody))) }
 }

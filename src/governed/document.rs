@@ -65,7 +65,6 @@ impl Named for GovernedRunStatus {
     }
 }
 
-/// A name as it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct AnyName(String);

@@ -21,7 +21,6 @@ pub(super) struct Transition {
     pub(super) to: GovernedRunStatus,
 }
 
-/// All transitions that a file tells of.
 pub(super) fn transitions<N>(document: &Document<GovernedRunStatus, N>) -> Vec<Transition> {
     let entries = document.state_history.iter();
     let before = std::iter::once(None).chain(entries.clone().map(|entry| Some(entry.state)));

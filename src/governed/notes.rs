@@ -105,7 +105,6 @@ pub(super) struct VerifyNote {
     pub(super) failure: Option<String>,
 }
 
-/// All of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Notes {
@@ -182,7 +181,6 @@ pub(super) fn short_texts(texts: Vec<String>) -> Vec<String> {
 }
 
 impl ToolReport {
-    /// The report of a call that begins.
     pub(super) fn begun(tool: &str, place: usize, number: u32, began: u64) -> Self {
         ToolReport {
             tool: tool.to_owned(),

@@ -10,7 +10,6 @@ use crate::governed_run::{Executing, GovernedRun, Halt, HaltReason, MOST_TRIES, 
 
 const NO_TOOL: &str = "there is no such tool any more";
 
-/// How a call of a tool comes about.
 pub(super) enum Begin {
     /// A try of its own: the first, or one after a failure.
     Try,

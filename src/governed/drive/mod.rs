@@ -23,7 +23,6 @@ use crate::kernel::Rejected;
 
 pub(super) use asking::{asked, asked_about_plan, pending, question};
 
-/// Where a turn leads.
 pub(super) enum Step {
     On(AnyGovernedRun),
     /// The run waits for a person.

@@ -38,7 +38,6 @@ struct Note {
     runs_id: String,
 }
 
-/// Whether the run of a note has its folder.
 enum Holds {
     Yes,
     /// It is over, or it is not in its state folder.

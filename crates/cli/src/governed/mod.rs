@@ -33,7 +33,7 @@ use std::sync::Arc;
 use runstate::approval::ApprovalId;
 use runstate::clock::unix_clock;
 use runstate::files::RealDisk;
-use runstate::governed::{AsideReason, Folders, Governor, Parts, Rules};
+use runstate::governed::{AsideReason, Folders, Governor, Rules};
 use runstate::governed_run::RunId;
 use runstate::snapshot::Keyring;
 
@@ -320,23 +320,16 @@ impl Runs {
     }
 
     fn governor_of(&self, plan: plan::Plan, place: &Path) -> Result<Governor, Failure> {
-        let bound_to = Some(plan.digest()?);
         let rules = Rules {
-            bound_to,
+            bound_to: Some(plan.digest()?),
             gates: plan.gates(),
             limits: plan.limits().map_err(Failure::new)?,
-            rollback_ms: Rules::default().rollback_ms,
             chained: plan.chained_ledger,
+            ..Rules::default()
         };
-        let parts: Parts = plan.parts(place, Arc::clone(&self.progress));
-        let governor = Governor::new(
-            Arc::new(disk::OwnDisk::new(&self.folder)),
-            self.folders(),
-            Arc::new(unix_clock()),
-            parts,
-            rules,
-        )
-        .map_err(refused)?;
+        let (disk, clock) = (Arc::new(disk::OwnDisk::new(&self.folder)), Arc::new(unix_clock()));
+        let parts = plan.parts(place, Arc::clone(&self.progress));
+        let governor = Governor::new(disk, self.folders(), clock, parts, rules).map_err(refused)?;
         let place = place.to_path_buf();
         let governor = governor.setting_aside(|damaged, kept, why| {
             let then = match why {

@@ -169,7 +169,6 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Risk>, D::Error> {
     Risk::deserialize(from).map(Some)
 }
 
-/// A plan and where it was found.
 #[derive(Debug)]
 pub(crate) struct PlanFile {
     pub(crate) plan: Plan,
@@ -220,7 +219,6 @@ impl PlanFile {
     }
 }
 
-/// The text of a plan with its tag, where there is a key.
 pub(super) fn tagged(text: &str, run: &RunId, keys: Option<&Keyring>) -> String {
     match keys {
         Some(keys) => format!("{TAG}{}\n{text}", keys.tag(&["plan", run.as_str()], text.as_bytes())),

@@ -216,7 +216,6 @@ impl Snapshot {
     }
 }
 
-/// The names that a rollback could not restore.
 struct Undone<'a> {
     work: &'a Path,
     errors: Vec<String>,

@@ -78,7 +78,6 @@ const HELLO: &[u8; 8] = b"runstate";
 /// The time that it has for its first word.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The command's end of a supervisor.
 #[derive(Debug)]
 pub(super) struct Supervisor {
     pub(super) process: Child,

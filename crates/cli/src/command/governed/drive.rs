@@ -56,7 +56,6 @@ struct How {
     json: bool,
 }
 
-/// Drives a run of a plan.
 pub(super) fn run(args: &RunArgs, runs: Runs, out: &mut Output) -> Result<Exit, Failure> {
     let file = governed::read(&args.plan)?;
     let run = runs.create(&file)?;

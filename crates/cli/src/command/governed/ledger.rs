@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use runstate::governed::{LedgerFaultKind, LedgerReport, verify_ledger};
+use runstate::governed::{LedgerFault, LedgerFaultKind, LedgerReport, verify_ledger};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -78,12 +78,12 @@ fn verified(
 ) -> Result<Option<LedgerReport>, Failure> {
     match verify_ledger(from, runs.keys.as_ref()) {
         Ok(report) => Ok(Some(report)),
-        Err(fault) => match fault.why {
-            LedgerFaultKind::Io(error) => Err(Failure::io("read", Path::new(path), &error)),
-            _ => {
-                out.line(&printable(&format!("{path}: {fault}")));
-                Ok(None)
-            }
-        },
+        Err(LedgerFault { why: LedgerFaultKind::Io(error), .. }) => {
+            Err(Failure::io("read", Path::new(path), &error))
+        }
+        Err(fault) => {
+            out.line(&printable(&format!("{path}: {fault}")));
+            Ok(None)
+        }
     }
 }
