@@ -169,7 +169,7 @@ pub(super) fn check_size(root: &Path, ignore: &[PathBuf], in_place: bool) -> Res
     walked
 }
 
-/// What a walk comes upon.
+/// A name that a walk comes upon.
 struct Entry<'w> {
     /// The folder that it is in, open.
     folder: &'w File,
