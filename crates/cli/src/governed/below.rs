@@ -198,7 +198,7 @@ fn names(dir: &Dir) -> io::Result<Vec<(PathBuf, bool)>> {
         .collect()
 }
 
-/// Sets the mode; of the folder itself, which may be closed to its own name, by what is open.
+/// Sets the mode; of the folder itself, which may be closed to its own name, by the open descriptor.
 fn set_mode(dir: &Dir, name: &Path, mode: u32) -> io::Result<()> {
     if name.as_os_str().is_empty() {
         return Ok(fchmod(dir, Mode::from_raw_mode(mode as _))?);

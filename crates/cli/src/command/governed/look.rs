@@ -99,7 +99,7 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
     }
     until_signal(runs, &runs.command("sweep"), async {
         for run in begun {
-            // A signal that came meanwhile is heard, and what is done is told before.
+            // A signal that came meanwhile is heard here, behind the lines of the runs before.
             out.finish()?;
             tokio::task::yield_now().await;
             if let Some(Some(state)) = of_many(&run, swept(&run, runs).await, &mut bad) {
