@@ -13,8 +13,8 @@ pub enum OnFinish {
     /// The attempt failed. An answer that came to the limit on its length is not tried again on the same stream, which would cut it
     /// again; one that a filter stopped is, from its beginning.
     Fail,
-    /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget. A session without a
-    /// [`Continuation`](super::Continuation) begins anew.
+    /// The attempt failed, and the next one goes on from all that was said. It costs a retry of the model's budget. Where the answer has calls, none
+    /// of them is kept, and the next attempt goes on from the checkpoint before them, or begins anew: the last one may be cut.
     Continue,
 }
 

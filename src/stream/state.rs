@@ -118,7 +118,10 @@ impl Ledger {
                     Some(CheckpointMark { token_count: *token_count, content_length: checkpoint.len() });
             }
             EventKind::ContentReset { token_count, .. } => {
-                let (tools, parts) = if *token_count == 0 { (0, 0) } else { self.at_checkpoint };
+                if *token_count == 0 {
+                    self.at_checkpoint = (0, 0);
+                }
+                let (tools, parts) = self.at_checkpoint;
                 self.tool_calls.truncate(tools);
                 self.data_parts = parts;
                 self.extra = Extra::default();
@@ -140,6 +143,11 @@ impl Ledger {
             EventKind::Error(error) => self.failures.push(error.error.clone()),
             _ => {}
         }
+    }
+
+    /// Did calls come behind the last checkpoint?
+    pub(super) fn has_new_calls(&self) -> bool {
+        self.tool_calls.len() > self.at_checkpoint.0
     }
 
     /// What the attempt gave beside its text.

@@ -291,6 +291,15 @@ async fn what_follows_on_a_reason_to_stop() {
     );
     assert_eq!(seen.openings.lock().unwrap()[1].checkpoint.as_deref(), Some("one two "));
 
+    // Calls of an answer that was cut are asked for again, and none comes twice.
+    let seen = Seen::default();
+    let cut = then(tokens("one two "), &[Step::Tool("a"), Step::Finish(Length), Step::Complete]);
+    let whole = then(tokens("all "), &[Step::Tool("a"), Step::Tool("b"), Step::Finish(Stop), Step::Complete]);
+    let goes_on = on(&seen, vec![cut, whole]).on_finish(Length, OnFinish::Continue);
+    let state = drive(goes_on).await.result.unwrap();
+    assert_eq!((state.content.as_str(), state.tool_calls.len()), ("all ", 2));
+    assert_eq!(seen.openings.lock().unwrap()[1].checkpoint, None);
+
     // What a filter stopped is asked for again, from its beginning.
     let seen = Seen::default();
     let filtered = on(&seen, vec![stops("half a ", ContentFilter), answer()]).continuation(every(1));

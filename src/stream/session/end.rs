@@ -164,7 +164,10 @@ impl<C: Callbacks> Session<C> {
             let then = core.finishes.get(reason);
             let failed = (then != OnFinish::Accept).then(|| finish::failed(reason, then));
             if let Some(failed) = failed {
-                if then == OnFinish::Continue && !session.state().output().content().is_empty() {
+                // Of calls that were cut none is kept: the next attempt writes them again.
+                let has_calls = core.dispatch.ledger.has_new_calls();
+                let is_empty = session.state().output().content().is_empty();
+                if then == OnFinish::Continue && !is_empty && !has_calls {
                     let saved = session.save_checkpoint();
                     let (token_count, content_length) = (saved.tokens, saved.content.len());
                     let saved_event = EventKind::CheckpointSaved { token_count, content_length };
