@@ -388,3 +388,23 @@ fn chained(lines: Vec<String>, before: Option<String>, chain: Chain<'_>) -> Stri
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::RealDisk;
+
+    /// Holes, of which nothing is read.
+    #[test]
+    fn a_file_of_lines_has_1_gib_and_no_more() {
+        let folder = std::env::temp_dir().join(format!("runstate-lines-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("LEDGER.jsonl");
+        for (length, is_kept) in [(1 << 30, true), ((1 << 30) + 1, false)] {
+            std::fs::File::create(&path).unwrap().set_len(length).unwrap();
+            let (lines, aside) = Lines::open_anyhow(&RealDisk, &path).unwrap();
+            assert_eq!((lines.length, aside.is_none()), if is_kept { (length, true) } else { (0, false) });
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

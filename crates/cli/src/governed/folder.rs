@@ -377,3 +377,25 @@ fn digest(folder: &File, name: &Path, length: u64) -> io::Result<Option<Arc<str>
     let digits = hash.finalize().into_iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
     Ok(Some(digits.flatten().collect::<String>().into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_200_000_names_and_2_gib_and_no_more() {
+        let of_bytes =
+            |length| Found { mode: 0, owner: (0, 0), length, links: 1, id: (0, 0), changed: 0, mount: 0 };
+        let mut size = Size::default();
+        for _ in 0..200_000 {
+            size.add(Kind::File, &of_bytes(0)).unwrap();
+        }
+        size.check(Path::new("site")).unwrap();
+        assert_eq!(size.add(Kind::Folder, &of_bytes(0)).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        let mut size = Size::default();
+        size.add(Kind::File, &of_bytes(2 << 30)).unwrap();
+        size.check(Path::new("site")).unwrap();
+        size.add(Kind::File, &of_bytes(1)).unwrap_err();
+        assert!(size.check(Path::new("site")).is_err(), "also after a look that failed");
+    }
+}
