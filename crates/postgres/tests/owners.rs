@@ -61,6 +61,27 @@ async fn a_store_executes_nothing_of_a_role_that_is_not_trusted() {
     executed_as(&place, "keeper", "DROP TRIGGER act ON {schema}.runs").await;
     store_of(&place, "keeper").await.unwrap();
 
+    // Its condition is executed as well, and may be anyone's where the function is a superuser's.
+    let condition = "CREATE FUNCTION mine.look(name text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+        CREATE TRIGGER look BEFORE UPDATE ON {schema}.runs FOR EACH ROW WHEN (mine.look(new.title))
+            EXECUTE FUNCTION suppress_redundant_updates_trigger()";
+    executed_as(&place, "other", condition).await;
+    match store_of(&place, "keeper").await {
+        Err(StoreError::Unusable { what, help }) => {
+            assert!(what.contains("the condition of the trigger look on the table runs"), "{what}");
+            assert!(help.contains("drop that trigger"), "{help}");
+        }
+        other => panic!("{other:?}"),
+    }
+    executed_as(&place, "keeper", "DROP TRIGGER look ON {schema}.runs").await;
+
+    // The schema `public` belongs to a role whose one member is the owner of the database.
+    admin.batch_execute("GRANT CREATE ON SCHEMA public TO worker").await.unwrap();
+    let public = Place { schema: "public".to_owned(), ..place.clone() };
+    for _ in 0..2 {
+        store_of(&public, "worker").await.unwrap();
+    }
+
     // A function of the same name, for arguments that fit better.
     executed_as(&place, "keeper", "GRANT CREATE ON SCHEMA {schema} TO PUBLIC").await;
     let function = "CREATE FUNCTION {schema}.claim_run(text) RETURNS text LANGUAGE sql AS 'SELECT $1'";

@@ -107,7 +107,7 @@ fn foreign(name: &str) -> StoreError {
 /// that anyway: the connection's own role or one that it was granted, the owner of the database, a superuser. A superuser is a member
 /// of each role, so that only its own things count for it.
 const OF_OTHERS: &str = "WITH trusted AS (
-        SELECT oid FROM pg_roles r WHERE rolsuper OR rolname = current_user
+        SELECT oid FROM pg_roles r WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner')
             OR NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND pg_has_role(r.oid, 'MEMBER')
         UNION SELECT datdba FROM pg_database WHERE datname = current_database()
     ), found AS (
@@ -119,12 +119,25 @@ const OF_OTHERS: &str = "WITH trusted AS (
         UNION ALL SELECT format('the function of the trigger %I on the table %I', tgname, relname), proowner
             FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid JOIN pg_proc p ON p.oid = tgfoid
             WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+        UNION ALL SELECT format('the condition of the trigger %I on the table %I', tgname, relname), NULL
+            FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+            WHERE tgqual IS NOT NULL AND NOT tgisinternal
+                AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
     )
-    SELECT what, pg_get_userbyid(owner)::text FROM found WHERE owner NOT IN (SELECT oid FROM trusted) LIMIT 1";
+    SELECT what, pg_get_userbyid(owner)::text FROM found WHERE owner IS NULL OR owner NOT IN (SELECT oid FROM trusted) LIMIT 1";
 
 async fn is_of_a_trusted_role(made: &Transaction<'_>, name: &str) -> Result<(), StoreError> {
     let Some(row) = made.query_opt(OF_OTHERS, &[&name]).await.map_err(of_client)? else { return Ok(()) };
-    let (what, owner): (String, String) = (row.get(0), row.get(1));
+    let (what, owner): (String, Option<String>) = (row.get(0), row.get(1));
+    let Some(owner) = owner else {
+        // Its author needs a right on the table alone, whatever function the trigger has.
+        return Err(StoreError::unusable(
+            format_args!(
+                "the store in the schema {name:?} would execute what another program put there: {what}"
+            ),
+            "drop that trigger; this program makes none",
+        ));
+    };
     Err(StoreError::unusable(
         format_args!(
             "the store in the schema {name:?} would execute what is not its user's: {what} belongs to the role {owner:?}"
