@@ -1,9 +1,10 @@
 //! Who has a run in hand.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use runstate::store::{Claim, Lease, Release, StoreError, left};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::bring_news;
 use crate::error::{Fault, Outcome};
@@ -72,25 +73,38 @@ pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
 
 fn first_ready(conn: &Connection, now: Now) -> Outcome<Option<String>> {
     let mut first = conn.prepare_cached(FIRST_READY)?;
-    let mut unreadable = Vec::new();
+    let (mut unreadable, mut most) = (BTreeSet::new(), 1);
     loop {
-        // Behind those that cannot be put off.
-        let most = limit(unreadable.len() + 1);
-        let rows = first.query_map([column(now.ticks), most], |row| Ok((text(row, 0), row.get(1)?)))?;
+        let rows =
+            first.query_map([column(now.ticks), limit(most)], |row| Ok((text(row, 0), row.get(1)?)))?;
         let rows: Vec<(_, i64)> = rows.collect::<Result<_, _>>()?;
-        let Some((run, row)) = rows.into_iter().find(|(_, row)| !unreadable.contains(row)) else {
-            return Ok(None);
-        };
-        if let Ok(run) = run {
-            match runs::one(conn, &run, now) {
-                Err(Fault::Store(_)) => {}
-                found => return found.map(|_| Some(run)),
+        let is_all = rows.len() < most;
+        for (run, row) in rows {
+            if unreadable.contains(&row) {
+                continue;
+            }
+            if let Ok(run) = run {
+                match runs::one(conn, &run, now) {
+                    Err(Fault::Store(_)) => {}
+                    found => return found.map(|_| Some(run)),
+                }
+            }
+            match put_off(conn, row, now.after(UNREADABLE)) {
+                Ok(()) => {}
+                // A row with a value of another type than its column has takes no change at all.
+                Err(Fault::Sql(error))
+                    if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+                {
+                    unreadable.insert(row);
+                }
+                Err(error) => return Err(error),
             }
         }
-        // A row with a value of another type than its column has takes no change at all.
-        if put_off(conn, row, now.after(UNREADABLE)).is_err() {
-            unreadable.push(row);
+        if is_all {
+            return Ok(None);
         }
+        // Others are behind those that cannot be put off.
+        most = most.saturating_mul(2);
     }
 }
 
