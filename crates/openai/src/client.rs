@@ -233,9 +233,9 @@ impl OpenAi {
         if !response.status().is_success() {
             let (head, body) = response.into_parts();
             let body = match encoding {
-                // Its reason cannot be read, and what to do follows from its status.
+                // What to do follows from its status, also where its reason cannot be read.
                 Some(_) => Bytes::new(),
-                None => limit.of(read_whole(body)).await?.unwrap_or_default(),
+                None => limit.of(read_whole(body)).await.ok().and_then(Result::ok).unwrap_or_default(),
             };
             return Err(failure::of_status(head.status, &head.headers, &body));
         }
