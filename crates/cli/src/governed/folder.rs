@@ -126,8 +126,10 @@ pub(super) fn list(
                 Kind::File if is_read => match digests.get(&name) {
                     Some((before, digest)) if *before == found.stamp() => Some(Arc::clone(digest)),
                     _ => {
+                        // At the look: what is read later may have changed since, in the same tick.
+                        let is_settled = found.is_settled(step_ms);
                         let digest = digest(folder, last, found.length)?;
-                        if let Some(digest) = digest.as_ref().filter(|_| found.is_settled(step_ms)) {
+                        if let Some(digest) = digest.as_ref().filter(|_| is_settled) {
                             digests.insert(name.clone(), (found.stamp(), Arc::clone(digest)));
                         }
                         digest

@@ -97,15 +97,18 @@ pub(super) fn sweep(_: &SweepArgs, runs: &Runs, out: &mut Output) -> Result<Exit
             out.line(&format!("{run}: removed, since it never began"));
         }
     }
+    let mut written = Ok(());
     until_signal(runs, &runs.command("sweep"), async {
         for run in begun {
             // A signal that came meanwhile is heard here, behind the lines of the runs before.
-            out.finish()?;
+            written = written.and(out.finish());
             tokio::task::yield_now().await;
             if let Some(Some(state)) = of_many(&run, swept(&run, runs).await, &mut bad) {
                 out.line(&format!("{run}: {state}"));
             }
         }
+        // No run is left alone for want of a place for a line.
+        written?;
         Ok(if bad { Exit::BadInput } else { Exit::Good })
     })
 }
