@@ -143,7 +143,7 @@ impl Stream for ChatStream {
                 self.events = None;
                 return Poll::Ready(None);
             }
-            if let Some(error) = self.limit.as_ref().and_then(Limit::passed) {
+            if let Some(error) = self.limit.as_ref().and_then(Limit::over) {
                 self.reader.end_of_body(Some(error));
                 continue;
             }
@@ -155,6 +155,11 @@ impl Stream for ChatStream {
                     self.grace = None;
                 }
                 came = true;
+                // Signs of life without a pause are none of the answer.
+                let is_fruitless = self.reader.ready.is_empty() && !self.reader.over;
+                if is_fruitless && let Some(error) = self.limit.as_ref().and_then(Limit::passed) {
+                    self.reader.end_of_body(Some(error));
+                }
                 continue;
             }
             if !self.reader.has_finished() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use runstate::stream::{ErrorKind, SourceError};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// What a server is given, of each answer.
+/// The times that a server has for each answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) silence: Duration,
@@ -25,7 +25,7 @@ impl Default for Times {
 #[derive(Debug)]
 pub(crate) struct Limit {
     times: Times,
-    /// None where it is beyond what an [`Instant`] can tell.
+    /// None for a time beyond the range of [`Instant`].
     end: Option<Instant>,
     heard: Instant,
     timer: Pin<Box<Sleep>>,
@@ -48,18 +48,18 @@ impl Limit {
         }
     }
 
-    /// Is a limit passed? It is asked for also where bytes come without a pause.
+    /// Has the whole answer taken too long? It is asked also where pieces come without a pause.
+    pub(crate) fn over(&self) -> Option<SourceError> {
+        let is_over = self.end.is_some_and(|end| Instant::now() >= end);
+        is_over.then(|| timeout(&format!("the answer was not whole within {:?}", self.times.whole)))
+    }
+
+    /// Is a limit passed, where no piece has come? A consumer that takes its time says nothing of the server.
     pub(crate) fn passed(&self) -> Option<SourceError> {
-        let Times { silence, whole } = self.times;
-        let message = if self.end.is_some_and(|end| Instant::now() >= end) {
-            format!("the answer was not whole within {whole:?}")
-        } else if self.heard.elapsed() >= silence {
-            format!("no piece of the answer came for {silence:?}")
-        } else {
-            return None;
-        };
-        let message = message + "; `OpenAi::within` gives a server more time";
-        Some(SourceError::new(ErrorKind::Timeout, message))
+        let silence = self.times.silence;
+        let is_silent = || self.heard.elapsed() >= silence;
+        let silent = || is_silent().then(|| timeout(&format!("no piece of the answer came for {silence:?}")));
+        self.over().or_else(silent)
     }
 
     /// Wakes the task when a limit is passed.
@@ -67,7 +67,7 @@ impl Limit {
         if self.timer.as_mut().poll(cx).is_pending() { None } else { self.passed() }
     }
 
-    /// What is waited for, or the limit that was passed before.
+    /// The result of a future, or the limit that was passed first.
     pub(crate) async fn of<T>(&mut self, waited: impl Future<Output = T>) -> Result<T, SourceError> {
         let mut waited = pin!(waited);
         poll_fn(|cx| match waited.as_mut().poll(cx) {
@@ -75,5 +75,20 @@ impl Limit {
             Poll::Pending => self.poll(cx).map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
         })
         .await
+    }
+}
+
+fn timeout(message: &str) -> SourceError {
+    SourceError::new(ErrorKind::Timeout, format!("{message}; `OpenAi::within` gives a server more time"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_word_of_the_user_an_answer_has_ten_minutes_without_a_piece_and_an_hour_in_all() {
+        let Times { silence, whole } = Times::default();
+        assert_eq!((silence.as_secs(), whole.as_secs()), (600, 3600));
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Reader {
     told: usize,
     /// Why the model stopped, as the server said last. Some servers say it with each piece.
     reason: Option<String>,
-    /// Did text or a call come with the reason, or behind it? Then it says nothing of what is still to come.
+    /// Did text or a call come with the reason, or behind it? Then more may come.
     is_early: bool,
     /// Of servers that tell it with each chunk the last one counts for the answer.
     usage: Option<Value>,

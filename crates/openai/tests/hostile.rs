@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use proptest::prelude::*;
 use runstate::stream::{Backoff, Continuation, ErrorKind, Opening, RetryPolicy, Session, StreamEvent};
 use runstate_openai::Chat;
@@ -189,6 +190,20 @@ async fn an_answer_has_its_limits_of_time() {
         };
         assert!(error.message().starts_with(limit), "{name}: {error}");
     }
+    // A consumer that takes its time loses nothing that has come.
+    let server = Server::start(vec![vec![
+        events_head(),
+        send(text("a") + &text("b") + &finish("stop") + "data: [DONE]\n\n"),
+    ]])
+    .await;
+    let client = server.client().within(short, LONG);
+    let mut stream = client.stream(&Chat::new("m").user("hello")).await.unwrap();
+    let mut events = vec![stream.next().await.unwrap().unwrap()];
+    tokio::time::sleep(2 * short).await;
+    while let Some(event) = stream.next().await {
+        events.push(event.unwrap());
+    }
+    assert_eq!(events.last(), Some(&StreamEvent::Complete), "{events:?}");
     // A status says what to do, though its body does not end.
     let refusal = vec![send("HTTP/1.1 401 No\r\nContent-Length: 9\r\n\r\nno"), Act::Hang];
     let server = Server::start(vec![refusal]).await;
