@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runstate::store::{About, ApprovalQuery, Claim, NewRun, RunQuery, RunStore, StoreError};
+use runstate::store::{About, ApprovalQuery, Claim, NewRun, Release, RunQuery, RunStore, StoreError};
 use serde_json::json;
 
 use crate::cluster::{self, Place};
@@ -122,6 +122,10 @@ async fn a_value_that_could_not_be_read_again_is_not_written() {
     assert!(refused.to_string().contains("messages.json would have "), "{refused}");
     assert_eq!(store.load("r1").await.unwrap(), before);
     assert!(store.cancel("r1", &"x".repeat(MOST + 1)).await.is_err());
+    store.release(&lease, &Release::put_off(Duration::ZERO, "é".repeat(MOST))).await.unwrap();
+    let problem = store.load("r1").await.unwrap().info.problem.unwrap();
+    assert_eq!(problem.len(), 1 << 20, "a release is never refused");
+    assert!(store.claim(&Claim::any("x".repeat(MOST + 1), Duration::ZERO)).await.is_err());
     assert!(store.cancel("r1", "enough").await.unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! Whose functions a store executes.
+//! The owners of the functions that a store executes.
 
 use runstate::store::{RunQuery, RunStore, StoreError};
 use runstate_postgres::{PostgresOptions, PostgresStore};

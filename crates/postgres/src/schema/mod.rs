@@ -103,9 +103,9 @@ fn foreign(name: &str) -> StoreError {
     )
 }
 
-/// What a function, a trigger or a rule of the schema does is done with the rights of this connection. So its owners are those who may do
-/// that anyway: the connection's own role or one that it was granted, the owner of the database, a superuser. A superuser is a member
-/// of each role, so that only its own things count for it.
+/// Functions, triggers and rules of the schema act with the rights of this connection. Their owners must have those rights anyway: the role of
+/// the connection or one that was granted to it, the owner of the database, a superuser. A superuser is a member of each role, so that only
+/// its own things count for it.
 const OF_OTHERS: &str = "WITH trusted AS (
         SELECT oid FROM pg_roles r WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner')
             OR NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND pg_has_role(r.oid, 'MEMBER')

@@ -104,6 +104,9 @@ impl Drop for PostgresStore {
     }
 }
 
+/// The most bytes of a problem that are kept.
+const MOST_OF_A_PROBLEM: usize = 1 << 20;
+
 #[async_trait]
 impl RunStore for PostgresStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
@@ -141,6 +144,7 @@ impl RunStore for PostgresStore {
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
         let holder = text(&claim.holder);
+        fits("runs.holder", holder.len())?;
         let term = span(claim.term);
         let Some(run) = &claim.run else {
             let rows = self.connections.rows(&self.sql.claim_any, &[&holder, &term]).await?;
@@ -173,7 +177,12 @@ impl RunStore for PostgresStore {
     }
 
     async fn release(&self, lease: &Lease, release: &Release) -> Result<(), StoreError> {
-        let (key, problem) = (Key::of(&lease.run).key, release.problem.as_deref().map(text));
+        // What is too long for a list is cut: a release that is refused would leave the lease.
+        let problem = release
+            .problem
+            .as_deref()
+            .map(|problem| &problem[..problem.floor_char_boundary(MOST_OF_A_PROBLEM)]);
+        let (key, problem) = (Key::of(&lease.run).key, problem.map(text));
         let not_before = release.put_off.map(span);
         let params =
             [&key as _, &int(lease.fence) as _, &not_before as _, &problem as _, &release.pardons as _];
