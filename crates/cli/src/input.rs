@@ -135,10 +135,16 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::Unsupported {
         return failure.with_help(format!("`-` reads standard input: `… - < {}`", printable(path)));
     }
-    match nearest(Path::new(path)).filter(|_| error.kind() == io::ErrorKind::NotFound) {
-        Some(near) => failure.with_help(format!("did you mean {near}?")),
-        None => failure,
+    if error.kind() != io::ErrorKind::NotFound {
+        return failure;
     }
+    failure.with_help(match nearest(Path::new(path)) {
+        Some(near) => format!("did you mean {near}?"),
+        None => {
+            "name a file that is there; a relative name counts from the folder that the command is started in"
+                .to_owned()
+        }
+    })
 }
 
 /// A file of the same kind in the same folder, with a name that is near.
@@ -221,4 +227,19 @@ pub(crate) fn open(path: &str) -> io::Result<Box<dyn BufRead>> {
         return Ok(Box::new(io::stdin().lock()));
     }
     Ok(Box::new(BufReader::with_capacity(64 << 10, file(Path::new(path))?)))
+}
+
+/// Gives `read` the beginnings of a text and the text with one byte changed, for tests that no such text is a panic.
+#[cfg(test)]
+pub(crate) fn each_damage(text: &str, read: impl Fn(String)) {
+    for end in (0..text.len()).step_by(7) {
+        read(String::from_utf8_lossy(&text.as_bytes()[..end]).into_owned());
+    }
+    for at in (0..text.len()).step_by(7) {
+        for byte in [b'\0', b'[', b'*', b'\n', b'9', 0xff] {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes[at] = byte;
+            read(String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
 }

@@ -65,7 +65,10 @@ fn main() -> ExitCode {
 /// a terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
     let mut is_any_hidden = false;
-    let text = args.map(|arg| arg.to_string_lossy().into_owned()).fold(text, |text, arg| {
+    let mut args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    // One may be the beginning of another.
+    args.sort_by_key(|arg| std::cmp::Reverse(arg.len()));
+    let text = args.into_iter().fold(text, |text, arg| {
         // Of `--flag=value` the value alone is quoted.
         let value = arg.split_once('=').map_or("", |(_, value)| value);
         let quoted = [arg.as_str(), value].into_iter().filter(|part| !part.trim().is_empty());

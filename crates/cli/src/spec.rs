@@ -139,5 +139,11 @@ mod tests {
             }
         }
         odd.into_iter().for_each(|spec| assert!(of(spec).is_err()));
+        // No damage of a scenario is a panic, and what is left of it is one, or is refused.
+        crate::input::each_damage(good["scenario"].as_str().unwrap(), |scenario| {
+            let mut spec = good.clone();
+            spec["scenario"] = scenario.into();
+            drop(of(spec).unwrap().scenario());
+        });
     }
 }

@@ -5,15 +5,15 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
-use crate::session::Session;
+use crate::session::{Session, harmless};
 
 /// The paths that a command has synced; none where that cannot be seen.
 fn synced(session: &Session, args: &[&str]) -> Option<Vec<String>> {
     let out = session.path("synced");
-    let mut command = Command::new("strace");
+    let mut command = session.program("strace");
     command.args(["-f", "-y", "-qq", "-e", "trace=fsync,fdatasync", "-o"]).arg(&out);
-    command.arg(env!("CARGO_BIN_EXE_runstate")).args(args).current_dir(session.path(""));
-    let said = command.env_remove("RUNSTATE_STORE").output();
+    command.arg(env!("CARGO_BIN_EXE_runstate")).args(args);
+    let said = command.output().map(|said| harmless("a synced command", said));
     if !said.as_ref().is_ok_and(|said| said.status.success()) {
         let works = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
         assert!(!works.is_ok_and(|works| works.success()), "{said:?}");

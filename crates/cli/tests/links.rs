@@ -145,7 +145,7 @@ fn what_is_stored_is_for_its_user_alone_in_a_folder_of_others() {
         }
         let program = env!("CARGO_BIN_EXE_runstate");
         let run = format!("umask 0; exec {program} run s.yaml --state-dir there --store {store}");
-        let output = Command::new("sh").args(["-c", &run]).current_dir(session.path("")).output().unwrap();
+        let output = session.program("sh").args(["-c", &run]).output().unwrap();
         assert_eq!(session.said(&["run", "s.yaml"], &output).code, Some(0), "{output:?}");
         let mut open = vec![session.path("there")];
         while let Some(folder) = open.pop() {
@@ -170,19 +170,23 @@ struct Swapper {
     process: Child,
     /// While this file is there.
     swaps: PathBuf,
+    /// This one has a character for each swap.
+    count: PathBuf,
 }
 
 impl Swapper {
     fn of(folder: &Path, target: &Path) -> Swapper {
-        let swaps = target.with_extension("swaps");
+        let (swaps, count) = (target.with_extension("swaps"), target.with_extension("count"));
         fs::write(&swaps, "").unwrap();
+        fs::write(&count, "").unwrap();
         let (folder, target) = (folder.to_str().unwrap(), target.to_str().unwrap());
         let swap = format!(
             "while [ -e '{}' ]; do mv '{folder}' '{folder}.real'; ln -s '{target}' '{folder}'; rm '{folder}'; \
-             mv '{folder}.real' '{folder}'; done 2>/dev/null",
-            swaps.display()
+             mv '{folder}.real' '{folder}'; printf x >> '{}'; done 2>/dev/null",
+            swaps.display(),
+            count.display()
         );
-        Swapper { process: Command::new("sh").args(["-c", &swap]).spawn().unwrap(), swaps }
+        Swapper { process: Command::new("sh").args(["-c", &swap]).spawn().unwrap(), swaps, count }
     }
 }
 
@@ -190,6 +194,10 @@ impl Drop for Swapper {
     fn drop(&mut self) {
         drop(fs::remove_file(&self.swaps));
         drop(self.process.wait());
+        if !std::thread::panicking() {
+            let swaps = fs::metadata(&self.count).unwrap().len();
+            assert!(swaps > 20, "the folder was swapped {swaps} times alone");
+        }
     }
 }
 

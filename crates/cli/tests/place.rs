@@ -164,6 +164,7 @@ impl Ended {
             ended = self.0.as_mut().unwrap().try_wait().unwrap();
             ended.is_some()
         });
+        harmless("a command", self.0.take().unwrap().wait_with_output().unwrap());
         ended.unwrap().code()
     }
 

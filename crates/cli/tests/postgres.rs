@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
 use crate::server::{self, Shared};
-use crate::session::{Said, Session, assert_shown};
+use crate::session::{Said, Session, assert_harmless, assert_shown};
 
 const PASSWORD: &str = "open-sesame/42";
 /// As it has to stand in a URL.
@@ -133,12 +133,14 @@ fn a_worker_that_starts_before_its_server_waits_for_it() {
     let mut worker = session.command(&args).stderr(Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(worker.stderr.take().unwrap()).lines();
     let first = told.next().unwrap().unwrap();
+    assert_harmless("worker", &first);
     assert!(
         first.contains("cannot be reached") && first.ends_with("; it is tried again each second"),
         "{first}"
     );
     forward(TcpListener::bind(("127.0.0.1", port)).unwrap(), server.port());
     let next = told.next().unwrap().unwrap();
+    assert_harmless("worker", &next);
     assert!(next.contains(" drives the runs of postgres://"), "{next}");
     worker.kill().unwrap();
     worker.wait().unwrap();

@@ -1,10 +1,8 @@
 //! Runs that cannot be removed are in the way of no others.
 
-use std::fs;
 #[cfg(unix)]
-use std::process::Command;
-
 use serde_json::Value;
+use std::fs;
 
 use crate::session::Session;
 
@@ -100,11 +98,7 @@ fn a_run_whose_folder_is_very_deep_is_removed_with_it() {
     let said = session.run(&["run", "deep.yaml", "--state-dir", "runs"]);
     assert_eq!(said.code, Some(0), "{}", said.shown());
     let prune = "ulimit -n 64; exec \"$0\" prune --older-than 1ms --state-dir runs";
-    let output = Command::new("sh")
-        .args(["-c", prune, env!("CARGO_BIN_EXE_runstate")])
-        .current_dir(session.path(""))
-        .output()
-        .unwrap();
+    let output = session.program("sh").args(["-c", prune, env!("CARGO_BIN_EXE_runstate")]).output().unwrap();
     let said = session.said(&["prune"], &output);
     assert_eq!((said.code, &*said.stderr), (Some(0), ""), "{}", said.shown());
     assert!(!session.path("runs/deep-1").exists());

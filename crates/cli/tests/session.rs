@@ -41,11 +41,26 @@ pub(crate) fn harmless(command: &str, output: Output) -> Output {
 /// A folder of its own for one test, with a home of its own.
 pub(crate) struct Session {
     folder: TempDir,
+    /// The outputs of [`kept`](Self::kept), which are looked at in the end.
+    outputs: TempDir,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        for output in fs::read_dir(self.outputs.path()).into_iter().flatten().flatten() {
+            // A process that was killed may have been within a character.
+            let said = fs::read(output.path()).unwrap();
+            assert_harmless("a command in the background", &String::from_utf8_lossy(&said));
+        }
+    }
 }
 
 impl Session {
     pub(crate) fn new() -> Session {
-        Session { folder: TempDir::new().unwrap() }
+        Session { folder: TempDir::new().unwrap(), outputs: TempDir::new().unwrap() }
     }
 
     pub(crate) fn path(&self, inside: &str) -> PathBuf {
@@ -62,11 +77,23 @@ impl Session {
         fs::read_to_string(self.path(inside)).unwrap()
     }
 
+    /// A place for an output that no test reads while the process lives. A pipe would be held by each process that is left.
+    pub(crate) fn kept(&self) -> Stdio {
+        let (file, _) = tempfile::NamedTempFile::new_in(self.outputs.path()).unwrap().keep().unwrap();
+        file.into()
+    }
+
     /// The binary, to be run in the folder with these arguments.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_runstate"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_runstate"));
+        command.args(args);
         command
-            .args(args)
+    }
+
+    /// A program around the binary, to be run as the binary is.
+    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.folder.path())
             .env("XDG_DATA_HOME", self.path("home"))
             .env_remove("RUST_BACKTRACE")

@@ -287,13 +287,8 @@ fn a_pipe_in_the_place_of_a_file_holds_no_command() {
     pipe("runs/numbers/.lock");
     ends(&["run", "done.yaml", "--state-dir", "runs"]);
     let run = format!("exec {} run done.yaml --key-file <(cat keys)", env!("CARGO_BIN_EXE_runstate"));
-    let mut bash = std::process::Command::new("bash");
-    if let Ok(output) = bash
-        .args(["-c", &run])
-        .current_dir(session.path(""))
-        .env("XDG_DATA_HOME", session.path("home"))
-        .output()
-    {
+    let mut bash = session.program("bash");
+    if let Ok(output) = bash.args(["-c", &run]).output() {
         assert_eq!(
             session.said(&["run", "done.yaml", "--key-file", "<(cat keys)"], &output).code,
             Some(0),
@@ -429,6 +424,9 @@ fn an_argument_that_may_be_a_secret_is_shown_nowhere_and_the_name_of_a_file_is()
             assert!(said.stderr.contains("is shown as …"), "{}", said.shown());
         }
     }
+    // The first is the beginning of the second.
+    let said = session.run(&["runs", "x://", &format!("x://u:{SECRET}@h")]);
+    assert!(said.stderr.contains("is shown as …"), "{}", said.shown());
     for name in ["me@host:file.yaml", "key=value.yaml", "10:30@office.yaml"] {
         session.write(name, "name: [\n");
         let said = session.run(&["run", name]);

@@ -175,9 +175,12 @@ pub(crate) struct PlanFile {
     base: PathBuf,
 }
 
+const START: &str =
+    "start from examples/tiny-crate.yaml: a plan has the fields project, folder, tools, verify and audit";
+
 pub(crate) fn read(path: &str) -> Result<PlanFile, Failure> {
     let source = input::read_text(path, LIMIT)?;
-    let plan = checked(from_yaml(&source)?, &source)?;
+    let plan = checked(from_yaml(&source, START)?, &source)?;
     let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
     Ok(PlanFile { plan, base })
 }
@@ -438,5 +441,77 @@ struct Always(PlanAnswer);
 impl PlanApproval for Always {
     async fn decide(&self, _: &RunId, _: &ProposedPlan) -> PlanAnswer {
         self.0.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "\
+project: SITE
+folder: site
+in_place: false
+ignore: [target]
+plan_approval: ask
+gates: {auto: [build], required: [deploy]}
+limits_seconds: {PLANNING: 60, EXECUTING: 600}
+chained_ledger: true
+tools:
+  - {name: build, run: [sh, -c, 'echo new > index.html'], folder: site, time_limit_seconds: 9, risk: low}
+  - {name: deploy, run: ['true'], risk: high}
+verify:
+  - {run: [test, -f, index.html]}
+audit:
+  - {reviewer: quality, run: ['true']}
+";
+
+    fn read_text(text: &str) -> Result<Plan, Failure> {
+        let source = Text { name: "plan.yaml".to_owned(), text: text.to_owned() };
+        checked(from_yaml(&source, START)?, &source)
+    }
+
+    fn kept(folder: &Path, plan: &Plan) -> Plan {
+        let path = folder.join("plan.yaml");
+        std::fs::write(&path, plan.text().unwrap()).unwrap();
+        read_stored(&path, &RunId::new("SITE", 0).unwrap(), None).unwrap()
+    }
+
+    /// No damage of a plan is a panic. What is left of it is refused, or is a plan that its run keeps as it is.
+    #[test]
+    fn a_damaged_plan_is_refused_or_kept_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = read_text(WHOLE).unwrap();
+        assert_eq!(kept(folder.path(), &whole).digest().unwrap(), whole.digest().unwrap());
+        let counts = std::cell::Cell::new((0, 0));
+        input::each_damage(WHOLE, |text| {
+            let (taken, refused) = counts.get();
+            match read_text(&text) {
+                Ok(plan) => {
+                    assert_eq!(
+                        kept(folder.path(), &plan).digest().unwrap(),
+                        plan.digest().unwrap(),
+                        "{text}"
+                    );
+                    counts.set((taken + 1, refused));
+                }
+                Err(_) => counts.set((taken, refused + 1)),
+            }
+        });
+        let (taken, refused) = counts.get();
+        assert!(taken > 20 && refused > 200, "{taken} taken, {refused} refused");
+    }
+
+    #[test]
+    fn a_plan_is_kept_in_16_mib_and_no_more() {
+        let mut plan = read_text(WHOLE).unwrap();
+        let short = plan.text().unwrap().len();
+        let left = usize::try_from(STORED_LIMIT).unwrap() - short;
+        plan.tools[0].run[2].push_str(&"x".repeat(left));
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(kept(folder.path(), &plan).digest().unwrap(), plan.digest().unwrap());
+        plan.tools[0].run[2].push('x');
+        let refused = plan.text().unwrap_err();
+        assert!(refused.message().contains("16777217 bytes"), "{}", refused.message());
     }
 }

@@ -39,10 +39,9 @@ impl FromFile {
 pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
     let source = input::read_text(path, LIMIT)?;
     if source.text.trim().is_empty() {
-        return Err(Failure::new(format!("{} is empty: expected a scenario", source.name))
-            .with_help("start from examples/tidy-folder.yaml"));
+        return Err(Failure::new(format!("{} is empty: expected a scenario", source.name)).with_help(START));
     }
-    let scenario = Scenario::parse(&source.text).map_err(|refused| refuse(&source, &refused))?;
+    let scenario = Scenario::parse(&source.text).map_err(|refused| refuse(&source, &refused, START))?;
     let base = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
     Ok(FromFile { scenario, source, base })
 }
@@ -51,13 +50,21 @@ pub(crate) fn read(path: &str) -> Result<FromFile, Failure> {
 ///
 /// # Errors
 /// With the place and an excerpt: no YAML, or not of that shape.
-pub(crate) fn from_yaml<T: DeserializeOwned>(source: &Text) -> Result<T, Failure> {
-    runstate_scenario::from_yaml(&source.text).map_err(|refused| refuse(source, &refused))
+pub(crate) fn from_yaml<T: DeserializeOwned>(source: &Text, start: &str) -> Result<T, Failure> {
+    runstate_scenario::from_yaml(&source.text).map_err(|refused| refuse(source, &refused, start))
 }
 
-fn refuse(source: &Text, refused: &Refused) -> Failure {
-    match refused.span() {
+/// A file to start from.
+const START: &str = "start from examples/tidy-folder.yaml; `runstate schema` prints the fields of a scenario";
+
+/// A text of another kind has no place that could be mended: `start` says how one begins.
+fn refuse(source: &Text, refused: &Refused, start: &str) -> Failure {
+    let failure = match refused.span() {
         Some(span) => Failure::at(refused.message(), &source.name, &source.text, span),
         None => Failure::new(format!("{}: {refused}", source.name)),
+    };
+    match refused.message().starts_with("expected a mapping of fields") {
+        true => failure.with_help(start),
+        false => failure,
     }
 }

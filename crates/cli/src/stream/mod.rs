@@ -64,7 +64,10 @@ fn parse(source: &Text) -> Result<Scenario, Failure> {
         return Err(Failure::new(format!("{} is empty: expected a stream scenario", source.name))
             .with_help("start from examples/stream-retry.yaml"));
     }
-    let scenario: Scenario = from_yaml(source)?;
+    let scenario: Scenario = from_yaml(
+        source,
+        "start from examples/stream-retry.yaml; `runstate stream --schema` prints the fields",
+    )?;
     check::check(&scenario).map_err(|fault| Failure::new(format!("{}: {fault}", source.name)))?;
     Ok(scenario)
 }

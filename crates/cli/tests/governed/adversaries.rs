@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::tools::lives;
 use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, now, plan, run_id, until};
-use crate::session::Session;
+use crate::session::{Session, assert_harmless};
 
 /// The state in hand is the authority: a tool that writes to the files of its run changes nothing of it.
 #[test]
@@ -58,6 +58,7 @@ fn a_tool_does_not_answer_its_own_run() {
     let done = governed(&session, &["recover", &run, "--json"]);
     assert_eq!(json(&done)["waits"]["approval"], format!("{run}-A2"), "it failed: {}", done.shown());
     let said = session.read(&format!("{STATE_DIR}/said"));
+    assert_harmless("governed approve", &said);
     assert!(said.contains("a tool does not drive or answer its own run"), "{said}");
 }
 
@@ -77,7 +78,7 @@ fn a_tool_that_ignores_signals_is_ended() {
     let session = Session::new();
     plan(&session, &[("build", deaf)], REVIEW);
     let mut command = session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
     let pid = || {
         let mut runs = fs::read_dir(session.path(STATE_DIR)).ok()?.flatten();
         let pid = runs.find_map(|entry| fs::read_to_string(entry.path().join("pid")).ok())?.trim().to_owned();
@@ -214,13 +215,7 @@ fn a_process_that_cannot_be_ended_is_told() {
     fs::set_permissions(&privileged, fs::Permissions::from_mode(0o4755)).unwrap();
     let args = ["governed", "run", "plan.yaml", "--json", "--state-dir", STATE_DIR];
     let ids = [format!("--reuid={OTHER}"), format!("--regid={OTHER}"), "--clear-groups".to_owned()];
-    let output = Command::new(setpriv)
-        .args(ids)
-        .arg(&binary)
-        .args(args)
-        .current_dir(session.path("."))
-        .env("XDG_DATA_HOME", session.path("home"))
-        .output();
+    let output = session.program(setpriv).args(ids).arg(&binary).args(args).output();
     let done = session.said(&args, &output.unwrap());
     let run = run_id(&json(&done));
     let stray = session.read(&format!("{STATE_DIR}/{run}/stray.pid")).trim().to_owned();
@@ -246,9 +241,8 @@ fn a_supervisor_behind_a_loader_is_refused() {
     plan(&session, &[("build", "touch ../ran")], REVIEW);
     let args = ["governed", "run", "plan.yaml", "--json", "--state-dir", STATE_DIR];
     let plain = session.command(&args);
-    let mut command = Command::new(loader);
-    command.arg(plain.get_program()).args(args).current_dir(session.path("."));
-    let done = session.said(&args, &command.env("XDG_DATA_HOME", session.path("home")).output().unwrap());
+    let mut command = session.program(loader);
+    let done = session.said(&args, &command.arg(plain.get_program()).args(args).output().unwrap());
     assert_eq!(json(&done)["status"], "ROLLED_BACK", "{}", done.shown());
     assert!(
         json(&done)["why"].to_string().contains("the supervisor of the tools does not answer"),

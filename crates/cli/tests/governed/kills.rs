@@ -1,7 +1,6 @@
 //! Runs whose processes are killed, wherever they are.
 
 use std::fs;
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -31,7 +30,7 @@ fn a_run_that_is_killed_again_and_again_ends_in_order() {
                 Some(run) => vec!["governed", "recover", run, "--state-dir", STATE_DIR],
             };
             let mut command = session.command(&args);
-            command.stdout(Stdio::null()).stderr(Stdio::null());
+            command.stdout(session.kept()).stderr(session.kept());
             let mut child = command.spawn().unwrap();
             let life = Duration::from_micros(1_000 + 900 * attempt + 130 * round);
             let until = now() + if attempt < 190 { life } else { Duration::from_secs(60) };
@@ -109,7 +108,7 @@ fn a_run_that_is_killed_while_it_begins_ends_by_a_command() {
     for attempt in 0..150_u64 {
         let args = ["governed", "run", "plan.yaml", "--state-dir", STATE_DIR];
         let mut command = session.command(&args);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
         // Each second life is measured from the folder of the run on.
         let before = runs().len();
         while attempt % 2 == 1 && runs().len() == before && child.try_wait().unwrap().is_none() {}
@@ -174,7 +173,7 @@ fn a_rollback_that_is_killed_again_and_again_is_finished() {
             true => vec!["governed", "recover", &run, "--state-dir", STATE_DIR],
         };
         let mut command = session.command(&args);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
         if attempt < 390 {
             std::thread::sleep(Duration::from_micros(1_000 + 500 * attempt));
             drop(child.kill());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{REVIEW, STATE_DIR, assert_in_order, governed, json, plan, run_id};
-use crate::session::Session;
+use crate::session::{Session, harmless};
 
 /// Ten processes at once: every id is another, the ledger has every line of every run once, and its chain is whole.
 #[test]
@@ -20,7 +20,7 @@ fn ten_processes_share_one_ledger() {
         .collect();
     let mut runs = Vec::new();
     for child in children {
-        let output = child.wait_with_output().unwrap();
+        let output = harmless("governed run", child.wait_with_output().unwrap());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let said: Value = serde_json::from_slice(&output.stdout).unwrap();
         runs.push(run_id(&said));

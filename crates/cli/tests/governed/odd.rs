@@ -102,8 +102,8 @@ fn reports_that_are_cut_are_set_aside() {
 fn a_lock_that_was_removed_still_holds() {
     let session = Session::new();
     plan(&session, &[("build", "rm ../lock ../../command-center/lock; touch ../removed; sleep 600")], REVIEW);
-    let mut child =
-        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
+    let mut command = session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]);
+    let mut child = command.stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
     let run = || {
         let mut runs = fs::read_dir(session.path(STATE_DIR)).ok()?.flatten();
         let run = runs.find(|entry| entry.path().join("removed").exists())?;

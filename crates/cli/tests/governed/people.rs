@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{
     REVIEW, STATE_DIR, assert_in_order, files, governed, json, now, plan, run_id, until, within_a_limit,
 };
-use crate::session::Session;
+use crate::session::{Session, harmless};
 
 /// A process that waits goes on when another one decides.
 #[test]
@@ -29,7 +29,7 @@ fn a_waiting_process_goes_on_when_another_decides() {
     until("nobody was asked", || pending().is_some());
     let id = pending().unwrap();
     until("the run was never free", || governed(&session, &["approve", &id, "--by", "ada"]).code == Some(0));
-    let output = waiting.unwrap().wait_with_output().unwrap();
+    let output = harmless("governed run --wait", waiting.unwrap().wait_with_output().unwrap());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -48,7 +48,7 @@ fn the_terminal_is_asked() {
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = harmless("governed run --ask", child.wait_with_output().unwrap());
         let said: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((output.status.code(), said["status"].as_str()), (Some(code), Some(status)));
         let asked = String::from_utf8(output.stderr).unwrap();

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::restored::walked;
 use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, until};
-use crate::session::Session;
+use crate::session::{Session, harmless};
 
 /// The command under strace, which has its words in the file `calls`; none where there is no strace.
 fn straced(session: &Session, options: &[&str], args: &[&str]) -> Option<Command> {
@@ -28,18 +28,9 @@ fn straced(session: &Session, options: &[&str], args: &[&str]) -> Option<Command
         return None;
     }
     let all = [&["governed"], args, &["--state-dir", STATE_DIR]].concat();
-    let plain = session.command(&all);
-    let mut command = Command::new("strace");
+    let mut command = session.program("strace");
     command.args(["-qq", "-o"]).arg(session.path("calls")).args(options);
-    command.arg(plain.get_program()).args(plain.get_args()).current_dir(session.path(""));
-    for (name, value) in plain.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.stdin(std::process::Stdio::null());
-    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command.arg(env!("CARGO_BIN_EXE_runstate")).args(all);
     Some(command)
 }
 
@@ -77,7 +68,7 @@ fn a_rollback_is_durable_before_its_state_is() {
     spoils(&session);
     let options = ["-y", "-e", "trace=syncfs,?rename,renameat,?renameat2"];
     let Some(mut command) = straced(&session, &options, &["run", "plan.yaml", "--json"]) else { return };
-    let said = command.output().unwrap();
+    let said = harmless("governed run", command.output().unwrap());
     assert_eq!(said.status.code(), Some(1), "{said:?}");
     let calls = session.read("calls");
     let calls: Vec<&str> = calls.lines().collect();
@@ -141,8 +132,8 @@ fn killed_while_verifying(session: &Session, folder: &str) {
     let text = session.read("plan.yaml").replace("; exit 1", "");
     let text = text.replace("folder: site", &format!("folder: {folder}"));
     session.write("plan.yaml", text.replace("verify:\n  - run: [test, -f, index.html]", verify));
-    let mut child =
-        session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]).spawn().unwrap();
+    let mut command = session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]);
+    let mut child = command.stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
     until("it never was verified", || session.path("verifying").exists());
     fs::remove_file(session.path("verifying")).unwrap();
     child.kill().unwrap();
@@ -256,7 +247,7 @@ fn a_rejection_that_was_killed_names_the_way_on() {
         let kill = ["-e", "trace=syncfs", "-e", "inject=syncfs:signal=KILL:when=1"];
         let rejects = ["reject", &approval, "--by", "ada"];
         let Some(mut straced) = straced(&session, &kill, &rejects) else { return };
-        assert!(!straced.output().unwrap().status.success());
+        assert!(!harmless("governed reject", straced.output().unwrap()).status.success());
         assert_eq!(standing(&session), "rolling_back");
 
         let recover = format!("`runstate governed recover {run} --state-dir {STATE_DIR}` finishes it");
@@ -308,7 +299,7 @@ fn a_tool_works_in_the_folder_that_was_looked_at() {
     let work = session.path(&format!("{STATE_DIR}/{}/work", runs(&session).pop().unwrap()));
     fs::rename(work.join("out"), work.join("away")).unwrap();
     symlink(session.path("victim"), work.join("out")).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = harmless("governed run", child.wait_with_output().unwrap());
     assert_eq!(files(&session, "victim"), [("mine.txt".to_owned(), "kept".to_owned())], "{output:?}");
     assert!(work.join("away/here").exists(), "{output:?}");
 }
@@ -343,7 +334,7 @@ fn a_run_that_is_killed_before_a_write_ends_by_a_command() {
         let options: Vec<&str> =
             ["-e", &trace].into_iter().chain(inject.iter().flat_map(|inject| ["-e", inject])).collect();
         let Some(mut command) = straced(&session, &options, &["run", "plan.yaml"]) else { return };
-        let code = command.output().unwrap().status.code();
+        let code = harmless("governed run", command.output().unwrap()).status.code();
         let is_killed = code.is_none();
         assert!(is_killed == point.is_some() && (is_killed || code == Some(1)), "{point:?}: {code:?}");
         if !is_killed {

@@ -69,8 +69,8 @@ fn sleeping(session: &Session, stray: &str) -> (std::process::Child, String, [St
     );
     let child = session
         .command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
+        .stdout(session.kept())
+        .stderr(session.kept())
         .spawn()
         .unwrap();
     let begun = || {
@@ -249,17 +249,18 @@ fn children_that_the_command_had_before_are_left_alone() {
     let session = Session::new();
     plan(&session, &[("build", "setsid sleep 600 & sleep 0.2; echo done > index.html")], REVIEW);
     let script = "sleep 600 & echo $! > earlier.pid; exec \"$0\" \"$@\"";
-    let mut shell = std::process::Command::new("sh");
-    let command = session.command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR]);
-    shell.args(["-c", script]).arg(command.get_program()).args(command.get_args());
-    shell.current_dir(session.path("."));
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    shell.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut shell = session.program("sh");
+    shell.args([
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_runstate"),
+        "governed",
+        "run",
+        "plan.yaml",
+        "--state-dir",
+        STATE_DIR,
+    ]);
+    shell.stdout(session.kept()).stderr(session.kept());
     assert!(shell.status().unwrap().success());
     let earlier = session.read("earlier.pid").trim().to_owned();
     assert!(lives(&earlier));
@@ -486,8 +487,8 @@ fn a_signal_ends_the_tool_with_the_command() {
         plan(&session, &[("build", "echo $$ > build.pid; sleep 60 & sleep 60")], REVIEW);
         let mut child = session
             .command(&["governed", "run", "plan.yaml", "--state-dir", STATE_DIR])
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
+            .stdout(session.kept())
+            .stderr(session.kept())
             .spawn()
             .unwrap();
         let begun = || {

@@ -72,7 +72,7 @@ model:
 ",
     );
     let args = ["run", "s.yaml", "--state-dir", "runs", "--real-time"];
-    let mut child = session.command(&args).spawn().unwrap();
+    let mut child = session.command(&args).stdout(session.kept()).stderr(session.kept()).spawn().unwrap();
     // The store says when the tool has been started.
     stores::wait_for(&session, "runs/runs.db", "SELECT status FROM calls WHERE name = 'a'", "Running");
     let pid = child.id().to_string();
@@ -149,6 +149,7 @@ fn an_interrupt_while_somebody_is_asked_ends_the_process_though_the_end_is_not_c
     drop(stdin);
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
+    assert_harmless("run --ask", &said);
     assert!(said.contains("whoever took it goes on with it"), "{said}");
     assert_eq!(stores::text(&store, "SELECT holder FROM runs").as_deref(), Some("ada"));
 }
