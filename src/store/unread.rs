@@ -33,7 +33,7 @@ struct Told {
 }
 
 impl Told {
-    /// Those that are not kept are found again by the next list.
+    /// Rows beyond the hundred are found again by the next list.
     fn forget_more(&mut self) {
         if self.rows.is_empty() {
             self.more = None;

@@ -104,8 +104,8 @@ impl Plugin for Asks {
     ) -> Result<Verdict, PluginError> {
         let mut suspension = Suspension::ask("ask", "?");
         match self.0 {
-            true => suspension.response_schema = Some(nested(200)),
-            false => suspension.parameters = nested(200),
+            true => suspension.response_schema = Some(nested(97)),
+            false => suspension.parameters = nested(97),
         }
         Ok(Verdict::Suspend(suspension))
     }

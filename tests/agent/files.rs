@@ -274,6 +274,11 @@ async fn a_file_of_a_run_has_a_limit() {
         let told = format!("it has {bytes} bytes, and a file of a run has at most {}", bytes - 1);
         assert!(refused.to_string().ends_with(&told), "{refused}");
     }
+    // A hole, of which nothing is read.
+    let hole = folder.0.join("hole.jsonl");
+    fs::File::create(&hole).unwrap().set_len((1 << 30) + 1).unwrap();
+    let refused = read_run(&hole).unwrap_err();
+    assert!(refused.to_string().ends_with("a file of a run has at most 1073741824"), "{refused}");
     let smaller = Folder::new();
     let mut world = World::new(&[&[("a", "write"), ("b", "note")]]);
     let (mut state, agent) = (world.state(), world.agent());

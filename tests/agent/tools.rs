@@ -72,10 +72,10 @@ pub const KINDS: [Kind; 21] = [
     ("blocked", Effect::Once, |_| panic!("the gate lets nothing through")),
     ("fixed", Effect::Once, |_| panic!("the gate gives the result")),
     ("revoked", Effect::Once, |_| panic!("the gate lets nothing through")),
-    ("deep", Effect::Repeatable, |_| ToolResult::Success(nested(200))),
+    ("deep", Effect::Repeatable, |_| ToolResult::Success(nested(97))),
     ("deep_question", Effect::Repeatable, |_| {
         let mut suspension = Suspension::new("", "ask", "how deep?");
-        suspension.parameters = nested(200);
+        suspension.parameters = nested(97);
         ToolResult::Pending(suspension)
     }),
     ("deep_gate", Effect::Repeatable, |_| panic!("the gate gives the result")),
@@ -166,7 +166,7 @@ impl Plugin for Rules {
             }
             ("write_twice", Some(decision)) if decision.suspension_id.ends_with("/1") => asked(),
             ("blocked", _) => Verdict::Block("not in this folder".into()),
-            ("deep_gate", _) => Verdict::SetResult(nested(200)),
+            ("deep_gate", _) => Verdict::SetResult(nested(97)),
             ("fixed", _) => Verdict::SetResult(json!("from the gate")),
             _ => Verdict::Allow,
         })

@@ -219,3 +219,13 @@ async fn notes_of_many_reviewers_have_room_together() {
     assert_eq!(status.state, GovernedRunStatus::Completed);
     assert!(world.file(folders().state(&run)).contains("[… 7957 bytes more]"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_state_of_16_mib_is_read_and_a_larger_one_is_not() {
+    let (world, run, _) = lived(Wordy::default(), |_, _, _| {}).await;
+    let state = world.file(folders().state(&run));
+    let of = |bytes: usize| format!("{state}{}", " ".repeat(bytes - state.len()));
+    check_state(of(MOST).as_bytes(), None).unwrap();
+    let refused = check_state(of(MOST + 1).as_bytes(), None).unwrap_err();
+    assert!(refused.contains("16777217 bytes"), "{refused}");
+}

@@ -87,7 +87,7 @@ async fn outlive_a_crash_of_their_rollback() {
     }
 }
 
-/// A rejection whose rollback was broken off asks nothing any more, refuses each answer, and is finished by a sweep once its time is over.
+/// A rejection with a rollback that was broken off asks nothing any more, refuses each answer, and is finished by a sweep once its time is over.
 #[tokio::test(start_paused = true)]
 async fn a_broken_off_rejection_asks_nothing_and_is_swept() {
     let slow = vec![Reply::After(60_000, Box::new(Reply::Pass)), Reply::Pass];

@@ -64,7 +64,7 @@ async fn who_finds_that_another_gave_them_up_looks_for_more() {
     assert_eq!(store.mail("r1").await.unwrap().decisions.len(), 25);
 }
 
-/// A store whose lists cannot read the questions of a run, though the run is due.
+/// A store with a run that is due, and with questions in it that its lists cannot read.
 #[derive(Debug)]
 struct Unlisted(MemoryStore);
 

@@ -49,7 +49,7 @@ async fn the_error_of_a_session_has_no_checkpoint_that_failed_a_rule() {
     }
 }
 
-/// Aborts while it is told what a rule found.
+/// Aborts in the callback for the result of a rule.
 struct AbortAtRules(CancellationToken);
 
 impl runstate::stream::Callbacks for AbortAtRules {

@@ -39,7 +39,7 @@ impl Fault {
         }
     }
 
-    /// The same, of what was to be written.
+    /// The same, for a write.
     pub(crate) fn of_a_write(self, path: &Path) -> StoreError {
         let too_large = match &self {
             Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => error.to_string(),

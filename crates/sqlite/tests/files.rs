@@ -241,7 +241,7 @@ async fn an_id_that_is_no_text_holds_up_no_other_run() {
     assert_eq!(store.damaged().await.unwrap().len(), 1);
 }
 
-/// Writes what the tables do not allow: the schema is loosened for it, and put back.
+/// Makes a change that the tables do not allow: the schema is loosened for it, and put back.
 fn force(path: &Path, table: &str, sql: &str) {
     let theirs = Connection::open(path).unwrap();
     let made: String =

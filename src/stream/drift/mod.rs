@@ -84,7 +84,7 @@ impl DriftDetector {
     }
 
     /// The same, for which this kind is so bad: a [`Severity::Warning`] is told as a violation of the rule `drift` and fails no attempt. So
-    /// hedging is without, since careful people write like that; all other kinds are errors, and so is what is fatal.
+    /// hedging is without, since careful people write like that; all other kinds are errors. [`Severity::Fatal`] counts as an error.
     ///
     /// ```
     /// use runstate::stream::drift::{DriftDetector, DriftKind};
@@ -118,8 +118,8 @@ impl DriftDetector {
         self
     }
 
-    /// The attempt's next token. Speaks when a kind first reaches the confidence that is asked for: once in an attempt for those that fail it,
-    /// and before that once for each that is a warning.
+    /// The attempt's next token. Speaks when a kind first reaches the confidence that is asked for. The first kind that fails an attempt ends this;
+    /// each kind that is a warning is told once before.
     pub fn token(&mut self, delta: &str) -> Option<Drift> {
         if self.told {
             return None;

@@ -1,4 +1,4 @@
-//! Copies of a folder, and what in it could not be put back.
+//! Copies of a folder, and the attributes of names that no copy has.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn named(from: &Path, name: &OsStr) -> PathBuf {
     if name.is_empty() { from.to_owned() } else { from.join(name) }
 }
 
-/// A name with an ACL or extended attributes, and the first of them. Labels of SELinux are those of the place, and are given anew.
+/// A name with an ACL or extended attributes, and the first of them. A label of SELinux belongs to the place, and is given anew.
 fn with_extra<'l>(from: &Path, listing: &'l Listing) -> Option<(&'l OsString, String)> {
     let mut names = vec![0; 64 << 10];
     listing.iter().find_map(|(name, _)| {

@@ -384,6 +384,26 @@ fn digest(folder: &File, name: &Path, length: u64) -> io::Result<Option<Arc<str>
 mod tests {
     use super::*;
 
+    /// A digest is kept once no later change can have the same time.
+    #[test]
+    fn a_change_is_settled_after_the_step_of_the_times_of_its_file_system() {
+        let now = i64::try_from(unix_ms()).unwrap();
+        let of = |ms: i64, digits: i64| {
+            let changed = (now - ms) * 1_000_000 + digits;
+            Found { mode: 0, owner: (0, 0), length: 1, links: 1, id: (0, 0), changed, mount: 0 }
+        };
+        for (found, step_ms, is_settled) in [
+            (of(50, 7), TICK_MS, false),
+            (of(1_000, 7), TICK_MS, true),
+            (of(1_000, 0), TICK_MS, false),
+            (of(1_000, 7), STEP_MS, false),
+            (of(4_000, 0), STEP_MS, true),
+            (of(-60_000, 7), TICK_MS, false),
+        ] {
+            assert_eq!(found.is_settled(step_ms), is_settled, "{} and {step_ms} ms at {now}", found.changed);
+        }
+    }
+
     #[test]
     fn a_folder_has_200_000_names_and_2_gib_and_no_more() {
         let of_bytes =

@@ -104,7 +104,7 @@ impl Runs {
         Folders::new(&self.folder)
     }
 
-    /// Each of them, in order, and those that have no state: a run that has not begun, or that a kill kept from it.
+    /// Each run, in order; and each folder of a run without a state, which has not begun or was killed before.
     pub(crate) fn listed(&self) -> Result<(Vec<RunId>, Vec<RunId>), Failure> {
         let runs = self.folders().list(&RealDisk).map_err(|error| {
             let failure = Failure::io("read the folder of runs", &self.folder, &error);

@@ -59,7 +59,7 @@ pub(super) fn is_free(conn: &Connection, run: &str, now: Now) -> Outcome<()> {
     }
 }
 
-/// Those that have waited longest of those that can go on: the first that nobody has, and the first whose leases are over.
+/// The runs that can go on, the longest waiting first: of the free ones, and of those with a lease that is over.
 pub(crate) const FIRST_READY: &str = "SELECT id, row FROM ( \
          SELECT * FROM (SELECT id, changed_at_ms, rowid AS row FROM runs INDEXED BY runs_free \
              WHERE ready = 1 AND holder IS NULL AND (not_before_ms IS NULL OR not_before_ms <= ?1) \

@@ -55,7 +55,7 @@ fn heard(runs: &Runs) -> Result<UnboundedReceiver<i32>, Failure> {
     Ok(signals)
 }
 
-/// What drives the library's futures: one thread, and its timers.
+/// The runtime of the library's futures: one thread, and its timers.
 fn runtime() -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
