@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::super::event::AgentEvent;
 use super::super::history::Message;
 use super::super::keys::Scope;
 use super::super::state::{CALL, Counts, Head, RUN, RunState};
@@ -70,6 +71,13 @@ impl<'a> Delta<'a> {
     /// The calls that were made or that moved, each with its name in traces.
     pub fn calls(&self) -> impl Iterator<Item = (&'a str, &'a AnyToolCall)> {
         self.state.calls.changed().map(|call| (&*call.name, call.machine.get()))
+    }
+
+    /// The events of the run since the last commit, in the order of their numbers and without a gap: those that it makes true
+    /// among them, as [`Checkpoint`](super::super::event::EventKind::Checkpoint). None where the committer
+    /// [keeps none](super::StateCommitter::keeps_events).
+    pub fn events(&self) -> impl Iterator<Item = &'a AgentEvent> {
+        self.state.pending_events.all()
     }
 
     /// Appends the delta to a log in memory.

@@ -82,6 +82,12 @@ pub trait StateCommitter: Send {
     /// and must not be made by half. The next commit of a run that goes on from memory then has the same number, and holds
     /// all that the dropped one did: it takes its place.
     async fn commit(&mut self, due: Due, delta: &Delta<'_>) -> Result<(), CommitError>;
+
+    /// Does it keep the [events](Delta::events) of a run? Where it does not, a run without a sink makes none. Default: no. A committer
+    /// around another one forwards it.
+    fn keeps_events(&self) -> bool {
+        false
+    }
 }
 
 /// Why a commit was not made.

@@ -25,10 +25,10 @@ use tokio::sync::mpsc;
 use super::answer::Usage;
 use super::commit::CommitError;
 use super::config::{Agent, Config, ExecutionMode, WhenSuspended};
-use super::event::{EventKind, EventSink, Redactor};
+use super::event::{EventSink, Redactor};
 use super::state::RunState;
 use super::tool::Progress;
-use crate::checkpoint::{Due, Trigger};
+use crate::checkpoint::Due;
 use crate::run::RunStatus;
 use crate::run_flow::FlowId;
 use crate::termination::{FinalReason, TerminationReason};
@@ -147,6 +147,8 @@ struct Drive<'d, 'io> {
     state: &'d mut RunState,
     io: Io<'io>,
     events: Option<&'d dyn EventSink>,
+    /// Does the committer keep events?
+    keeps_events: bool,
     /// Who reads them, where they are those of a stream.
     reader: Option<&'d stream::Told>,
     /// Are decisions taken in while the model speaks and tools execute?
@@ -199,12 +201,14 @@ impl<'d, 'io> Drive<'d, 'io> {
         live: bool,
     ) -> Self {
         let (progress, progressed) = mpsc::channel(PROGRESS);
+        let keeps_events = io.committer.as_ref().is_some_and(|committer| committer.keeps_events());
         let config = &*agent.config;
         Drive {
             config,
             state,
             io,
             events,
+            keeps_events,
             reader: None,
             live,
             redactor: config
@@ -307,33 +311,40 @@ impl<'d, 'io> Drive<'d, 'io> {
     /// When the committer failed, or what the calls wrote contradicts itself.
     async fn commit(&mut self, due: Due) -> Result<crate::checkpoint::Receipt, Halt> {
         self.apply_patches()?;
-        self.write(due).await.map_err(Halt::failed)
+        self.write(due, None).await.map_err(Halt::failed)
     }
 
-    /// The same where nothing is left to apply, and a failure does not end the run: it has ended.
+    /// The same where nothing is left to apply, and a failure does not end the run: it has ended. The commit of an `end` tells it.
     ///
     /// # Errors
     /// When the committer failed.
-    async fn write(&mut self, due: Due) -> Result<crate::checkpoint::Receipt, CommitError> {
+    async fn write(
+        &mut self,
+        due: Due,
+        end: Option<(&TerminationReason, Usage)>,
+    ) -> Result<crate::checkpoint::Receipt, CommitError> {
+        let events = self.events_of_commit(due.trigger(), end);
+        let following = u64::from(self.io.committer.is_some()) + u64::from(end.is_some());
         let receipt = match &mut self.io.committer {
             None => crate::checkpoint::without_committer(due),
             Some(committer) => {
-                // The commit itself is told, and the end of the activation: who goes on from the store gives neither
-                // number again.
-                let told = if due.trigger() == Trigger::RunFinished { 2 } else { 1 };
-                self.state.following = if self.events.is_some() { told } else { 0 };
+                // A process that goes on from the store gives none of these numbers again.
+                self.state.following = following;
+                if self.keeps_events {
+                    self.state.pending_events.offer(events.clone());
+                }
                 let delta = super::commit::Delta::of(self.state);
                 let write = crate::checkpoint::commit_async(due, committer.commit(due, &delta));
                 let written = self.jobs.beside(write).await;
                 self.state.following = 0;
-                written?
+                written.inspect_err(|_| self.state.pending_events.refused())?
             }
         };
         let decided = self.state.committed();
         self.publish_all(&decided);
-        if self.io.committer.is_some() {
-            let commit = self.state.commits;
-            self.tell(|_| EventKind::Checkpoint { trigger: due.trigger(), commit });
+        self.state.events += following;
+        for event in &events {
+            self.emit(event);
         }
         Ok(receipt)
     }

@@ -170,7 +170,7 @@ impl Drive<'_, '_> {
     /// The last commit of an activation, behind which it is over.
     pub(super) async fn finish(&mut self, flow: RunFlow<CommitFinished>) -> Result<Outcome, Box<Unfinished>> {
         let (problems, used) = (std::mem::take(&mut self.problems), std::mem::take(&mut self.used));
-        let receipt = match self.write(flow.due()).await {
+        let receipt = match self.write(flow.due(), Some((flow.reason(), used))).await {
             Ok(receipt) => receipt,
             Err(error) => return Err(Box::new(Unfinished { flow, error, problems, used })),
         };
@@ -182,7 +182,6 @@ impl Drive<'_, '_> {
             }
         };
         self.state.interrupted = false;
-        self.tell_finished(&reason, used);
         Ok(Outcome { reason, waiting, used, problems })
     }
 }

@@ -3,14 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::super::answer::ModelEvent;
+use super::super::answer::{ModelEvent, Usage};
 use super::super::event::{AgentEvent, CallOutcome, EventKind, Interrupt, StateKey};
 use super::super::keys::Changed;
 use super::super::state::RunState;
 use super::super::tool::Progress;
 use super::Drive;
+use crate::checkpoint::Trigger;
 use crate::decision::Decision;
 use crate::kernel::Observer;
+use crate::termination::TerminationReason;
 use crate::tool_call::AnyToolCall;
 
 /// The calls that a model has begun in the answer it is giving, with the names that they will have.
@@ -18,21 +20,79 @@ use crate::tool_call::AnyToolCall;
 pub(super) struct StreamedCalls(Vec<(u32, Arc<str>)>);
 
 impl Drive<'_, '_> {
-    /// Tells what happened, if anybody listens.
-    pub(super) fn tell(&mut self, kind: impl FnOnce(&Self) -> EventKind) {
-        let Some(events) = self.events else { return };
-        let kind = kind(self);
-        self.state.events += 1;
-        let event = AgentEvent::new(
-            self.state.events,
+    /// Are events made? Without a sink, and with a committer that keeps none, they are numbered all the same.
+    fn makes_events(&self) -> bool {
+        self.events.is_some() || self.keeps_events
+    }
+
+    /// The event of that number.
+    pub(super) fn event(&self, seq: u64, kind: EventKind) -> AgentEvent {
+        AgentEvent::new(
+            seq,
             self.config.clock.now_ms(),
             Arc::clone(&self.state.id),
             Arc::clone(&self.state.thread.id),
             self.state.run.get().record().activations(),
             kind,
-        );
-        let event = Arc::new(event);
-        if catch_unwind(AssertUnwindSafe(|| events.emit(&event))).is_err() {
+        )
+    }
+
+    /// Tells what happened.
+    pub(super) fn tell(&mut self, kind: impl FnOnce(&Self) -> EventKind) {
+        self.state.events += 1;
+        if !self.makes_events() {
+            return;
+        }
+        let event = Arc::new(self.event(self.state.events, kind(self)));
+        if self.keeps_events {
+            self.state.pending_events.push(Arc::clone(&event));
+        }
+        self.emit(&event);
+    }
+
+    /// Tells a piece of an answer. Pieces are kept together.
+    fn tell_piece(&mut self, step: u32, text: &str, kind: impl FnOnce() -> EventKind) {
+        self.state.events += 1;
+        let seq = self.state.events;
+        if self.keeps_events {
+            let is_joined = self.state.pending_events.join(seq, text);
+            if !is_joined {
+                let pieces = EventKind::AnswerPieces { step, last: seq, text: text.to_owned() };
+                self.state.pending_events.push(Arc::new(self.event(seq, pieces)));
+            }
+        }
+        if self.events.is_some() {
+            self.emit(&Arc::new(self.event(seq, kind())));
+        }
+    }
+
+    /// The events of a commit: they are in it, and are told once it is made.
+    pub(super) fn events_of_commit(
+        &self,
+        trigger: Trigger,
+        end: Option<(&TerminationReason, Usage)>,
+    ) -> Vec<Arc<AgentEvent>> {
+        if !self.makes_events() {
+            return Vec::new();
+        }
+        let commit = self.state.commits + 1;
+        let checkpoint = EventKind::Checkpoint { trigger, commit };
+        let checkpoint = self.io.committer.is_some().then_some(checkpoint);
+        let finished = end.map(|(reason, used)| EventKind::RunFinished {
+            reason: self.redactor.reason(reason),
+            status: self.state.run.get().status(),
+            waiting: self.interrupts(),
+            usage: self.state.counters.usage(),
+            used,
+        });
+        let kinds = checkpoint.into_iter().chain(finished).zip(self.state.events + 1..);
+        kinds.map(|(kind, seq)| Arc::new(self.event(seq, kind))).collect()
+    }
+
+    /// Gives an event to the sink.
+    pub(super) fn emit(&mut self, event: &Arc<AgentEvent>) {
+        let Some(events) = self.events else { return };
+        if catch_unwind(AssertUnwindSafe(|| events.emit(event))).is_err() {
             self.problems.push("an event sink panicked: it is told nothing more".to_owned());
             // A stream goes on with its own reader, and leaves out the sink beside it.
             self.events = self.events.filter(|_| self.reader.is_some());
@@ -53,18 +113,15 @@ impl Drive<'_, '_> {
     }
 
     pub(super) fn tell_said(&mut self, step: u32, event: &ModelEvent, streamed: &mut StreamedCalls) {
-        if self.events.is_none() {
-            return;
-        }
         match event {
             ModelEvent::Text(text) => {
-                self.tell(|_| EventKind::TextDelta { step, text: text.clone() });
+                self.tell_piece(step, text, || EventKind::TextDelta { step, text: text.clone() });
             }
             ModelEvent::CallStart { index, id, tool } => {
                 let taken = streamed.0.iter().map(|(_, name)| name);
                 let name = self.state.calls.next_name(id, taken);
                 streamed.0.push((*index, Arc::clone(&name)));
-                self.tell(|_| EventKind::ToolCallStart {
+                self.tell_piece(step, "", || EventKind::ToolCallStart {
                     step,
                     call: name.to_string(),
                     id: id.clone(),
@@ -74,7 +131,7 @@ impl Drive<'_, '_> {
             ModelEvent::Arguments { index, delta } if !self.redactor.withholds_deltas() => {
                 let call = streamed.0.iter().find(|(of, _)| of == index).map(|(_, name)| name.to_string());
                 if let Some(call) = call {
-                    self.tell(|_| EventKind::ToolCallArguments { call, delta: delta.clone() });
+                    self.tell_piece(step, "", || EventKind::ToolCallArguments { call, delta: delta.clone() });
                 }
             }
             _ => {}
@@ -83,9 +140,6 @@ impl Drive<'_, '_> {
 
     /// The calls of an answer are complete.
     pub(super) fn tell_ready(&mut self, step: u32) {
-        if self.events.is_none() {
-            return;
-        }
         for call in self.state.calls.of_step(step) {
             self.tell(|drive| {
                 let unreadable = drive.state.unreadable(call).map(str::to_owned);
@@ -142,10 +196,17 @@ impl Drive<'_, '_> {
 
     /// A call waits, or is over.
     pub(super) fn tell_settled(&mut self, call: usize) {
-        if self.events.is_none() {
+        let called = &self.state.calls[call];
+        let is_open = |called: &AnyToolCall| {
+            matches!(called, AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_))
+        };
+        if is_open(called.machine.get()) {
             return;
         }
-        let called = &self.state.calls[call];
+        if !self.makes_events() {
+            self.state.events += 1;
+            return;
+        }
         let outcome = match called.machine.get() {
             AnyToolCall::Suspended(_) => {
                 if let Some(interrupt) = self.interrupt(call) {
@@ -183,10 +244,7 @@ impl Drive<'_, '_> {
     }
 
     /// All that waits.
-    pub(super) fn interrupts(&self) -> Vec<Interrupt> {
-        if self.events.is_none() {
-            return Vec::new();
-        }
+    fn interrupts(&self) -> Vec<Interrupt> {
         self.state.calls.suspended().filter_map(|call| self.interrupt(call)).collect()
     }
 }

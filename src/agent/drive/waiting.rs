@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::super::answer::Usage;
 use super::super::commit::CommitError;
-use super::super::event::EventKind;
 use super::super::history::Message;
 use super::intake::{Taken, lapsed};
 use super::{ActivationError, Drive, Outcome};
@@ -136,7 +135,8 @@ impl Drive<'_, '_> {
         };
         // Until it is committed it is owed, whoever drives the run next.
         self.state.interrupted = true;
-        let receipt = self.write(due).await.map_err(ActivationError::NotCommitted)?;
+        let used = self.used;
+        let receipt = self.write(due, Some((&reason, used))).await.map_err(ActivationError::NotCommitted)?;
         let met = match self.state.run.get() {
             AnyRun::Done(run) => run.committed(&receipt),
             AnyRun::Waiting(run) => run.committed(&receipt),
@@ -144,8 +144,8 @@ impl Drive<'_, '_> {
         };
         met.map_err(|wrong| ActivationError::NotCommitted(CommitError::new(wrong)))?;
         self.state.interrupted = false;
-        let (problems, used) = (std::mem::take(&mut self.problems), std::mem::take(&mut self.used));
-        self.tell_finished(&reason, used);
+        self.used = Usage::default();
+        let problems = std::mem::take(&mut self.problems);
         Ok(Outcome { reason, waiting: self.state.waiting(), used, problems })
     }
 
@@ -154,19 +154,5 @@ impl Drive<'_, '_> {
         self.stop = None;
         self.used = Usage::default();
         self.state.take_up_round();
-    }
-}
-
-impl Drive<'_, '_> {
-    /// Tells the end of an activation.
-    pub(super) fn tell_finished(&mut self, reason: &TerminationReason, used: Usage) {
-        let waiting = self.interrupts();
-        self.tell(|drive| EventKind::RunFinished {
-            reason: drive.redactor.reason(reason),
-            status: drive.state.run.get().status(),
-            waiting,
-            usage: drive.state.counters.usage(),
-            used,
-        });
     }
 }

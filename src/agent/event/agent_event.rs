@@ -58,4 +58,20 @@ impl AgentEvent {
     ) -> Self {
         AgentEvent { seq, at_ms, run: run.into(), thread: thread.into(), activation, kind }
     }
+
+    /// The number of the last event that this one stands for: its own, but for [`EventKind::AnswerPieces`].
+    ///
+    /// ```
+    /// use runstate::agent::event::{AgentEvent, EventKind};
+    ///
+    /// let pieces = EventKind::AnswerPieces { step: 1, last: 9, text: "hello".into() };
+    /// assert_eq!(AgentEvent::new(4, 0, "r1", "t1", 1, pieces).last(), 9);
+    /// assert_eq!(AgentEvent::new(10, 0, "r1", "t1", 1, EventKind::StepFinished { step: 1 }).last(), 10);
+    /// ```
+    pub fn last(&self) -> u64 {
+        match self.kind {
+            EventKind::AnswerPieces { last, .. } => last.max(self.seq),
+            _ => self.seq,
+        }
+    }
 }

@@ -68,6 +68,17 @@ pub enum EventKind {
         /// The piece.
         text: String,
     },
+    /// Consecutive pieces of an answer, as they are [kept](crate::agent::StateCommitter::keeps_events): text, beginnings of calls and
+    /// pieces of arguments. The arguments are in [`ToolCallReady`](Self::ToolCallReady). Sinks get the pieces in its place.
+    AnswerPieces {
+        /// The step.
+        step: u32,
+        /// The number of the last piece. The event has the number of the first.
+        last: u64,
+        /// The text of all of them.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+    },
     /// The model began a call.
     ToolCallStart {
         /// The step.

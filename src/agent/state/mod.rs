@@ -18,6 +18,7 @@ mod writes;
 use std::sync::Arc;
 
 use super::answer::Usage;
+use super::event::PendingEvents;
 use super::history::{History, Message};
 use super::keys::{Changed, Key, KeyError, Values};
 use super::stop::StopCounters;
@@ -68,8 +69,10 @@ pub struct RunState {
     pub(super) flows: u32,
     /// The number of the last event that was told.
     pub(super) events: u64,
-    /// Events that a commit which is under way will be followed by: their numbers are taken once it is made.
+    /// Events of the commit that is under way: their numbers are taken once it is made.
     pub(super) following: u64,
+    /// Events that are not durable, where the committer keeps them.
+    pub(super) pending_events: PendingEvents,
     /// Commits made, over all activations.
     pub(super) commits: u64,
     /// Did a result come in since the last answer, for the model to read?
@@ -122,6 +125,7 @@ impl RunState {
             flows: 0,
             events: 0,
             following: 0,
+            pending_events: PendingEvents::default(),
             commits: 0,
             unread: false,
             interrupted: false,
@@ -301,6 +305,7 @@ impl RunState {
         self.run_changed = false;
         self.calls.committed();
         self.unsaved.clear();
+        self.pending_events.committed();
         self.changed_values = Changed::default();
         self.decided.committed()
     }

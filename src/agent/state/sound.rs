@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::super::event::PendingEvents;
 use super::super::history::{CallResult, History, Message, OpenCall};
 use super::super::keys::{Changed, KeyState};
 use super::super::thread::Thread;
@@ -84,6 +85,7 @@ impl RunState {
             flows: stored.flows,
             events: stored.events,
             following: 0,
+            pending_events: PendingEvents::default(),
             commits: stored.version,
             unread: is_unread(stored.messages.get(stored.base..).unwrap_or_default()),
             interrupted: run.status() == RunStatus::Running && stored.flows > 0,

@@ -62,4 +62,8 @@ impl StateCommitter for Commits<'_> {
         self.untold.clear();
         Ok(())
     }
+
+    fn keeps_events(&self) -> bool {
+        self.store.keeps_events()
+    }
 }

@@ -46,4 +46,8 @@ impl StateCommitter for Staged<'_> {
         }
         Ok(())
     }
+
+    fn keeps_events(&self) -> bool {
+        self.within.keeps_events()
+    }
 }
