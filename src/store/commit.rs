@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::error::StoreError;
+use crate::agent::event::AgentEvent;
 use crate::agent::keys::Scope;
 use crate::agent::{Core, Delta, Message};
 use crate::checkpoint::Trigger;
@@ -39,6 +40,9 @@ pub struct Commit {
     pub values: Vec<ValueRow>,
     /// Events of the trace that are new, with growing numbers.
     pub trace: Vec<TraceRow>,
+    /// Events of the run that are new, with growing numbers. Of a commit that is given again they take the place of all stored ones
+    /// from the first number on.
+    pub events: Vec<EventRow>,
 }
 
 /// The run itself, in the place of its row.
@@ -138,6 +142,27 @@ pub struct TraceRow {
     pub json: String,
 }
 
+/// An event of a run: an [`AgentEvent`](crate::agent::event::AgentEvent) as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// Its number.
+    pub seq: u64,
+    /// The number of the last event that it stands for: its own, but for pieces of an answer, which are one row.
+    pub last: u64,
+    /// The event as a line of JSON, without its end.
+    pub json: String,
+}
+
+impl EventRow {
+    /// The row of an event.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] when it has no form in JSON.
+    pub fn of(event: &AgentEvent) -> Result<EventRow, StoreError> {
+        Ok(EventRow { seq: event.seq, last: event.last(), json: json(event)? })
+    }
+}
+
 /// Where a commit stands among the others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
@@ -182,6 +207,7 @@ impl Commit {
             decisions: delta.decisions().cloned().collect(),
             values: values.collect::<Result<_, StoreError>>()?,
             trace,
+            events: delta.events().map(EventRow::of).collect::<Result<_, _>>()?,
         })
     }
 }

@@ -158,6 +158,10 @@ impl StateCommitter for StoreCommitter {
         }
         Ok(())
     }
+
+    fn keeps_events(&self) -> bool {
+        true
+    }
 }
 
 fn executes(delta: &Delta<'_>) -> bool {

@@ -35,7 +35,7 @@ use crate::snapshot::{KeyError, Keyring, Snapshot};
 ///   storage can stop a run, falsify a list, or have a run claimed early. A claimed run is checked when it is loaded.
 /// - **How long a question is open**: a writer of the storage can keep it open for longer. By more than a minute it lapses early for no
 ///   writer: the time under the tag has to be over by the clock of the process that gives it up, too.
-/// - **Traces**, which are evidence for people and decide nothing.
+/// - **Traces and events**, which are evidence for people and decide nothing.
 ///
 /// A row without its tag is refused wherever it is read, and stays as it is: [`StoreError::Unusable`] names it.
 ///

@@ -14,10 +14,12 @@
 //! clock of its own, which all that use it share: the clocks of their machines need not agree. Other times are milliseconds since the
 //! beginning of 1970, for people to read.
 
+mod changes;
 mod commit;
 mod committer;
 mod decide;
 mod error;
+mod feed;
 mod file;
 mod keep;
 mod keyed;
@@ -32,6 +34,8 @@ mod unread;
 mod worker;
 mod wrapper;
 
+use news::News;
+
 use std::fmt;
 use std::time::Duration;
 
@@ -40,12 +44,14 @@ use serde_json::Value;
 
 use crate::decision::Decision;
 
+pub use changes::{ChangeCursor, Changes};
 #[cfg(feature = "testing")]
 pub(crate) use commit::Place;
-pub use commit::{CallRow, Commit, MessageRow, RunRow, TraceRow, ValueRow, Waits};
+pub use commit::{CallRow, Commit, EventRow, MessageRow, RunRow, TraceRow, ValueRow, Waits};
 pub use committer::{Lost, StoreCommitter};
 pub use decide::{Posted, decide, run_of_suspension};
 pub use error::StoreError;
+pub use feed::{Feed, RunEvents};
 pub use file::FileStore;
 pub use keep::{Term, keep};
 pub use keyed::Keyed;
@@ -305,6 +311,54 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`StoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
+
+    /// Events of a run, in the order of their numbers: those that end behind the number `after`, at most `limit`.
+    ///
+    /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. The numbers of a run
+    /// have no gap: each row begins with the number behind the [last](EventRow::last) of the row before, the first row of a run
+    /// with 1. Of a run that was begun by a version without durable events, the first row has another number.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`].
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError>;
+
+    /// Runs that were committed behind the cursor. Where there is none, it waits for one, at most for `timeout`: then the list is
+    /// empty. A run that was removed is not named.
+    ///
+    /// This one lists all runs four times a second and compares; a store with more than some thousand runs implements it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use runstate::store::{ChangeCursor, Claim, MemoryStore, NewRun, RunStore};
+    /// # use runstate::testing::store::Played;
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
+    /// # runtime.block_on(async {
+    /// # let played = Played::new("r1", &[]).await;
+    /// # let commit = played.commits().next().unwrap();
+    /// let store = MemoryStore::default();
+    /// let hour = Duration::from_secs(3_600);
+    /// store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await?;
+    /// let lease = store.claim(&Claim::of("r1", "me", hour)).await?.unwrap();
+    /// store.commit(&lease, commit).await?;
+    /// let changes = store.changes(&ChangeCursor::default(), hour).await?;
+    /// assert_eq!(changes.runs, [("r1".to_owned(), 1)]);
+    ///
+    /// // No commit is made within the hour: no run is named.
+    /// assert_eq!(store.changes(&changes.cursor, hour).await?.runs, []);
+    /// # Ok::<(), runstate::store::StoreError>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the store.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost: the cursor of the last answer is still good.
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        changes::by_lists(self, cursor, timeout, None).await
+    }
 
     /// What there is of runs that cannot be read, in no order that means anything; nothing, in a store that is whole or that
     /// is damaged as a whole. Lists, and claims without a name, leave these out; whoever asks for such a run by its name is

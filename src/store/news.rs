@@ -14,6 +14,11 @@ impl News {
         self.0.send_modify(|count| *count += 1);
     }
 
+    /// How much came in.
+    pub(super) fn count(&self) -> u64 {
+        *self.0.borrow()
+    }
+
     /// Waits until there is more than was seen, but no longer than `patience`. Says how much there is.
     pub(super) async fn wait(&self, seen: u64, patience: Duration) -> u64 {
         let mut count = self.0.subscribe();

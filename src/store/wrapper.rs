@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Loaded, Mail, NewRun, Parts, Posted, Release,
-    RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Loaded, Mail,
+    NewRun, Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow,
 };
 use crate::decision::Decision;
 
@@ -155,6 +155,16 @@ pub trait Wrapper: fmt::Debug + Send + Sync {
         self.inner().trace(run, after, limit).await
     }
 
+    /// As [`RunStore::events`].
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.inner().events(run, after, limit).await
+    }
+
+    /// As [`RunStore::changes`].
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        self.inner().changes(cursor, timeout).await
+    }
+
     /// As [`RunStore::damaged`].
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {
         self.inner().damaged().await
@@ -230,6 +240,14 @@ impl<W: Wrapper> RunStore for W {
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         Wrapper::trace(self, run, after, limit).await
+    }
+
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        Wrapper::events(self, run, after, limit).await
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        Wrapper::changes(self, cursor, timeout).await
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {

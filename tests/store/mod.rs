@@ -1,6 +1,7 @@
 //! Stores of runs.
 
 mod broken;
+mod feed;
 mod file;
 mod keyed;
 mod keyed_fields;

@@ -22,6 +22,8 @@ pub(crate) struct Listener {
 struct Heard {
     /// How often there were news. Each who waits knows how many it has heard of.
     news: watch::Sender<u64>,
+    /// How often commits were told.
+    commits: watch::Sender<u64>,
     /// Do notifications come?
     is_connected: AtomicBool,
 }
@@ -36,28 +38,114 @@ impl Heard {
         self.is_connected.store(is_connected, Ordering::Relaxed);
         // What came in while nobody listened is looked for, and who waits for long looks again sooner.
         self.tell();
+        self.tell_of_commits();
+    }
+
+    fn tell_of_commits(&self) {
+        self.commits.send_modify(|count| *count += 1);
     }
 }
 
 impl Listener {
-    /// Begins to listen on a channel.
-    pub(crate) fn start(config: Config, tls: MakeRustlsConnect, channel: &str) -> Self {
+    /// Begins to listen on the channels of news and of commits.
+    pub(crate) fn start(config: Config, tls: MakeRustlsConnect, channels: [String; 2]) -> Self {
         let heard = Arc::new(Heard::default());
-        let listen = format!("LISTEN \"{channel}\"");
-        let task = tokio::spawn(listen_on(config, tls, listen, Arc::clone(&heard)));
+        let task = tokio::spawn(listen_on(config, tls, channels, Arc::clone(&heard)));
         Listener { heard, task }
     }
 
     /// Waits until there are more news than were `seen`, for `patience` at most, and where none are told for `poll` at most.
     /// Says how many there are.
     pub(crate) async fn wait(&self, seen: u64, patience: Duration, poll: Duration) -> u64 {
-        let mut news = self.heard.news.subscribe();
+        self.wait_for(&self.heard.news, seen, patience, poll).await
+    }
+
+    /// How often commits were told.
+    pub(crate) fn commits(&self) -> u64 {
+        *self.heard.commits.borrow()
+    }
+
+    /// Waits until commits were told more often than `seen`, for `timeout` at most, and where none are told for `poll` at most.
+    pub(crate) async fn wait_for_commit(&self, seen: u64, timeout: Duration, poll: Duration) {
+        self.wait_for(&self.heard.commits, seen, timeout, poll).await;
+    }
+
+    async fn wait_for(
+        &self,
+        counts: &watch::Sender<u64>,
+        seen: u64,
+        patience: Duration,
+        poll: Duration,
+    ) -> u64 {
+        let mut news = counts.subscribe();
         let is_connected = self.heard.is_connected.load(Ordering::Relaxed);
         let limit = if is_connected { patience } else { patience.min(poll) };
         // Longer than that is no error: nothing came.
         drop(tokio::time::timeout(limit, news.wait_for(|count| *count != seen)).await);
-        *self.heard.news.borrow()
+        *counts.borrow()
     }
+}
+
+/// The shortest time between two notifications of commits.
+const LEAST_PAUSE: Duration = Duration::from_millis(10);
+
+/// Tells listeners that commits were made, on a connection of its own: a notification within a commit would make commits wait for each
+/// other's syncs. One that is lost is no loss: listeners look by themselves, too.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    commits: watch::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Teller {
+    /// Begins to tell on a channel.
+    pub(crate) fn start(config: Config, tls: MakeRustlsConnect, channel: String) -> Self {
+        let (commits, mut made) = watch::channel(());
+        let task = tokio::spawn(async move {
+            let mut pause = LEAST_PAUSE;
+            loop {
+                if tell_on(&config, &tls, &channel, &mut made).await {
+                    pause = LEAST_PAUSE;
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        });
+        Teller { commits, task }
+    }
+
+    /// A commit was made.
+    pub(crate) fn tell(&self) {
+        self.commits.send_replace(());
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Tells until the connection is lost, and says whether there was one.
+async fn tell_on(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    channel: &str,
+    made: &mut watch::Receiver<()>,
+) -> bool {
+    let Ok((client, connection)) = config.connect(tls.clone()).await else { return false };
+    // Ends with this function, however that ends.
+    let mut driver = JoinSet::new();
+    driver.spawn(connection);
+    // A notification is told to those that listen now: it need not survive a crash of the server.
+    let tell = format!("SELECT set_config('synchronous_commit', 'off', true), pg_notify('{channel}', '')");
+    while made.changed().await.is_ok() {
+        if client.batch_execute(&tell).await.is_err() {
+            return true;
+        }
+        tokio::time::sleep(LEAST_PAUSE).await;
+    }
+    true
 }
 
 impl Drop for Listener {
@@ -70,10 +158,10 @@ impl Drop for Listener {
 const BEAT: Duration = Duration::from_secs(15);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-async fn listen_on(config: Config, tls: MakeRustlsConnect, listen: String, heard: Arc<Heard>) {
+async fn listen_on(config: Config, tls: MakeRustlsConnect, channels: [String; 2], heard: Arc<Heard>) {
     let mut pause = Duration::from_millis(100);
     loop {
-        if listen_once(&config, &tls, &listen, &heard).await {
+        if listen_once(&config, &tls, &channels, &heard).await {
             pause = Duration::from_millis(100);
         }
         heard.connected(false);
@@ -84,20 +172,29 @@ async fn listen_on(config: Config, tls: MakeRustlsConnect, listen: String, heard
 
 /// Listens until the connection is lost, and says whether there was one. Why it was lost is told by the operations that need
 /// the server; they fail as well.
-async fn listen_once(config: &Config, tls: &MakeRustlsConnect, listen: &str, heard: &Arc<Heard>) -> bool {
+async fn listen_once(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    channels: &[String; 2],
+    heard: &Arc<Heard>,
+) -> bool {
+    let [news, commits] = channels;
+    let listen = format!("LISTEN \"{news}\"; LISTEN \"{commits}\"");
     let Ok((client, mut connection)) = config.connect(tls.clone()).await else { return false };
     // Ends with this function, however that ends.
     let mut reader = JoinSet::new();
-    let told = Arc::clone(heard);
+    let (told, commits) = (Arc::clone(heard), commits.clone());
     reader.spawn(async move {
         let mut messages = poll_fn(|context| connection.poll_message(context));
         while let Some(Ok(message)) = messages.next().await {
-            if matches!(message, AsyncMessage::Notification(_)) {
-                told.tell();
+            match message {
+                AsyncMessage::Notification(sent) if sent.channel() == commits => told.tell_of_commits(),
+                AsyncMessage::Notification(_) => told.tell(),
+                _ => {}
             }
         }
     });
-    if !matches!(tokio::time::timeout(BEAT, client.batch_execute(listen)).await, Ok(Ok(()))) {
+    if !matches!(tokio::time::timeout(BEAT, client.batch_execute(&listen)).await, Ok(Ok(()))) {
         return false;
     }
     heard.connected(true);

@@ -243,6 +243,11 @@ impl PostgresOptions {
     pub(crate) fn channel(&self) -> String {
         format!("runstate:{}", self.schema)
     }
+
+    /// The channel of notifications of commits.
+    pub(crate) fn channel_of_commits(&self) -> String {
+        format!("runstate+{}", self.schema)
+    }
 }
 
 impl FromStr for PostgresOptions {

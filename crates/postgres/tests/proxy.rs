@@ -22,7 +22,7 @@ pub enum Does {
 pub struct Proxy {
     pub port: u16,
     does: watch::Sender<Does>,
-    /// How often a server said that it is ready for the next question: once for each round trip.
+    /// How often a server said that it is ready for the next question, on the first connection: once for each round trip.
     rounds: Arc<AtomicU64>,
     task: JoinHandle<()>,
 }
@@ -33,11 +33,11 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let (does, seen) = watch::channel(Does::Forwards);
         let rounds = Arc::new(AtomicU64::new(0));
-        let counted = Arc::clone(&rounds);
+        let mut counted = Arc::clone(&rounds);
         let task = tokio::spawn(async move {
             loop {
                 let (client, _) = listener.accept().await.unwrap();
-                tokio::spawn(forward(client, server, seen.clone(), Arc::clone(&counted)));
+                tokio::spawn(forward(client, server, seen.clone(), std::mem::take(&mut counted)));
             }
         });
         Proxy { port, does, rounds, task }

@@ -13,18 +13,38 @@ use crate::readers::Readers;
 #[derive(Debug)]
 pub(crate) struct News {
     count: watch::Sender<u64>,
+    commits: watch::Sender<u64>,
 }
 
 impl News {
     pub(crate) fn from(conn: &Connection) -> Outcome<News> {
-        Ok(News { count: watch::Sender::new(count(conn)?) })
+        let (count, commits) = counts(conn)?;
+        Ok(News { count: watch::Sender::new(count), commits: watch::Sender::new(commits) })
     }
 
-    /// Reads the count, and wakes who waits if it is another. What cannot be read now is for the next look.
+    /// Reads the counts, and wakes the waiting of one that is another. What cannot be read now is for the next look.
     pub(crate) fn look(&self, conn: &Connection) -> Outcome<()> {
-        let found = count(conn)?;
-        self.count.send_if_modified(|known| std::mem::replace(known, found) != found);
+        let (count, commits) = counts(conn)?;
+        for (known, found) in [(&self.count, count), (&self.commits, commits)] {
+            known.send_if_modified(|known| std::mem::replace(known, found) != found);
+        }
         Ok(())
+    }
+
+    /// The count of commits.
+    pub(crate) fn commits(&self) -> u64 {
+        *self.commits.borrow()
+    }
+
+    /// Waits until the count of commits is another than `seen`, at most for `timeout`.
+    pub(crate) async fn wait_for_commit(
+        self: &Arc<Self>,
+        readers: &Readers,
+        seen: u64,
+        timeout: Duration,
+        poll: Duration,
+    ) {
+        self.wait_for(&self.commits, readers, seen, timeout, poll).await;
     }
 
     /// Waits until the count is another than `seen`, but no longer than `patience`. Says what it is.
@@ -35,7 +55,18 @@ impl News {
         patience: Duration,
         poll: Duration,
     ) -> u64 {
-        let mut count = self.count.subscribe();
+        self.wait_for(&self.count, readers, seen, patience, poll).await
+    }
+
+    async fn wait_for(
+        self: &Arc<Self>,
+        counts: &watch::Sender<u64>,
+        readers: &Readers,
+        seen: u64,
+        patience: Duration,
+        poll: Duration,
+    ) -> u64 {
+        let mut count = counts.subscribe();
         let poll = async {
             loop {
                 tokio::time::sleep(poll).await;
@@ -51,15 +82,19 @@ impl News {
             () = poll => {}
             () = tokio::time::sleep(patience) => {}
         }
-        *self.count.borrow()
+        *counts.borrow()
     }
 }
 
-fn count(conn: &Connection) -> Outcome<u64> {
-    let mut statement = conn.prepare_cached("SELECT CAST(count AS INTEGER) FROM news")?;
-    let count: Option<i64> = statement.query_row([], |row| row.get(0)).optional()?.flatten();
+/// What came in, and the commits.
+fn counts(conn: &Connection) -> Outcome<(u64, u64)> {
+    let mut statement =
+        conn.prepare_cached("SELECT CAST(count AS INTEGER), CAST(commits AS INTEGER) FROM news")?;
+    type Counts = (Option<i64>, Option<i64>);
+    let counts: Option<Counts> = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (count, commits) = counts.unwrap_or_default();
     // Any number will do, as long as it is another one each time.
-    Ok(count.unwrap_or(0).cast_unsigned())
+    Ok((count.unwrap_or(0).cast_unsigned(), commits.unwrap_or(0).cast_unsigned()))
 }
 
 /// A connection that sees by its own counter whether anybody committed, without reading a page.

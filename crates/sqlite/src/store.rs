@@ -1,5 +1,6 @@
 //! The store itself.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use async_trait::async_trait;
 use runstate::clock::{Clock, unix_clock};
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo,
-    RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
+    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
 };
 use rusqlite::Connection;
 
@@ -169,6 +170,9 @@ impl fmt::Debug for Ticking {
     }
 }
 
+/// Runs in one answer of [`RunStore::changes`].
+const MOST_CHANGES: usize = 1_000;
+
 #[async_trait]
 impl RunStore for SqliteStore {
     async fn create(&self, run: &NewRun) -> Result<(), StoreError> {
@@ -262,6 +266,27 @@ impl RunStore for SqliteStore {
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         let run = run.to_owned();
         self.readers.read(move |conn| read::load::trace(conn, &run, after, limit)).await
+    }
+
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let run = run.to_owned();
+        self.readers.read(move |conn| read::load::events(conn, &run, after, limit)).await
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        let began = tokio::time::Instant::now();
+        let after = cursor.at();
+        loop {
+            let seen = self.news.commits();
+            let rows = self.readers.read(move |conn| read::load::changes(conn, after, MOST_CHANGES)).await?;
+            let left = timeout.saturating_sub(began.elapsed());
+            if !rows.is_empty() || left.is_zero() {
+                let at = rows.last().map_or(after, |(.., changed)| *changed);
+                let runs = rows.into_iter().map(|(run, version, _)| (run, version)).collect();
+                return Ok(Changes { runs, cursor: ChangeCursor::new(at, BTreeMap::new()) });
+            }
+            self.news.wait_for_commit(&self.readers, seen, left, self.options.poll).await;
+        }
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {

@@ -83,9 +83,9 @@ fn tables_of_a_newer_version_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     drop(SqliteStore::open(&path).unwrap());
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 8).unwrap();
     let (what, help) = refused(&path);
-    assert!(what.contains("has version 7 of the tables, and this program knows versions up to 6"), "{what}");
+    assert!(what.contains("has version 8 of the tables, and this program knows versions up to 7"), "{what}");
     assert!(help.starts_with("use a newer version"), "{help}");
 }
 

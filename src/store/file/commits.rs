@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use serde_json::Value;
 
-use super::super::commit::{Commit, TraceRow};
+use super::super::commit::{Commit, EventRow, TraceRow};
 use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::Lease;
@@ -13,7 +13,7 @@ use super::super::load::Parts;
 use super::super::time::Now;
 use super::layout::{MOST_BYTES, MOST_READ, Place};
 use super::problem::{damaged, failed, too_large, unsynced};
-use super::rows::{CallLine, MessageLine, lines, number, raw, trace_lines};
+use super::rows::{CallLine, MessageLine, event_lines, lines, numbers, raw, trace_lines};
 use super::state::State;
 use crate::agent::keys::Scope;
 use crate::decision::Decision;
@@ -22,8 +22,8 @@ use crate::run::RunStatus;
 use crate::tool_call::ToolCallStatus;
 
 /// A state has at most so many bytes of fresh lines, and those of one more commit. It is written with each commit: this is what
-/// four blocks of a disk hold.
-const MOST_FRESH: u64 = 16 * 1024;
+/// six blocks of a disk hold.
+const MOST_FRESH: u64 = 24 * 1024;
 
 /// A run, and its state. Who writes has its lock.
 #[derive(Debug)]
@@ -66,7 +66,13 @@ impl OpenRun<'_> {
         }
         let messages = commit.messages.iter().map(MessageLine::of).collect::<Result<Vec<_>, _>>()?;
         let most = if self.state.status == RunStatus::Done { MOST_READ } else { MOST_BYTES };
-        let lines = [lines(messages)?, lines(settled)?, lines(decisions)?, trace_lines(commit)?];
+        let lines = [
+            lines(messages)?,
+            lines(settled)?,
+            lines(decisions)?,
+            trace_lines(commit)?,
+            event_lines(commit)?,
+        ];
         for ((name, log), lines) in self.state.logs.all().into_iter().zip(lines) {
             log.add(self.disk, &self.place.log(name), &lines, is_again, most)?;
         }
@@ -239,12 +245,30 @@ impl OpenRun<'_> {
         let path = self.place.log("trace");
         let mut rows = BTreeMap::new();
         for (line, place) in self.state.logs.trace.lines(self.disk, &path)?.lines().zip(1..) {
-            let seq = number(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
+            let (seq, _) =
+                numbers(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
             if seq > after {
                 rows.insert(seq, line.to_owned());
             }
         }
         Ok(rows.into_iter().take(limit).map(|(seq, json)| TraceRow { seq, json }).collect())
+    }
+
+    /// A page of the run's events.
+    pub(super) fn events(&self, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let path = self.place.log("events");
+        let mut rows: Vec<EventRow> = Vec::new();
+        for (line, place) in self.state.logs.events.lines(self.disk, &path)?.lines().zip(1..) {
+            let (seq, last) =
+                numbers(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
+            // A commit that was given again: its events take the place of those from there on.
+            while rows.pop_if(|row| row.last >= seq).is_some() {}
+            if last > after {
+                rows.push(EventRow { seq, last, json: line.to_owned() });
+            }
+        }
+        rows.truncate(limit);
+        Ok(rows)
     }
 }
 

@@ -2,7 +2,7 @@
 //! behind those the lines that are in the state itself until they are enough for a sync of their own. What else is in the
 //! file was written by a commit that was not made.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::error::StoreError;
 use super::layout::MOST_READ;
-use super::problem::{damaged, failed, fits, too_large};
+use super::problem::{damaged, failed, fits, too_large, unsynced};
 use crate::files::{Disk, Open, append};
 
 /// What counts of a log.
@@ -65,6 +65,11 @@ impl Log {
         if self.fresh.is_empty() {
             return Ok(());
         }
+        // A run of an earlier version has no file of events.
+        let is_missing = |opened: &io::Result<_>| {
+            opened.as_ref().is_err_and(|error: &io::Error| error.kind() == ErrorKind::NotFound)
+        };
+        let is_new = self.bytes == 0 && is_missing(&disk.open(path, Open::Read).map(drop));
         let mut file = disk.open(path, Open::Append).map_err(failed(path))?;
         let length = file.len().map_err(failed(path))?;
         if length < self.bytes {
@@ -76,6 +81,10 @@ impl Log {
             cut.push(format!("{}: {torn} bytes that no commit had were cut off", path.display()));
         }
         append(&mut *file, self.fresh.as_bytes()).map_err(failed(path))?;
+        if let Some(folder) = path.parent().filter(|_| is_new) {
+            // The state that counts on the file must not be durable before its name is.
+            disk.sync_folder(folder).map_err(unsynced(folder))?;
+        }
         self.bytes += self.fresh();
         self.fresh.clear();
         Ok(())

@@ -45,11 +45,12 @@ use unlinked::Unlinked;
 /// <store>/runs/<run>/calls.jsonl         its calls that are settled; those that are open are in the state
 /// <store>/runs/<run>/decisions.jsonl     the decisions that were taken; those that wait are in the state
 /// <store>/runs/<run>/trace.jsonl         its trace, for whatever reads traces
+/// <store>/runs/<run>/events.jsonl        its events
 /// <store>/runs/<run>/state.json.removed  the state of a run that was removed, until all of it is gone
 /// ```
 ///
 /// A commit puts a new `state.json` in place of the old one, with the lines in it that are new: one file and one name to be
-/// synced. Lines go from there into the logs together, some 16 KiB at a time, and all of them when the run waits, is over or is
+/// synced. Lines go from there into the logs together, some 24 KiB at a time, and all of them when the run waits, is over or is
 /// given back; the state has the lengths of the logs. So a commit costs what it holds and the state, however long the run is.
 /// What a crash left behind the lengths is cut off when lines are next written there, and [`telling`](Self::telling) or
 /// [`repairs`](Self::repairs) says so.

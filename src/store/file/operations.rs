@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::super::commit::{Commit, TraceRow};
+use super::super::commit::{Commit, EventRow, TraceRow};
 use super::super::decide::Posted;
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release};
@@ -147,6 +147,10 @@ impl RunStore for FileStore {
 
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         self.read(run, move |run| run.trace(after, limit)).await
+    }
+
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.read(run, move |run| run.events(after, limit)).await
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::commit::{CallRow, Commit, MessageRow, TraceRow, Waits};
+use super::super::commit::{CallRow, Commit, EventRow, MessageRow, TraceRow, Waits};
 use super::super::error::StoreError;
 use super::super::time::Now;
 use crate::decision::Suspension;
@@ -92,20 +92,32 @@ impl CallLine {
     }
 }
 
-/// The number that an event says it has.
+/// The numbers that an event says it has.
 #[derive(Deserialize)]
 struct Numbered {
     seq: u64,
+    #[serde(default)]
+    last: Option<u64>,
 }
 
 /// Events as lines: they are the trace itself, for whatever reads traces.
 pub(super) fn trace_lines(commit: &Commit) -> Result<String, StoreError> {
+    numbered_lines(commit.trace.iter().map(|TraceRow { seq, json }| (*seq, *seq, &**json)))
+}
+
+/// Events of the run as lines.
+pub(super) fn event_lines(commit: &Commit) -> Result<String, StoreError> {
+    numbered_lines(commit.events.iter().map(|EventRow { seq, last, json }| (*seq, *last, &**json)))
+}
+
+fn numbered_lines<'a>(rows: impl Iterator<Item = (u64, u64, &'a str)>) -> Result<String, StoreError> {
     let mut lines = String::new();
-    for TraceRow { seq, json } in &commit.trace {
-        let said = number(json).map_err(StoreError::failed)?;
-        if said != *seq || json.contains(['\n', '\r']) {
-            let why =
-                format!("event {seq} has to be one line of JSON whose `seq` is that number, and is {json}");
+    for (seq, last, json) in rows {
+        if numbers(json).map_err(StoreError::failed)? != (seq, last) || json.contains(['\n', '\r']) {
+            let to = if last == seq { String::new() } else { format!(" and whose `last` is {last}") };
+            let why = format!(
+                "event {seq} has to be one line of JSON whose `seq` is that number{to}, and is {json}"
+            );
             return Err(StoreError::failed(why));
         }
         lines.push_str(json);
@@ -114,9 +126,9 @@ pub(super) fn trace_lines(commit: &Commit) -> Result<String, StoreError> {
     Ok(lines)
 }
 
-/// The number of an event.
-pub(super) fn number(json: &str) -> Result<u64, serde_json::Error> {
-    crate::json::from_str(json).map(|Numbered { seq }| seq)
+/// The number of an event, and that of the last one that it stands for.
+pub(super) fn numbers(json: &str) -> Result<(u64, u64), serde_json::Error> {
+    crate::json::from_str(json).map(|Numbered { seq, last }| (seq, last.unwrap_or(seq)))
 }
 
 /// Rows as lines.

@@ -238,4 +238,4 @@ enum Tried {
 }
 
 /// The logs of a run.
-pub(super) const LOGS: [&str; 4] = ["messages", "calls", "decisions", "trace"];
+pub(super) const LOGS: [&str; 5] = ["messages", "calls", "decisions", "trace", "events"];

@@ -16,6 +16,7 @@ use super::layout::{FORMAT, MOST_READ, Place};
 use super::log::Log;
 use super::problem::{damaged, failed, fits, too_large, unsynced};
 use super::rows::{CallLine, Raw};
+use super::runs::LOGS;
 use crate::clock::Clock;
 use crate::decision::Decision;
 use crate::files::{Disk, Open, put};
@@ -74,19 +75,22 @@ pub(super) struct Logs {
     pub(super) calls: Log,
     pub(super) decisions: Log,
     pub(super) trace: Log,
+    #[serde(default)]
+    pub(super) events: Log,
 }
 
 impl Logs {
     /// Each with its name.
-    pub(super) fn all(&mut self) -> [(&'static str, &mut Log); 4] {
-        let Logs { messages, calls, decisions, trace } = self;
-        [("messages", messages), ("calls", calls), ("decisions", decisions), ("trace", trace)]
+    pub(super) fn all(&mut self) -> [(&'static str, &mut Log); LOGS.len()] {
+        let Logs { messages, calls, decisions, trace, events } = self;
+        let [a, b, c, d, e] = LOGS;
+        [(a, messages), (b, calls), (c, decisions), (d, trace), (e, events)]
     }
 
     /// How many bytes are in the state and not in a log.
     pub(super) fn fresh(&self) -> u64 {
-        let Logs { messages, calls, decisions, trace } = self;
-        messages.fresh() + calls.fresh() + decisions.fresh() + trace.fresh()
+        let Logs { messages, calls, decisions, trace, events } = self;
+        [messages, calls, decisions, trace, events].into_iter().map(Log::fresh).sum()
     }
 }
 

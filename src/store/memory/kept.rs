@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::super::NewRun;
-use super::super::commit::{CallRow, Commit, Waits};
+use super::super::commit::{CallRow, Commit, EventRow, Waits};
 use super::super::error::StoreError;
 use super::super::lease::{Claim, Lease, Release, lost_claims};
 use super::super::load::Parts;
@@ -34,6 +34,8 @@ pub(super) struct Kept {
     pub(super) messages: BTreeMap<u64, String>,
     pub(super) values: BTreeMap<(Scope, String), String>,
     pub(super) trace: BTreeMap<u64, String>,
+    /// By the number of the last event that each stands for.
+    pub(super) events: BTreeMap<u64, EventRow>,
     /// In the order in which they came.
     pub(super) decisions: Vec<Posting>,
 }
@@ -60,6 +62,7 @@ impl Kept {
             messages: BTreeMap::new(),
             values: BTreeMap::new(),
             trace: BTreeMap::new(),
+            events: BTreeMap::new(),
             decisions: Vec::new(),
         }
     }
@@ -183,6 +186,10 @@ impl Kept {
         self.run = Some((row.snapshot.clone(), row.core.clone()));
         self.messages.extend(commit.messages.iter().map(|row| (row.seq, row.json.clone())));
         self.trace.extend(commit.trace.iter().map(|row| (row.seq, row.json.clone())));
+        if let Some(first) = commit.events.first().filter(|_| commit.again) {
+            drop(self.events.split_off(&first.seq));
+        }
+        self.events.extend(commit.events.iter().map(|row| (row.last, row.clone())));
         for row in &commit.calls {
             let left = row.waits.as_ref().and_then(|waits| waits.left_at(commit.at_ms));
             self.calls.insert(row.name.clone(), (row.clone(), left.map(|left| now.after(left))));

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::commit::{Commit, TraceRow, Waits};
+use super::changes::{self, ChangeCursor, Changes};
+use super::commit::{Commit, EventRow, TraceRow, Waits};
 use super::decide::Posted;
 use super::error::StoreError;
 use super::lease::{Claim, Lease, Release};
@@ -59,6 +60,7 @@ pub struct MemoryStore {
     /// Held for the time of one operation, never over an await.
     runs: Mutex<Runs>,
     news: News,
+    committed: News,
 }
 
 #[derive(Debug, Default)]
@@ -84,7 +86,12 @@ impl Default for MemoryStore {
 impl MemoryStore {
     /// An empty store, by that clock.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
-        MemoryStore { clock: Ticking::of(clock), runs: Mutex::default(), news: News::default() }
+        MemoryStore {
+            clock: Ticking::of(clock),
+            runs: Mutex::default(),
+            news: News::default(),
+            committed: News::default(),
+        }
     }
 
     fn now(&self) -> Now {
@@ -167,7 +174,9 @@ impl RunStore for MemoryStore {
             kept.check(lease, commit)?;
             kept.store(lease, commit, self.now());
             Ok(())
-        })
+        })?;
+        self.committed.tell();
+        Ok(())
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -286,6 +295,17 @@ impl RunStore for MemoryStore {
             let rows = kept.trace.range(after.saturating_add(1)..).take(limit);
             Ok(rows.map(|(seq, json)| TraceRow { seq: *seq, json: json.clone() }).collect())
         })
+    }
+
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.with(run, |kept| {
+            let rows = kept.events.range(after.saturating_add(1)..).take(limit);
+            Ok(rows.map(|(_, row)| row.clone()).collect())
+        })
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        changes::by_lists(self, cursor, timeout, Some(&self.committed)).await
     }
 
     async fn remove(&self, run: &str) -> Result<bool, StoreError> {

@@ -1,8 +1,8 @@
 //! The list of the suite's behaviours.
 
 use super::{
-    Behaviour, cancels, claims, commits, creates, crowds, decides, drives, leases, lists, loads, moments,
-    owners, places, posts, random, refusals, removes, reopened, texts, timers, traces, unknown,
+    Behaviour, cancels, claims, commits, creates, crowds, decides, drives, events, leases, lists, loads,
+    moments, owners, places, posts, random, refusals, removes, reopened, texts, timers, traces, unknown,
 };
 
 /// Lists all behaviours once, for the table and for the macro that makes tests of them.
@@ -85,6 +85,12 @@ behaviours! {
         a_trace_is_read_in_pages,
         a_trace_conforms,
         events_that_are_given_again_are_there_once;
+    events:
+        events_have_no_gap,
+        events_are_read_in_pages,
+        events_of_a_repeated_commit_replace_the_first,
+        changes_name_committed_runs_once,
+        a_commit_wakes_each_reader_of_changes;
     posts:
         the_first_decision_is_accepted,
         the_same_decision_again_is_a_duplicate,

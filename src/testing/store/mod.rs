@@ -40,6 +40,7 @@ mod creates;
 mod crowds;
 mod decides;
 mod drives;
+mod events;
 mod leases;
 mod lists;
 mod loads;

@@ -11,7 +11,7 @@ use crate::agent::{
 };
 use crate::checkpoint::Due;
 use crate::decision::Decision;
-use crate::store::{Commit, Place, TraceRow};
+use crate::store::{Commit, EventRow, Place, TraceRow};
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
 use crate::trace::Recorder;
 use crate::turn::Turn;
@@ -35,6 +35,10 @@ impl StateCommitter for Tape {
         self.messages += commit.messages.len() as u64;
         self.kept.push(commit);
         self.other.commit(due, delta).await
+    }
+
+    fn keeps_events(&self) -> bool {
+        true
     }
 }
 
@@ -186,6 +190,11 @@ impl Played {
     /// The thread of a run that is over.
     pub(super) fn into_thread(self) -> Thread {
         self.state.into_thread().unwrap_or_else(|_| panic!("the suite's run is not over"))
+    }
+
+    /// Its events, in order.
+    pub fn events(&self) -> Vec<EventRow> {
+        self.commits().flat_map(|commit| commit.events.iter().cloned()).collect()
     }
 
     /// The events of its trace, in order.

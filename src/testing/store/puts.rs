@@ -12,8 +12,8 @@ use crate::agent::{RunState, StoredRun};
 use crate::clock::Clock as _;
 use crate::decision::{Decision, DecisionAction};
 use crate::store::{
-    About, Approval, ApprovalQuery, Claim, Commit, Lease, Loaded, Mail, NewRun, RunInfo, RunQuery, RunStore,
-    StoreError, TraceRow, left,
+    About, Approval, ApprovalQuery, Claim, Commit, EventRow, Lease, Loaded, Mail, NewRun, RunInfo, RunQuery,
+    RunStore, StoreError, TraceRow, left,
 };
 
 /// A lease that no behaviour lives to see the end of.
@@ -171,6 +171,11 @@ pub(super) async fn trace(store: &dyn RunStore, run: &str) -> Vec<TraceRow> {
     store.trace(run, 0, ALL).await.must(format_args!("trace of {run:?}"))
 }
 
+/// All events of a run.
+pub(super) async fn events(store: &dyn RunStore, run: &str) -> Vec<EventRow> {
+    store.events(run, 0, ALL).await.must(format_args!("events of {run:?}"))
+}
+
 /// The calls that wait.
 pub(super) async fn approvals(store: &dyn RunStore, about: About) -> Vec<Approval> {
     store.approvals(&ApprovalQuery::new(about, ALL)).await.must("approvals")
@@ -187,6 +192,7 @@ pub(super) struct Everything {
     loaded: Loaded,
     mail: Mail,
     trace: Vec<TraceRow>,
+    events: Vec<EventRow>,
     approvals: Vec<Approval>,
     listed: Option<RunInfo>,
 }
@@ -197,6 +203,7 @@ pub(super) async fn everything(store: &dyn RunStore, run: &str) -> Everything {
         loaded: load(store, run).await,
         mail: mail(store, run).await,
         trace: trace(store, run).await,
+        events: events(store, run).await,
         approvals: approvals(store, About::Run(run.to_owned())).await,
         listed: runs(store).await.into_iter().find(|info| info.id == run),
     }

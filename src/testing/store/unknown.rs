@@ -28,6 +28,7 @@ pub(super) async fn unknown_runs_are_told(bench: &dyn Bench) {
         refused!(what("cancel"), store.cancel(id, "why").await, StoreError::NoRun { run } if run == id);
         refused!(what("mail of"), store.mail(id).await, StoreError::NoRun { run } if run == id);
         refused!(what("trace of"), store.trace(id, 0, 1).await, StoreError::NoRun { run } if run == id);
+        refused!(what("events of"), store.events(id, 0, 1).await, StoreError::NoRun { run } if run == id);
         store.release(&lease, &Release::clean()).await.must(what("release"));
         assert!(!store.remove(id).await.must(what("remove")), "{id:?} was not there");
         let of = ApprovalQuery::new(About::Run(id.to_owned()), 10);

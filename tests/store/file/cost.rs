@@ -134,6 +134,6 @@ async fn a_commit_costs_the_same_however_long_the_run_is() {
         // Numbers have more digits, and that is all.
         assert!(late[number] < early[number] + early[number] / 20, "{what}: {early:?} and {late:?}");
     }
-    // A commit is the state and its name; three logs are synced every few commits.
+    // A commit is the state and its name; four logs are synced every few commits.
     assert!(late[0] < 2 * 100 * 5 / 2, "{} syncs of 200 commits", late[0]);
 }

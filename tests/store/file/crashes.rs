@@ -169,7 +169,7 @@ async fn a_removal_that_was_not_durable_is_finished_whole() {
         assert!(removed.is_err(), "{number}");
         number += 1;
     };
-    assert_eq!(of_runs(&begun).len(), 6);
+    assert_eq!(of_runs(&begun).len(), 7);
     assert!(of_runs(&begun).iter().any(|path| path.ends_with("state.json.removed")), "{:?}", of_runs(&begun));
     let whole = begun.fork();
     assert_eq!(on(&whole).damaged().await.unwrap(), []);

@@ -32,7 +32,7 @@ async fn a_run_that_has_lost_its_state_is_not_created_anew() {
 
     // Nobody knows what is in a log that cannot be read.
     let unread = disk.fork();
-    for name in ["messages", "calls", "decisions", "trace"] {
+    for name in ["messages", "calls", "decisions", "trace", "events"] {
         unread.remove(&state.with_file_name(format!("{name}.jsonl"))).unwrap();
     }
     let log = state.with_file_name("trace.jsonl");

@@ -17,6 +17,7 @@ const VERSIONS: &[&str] = &[
     include_str!("v4.sql"),
     include_str!("v5.sql"),
     include_str!("v6.sql"),
+    include_str!("v7.sql"),
 ];
 
 /// What says which version is there. It is in the schema itself, so that a copy of the schema has it as well.

@@ -53,6 +53,7 @@ struct Columns<'a> {
     decisions: Decisions<'a>,
     values: Values<'a>,
     trace: (Vec<i64>, Vec<&'a str>),
+    events: (Vec<i64>, Vec<i64>, Vec<&'a str>),
 }
 
 #[derive(Default)]
@@ -110,6 +111,7 @@ impl<'a> Columns<'a> {
         let values = commit.values.iter().map(|value| ((value.scope, &*value.key), value));
         let values: BTreeMap<_, _> = values.collect();
         let trace: BTreeMap<_, _> = commit.trace.iter().map(|row| (row.seq, &*row.json)).collect();
+        let events: BTreeMap<_, _> = commit.events.iter().map(|row| (row.last, row)).collect();
         let decisions = commit.decisions.iter().map(|decision| (&*decision.decision_id, decision));
         let decisions: BTreeMap<_, _> = decisions.collect();
         let messages = &commit.messages;
@@ -137,6 +139,11 @@ impl<'a> Columns<'a> {
             decisions: Decisions::default(),
             values: Values::default(),
             trace: trace.into_iter().map(|(seq, json)| (int(seq), json)).unzip(),
+            events: (
+                events.values().map(|row| int(row.seq)).collect(),
+                events.keys().map(|last| int(*last)).collect(),
+                events.values().map(|row| &*row.json).collect(),
+            ),
             run,
         };
         for call in calls.into_values() {
@@ -184,13 +191,15 @@ impl<'a> Columns<'a> {
             ("state.key", longest(self.values.longs.iter().flatten())),
             ("state.json", longest(self.values.jsons.iter().flatten())),
             ("trace.json", longest(&self.trace.1)),
+            ("events.json", longest(&self.events.2)),
         ];
         texts.into_iter().try_for_each(|(column, bytes)| fits(column, bytes))
     }
 
-    fn params(&self) -> [&(dyn ToSql + Sync); 47] {
+    fn params(&self) -> [&(dyn ToSql + Sync); 50] {
         let [fence, version, at, steps, waiting] = &self.numbers;
-        let (messages, values, trace) = (&self.messages, &self.values, &self.trace);
+        let (messages, values) = (&self.messages, &self.values);
+        let (trace, events) = (&self.trace, &self.events);
         let (calls, waits, decisions) = (&self.calls, &self.waits, &self.decisions);
         [
             &self.run.key,
@@ -240,6 +249,9 @@ impl<'a> Columns<'a> {
             &values.jsons,
             &trace.0,
             &trace.1,
+            &events.0,
+            &events.1,
+            &events.2,
         ]
     }
 }

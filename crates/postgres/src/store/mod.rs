@@ -1,5 +1,6 @@
 //! The store: which statement each operation is, and what its answer means.
 
+mod changes;
 mod commit;
 mod list;
 mod load;
@@ -12,15 +13,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::decision::Decision;
 use runstate::store::{
-    Approval, ApprovalQuery, Claim, Commit, Damage, Lease, Mail, NewRun, Parts, Posted, Release, RunInfo,
-    RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
+    Approval, ApprovalQuery, ChangeCursor, Changes, Claim, Commit, Damage, EventRow, Lease, Mail, NewRun,
+    Parts, Posted, Release, RunInfo, RunQuery, RunStore, StoreError, Timer, TraceRow, Unread,
 };
 use tokio::sync::RwLock;
 use tokio_postgres::Row;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{damaged, of_client};
-use crate::listen::Listener;
+use crate::listen::{Listener, Teller};
 use crate::options::PostgresOptions;
 use crate::pool::Connections;
 use crate::row::{column, json, optional, told};
@@ -39,6 +40,7 @@ pub struct PostgresStore {
     sql: Sql,
     /// Listens from the first wait for news on.
     listener: OnceLock<Listener>,
+    teller: OnceLock<Teller>,
     /// Held by each run that is being created, also by one that nobody waits for any more. A removal waits for all of them:
     /// else it could come first, on another connection, and the run be there behind it.
     creating: Arc<RwLock<()>>,
@@ -70,6 +72,7 @@ impl PostgresStore {
             tls,
             sql,
             listener: OnceLock::new(),
+            teller: OnceLock::new(),
             creating: Arc::default(),
             unread: Unread::default(),
         })
@@ -80,6 +83,13 @@ impl PostgresStore {
     async fn tell(&self) {
         let told = self.connections.rows(&self.sql.tell, &[&self.options.channel(), &""]).await;
         drop(told);
+    }
+
+    fn listener(&self) -> &Listener {
+        self.listener.get_or_init(|| {
+            let channels = [self.options.channel(), self.options.channel_of_commits()];
+            Listener::start(self.options.config.clone(), self.tls.clone(), channels)
+        })
     }
 
     async fn exists(&self, run: &str) -> Result<(), StoreError> {
@@ -194,7 +204,13 @@ impl RunStore for PostgresStore {
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
-        commit::commit(&self.connections, &self.sql, lease, commit).await
+        commit::commit(&self.connections, &self.sql, lease, commit).await?;
+        let teller = self.teller.get_or_init(|| {
+            let channel = self.options.channel_of_commits();
+            Teller::start(self.options.config.clone(), self.tls.clone(), channel)
+        });
+        teller.tell();
+        Ok(())
     }
 
     async fn post(&self, decision: &Decision) -> Result<Posted, StoreError> {
@@ -248,10 +264,7 @@ impl RunStore for PostgresStore {
     }
 
     async fn news(&self, seen: u64, patience: Duration) -> Result<u64, StoreError> {
-        let listener = self.listener.get_or_init(|| {
-            Listener::start(self.options.config.clone(), self.tls.clone(), &self.options.channel())
-        });
-        Ok(listener.wait(seen, patience, self.options.poll).await)
+        Ok(self.listener().wait(seen, patience, self.options.poll).await)
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
@@ -274,6 +287,34 @@ impl RunStore for PostgresStore {
         }
         let traced = |row| Ok(TraceRow { seq: load::number(row, 0)?, json: json(row, 1)?.to_owned() });
         rows.iter().map(traced).collect()
+    }
+
+    async fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
+        let params = [&Key::of(run).key as _, &int(after) as _, &limit_of(limit) as _];
+        let rows = self.connections.rows(&self.sql.events, &params).await?;
+        if rows.is_empty() {
+            self.exists(run).await?;
+        }
+        let event = |row| {
+            let (seq, last) = (load::number(row, 0)?, load::number(row, 1)?);
+            Ok(EventRow { seq, last, json: json(row, 2)?.to_owned() })
+        };
+        rows.iter().map(event).collect()
+    }
+
+    async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
+        let began = tokio::time::Instant::now();
+        let mut cursor = cursor.clone();
+        loop {
+            let seen = self.listener().commits();
+            let changes = changes::page(&self.connections, &self.sql.changes, &cursor).await?;
+            let left = timeout.saturating_sub(began.elapsed());
+            if !changes.runs.is_empty() || left.is_zero() {
+                return Ok(changes);
+            }
+            cursor = changes.cursor;
+            self.listener().wait_for_commit(seen, left, self.options.poll).await;
+        }
     }
 
     async fn damaged(&self) -> Result<Vec<Damage>, StoreError> {

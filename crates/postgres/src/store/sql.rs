@@ -19,6 +19,9 @@ pub(crate) struct Sql {
     pub(crate) mail: String,
     pub(crate) tell: String,
     pub(crate) trace: String,
+    pub(crate) events: String,
+    /// Number of the transaction, run, version, and the number below which no transaction is under way.
+    pub(crate) changes: String,
     pub(crate) remove_run: String,
     /// Run, messages, calls, decisions, values, number of the last event.
     pub(crate) load: Vec<String>,
@@ -88,7 +91,7 @@ impl Sql {
                     WHERE id = $1 AND fence = $2 RETURNING no"
                     .replace("{after}", &after("$3::bigint")),
             ),
-            commit_run: call("commit_run", 47).replace(
+            commit_run: call("commit_run", 50).replace(
                 "$34",
                 &format!(
                     "ARRAY(SELECT CASE WHEN given.at < 0 THEN {NOW} - given.at - 1 ELSE given.at END
@@ -109,6 +112,15 @@ impl Sql {
             trace: with(
                 "SELECT t.seq, <t.json> FROM {schema}.trace t JOIN {schema}.runs r ON r.no = t.run
                     WHERE r.id = $1 AND t.seq > $2 ORDER BY t.seq LIMIT $3",
+            ),
+            events: with(
+                "SELECT e.seq, e.last, <e.json> FROM {schema}.events e JOIN {schema}.runs r ON r.no = e.run
+                    WHERE r.id = $1 AND e.last > $2 ORDER BY e.last LIMIT $3",
+            ),
+            changes: with(
+                "SELECT c.made_by::text::bigint, <coalesce(r.long_id, r.id)>, c.version, pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+                    FROM {schema}.changes c JOIN {schema}.runs r ON r.no = c.run
+                    WHERE c.made_by >= $1::bigint::text::xid8 ORDER BY c.made_by LIMIT $2",
             ),
             remove_run: timed("remove_run", &format!("$1, {NOW}")),
             load: load.map(with).to_vec(),

@@ -2,7 +2,7 @@
 
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
-use runstate::store::{Mail, Parts, StoreError, TraceRow};
+use runstate::store::{EventRow, Mail, Parts, StoreError, TraceRow};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -99,6 +99,27 @@ pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Ou
     let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
         Ok(TraceRow { seq: number(row.get(0)?), json: row.get(1)? })
     })?;
+    of_a_run(conn, run, rows)
+}
+
+pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> Outcome<Vec<EventRow>> {
+    let sql = "SELECT seq, last, json FROM events WHERE run = ?1 AND last > ?2 ORDER BY last LIMIT ?3";
+    let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
+        Ok(EventRow { seq: number(row.get(0)?), last: number(row.get(1)?), json: row.get(2)? })
+    })?;
+    of_a_run(conn, run, rows)
+}
+
+/// The first runs that were committed behind a number, each with its version and the number of its last commit.
+pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Vec<(String, u64, u64)>> {
+    let sql = "SELECT id, version, changed FROM runs INDEXED BY runs_changed WHERE changed > 0 AND changed > ?1 ORDER BY changed LIMIT ?2";
+    all(conn, sql, params![column(after), limit(most)], |row| {
+        Ok((row.get(0)?, number(row.get(1)?), number(row.get(2)?)))
+    })
+}
+
+/// No rows are those of a run that is there.
+fn of_a_run<T>(conn: &Connection, run: &str, rows: Vec<T>) -> Outcome<Vec<T>> {
     if rows.is_empty() {
         let mut there = conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
         there.query_row([run], |_| Ok(())).optional()?.ok_or_else(|| no_run(run))?;

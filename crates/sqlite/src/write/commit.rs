@@ -22,7 +22,8 @@ pub(crate) fn commit(conn: &Connection, lease: &Lease, commit: &Commit, now: Now
     put_messages(conn, run, &commit.messages)?;
     commit.calls.iter().try_for_each(|row| put_call(conn, run, row, commit.at_ms, now))?;
     commit.values.iter().try_for_each(|row| put_value(conn, run, row))?;
-    put_events(conn, run, &commit.trace)
+    put_trace(conn, run, &commit.trace)?;
+    put_events(conn, run, commit)
 }
 
 struct Head {
@@ -69,10 +70,12 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
 }
 
 fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+    conn.prepare_cached("UPDATE news SET commits = min(commits, 9223372036854775806) + 1")?.execute([])?;
     let RunRow { status, reason, thread, steps, waiting, snapshot, core, .. } = &commit.run;
     let mut update = conn.prepare_cached(
         "UPDATE runs SET reason = :reason, version = :version, steps = :steps, waiting = :waiting, \
-             thread = :thread, committed_under = :fence, changed_at_ms = :at, snapshot = :snapshot, core = :core \
+             thread = :thread, committed_under = :fence, changed_at_ms = :at, snapshot = :snapshot, core = :core, \
+             changed = coalesce((SELECT commits FROM news), 1) \
          WHERE id = :run",
     )?;
     update.execute(named_params! {
@@ -153,13 +156,28 @@ fn put_value(conn: &Connection, run: &str, row: &ValueRow) -> Outcome<()> {
     Ok(())
 }
 
-fn put_events(conn: &Connection, run: &str, rows: &[TraceRow]) -> Outcome<()> {
+fn put_trace(conn: &Connection, run: &str, rows: &[TraceRow]) -> Outcome<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO trace (run, seq, json) VALUES (?1, ?2, ?3) \
          ON CONFLICT (run, seq) DO UPDATE SET json = excluded.json",
     )?;
     for row in rows {
         put.execute(params![run, column(row.seq), row.json])?;
+    }
+    Ok(())
+}
+
+fn put_events(conn: &Connection, run: &str, commit: &Commit) -> Outcome<()> {
+    if let Some(first) = commit.events.first().filter(|_| commit.again) {
+        let mut delete = conn.prepare_cached("DELETE FROM events WHERE run = ?1 AND last >= ?2")?;
+        delete.execute(params![run, column(first.seq)])?;
+    }
+    let mut put = conn.prepare_cached(
+        "INSERT INTO events (run, seq, last, json) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (run, last) DO UPDATE SET seq = excluded.seq, json = excluded.json",
+    )?;
+    for row in &commit.events {
+        put.execute(params![run, column(row.seq), column(row.last), row.json])?;
     }
     Ok(())
 }
