@@ -17,6 +17,8 @@ pub enum Fault {
     MessageLost,
     /// A commit drops its events.
     TraceLost,
+    /// A commit drops its last event of the run.
+    EventLost,
     /// A commit drops the values that changed.
     ValueLost,
     /// A decision is kept without its result.
@@ -53,10 +55,11 @@ pub enum Fault {
 
 impl Fault {
     /// All of them that do harm.
-    pub const ALL: [Fault; 18] = [
+    pub const ALL: [Fault; 19] = [
         Fault::AckBeforeWrite,
         Fault::MessageLost,
         Fault::TraceLost,
+        Fault::EventLost,
         Fault::ValueLost,
         Fault::ResultLost,
         Fault::ActorLost,
@@ -80,6 +83,7 @@ impl Fault {
             Fault::AckBeforeWrite => "ack-before-write",
             Fault::MessageLost => "message-lost",
             Fault::TraceLost => "trace-lost",
+            Fault::EventLost => "event-lost",
             Fault::ValueLost => "value-lost",
             Fault::ResultLost => "result-lost",
             Fault::ActorLost => "actor-lost",

@@ -92,6 +92,8 @@ pub struct Made {
     pub messages: Vec<(u64, u64)>,
     /// The events of the trace, by number.
     pub trace: Vec<(u64, u64)>,
+    /// The events of the run, by the number of the first that each stands for.
+    pub events: Vec<(u64, u64)>,
     /// The machines of calls that are new or moved, by the call's name.
     pub calls: Vec<(String, u64)>,
     /// The values that changed, by scope and key; none where one was removed.

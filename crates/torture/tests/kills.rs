@@ -53,6 +53,7 @@ async fn a_store_that_forgets_what_it_acknowledged_is_found() {
         (Fault::SecondAccepted, "decisions"),
         (Fault::OtherQuestion, "decisions"),
         (Fault::TraceLost, "trace"),
+        (Fault::EventLost, "events"),
     ] {
         // What happens at the same time is up to the machine: once in three times it does.
         let mut said = String::new();

@@ -27,6 +27,7 @@ impl Witness {
             Ok(()) => {
                 let messages = commit.messages.iter().map(|row| (row.seq, digest(&row.json)));
                 let trace = commit.trace.iter().map(|row| (row.seq, digest(&row.json)));
+                let events = commit.events.iter().map(|row| (row.seq, digest(&row.json)));
                 let calls = commit.calls.iter().map(|row| (row.name.clone(), digest(&row.snapshot)));
                 let values = commit
                     .values
@@ -39,6 +40,7 @@ impl Witness {
                     fence,
                     messages: messages.collect(),
                     trace: trace.collect(),
+                    events: events.collect(),
                     calls: calls.collect(),
                     values: values.collect(),
                     decisions: decisions.collect(),

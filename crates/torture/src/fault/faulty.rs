@@ -113,6 +113,7 @@ impl Wrapper for Faulty {
             Fault::FenceIgnored => return self.force(lease, &commit).await,
             Fault::MessageLost if self.now_and_then(20) => drop(commit.messages.pop()),
             Fault::TraceLost if self.now_and_then(20) => commit.trace.clear(),
+            Fault::EventLost if self.now_and_then(20) => drop(commit.events.pop()),
             Fault::ValueLost if self.now_and_then(20) => commit.values.clear(),
             _ => {}
         }

@@ -10,6 +10,8 @@ use crate::ledger::{Made, digest, digest_of};
 pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
     let mut say = |what: String| wrong.push(Violation::new("acknowledged", &*seen.id, what));
     let rows: HashMap<u64, u64> = seen.rows.iter().map(|(seq, json)| (*seq, digest(json))).collect();
+    let events = seen.events.iter().map(|row| (row.seq, digest(&row.json)));
+    let events: HashMap<u64, u64> = events.collect();
     let mut won: HashMap<u64, u64> = HashMap::new();
     let mut made: Vec<_> = book.commits(&seen.id).to_vec();
     made.sort_by_key(|made| made.version);
@@ -38,6 +40,11 @@ pub(super) fn judge(seen: &Seen, book: &Book<'_>, wrong: &mut Vec<Violation>) {
         for (seq, digest) in &made.trace {
             if rows.get(seq) != Some(digest) {
                 say(format!("commit {version} stored event {seq}, and it is not there as it was"));
+            }
+        }
+        for (seq, digest) in &made.events {
+            if events.get(seq) != Some(digest) {
+                say(format!("commit {version} stored the run event {seq}, and it is not there as it was"));
             }
         }
         for id in &made.decisions {

@@ -5,6 +5,7 @@ mod calls;
 mod cancel;
 mod commits;
 mod decisions;
+mod events;
 mod facts;
 mod messages;
 mod run;
@@ -66,6 +67,7 @@ pub async fn judge(store: &dyn RunStore, entries: &Entries) -> Judged {
                 commits::judge(&seen, &book, wrong);
                 messages::judge(&seen, wrong);
                 trace::judge(&seen, wrong);
+                events::judge(&seen, wrong);
                 decisions::judge(&seen, &book, wrong);
                 calls::judge(&seen, &book, wrong);
                 cancel::judge(&seen, &book, wrong);

@@ -3,7 +3,7 @@
 use runstate::agent::RunState;
 use runstate::decision::Decision;
 use runstate::run::RunStatus;
-use runstate::store::{Loaded, RunStore, StoreError};
+use runstate::store::{EventRow, Loaded, RunStore, StoreError};
 use runstate::trace::Event;
 use serde_json::Value;
 
@@ -25,6 +25,7 @@ pub(super) struct Seen {
     pub(super) values: Value,
     pub(super) rows: Vec<(u64, String)>,
     pub(super) trace: Vec<Event<'static>>,
+    pub(super) events: Vec<EventRow>,
     /// Decisions that were taken.
     pub(super) taken: Vec<Decision>,
     /// Decisions that were not.
@@ -53,6 +54,8 @@ impl Seen {
         let rows = rows.map_err(|error| wrong("types", error.to_string()))?;
         let events = rows.iter().map(|row| Event::from_json(&row.json).map(Event::into_owned));
         let trace = events.collect::<Result<_, _>>();
+        let events = store.events(run, 0, usize::MAX).await;
+        let events = events.map_err(|error| wrong("types", error.to_string()))?;
         let mail = store.mail(run).await.map_err(|error| wrong("types", error.to_string()))?;
         Ok(Seen {
             id: run.to_owned(),
@@ -63,6 +66,7 @@ impl Seen {
             values: part("values"),
             rows: rows.into_iter().map(|row| (row.seq, row.json)).collect(),
             trace: trace.map_err(|error| wrong("trace", error.to_string()))?,
+            events,
             taken: stored.map(|stored| stored.decisions().values().cloned().collect()).unwrap_or_default(),
             untaken: mail.decisions,
             loaded,
