@@ -1,5 +1,5 @@
 //! What durable runs cost in a store, against what the disk can do in the same run:
-//! `cargo run --release --bin stores sqlite|files [rate | group | depth | parked | commits NUMBER]`.
+//! `cargo run --release --bin stores sqlite|files [rate | group | depth | parked | events | commits NUMBER]`.
 
 mod depth;
 mod parked;
@@ -40,6 +40,7 @@ async fn main() -> ExitCode {
         }
         ["rate"] => rate::one_by_one(subject).await,
         ["group"] => rate::in_groups(subject).await,
+        ["events"] => rate::with_events(subject).await,
         ["depth"] => depth::depth(subject).await,
         ["parked"] => parked::parked(subject).await,
         // For strace: so many commits, and nothing beside.
@@ -53,6 +54,6 @@ async fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: stores sqlite|files [rate | group | depth | parked | commits NUMBER]");
+    eprintln!("usage: stores sqlite|files [rate | group | depth | parked | events | commits NUMBER]");
     ExitCode::from(2)
 }

@@ -66,6 +66,31 @@ pub async fn one_by_one(subject: Subject) {
     );
 }
 
+/// Commits with their events, against the same without.
+pub async fn with_events(subject: Subject) {
+    let folder = Folder::new();
+    let whole = taped(COMMITS as u32).await[..COMMITS].to_vec();
+    let mut bare = whole.clone();
+    bare.iter_mut().for_each(|commit| commit.events.clear());
+    let store = subject.open(&folder);
+    let mut ratios = Vec::new();
+    for turn in 0..TURNS {
+        let with = new_run(&*store, &format!("with-{turn}"), 0).await;
+        let without = new_run(&*store, &format!("without-{turn}"), 0).await;
+        let (mut long, mut short) = (Duration::ZERO, Duration::ZERO);
+        for (whole, bare) in whole.iter().zip(&bare) {
+            for (lease, commit, time) in [(&with, whole, &mut long), (&without, bare, &mut short)] {
+                let began = Instant::now();
+                store.commit(lease, commit).await.expect("a commit");
+                *time += began.elapsed();
+            }
+        }
+        ratios.push(long.as_secs_f64() / short.as_secs_f64());
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("with events: {:.2} of without (median of {TURNS} turns: {ratios:.2?})", ratios[TURNS / 2]);
+}
+
 /// For counting from outside: the run, its lease, and so many commits.
 pub async fn commits(subject: Subject, commits: usize) {
     let folder = Folder::new();

@@ -50,6 +50,14 @@ impl Output {
         self.text("\n");
     }
 
+    /// Passes on what is buffered, and says whether it could be written so far: for what goes on for long.
+    pub(crate) fn flush(&mut self) -> bool {
+        if self.failed.is_none() {
+            self.failed = self.to.flush().err();
+        }
+        self.failed.is_none()
+    }
+
     /// Passes on what is buffered.
     ///
     /// # Errors

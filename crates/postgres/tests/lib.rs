@@ -15,6 +15,7 @@ mod news;
 mod owners;
 mod plans;
 mod proxy;
+mod rate;
 mod refusals;
 mod runs;
 mod tls;

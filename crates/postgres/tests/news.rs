@@ -20,7 +20,7 @@ async fn listening(place: &Place, count: i64) {
     let client = place.client().await;
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $2 AND state = 'idle' AND
         (query = $1 OR query = '' AND now() - backend_start > interval '5 s')";
-    let listen = format!("LISTEN \"runstate:{}\"", place.schema);
+    let listen = format!("LISTEN \"runstate:{0}\"; LISTEN \"runstate+{0}\"", place.schema);
     soon(async {
         while client.query_one(sql, &[&listen, &place.schema]).await.unwrap().get::<_, i64>(0) != count {
             tokio::time::sleep(Duration::from_millis(50)).await;

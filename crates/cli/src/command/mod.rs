@@ -25,6 +25,7 @@ mod stream;
 mod summary;
 mod test;
 mod time;
+mod watch;
 mod worker;
 
 use clap::{Parser, Subcommand};
@@ -58,6 +59,7 @@ enum Command {
     Worker(worker::Args),
     Runs(runs::Args),
     Show(show::Args),
+    Watch(watch::Args),
     Approvals(approvals::Args),
     Approve(decide::Approve),
     Deny(decide::Deny),
@@ -87,6 +89,7 @@ pub(crate) fn run(cli: Cli, out: &mut Output) -> Result<Exit, Failure> {
         Command::Worker(args) => worker::run(&args),
         Command::Runs(args) => runs::run(&args, out),
         Command::Show(args) => show::run(&args, out),
+        Command::Watch(args) => watch::run(&args, out),
         Command::Approvals(args) => approvals::run(&args, out),
         Command::Approve(args) => decide::approve(&args, out),
         Command::Deny(args) => decide::deny(&args, out),

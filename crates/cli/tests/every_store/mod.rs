@@ -5,6 +5,7 @@ mod keyed;
 mod life;
 mod lists;
 mod resumes;
+mod watch;
 mod workers;
 
 /// Makes a test of each behaviour in each kind of store.

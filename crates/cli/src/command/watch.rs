@@ -1,0 +1,209 @@
+//! `runstate watch RUN`
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
+use runstate::decision::DecisionAction;
+use runstate::run::RunStatus;
+use runstate::store::{EventRow, Feed, StoreError};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, complain, printable};
+use crate::store::{Missing, StoreArgs};
+
+/// Follow the events of a run, in whatever process it is driven
+///
+/// Prints each stored event once and in order, from the first one or from --after on, and goes on until the run is over. The worker
+/// of the run may be killed and replaced meanwhile. An event is shown once it is durable. The pieces of an answer are one event.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  runstate watch tidy-folder-1
+  runstate watch tidy-folder-1 --format jsonl --after 12
+
+Exit codes:
+  0  the run ended naturally
+  1  the run ended in another way
+  2  there is no such run, or the store cannot be used
+  3  with --no-wait: the run is not over")]
+pub(crate) struct Args {
+    /// The run's id
+    run: String,
+    /// The number of the last event that is not shown
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    after: u64,
+    /// How to show an event
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Show the events that are stored, and wait for none
+    #[arg(long)]
+    no_wait: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line: its number, what happened, the call, and a word on it
+    Text,
+    /// An object a line, as it is stored
+    Jsonl,
+}
+
+/// The pause between two attempts at a store that is away.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Events of one query.
+const PAGE: usize = 256;
+
+pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
+    let opened = args.place.open(Missing::Refuse)?;
+    let info = opened.ask(async { Ok(opened.store.parts(&args.run).await?.info) })?;
+    let mut shown = Shown { format: args.format, last: args.after, end: None };
+    if args.no_wait || info.status == RunStatus::Done {
+        loop {
+            let page = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
+            page.iter().for_each(|row| shown.show(row, out));
+            if page.len() < PAGE {
+                break;
+            }
+        }
+        let end = shown.end.or_else(|| (info.status == RunStatus::Done).then(|| info.reason.clone())?);
+        return Ok(exit(end.as_deref()));
+    }
+    opened.ask(async {
+        let feed = Feed::new(opened.store.clone());
+        let mut events = feed.watch(&*args.run, args.after);
+        let mut is_away = false;
+        loop {
+            match events.next().await {
+                Ok(Some(row)) => shown.show(&row, out),
+                Ok(None) => return Ok(()),
+                Err(error @ StoreError::Unavailable(_)) => {
+                    if !std::mem::replace(&mut is_away, true) {
+                        let why = opened.failure(&error);
+                        complain(&printable(&format!("{}; it is tried again each second", why.message())));
+                    }
+                    tokio::time::sleep(AGAIN).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            is_away = false;
+            // A reader sees each event when it happens; one that went away wants no more.
+            if !out.flush() {
+                return Ok(());
+            }
+        }
+    })?;
+    Ok(exit(shown.end.as_deref()))
+}
+
+/// What the end of the run means, if it is over.
+fn exit(end: Option<&str>) -> Exit {
+    match end {
+        Some("natural_end") => Exit::Good,
+        Some(_) => Exit::Bad,
+        None => Exit::Waiting,
+    }
+}
+
+struct Shown {
+    format: Format,
+    last: u64,
+    end: Option<String>,
+}
+
+impl Shown {
+    fn show(&mut self, row: &EventRow, out: &mut Output) {
+        self.last = row.last;
+        let event: Option<AgentEvent> = runstate::json::from_str(&row.json).ok();
+        if let Some(AgentEvent { kind: EventKind::RunFinished { reason, status, .. }, .. }) = &event
+            && *status == RunStatus::Done
+        {
+            self.end = Some(reason.to_string());
+        }
+        match self.format {
+            Format::Jsonl => out.json_line(&row.json),
+            Format::Text => {
+                let numbers = if row.last == row.seq {
+                    row.seq.to_string()
+                } else {
+                    format!("{}-{}", row.seq, row.last)
+                };
+                let (what, call, word) = match &event {
+                    Some(event) => words(&event.kind),
+                    None => ("event", "", format!("of a later version of this program: {}", row.json)),
+                };
+                let line = format!("{numbers:>7}  {what:<18} {call:<12} {}", short(&word));
+                out.line(&printable(line.trim_end()));
+            }
+        }
+    }
+}
+
+/// The name of an event, its call, and a word on it.
+fn words(kind: &EventKind) -> (&'static str, &str, String) {
+    match kind {
+        EventKind::RunStarted { steps: 0 } => ("run started", "", String::new()),
+        EventKind::RunStarted { steps } => ("run started", "", format!("behind step {steps}")),
+        EventKind::RunFinished { reason, status, waiting, .. } => {
+            let calls: Vec<_> = waiting.iter().map(|one| &*one.call).collect();
+            let waits = if calls.is_empty() { String::new() } else { format!(", for {}", calls.join(", ")) };
+            ("run finished", "", format!("{reason}: {status}{waits}"))
+        }
+        EventKind::StepStarted { step } => ("step started", "", step.to_string()),
+        EventKind::StepFinished { step } => ("step finished", "", step.to_string()),
+        EventKind::InferenceStarted { step } => ("model asked", "", format!("step {step}")),
+        EventKind::InferenceFinished { usage, .. } => {
+            ("model answered", "", format!("{} tokens", usage.total()))
+        }
+        EventKind::TextDelta { text, .. } | EventKind::AnswerPieces { text, .. } => {
+            ("answer", "", text.clone())
+        }
+        EventKind::ToolCallStart { call, tool, .. } => ("call began", call, tool.clone()),
+        EventKind::ToolCallArguments { call, delta } => ("arguments", call, delta.clone()),
+        EventKind::ToolCallReady { call, tool, arguments, unreadable } => {
+            let why = unreadable.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            ("call ready", call, format!("{tool} {arguments}{why}"))
+        }
+        EventKind::ToolCallSuspended { interrupt } => {
+            let asked = &interrupt.suspension;
+            ("call asks", &interrupt.call, format!("{}: {}", asked.action, asked.message))
+        }
+        EventKind::ToolCallResumed { call, action, actor, .. } => {
+            let by = actor.as_ref().map(|actor| format!(" by {actor}")).unwrap_or_default();
+            let action = match action {
+                DecisionAction::Resume => "approved",
+                DecisionAction::Cancel => "denied",
+            };
+            ("decision", call, format!("{action}{by}"))
+        }
+        EventKind::ToolCallProgress { call, progress } => ("progress", call, progress.to_string()),
+        EventKind::ToolCallDone { call, outcome } => match outcome {
+            CallOutcome::Succeeded { output, .. } => ("call succeeded", call, output.to_string()),
+            CallOutcome::Failed { error } => ("call failed", call, error.clone()),
+            CallOutcome::Cancelled { reason, .. } => ("call cancelled", call, reason.clone()),
+        },
+        EventKind::StateSnapshot { changed } => {
+            let keys: Vec<_> = changed.iter().map(|key| &*key.key).collect();
+            ("state changed", "", keys.join(", "))
+        }
+        EventKind::StateConflict { conflict } => ("state conflict", "", conflict.to_string()),
+        EventKind::Checkpoint { trigger, commit } => ("checkpoint", "", format!("{commit}, {trigger}")),
+        EventKind::Error { message } => ("error", "", message.clone()),
+        _ => ("event", "", String::new()),
+    }
+}
+
+/// The beginning of a text, on one line.
+fn short(text: &str) -> String {
+    const MOST: usize = 120;
+    let mut short: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = short.char_indices().nth(MOST) {
+        short.truncate(end);
+        short.push('…');
+    }
+    short
+}
