@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::agent::event::EventKind;
 use runstate::agent::{
     CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, StoredRun, async_trait,
 };
@@ -97,6 +98,27 @@ impl Store {
         }
     }
 
+    /// Do the events of a commit follow on those that are stored, up to the number that it stores?
+    fn follow_on(&self, delta: &Delta<'_>, stored: Option<u64>) {
+        let mut last = self.events;
+        for event in delta.events() {
+            if event.seq != last + 1 {
+                self.world
+                    .wrong(format!("events: behind event {last} is stored event {}: {event:?}", event.seq));
+            }
+            last = event.last();
+        }
+        if stored != Some(last) {
+            self.world.wrong(format!(
+                "events: the last stored event is {last}, and {stored:?} is stored as its number"
+            ));
+        }
+        let kind = delta.events().last().map(|event| &event.kind);
+        if !matches!(kind, Some(EventKind::Checkpoint { .. } | EventKind::RunFinished { .. })) {
+            self.world.wrong(format!("events: commit {} ends with {kind:?}", delta.version()));
+        }
+    }
+
     /// Takes in what a bundle says: the JSON behind its checksum.
     fn learn(&mut self, bundle: &Value) {
         let (machines, delta) = (&bundle["machines"], &bundle["content"]);
@@ -178,7 +200,8 @@ impl StateCommitter for Store {
         self.memory.commit(due, delta).await?;
         let bundle = delta.bundle().map_err(CommitError::new)?;
         let json = bundle.iter().position(|byte| *byte == b'{').map_or(&[][..], |start| &bundle[start..]);
-        let value = serde_json::from_slice(json).map_err(CommitError::new)?;
+        let value: Value = serde_json::from_slice(json).map_err(CommitError::new)?;
+        self.follow_on(delta, value["content"]["events"].as_u64());
         self.learn(&value);
         self.kept = kept;
         self.behind = false;
@@ -192,5 +215,9 @@ impl StateCommitter for Store {
             self.die().await;
         }
         Ok(())
+    }
+
+    fn keeps_events(&self) -> bool {
+        true
     }
 }
