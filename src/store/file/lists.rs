@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::io::ErrorKind;
 use std::sync::PoisonError;
 
+use super::super::decide::run_of_suspension;
 use super::super::error::StoreError;
 use super::super::query::{About, Approval, ApprovalQuery, Damage, RunInfo, RunQuery, Timer};
 use super::super::time::Now;
@@ -42,10 +43,23 @@ impl Inner {
     }
 
     pub(super) fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<Approval>, StoreError> {
-        if let About::Run(run) = &query.about {
+        let of = |run: &str| {
             let place = self.layout.run(run);
             let run = self.state(run)?.map(|state| Listed::of(&state, &place)).transpose()?;
-            return Ok(page(run.iter(), query, self.now()));
+            Ok::<_, StoreError>(page(run.iter(), query, self.now()))
+        };
+        match &query.about {
+            About::Run(run) => return of(run),
+            // The id names the run that asked. Others are read only where that one does not wait.
+            About::Suspension(id) => {
+                let found = run_of_suspension(id).map_or(Ok(Vec::new()), |run| of(&run));
+                if let Ok(found) = found
+                    && !found.is_empty()
+                {
+                    return Ok(found);
+                }
+            }
+            About::All | About::Call(_) => {}
         }
         self.over_runs(|index| page(index.runs(), query, self.now()))
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::super::times::{clock, of};
 use runstate::files::{Disk, DiskFile, Open, SimDisk};
-use runstate::store::{FileStore, NewRun, RunStore};
+use runstate::store::{About, ApprovalQuery, FileStore, NewRun, RunStore};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::json;
@@ -136,4 +136,37 @@ async fn a_commit_costs_the_same_however_long_the_run_is() {
     }
     // A commit is the state and its name; four logs are synced every few commits.
     assert!(late[0] < 2 * 100 * 5 / 2, "{} syncs of 200 commits", late[0]);
+}
+
+/// The id of a suspension names its run: no other is read for it.
+#[tokio::test]
+async fn a_question_is_found_without_the_other_runs() {
+    const RUNS: usize = 40;
+    let counts = Arc::new(Counts::default());
+    let disk: Arc<dyn Disk> = Arc::new(Counting(SimDisk::new(), Arc::clone(&counts)));
+    let on = || FileStore::on(Arc::clone(&disk), "/store").unwrap().with_clock(clock());
+    let store = on();
+    let asks = Turn { calls: vec![CallRequest::new("c0", "ask", json!({}))], ..Turn::default() };
+    for number in 0..RUNS {
+        let run = format!("r{number}");
+        store.create(&NewRun::new(&*run, json!(0), 0)).await.unwrap();
+        let lease = store.claim(&of(&run, "w", 0, 10)).await.unwrap().unwrap();
+        for commit in Played::new(&run, std::slice::from_ref(&asks)).await.commits() {
+            store.commit(&lease, commit).await.unwrap();
+        }
+    }
+    // Each command has a handle of its own, which knows nothing.
+    let read = async |about: About| {
+        let before = counts.now()[2];
+        let found = on().approvals(&ApprovalQuery::new(about, 100)).await.unwrap();
+        (found, counts.now()[2] - before)
+    };
+    let (all, of_all) = read(About::All).await;
+    assert_eq!(all.len(), RUNS);
+    let (one, of_one) = read(About::Suspension(all[7].suspension.id.clone())).await;
+    assert_eq!(one, all[7..8]);
+    assert!(of_one * 20 < of_all, "{of_one} bytes of {of_all}");
+    // An id that no run waits for may be any run's.
+    let (none, _) = read(About::Suspension("r7/c0/9".to_owned())).await;
+    assert_eq!(none, []);
 }
