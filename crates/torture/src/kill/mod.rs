@@ -4,6 +4,7 @@ mod drivers;
 mod feed;
 mod finish;
 mod people;
+mod receivers;
 mod report;
 mod strike;
 mod watch;
@@ -105,6 +106,7 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
     let feeder = tokio::spawn(feed::feed(parent.clone(), fed_up.clone(), rng.fork()));
     let people = tokio::spawn(people::people(parent.clone(), demanded, rng.fork()));
     let watching = tokio::spawn(watch::watch(parent.clone()));
+    let receiving = tokio::spawn(receivers::receive(parent.clone(), rng.fork()));
     let mut drivers = Drivers::start(options)?;
     let strikes = strike::strike(options, &mut drivers, &mut rng).await?;
 
@@ -115,6 +117,8 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
     let seen = people.await?;
     violations.extend(seen.violations);
     violations.extend(watching.await?);
+    let (received, wrong) = receiving.await?;
+    violations.extend(wrong);
     violations.extend(drivers.drain().await);
     drop(parent);
 
@@ -122,7 +126,7 @@ pub async fn kill(options: &Options) -> Result<Report, Box<dyn Error + Send + Sy
     let entries = ledger::read(&options.ledger())?;
     let judged = judge(&*open(&options.store).await?, &entries).await;
     violations.extend(judged.violations.iter().cloned());
-    Ok(Report { options: options.clone(), strikes, entries, facts: judged.facts, violations })
+    Ok(Report { options: options.clone(), strikes, received, entries, facts: judged.facts, violations })
 }
 
 /// Something is wrong with the parent's own requests.

@@ -14,6 +14,8 @@ pub struct Report {
     pub options: Options,
     /// The kills.
     pub strikes: Strikes,
+    /// Events that receivers got.
+    pub received: u64,
     /// The ledger.
     pub entries: Entries,
     /// How much there was.
@@ -48,7 +50,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { options, strikes, entries, facts, violations } = self;
+        let Report { options, strikes, received, entries, facts, violations } = self;
         let line = |f: &mut fmt::Formatter<'_>, name: &str, what: &dyn fmt::Display| {
             writeln!(f, "| {name} | {what} |")
         };
@@ -69,6 +71,7 @@ impl fmt::Display for Report {
         line(f, "runs that went on under another lease", &facts.taken_over)?;
         line(f, "commits acknowledged", &facts.commits)?;
         line(f, "commits refused", &format!("{} as fenced, {} otherwise", facts.fenced, facts.refused))?;
+        line(f, "events that 200 receivers got", received)?;
         line(f, "decisions", &list(&facts.replies))?;
         line(f, "suspensions lapsed", &facts.lapsed)?;
         let (resumed, given_up) = facts.doubts;
