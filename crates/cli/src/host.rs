@@ -12,6 +12,7 @@ use runstate::store::{Ended, Host, HostError, Job, Loaded, StoreError};
 use crate::failure::Failure;
 use crate::migrations;
 use crate::output::{complain, printable, say};
+use crate::runs::Marks;
 use crate::spec::Spec;
 
 /// Drives runs of scenarios, in real time.
@@ -19,6 +20,7 @@ use crate::spec::Spec;
 pub(crate) struct ScenarioHost {
     clock: UnixClock,
     state_dir: Option<PathBuf>,
+    marks: Arc<Marks>,
     left: Mutex<Left>,
 }
 
@@ -30,9 +32,9 @@ struct Left {
 }
 
 impl ScenarioHost {
-    /// With that clock, and that folder of all runs.
-    pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>) -> Self {
-        ScenarioHost { clock, state_dir, left: Mutex::default() }
+    /// With that clock, that folder of all runs, and what they have committed.
+    pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>, marks: Arc<Marks>) -> Self {
+        ScenarioHost { clock, state_dir, marks, left: Mutex::default() }
     }
 
     /// Is there anything that could not be driven, or not be read?
@@ -47,6 +49,7 @@ impl ScenarioHost {
 
     fn job(&self, run: &Loaded) -> Result<Job, Failure> {
         let spec = Spec::of(run)?;
+        self.marks.check(&run.info.id, spec.token(), run.info.version)?;
         let scenario = spec.scenario()?;
         let tools = spec.tools(&scenario, self.state_dir.as_deref(), &run.info.id)?;
         let agent = runstate_scenario::agent(&scenario, &tools, self.clock)

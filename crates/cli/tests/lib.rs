@@ -31,6 +31,7 @@ mod postgres;
 mod prune;
 mod questions;
 mod repairs;
+mod restored;
 mod run;
 mod runs;
 mod schemas;

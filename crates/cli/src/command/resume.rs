@@ -41,6 +41,10 @@ pub(crate) struct Args {
     /// Drive nothing here: leave the run to a worker, also one that was put off or set aside since it ended its workers
     #[arg(long, conflicts_with_all = ["ask", "real_time"])]
     detach: bool,
+    /// Go on although the store has fewer commits of the run than were made: it was restored from a backup on purpose. What was
+    /// executed since is executed again
+    #[arg(long)]
+    restored: bool,
     #[command(flatten)]
     how: How,
 }
@@ -48,6 +52,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     args.check_questions()?;
     let opened = args.how.place.open(Missing::Refuse)?;
+    if args.restored {
+        run::accept_restored(&opened, &args.run)?;
+    }
     if args.detach {
         return args.leave(&opened, out);
     }

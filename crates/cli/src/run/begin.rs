@@ -31,6 +31,7 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let held = Held::claim(&opened, run, lease)?;
     // Who had it before may have gone on with it until now.
     let loaded = going_on(&opened, run)?;
+    opened.marks().check(run, spec.token(), loaded.info.version)?;
     // The time of a run goes on while nobody drives it, and never back.
     let last_ms =
         loaded.traced.checked_sub(1).map(|before| behind_ms(&opened, &loaded, before)).transpose()?;
@@ -49,6 +50,15 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
         }
     };
     Ok(Driven { state, scenario, spec, recorder, runtime, clock, loaded, held, opened })
+}
+
+/// Takes the store as it is, though it may be an older copy.
+///
+/// # Errors
+/// A run that there is not, that is over, or that cannot be read.
+pub(crate) fn accept_restored(opened: &Opened, run: &str) -> Result<(), Failure> {
+    let loaded = going_on(opened, run)?;
+    opened.marks().accept(run, Spec::of(&loaded)?.token(), loaded.info.version)
 }
 
 /// A run in hand that is not driven.

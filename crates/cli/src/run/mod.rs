@@ -12,7 +12,7 @@ mod progress;
 mod report;
 
 pub(crate) use answers::answers;
-pub(crate) use begin::{Undriven, load, take};
+pub(crate) use begin::{Undriven, accept_restored, load, take};
 pub(crate) use create::{Created, create};
 pub(crate) use driven::{Driven, Ending, How};
 pub(crate) use report::report;

@@ -5,6 +5,7 @@
 //!   runs.db             the runs, unless --store says another place
 //!   <run id>/work/      the copy of the scenario's folder
 //!   <run id>/owner      what says that it is that very run's
+//!   <run id>/committed  the number of the run's last commit
 //!   numbers/<name>      the highest number that a run of that name has had
 //!   removed/<run id>    a folder that is to be removed, and was not yet
 //! ```
@@ -13,6 +14,7 @@ mod copy;
 mod durable;
 mod home;
 mod lock;
+mod marks;
 mod numbers;
 mod open;
 mod owner;
@@ -30,6 +32,7 @@ use numbers::Numbers;
 pub(crate) use copy::Template;
 pub(crate) use durable::{make_folders, replace};
 pub(crate) use home::state_dir;
+pub(crate) use marks::Marks;
 pub(crate) use open::{open, work_of};
 pub(crate) use owner::Token;
 pub(crate) use remove::{Folder, Note, Notes};

@@ -12,11 +12,12 @@ use runstate::store::{Damage, Keyed, RunStore, StoreError};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::again::Again;
+use super::noted::Noted;
 use super::open::open;
 use super::url::StoreUrl;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
-use crate::runs;
+use crate::runs::{self, Marks};
 
 /// A store that is open, and a runtime of its own.
 ///
@@ -28,6 +29,8 @@ pub(crate) struct Opened {
     url: StoreUrl,
     /// The folder of all runs, if the user has one.
     state_dir: Option<PathBuf>,
+    /// What the runs of this machine have committed.
+    marks: Arc<Marks>,
     /// What else a person says on the command line so that this store is meant.
     again: Again,
     runtime: Runtime,
@@ -67,11 +70,13 @@ impl Opened {
                 }
             }
         })?;
-        let store = match keys {
+        let store: Arc<dyn RunStore> = match keys {
             Some(keys) => Arc::new(Keyed::new(store, keys)),
             None => store,
         };
-        Ok(Opened { store, url, state_dir, again, runtime, told: Mutex::default() })
+        let marks = Arc::new(Marks::of(state_dir.clone()));
+        let store = Arc::new(Noted { store, marks: Arc::clone(&marks) });
+        Ok(Opened { store, url, state_dir, marks, again, runtime, told: Mutex::default() })
     }
 
     /// That store, for tests.
@@ -82,6 +87,7 @@ impl Opened {
             store,
             url: StoreUrl::Sqlite("memory".into()),
             state_dir: None,
+            marks: Arc::new(Marks::of(None)),
             again: Again::default(),
             runtime,
             told: Mutex::default(),
@@ -106,6 +112,11 @@ impl Opened {
     /// What else is to be said on the command line so that this store is meant: for hints.
     pub(crate) fn again(&self) -> &Again {
         &self.again
+    }
+
+    /// What the runs of this machine have committed.
+    pub(crate) fn marks(&self) -> &Arc<Marks> {
+        &self.marks
     }
 
     /// The runtime it works in.

@@ -11,6 +11,7 @@ use runstate::store::{Loaded, Mail, MemoryStore, NewRun, RunStore, StoreError, W
 
 use super::Opened;
 use crate::host::ScenarioHost;
+use crate::runs::Marks;
 use crate::spec::Spec;
 
 const SCENARIO: &str = "\
@@ -57,7 +58,13 @@ impl Between {
 /// Drives what can go on.
 async fn work(store: &Arc<MemoryStore>) {
     let worker = Worker::new(Arc::clone(store) as Arc<dyn RunStore>, "a worker").clock(unix_clock());
-    worker.run_ready_until(&ScenarioHost::new(unix_clock(), None), CancellationToken::new()).await.unwrap();
+    worker
+        .run_ready_until(
+            &ScenarioHost::new(unix_clock(), None, Arc::new(Marks::of(None))),
+            CancellationToken::new(),
+        )
+        .await
+        .unwrap();
 }
 
 #[async_trait]

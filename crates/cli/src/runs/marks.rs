@@ -1,0 +1,151 @@
+//! The number of the last commit of a run, in a file beside its folder: a store that has less is an older copy, or lacks a part.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::open::is_a_name;
+use super::owner::{Token, mark_of};
+use crate::failure::Failure;
+
+/// The file that has the number, with the token of the run.
+const FILE: &str = "committed";
+/// More bytes than it has.
+const MOST_BYTES: u64 = 128;
+
+/// What the runs of this machine have committed.
+///
+/// A number is written without a sync: after a power cut the file may have an older one, and a check then finds less.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    state_dir: Option<PathBuf>,
+    /// The runs that this process drives, each with its token. Held for a few steps.
+    runs: Mutex<HashMap<String, Token>>,
+}
+
+impl Marks {
+    pub(crate) fn of(state_dir: Option<PathBuf>) -> Self {
+        Marks { state_dir, runs: Mutex::default() }
+    }
+
+    /// Holds the commits that a store has of a run against those that were made, before it is driven.
+    ///
+    /// # Errors
+    /// A store that has fewer.
+    pub(crate) fn check(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), Failure> {
+        let Some((path, token)) = self.place(run, token) else { return Ok(()) };
+        match read(&path).filter(|(of, _)| of == token) {
+            Some((_, made)) if made > version => Err(Failure::new(format!(
+                "the store is behind what was done: commit {made} of the run {run} was made on this machine, and the store has {version}; it \
+                 may be an older copy, or lack a part, such as the file runs.db-wal of SQLite"
+            ))
+            .with_help(format!(
+                "put the newer store back; `runstate resume {run} --restored` goes on from here, and executes again what was executed since"
+            ))),
+            _ => {
+                self.lock().insert(run.to_owned(), token.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the store as it is, though it has fewer commits than were made.
+    ///
+    /// # Errors
+    /// Whatever keeps the number from being written.
+    pub(crate) fn accept(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), Failure> {
+        let Some((path, token)) = self.place(run, token) else { return Ok(()) };
+        write(&path, token, version).map_err(|error| Failure::io("write", &path, &error))
+    }
+
+    /// A commit of a run was made. Where it cannot be noted, a later check finds less.
+    pub(crate) fn note(&self, run: &str, version: u64) {
+        let token = self.lock().get(run).cloned();
+        if let Some((path, token)) = self.place(run, token.as_ref()) {
+            drop(write(&path, token, version));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Token>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The file of a run whose folder is here.
+    fn place<'t>(&self, run: &str, token: Option<&'t Token>) -> Option<(PathBuf, &'t Token)> {
+        let folder = self.state_dir.as_ref().filter(|_| is_a_name(run))?.join(run);
+        let owner = open(&mark_of(&folder)).ok().and_then(|file| Token::read(file).ok()?);
+        let token = token.filter(|token| owner.as_ref() == Some(token))?;
+        Some((folder.join(FILE), token))
+    }
+}
+
+/// Opens a file to read it, and no link or pipe.
+fn open(path: &Path) -> io::Result<File> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    File::open(path)
+}
+
+fn read(path: &Path) -> Option<(Token, u64)> {
+    let mut text = String::new();
+    open(path).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    let (token, version) = text.trim_end().split_once(' ')?;
+    Some((Token::try_from(token.to_owned()).ok()?, version.parse().ok()?))
+}
+
+/// One write of one length, in the place of what is there: a process that is killed leaves the one number or the other.
+fn write(path: &Path, token: &Token, version: u64) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
+        _ => {}
+    }
+    let line = format!("{} {version:020}\n", String::from(token.clone()));
+    OpenOptions::new().write(true).create(true).truncate(false).open(path)?.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_with_fewer_commits_is_refused_until_it_is_accepted() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a-1");
+        fs::create_dir(&folder).unwrap();
+        let (token, other) = (Token::fresh().unwrap(), Token::fresh().unwrap());
+        token.write(&mark_of(&folder)).unwrap();
+        let marks = Marks::of(Some(place.path().to_owned()));
+        let (own, foreign) = (Some(&token), Some(&other));
+        marks.check("a-1", own, 0).unwrap();
+        marks.note("a-1", 12);
+        assert_eq!(read(&folder.join(FILE)), Some((token.clone(), 12)));
+        let refused = marks.check("a-1", own, 11).unwrap_err().to_string();
+        assert!(
+            refused.contains("commit 12 of the run a-1 was made on this machine, and the store has 11"),
+            "{refused}"
+        );
+        marks.check("a-1", own, 12).unwrap();
+        // The folder is that of another run, or there is none.
+        marks.check("a-1", foreign, 1).unwrap();
+        marks.check("a-1", None, 1).unwrap();
+        marks.check("b-1", own, 1).unwrap();
+        marks.check("../a-1", own, 1).unwrap();
+        marks.note("a-1", 13);
+        marks.accept("a-1", own, 3).unwrap();
+        marks.check("a-1", own, 3).unwrap();
+        // What cannot be read says nothing.
+        fs::write(folder.join(FILE), [0xff; 500]).unwrap();
+        marks.check("a-1", own, 1).unwrap();
+        #[cfg(unix)]
+        {
+            fs::remove_file(folder.join(FILE)).unwrap();
+            fs::write(place.path().join("elsewhere"), "stays").unwrap();
+            std::os::unix::fs::symlink(place.path().join("elsewhere"), folder.join(FILE)).unwrap();
+            marks.note("a-1", 20);
+            assert_eq!(fs::read_to_string(place.path().join("elsewhere")).unwrap(), "stays");
+        }
+    }
+}
