@@ -180,6 +180,9 @@ pub struct Holder {
     pub name: String,
     /// How long still, unless the lease is renewed; zero once the lease is over.
     pub left: Duration,
+    /// The fence of its lease. A process that knows that the holder is gone ends the lease by it: it
+    /// [renews](super::RunStore::renew) it for no time.
+    pub fence: u64,
 }
 
 /// Which calls that wait are listed.

@@ -185,7 +185,10 @@ fn line_in_words(line: &str) -> String {
             continue;
         }
         said.push(match word.strip_prefix(&holder) {
-            Some(process) => format!("[holder]{}", process.trim_start_matches(|c: char| c.is_ascii_digit())),
+            Some(process) => {
+                let is_of_it = |c: char| c.is_ascii_hexdigit() || c == '.';
+                format!("[holder]{}", process.trim_start_matches(is_of_it))
+            }
             None => (*word).to_owned(),
         });
         at += 1;

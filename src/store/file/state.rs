@@ -239,7 +239,7 @@ impl State {
 
     /// The lease and the time to wait.
     pub(super) fn hold(&self) -> Hold {
-        Hold { holder: self.holder.clone(), not_before: self.not_before_ms }
+        Hold { holder: self.holder.clone(), fence: self.fence, not_before: self.not_before_ms }
     }
 
     pub(super) fn info(&self, now: Now) -> RunInfo {
@@ -248,7 +248,7 @@ impl State {
 
     pub(super) fn is_held(&self, now: Now) -> Result<(), StoreError> {
         match self.info(now).holder {
-            Some(Holder { name: holder, left }) if !left.is_zero() => {
+            Some(Holder { name: holder, left, .. }) if !left.is_zero() => {
                 Err(StoreError::Held { run: self.id.clone(), holder, left })
             }
             _ => Ok(()),
@@ -323,13 +323,18 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Hold {
     holder: Option<HolderEntry>,
+    fence: u64,
     not_before: Option<u64>,
 }
 
 impl Hold {
     pub(super) fn at(&self, now: Now, mut info: RunInfo) -> RunInfo {
         let holder = self.holder.as_ref();
-        info.holder = holder.map(|held| Holder { name: held.name.clone(), left: now.left(held.until_ms) });
+        info.holder = holder.map(|held| Holder {
+            name: held.name.clone(),
+            left: now.left(held.until_ms),
+            fence: self.fence,
+        });
         info.put_off = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
         info
     }

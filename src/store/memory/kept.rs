@@ -83,7 +83,11 @@ impl Kept {
     pub(super) fn info(&self, now: Now) -> RunInfo {
         let mut info = self.info.clone();
         let holder = self.holder.as_ref();
-        info.holder = holder.map(|(name, until)| Holder { name: name.clone(), left: now.left(*until) });
+        info.holder = holder.map(|(name, until)| Holder {
+            name: name.clone(),
+            left: now.left(*until),
+            fence: self.fence,
+        });
         info.put_off = self.not_before.map(|at| now.left(at)).filter(|left| !left.is_zero());
         info
     }
@@ -94,7 +98,7 @@ impl Kept {
 
     pub(super) fn is_held(&self, now: Now) -> Result<(), StoreError> {
         match self.info(now).holder {
-            Some(Holder { name: holder, left }) if !left.is_zero() => {
+            Some(Holder { name: holder, left, .. }) if !left.is_zero() => {
                 Err(StoreError::Held { run: self.info.id.clone(), holder, left })
             }
             _ => Ok(()),

@@ -19,7 +19,7 @@ pub(super) async fn a_run_is_claimed_by_name_whatever_its_status(bench: &dyn Ben
     for (run, fence) in [("new", 1), ("waits", 2), ("over", 2)] {
         assert_eq!(claim(&*store, run).await, Lease::new(run, fence), "the lease on {run:?}");
         let holder = load(&*store, run).await.info.holder;
-        let expected = Holder { name: "the suite".to_owned(), left: span(bench, LONG) };
+        let expected = Holder { name: "the suite".to_owned(), left: span(bench, LONG), fence };
         assert_eq!(holder, Some(expected), "who has {run:?} in hand");
     }
 }

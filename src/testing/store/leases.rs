@@ -1,5 +1,7 @@
 //! Leases that are kept, given back and lost.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::Bench;
@@ -13,7 +15,7 @@ pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     create(&*store, "r1").await;
     let lease = store.claim(&of(bench, "r1", "ann", NOW, NOW + 10)).await.must("claim").must("claim");
     store.renew(&lease, span(bench, NOW + 50)).await.must("renew");
-    let expected = Holder { name: "ann".to_owned(), left: span(bench, NOW + 50) };
+    let expected = Holder { name: "ann".to_owned(), left: span(bench, NOW + 50), fence: 1 };
     assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
     let held = store.claim(&of(bench, "r1", "bob", NOW + 49, LONG)).await;
     refused!("claim before its new end", held, StoreError::Held { left, .. } if left.as_millis() == 1);
@@ -30,6 +32,20 @@ pub(super) async fn a_lease_that_is_over_and_that_nobody_took_is_renewed(bench: 
     refused!("claim what was renewed", held, StoreError::Held { left, .. } if left.as_millis() == 50);
 }
 
+pub(super) async fn a_lease_renewed_for_no_time_is_over(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    store.claim(&of(bench, "r1", "ann", NOW, LONG)).await.must("claim").must("claim");
+    let holder = load(&*store, "r1").await.info.holder.must("its holder");
+    store.renew(&Lease::new("r1", holder.fence), Duration::ZERO).await.must("renew for no time");
+    let lease = store.claim(&of(bench, "r1", "bob", NOW, LONG)).await.must("claim").must("claim");
+    assert_eq!(lease.fence, 2, "the fence of the lease behind it");
+    let fenced = store.renew(&Lease::new("r1", holder.fence), Duration::ZERO).await;
+    refused!("end a lease that was taken", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
+    // It counts as one that was lost.
+    assert_eq!(load(&*store, "r1").await.info.lost, 1, "claims that were lost");
+}
+
 pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
     create(&*store, "r1").await;
@@ -37,7 +53,7 @@ pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
     store.claim(&of(bench, "r1", "bob", NOW + 10, NOW + 20)).await.must("claim").must("claim");
     let fenced = store.renew(&old, span(bench, LONG)).await;
     refused!("renew an older lease", fenced, StoreError::Fenced { run, fence: 1, current: 2 } if run == "r1");
-    let expected = Holder { name: "bob".to_owned(), left: span(bench, NOW + 20) };
+    let expected = Holder { name: "bob".to_owned(), left: span(bench, NOW + 20), fence: 2 };
     assert_eq!(load(&*store, "r1").await.info.holder, Some(expected), "who has it, until when");
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use runstate::agent::CancellationToken;
 use runstate::clock::unix_clock;
+use runstate::run::RunStatus;
 use runstate::store::Worker;
+use tokio::task::JoinHandle;
 
 use super::time::time;
 use crate::exit::Exit;
@@ -15,13 +17,14 @@ use crate::host::ScenarioHost;
 use crate::machine;
 use crate::output::complain;
 use crate::signals::Signals;
-use crate::store::{Missing, StoreArgs};
+use crate::store::{Missing, StoreArgs, end_leases};
 
 /// Drive the runs of a store: those that can go on, and those whose decisions have come
 ///
 /// It claims runs that have not begun, that were interrupted, that somebody decided about or cancelled; gives up calls that
 /// nobody decided in time; and parks what waits. Any number of workers may share a store; each run is driven by one at a
-/// time. A worker that is killed loses its runs to others once its leases are over.
+/// time. A worker that is killed loses its runs to others once its leases are over, on Linux at once to a worker
+/// of the same machine.
 ///
 /// Time is real. Model and tools are those of the run's scenario; its `decisions` and what it lets come from `outside` are
 /// left out: here they come from people, with `runstate approve`, `deny` and `cancel`. A run that waits is parked, whatever
@@ -63,7 +66,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let opened = if args.once { args.place.open(Missing::Make)? } else { args.place.open_waiting()? };
     let clock = unix_clock();
-    let host = ScenarioHost::new(clock, opened.state_dir().map(Path::to_owned));
+    let host = ScenarioHost::new(clock, opened.state_dir().map(Path::to_owned), Arc::clone(opened.marks()));
     let drain = CancellationToken::new();
     opened.handle().spawn(hear_signals(drain.clone()));
     let worker = Worker::new(Arc::clone(&opened.store), machine::holder())
@@ -74,9 +77,31 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .at_once(usize::from(args.at_once));
     complain(&format!("{} drives the runs of {}", machine::holder(), opened.url()));
     opened.ask(async {
+        // A process that was killed leaves its leases. In the worst case their time is waited for.
+        end_leases(&*opened.store, &[RunStatus::Running, RunStatus::Waiting]).await.ok();
+        let (store, every) = (Arc::clone(&opened.store), args.poll.max(LEAST_PAUSE));
+        let others = async move {
+            loop {
+                tokio::time::sleep(every).await;
+                end_leases(&*store, &[RunStatus::Running]).await.ok();
+            }
+        };
+        let _others = Aborted(tokio::spawn(others));
         if args.once { worker.run_ready_until(&host, drain).await } else { worker.run(&host, drain).await }
     })?;
     Ok(if args.once && host.has_left() { Exit::Bad } else { Exit::Good })
+}
+
+/// The shortest time between two looks for leases of processes that have ended.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A task that ends with this value.
+struct Aborted(JoinHandle<()>);
+
+impl Drop for Aborted {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// The first signal drains; the second one ends the process, as it does anywhere.

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::failure::Failure;
 use crate::machine;
 use crate::output::{complain, printable};
-use crate::store::{Opened, beside};
+use crate::store::{Opened, beside, end_lease};
 
 /// A lease that is renewed for as long as this value lives, and given back when it goes.
 #[derive(Debug)]
@@ -44,6 +44,12 @@ fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
 /// How often it is looked whether a run that somebody holds is free.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Has the holder of the run ended? Its lease has too, then.
+fn has_ended(opened: &Opened, run: &str) -> bool {
+    let ended = async { end_lease(&*opened.store, &opened.store.parts(run).await?.info).await };
+    beside(opened.handle(), ended).unwrap_or(false)
+}
+
 impl Held {
     /// Takes a run in hand. One that somebody holds is waited for until the lease is over: who held it may be gone. If the
     /// lease is renewed, it is not.
@@ -62,6 +68,9 @@ impl Held {
                 }
                 // One that is renewed has more left than before.
                 Err(StoreError::Held { holder, left, .. }) if held.is_none_or(|held| left <= held) => {
+                    if held.is_none() && has_ended(opened, run) {
+                        continue;
+                    }
                     if left > LONGEST_WAIT {
                         return Err(too_long(run, &holder, left));
                     }

@@ -5,6 +5,8 @@ mod ask;
 #[cfg(test)]
 mod between;
 mod damage;
+mod ended;
+mod noted;
 mod open;
 mod trace;
 mod url;
@@ -22,6 +24,7 @@ pub(crate) use ask::{Opened, beside};
 #[cfg(test)]
 pub(crate) use between::Between;
 pub(crate) use damage::{damaged_to_json, tell_damage, tell_damaged};
+pub(crate) use ended::{end_lease, end_leases};
 pub(crate) use trace::StoredTrace;
 pub(crate) use waits::{Named, give_up_lapsed_of, is_in_doubt, waiting, waiting_of, waiting_to_json};
 

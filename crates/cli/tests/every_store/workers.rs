@@ -46,6 +46,9 @@ in_every_store! {
     the_second_signal_ends_a_worker_at_once,
 }
 
+#[cfg(target_os = "linux")]
+in_every_store! { the_lease_of_a_killed_process_is_over_at_once_on_its_machine }
+
 fn once_drives_what_can_go_on_and_leaves_people_their_decisions(place: &dyn Fn() -> Place) {
     let place = place();
     place.detached(ASKING);
@@ -127,6 +130,24 @@ fn another_worker_goes_on_with_the_runs_of_one_that_was_killed(place: &dyn Fn() 
     place.wait_for("slow-1", "reason", "cancelled");
     drop(second);
     place.conforms("slow-1", &[]);
+}
+
+#[cfg(target_os = "linux")]
+fn the_lease_of_a_killed_process_is_over_at_once_on_its_machine(place: &dyn Fn() -> Place) {
+    let place = place();
+    place.detached(&SLOW.replace("{read: {", "{read: {effect: repeatable, ").replace("4000", "3600000"));
+    let first = place.worker(&["--lease", "10h"]);
+    place.wait_for_call("slow-1", "a", "Succeeded");
+    first.signal("-KILL");
+    assert_eq!(first.wait().0, None, "killed");
+    let begun = place.events("slow-1", "run_flow", "RunStart");
+    let second = place.worker(&["--lease", "10h", "--poll", "100ms"]);
+    stores::wait_until("it goes on", || place.events("slow-1", "run_flow", "RunStart") > begun);
+    second.signal("-KILL");
+    assert_eq!(second.wait().0, None, "killed");
+    place.does(&["cancel", "slow-1"], 0);
+    place.does(&["resume", "slow-1"], 1);
+    assert_eq!(place.field("slow-1", "reason"), "cancelled");
 }
 
 #[cfg(unix)]

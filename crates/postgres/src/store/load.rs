@@ -44,7 +44,7 @@ fn parts(
 }
 
 /// How many columns lists have of a run.
-const INFO: usize = 16;
+const INFO: usize = 17;
 
 /// What lists say of a run.
 pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
@@ -58,7 +58,8 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     info.steps = small(row, 5, "runs.steps")?;
     info.waiting = small(row, 6, "runs.waiting")?;
     let now: i64 = column(row, 15)?;
-    info.holder = holder.map(|(name, until)| Holder { name, left: left_until(now, until) });
+    let fence = number(row, 16)?;
+    info.holder = holder.map(|(name, until)| Holder { name, left: left_until(now, until), fence });
     let put_off = column::<Option<i64>>(row, 9)?.map(|at| left_until(now, at));
     info.put_off = put_off.filter(|left| !left.is_zero());
     info.problem = optional(row, 10)?;

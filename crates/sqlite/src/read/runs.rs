@@ -51,6 +51,7 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
             [int(row, 4)?, int(row, 5)?, int(row, 6)?, int(row, 12)?, int(row, 13)?, int(row, 14)?];
         // A list has no use for these. To drive a run they are needed, and a run is driven only if it can be read.
         (15..COLUMNS.len()).try_for_each(|index| int(row, index).map(drop))?;
+        let fence = number(int(row, 15)?);
         let (until_ms, not_before_ms) = (optional_int(row, 8)?, optional_int(row, 9)?);
         let mut info = RunInfo::new(text(row, 0)?, text(row, 1)?, number(created));
         let status = text(row, 2)?;
@@ -60,7 +61,7 @@ fn info(row: &Row<'_>, now: Now) -> rusqlite::Result<(Key, Result<RunInfo, Store
         info.version = number(version);
         (info.steps, info.waiting) = (narrow(steps), narrow(waiting));
         let held = until_ms.map_or(Duration::ZERO, |until| now.held(number(until)));
-        info.holder = optional(row, 7)?.map(|name| Holder { name, left: held });
+        info.holder = optional(row, 7)?.map(|name| Holder { name, left: held, fence });
         let put_off = not_before_ms.map(|at| now.left(number(at)));
         info.put_off = put_off.filter(|left| !left.is_zero());
         info.problem = optional(row, 10)?;

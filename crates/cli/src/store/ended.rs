@@ -1,0 +1,47 @@
+//! Leases of processes of this machine that have ended.
+
+use std::time::Duration;
+
+use runstate::run::RunStatus;
+use runstate::store::{Lease, RunInfo, RunQuery, RunStore, StoreError};
+
+use crate::machine;
+
+/// Runs of one list.
+const PAGE: usize = 1_000;
+
+/// Ends the leases of processes of this machine that have ended, of the runs in these states: their time need not be waited for.
+/// A lease that is over counts as lost, as one whose time has passed.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Result<(), StoreError> {
+    for status in states {
+        let mut query = RunQuery::status(*status, PAGE);
+        loop {
+            let page = store.runs(&query).await?;
+            for info in &page {
+                end_lease(store, info).await?;
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE => query = query.behind(last),
+                _ => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Ends the lease of a run whose holder has ended, and says whether it has.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) async fn end_lease(store: &dyn RunStore, info: &RunInfo) -> Result<bool, StoreError> {
+    let holder = info.holder.as_ref().filter(|holder| !holder.left.is_zero());
+    let Some(holder) = holder.filter(|holder| machine::has_ended(&holder.name)) else { return Ok(false) };
+    match store.renew(&Lease::new(&*info.id, holder.fence), Duration::ZERO).await {
+        // Another process was quicker.
+        Ok(()) | Err(StoreError::Fenced { .. } | StoreError::NoRun { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
