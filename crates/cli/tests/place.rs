@@ -168,6 +168,11 @@ impl Ended {
         ended.unwrap().code()
     }
 
+    /// Waits for its end: all of it.
+    pub(crate) fn output(mut self) -> std::process::Output {
+        harmless("a command", self.0.take().unwrap().wait_with_output().unwrap())
+    }
+
     /// Waits for its end: the exit code, and what it complained about.
     pub(crate) fn wait(mut self) -> (Option<i32>, String) {
         let output = harmless("a worker", self.0.take().unwrap().wait_with_output().unwrap());

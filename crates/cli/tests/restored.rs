@@ -34,8 +34,7 @@ fn a_store_behind_what_was_done_is_not_driven_until_it_is_accepted() {
     fs::write(&database, &older).unwrap();
     does(&["worker", "--once"], 1);
     let runs = does(&["runs"], 0);
-    let told =
-        "problem: the store is behind what was done: commit ";
+    let told = "problem: the store is behind what was done: commit ";
     assert!(runs.stdout.contains(told), "{}", runs.shown());
     let refused = does(&["resume", "copied-1"], 2);
     assert!(

@@ -1,11 +1,9 @@
 //! Events of a run, as another process follows them.
 
-use std::process::Child;
-
 use serde_json::Value;
 
 use super::in_every_store;
-use crate::place::Place;
+use crate::place::{Ended, Place};
 
 const SCENARIO: &str = "\
 name: watched
@@ -23,8 +21,10 @@ outside:
 
 in_every_store! { a_watcher_sees_each_event_once_whatever_process_drives_the_run }
 
-fn watching(place: &Place, args: &[&str]) -> Child {
-    place.command(&[&["watch", "watched-1"], args].concat()).stderr(place.session.kept()).spawn().unwrap()
+fn watching(place: &Place, args: &[&str]) -> Ended {
+    let watcher =
+        place.command(&[&["watch", "watched-1"], args].concat()).stderr(place.session.kept()).spawn();
+    Ended(Some(watcher.unwrap()))
 }
 
 fn a_watcher_sees_each_event_once_whatever_process_drives_the_run(new: &dyn Fn() -> Place) {
@@ -53,7 +53,7 @@ fn a_watcher_sees_each_event_once_whatever_process_drives_the_run(new: &dyn Fn()
     let last = events.last().unwrap();
     assert_eq!((&last["type"], &last["status"]), (&"run_finished".into(), &"Done".into()), "{}", all.shown());
     for (watcher, unseen) in watchers.into_iter().zip([0, 2]) {
-        let output = watcher.wait_with_output().unwrap();
+        let output = watcher.output();
         assert_eq!(output.status.code(), Some(0));
         let seen = String::from_utf8(output.stdout).unwrap();
         let expected: Vec<&str> = all.stdout.lines().skip(unseen).collect();
