@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use runstate::agent::async_trait;
 use runstate::clock::Clock;
-use runstate::store::{NewRun, StoreError};
+use runstate::store::{Ended, Host, HostError, Job, Loaded, NewRun, StoreError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::faulty::{Faulty, Weather};
-use super::world::{World, call};
+use super::world::{Scripts, World, call};
 
 fn two_steps() -> serde_json::Value {
     json!([[call("a", "once", json!({ "ms": 1_000 }))], [call("b", "once", json!({ "ms": 1_000 }))]])
@@ -189,4 +190,43 @@ async fn a_run_is_driven_by_name_unless_it_is_held_or_over() {
     assert_eq!(world.ledger().all(), ["r over: natural_end", "r over: natural_end"]);
     let none = worker.run_one(&*world.host, "x", token).await.unwrap_err();
     assert_eq!(none.to_string(), "there is no run \"x\"");
+}
+
+/// Prepares runs as [`Scripts`] does, and ends a test in which one is prepared again and again.
+struct Counting(Arc<Scripts>);
+
+#[async_trait]
+impl Host for Counting {
+    async fn prepare(&self, run: &Loaded) -> Result<Job, HostError> {
+        self.0.ledger.note(format!("{} prepared", run.info.id));
+        assert!(self.0.ledger.all().len() < 100, "{:?}", self.0.ledger.all());
+        self.0.prepare(run).await
+    }
+
+    fn ended(&self, run: &str, ended: &Ended) {
+        self.0.ended(run, ended);
+    }
+}
+
+/// A store gives such a run again at once, and before each that was made later.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_cannot_be_driven_is_tried_once() {
+    let world = World::new();
+    let bad = ["bad-1", "bad-2"];
+    for run in bad {
+        world.create(run, json!("no script")).await;
+    }
+    world.create("good", json!([])).await;
+    let worker = world.worker("w").put_off(Duration::ZERO).at_once(1);
+    worker.run_ready(&Counting(world.host.clone())).await.unwrap();
+    assert_eq!(world.status("good").await, "Done natural_end");
+    for run in bad {
+        assert_eq!(world.ledger().count(&format!("{run} prepared")), 1);
+        let info = world.loaded(run).await.info;
+        assert!(info.problem.is_some() && !info.is_set_aside(), "{info:?}");
+    }
+    // The next time they are tried again.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    worker.run_ready(&Counting(world.host.clone())).await.unwrap();
+    bad.iter().for_each(|run| assert_eq!(world.ledger().count(&format!("{run} prepared")), 2));
 }

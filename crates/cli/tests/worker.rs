@@ -40,6 +40,23 @@ fn what_cannot_be_driven_says_why_and_is_tried_again() {
     assert!(said.stdout.contains("tried again in"), "{}", said.shown());
 }
 
+/// It could go on again before the worker has looked for the next run.
+#[test]
+fn a_worker_that_ends_tries_a_run_that_cannot_be_driven_once() {
+    let session = Session::new();
+    detached(&session, SLOW);
+    {
+        let store = stores::open(&session, RUNS);
+        store.execute_batch("UPDATE specs SET json = '{\"kind\": \"batch\"}'").unwrap();
+    }
+    detached(&session, SLOW);
+    let said =
+        session.run(&["worker", "--once", "--put-off", "1ms", "--at-once", "1", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(1), "{}", said.shown());
+    assert_eq!(said.stdout.matches("slow-1 ").count(), 1, "{}", said.shown());
+    assert!(said.stdout.contains("slow-2               goes on"), "{}", said.shown());
+}
+
 #[test]
 fn a_run_whose_folder_is_elsewhere_waits_for_its_machine_only_if_it_needs_it() {
     let session = Session::new();

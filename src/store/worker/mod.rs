@@ -4,6 +4,7 @@ mod drive;
 mod host;
 mod post;
 mod rounds;
+mod tried;
 mod trouble;
 
 use std::fmt;
@@ -173,7 +174,7 @@ impl Worker {
         self.rounds(host, &drain, Until::Drained).await
     }
 
-    /// Drives all that can go on now, and returns when nothing more can.
+    /// Drives all that can go on now, and returns when nothing more can. A run that cannot be driven is tried once.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::error::StoreError;
 use super::super::lapse::lapse_due;
 use super::super::lease::{Claim, Release};
+use super::tried::Tried;
 use super::trouble::Trouble;
 use super::{Held, Host, Worker};
 
@@ -34,6 +35,7 @@ impl Worker {
     ) -> Result<(), StoreError> {
         // A store that fails stops this worker, and not what else its caller stops with the token.
         let drain = told.child_token();
+        let tried = (until == Until::Idle).then(Tried::default);
         let mut driven = FuturesUnordered::new();
         let mut trouble = Trouble::of(host);
         let mut failed = None;
@@ -43,7 +45,7 @@ impl Worker {
             let mut is_reached = true;
             while driven.len() < self.at_once && !drain.is_cancelled() {
                 match self.next_beside(&mut driven, &drain, &mut trouble).await {
-                    Ok(Some(held)) => driven.push(self.take(host, held, seen, drain.clone())),
+                    Ok(Some(held)) => driven.push(self.take(host, held, seen, drain.clone(), tried.as_ref())),
                     Ok(None) => break,
                     Err(error @ StoreError::Unavailable(_)) => {
                         trouble.is_away(&error);
@@ -121,13 +123,30 @@ impl Worker {
         }
     }
 
-    /// Drives what was claimed, beside the others. What was claimed when it was to stop already is given back.
-    async fn take(&self, host: &dyn Host, held: Held, seen: u64, drain: CancellationToken) {
-        if !drain.is_cancelled() {
-            return self.drive(host, held, seen, drain).await;
-        }
+    /// Drives a claimed run, beside the others. A run that is claimed after the drain began is given back, and so is one that was tried.
+    async fn take(
+        &self,
+        host: &dyn Host,
+        held: Held,
+        seen: u64,
+        drain: CancellationToken,
+        tried: Option<&Tried>,
+    ) {
+        let again = match tried {
+            _ if drain.is_cancelled() => Some(Release::clean()),
+            Some(tried) => tried.again(&held.lease.run, self.poll),
+            None => None,
+        };
+        let Some(release) = again else {
+            let run = held.lease.run.clone();
+            let release = self.drive(host, held, seen, drain).await;
+            if let Some(tried) = tried {
+                tried.note(run, release);
+            }
+            return;
+        };
         // A lease that cannot be given back runs out.
-        if let Err(error) = self.store.release(&held.lease, &Release::clean()).await {
+        if let Err(error) = self.store.release(&held.lease, &release).await {
             host.troubled(&error);
         }
     }
