@@ -25,6 +25,7 @@ mod run_log;
 mod run_state;
 mod runs;
 mod scenario;
+mod secrets;
 mod signals;
 mod spec;
 mod store;
@@ -65,10 +66,12 @@ fn main() -> ExitCode {
 /// a terminal or begin a line.
 fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> String {
     let mut is_any_hidden = false;
-    let mut args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let split = secrets::split(&args);
+    let mut args: Vec<(String, bool)> = args.into_iter().zip(split).collect();
     // One may be the beginning of another.
-    args.sort_by_key(|arg| std::cmp::Reverse(arg.len()));
-    let text = args.into_iter().fold(text, |text, arg| {
+    args.sort_by_key(|(arg, _)| std::cmp::Reverse(arg.len()));
+    let text = args.into_iter().fold(text, |text, (arg, is_split)| {
         // Of `--flag=value` the value alone is quoted.
         let value = arg.split_once('=').map_or("", |(_, value)| value);
         let quoted = [arg.as_str(), value].into_iter().filter(|part| !part.trim().is_empty());
@@ -79,7 +82,7 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
                 std::path::Path::new(part).exists()
                     || part.parse::<store::StoreUrl>().is_ok_and(|url| url.to_string() == part)
             };
-            if may_have_a_password(part) && !is_shown() {
+            if is_split || secrets::may_have_one(part) && !is_shown() {
                 let debug = format!("{part:?}");
                 let forms = [part, &*shown, debug.trim_matches('"')];
                 is_any_hidden |= forms.iter().any(|form| text.contains(form));
@@ -88,32 +91,13 @@ fn quotable(text: String, args: impl Iterator<Item = std::ffi::OsString>) -> Str
             if shown == part { text } else { text.replace(part, &shown) }
         })
     });
+    let text = secrets::masked(&text);
     let note = if is_any_hidden {
         "\n  = note: an argument that may have a password or a key is shown as …"
     } else {
         ""
     };
     output::harmless(&(text.trim_end().to_owned() + note)).into_owned()
-}
-
-/// An address: `postgres://…`, `ada:secret@db`, `host=… password=…`; or the text of a key. A parameter with an encoded name may be one too.
-fn may_have_a_password(text: &str) -> bool {
-    const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
-    let mut plain = text.replace("%40", "@").replace("%2F", "/").replace("%2f", "/");
-    plain = plain.replace("%3A", ":").replace("%3a", ":");
-    while plain.contains(" =") || plain.contains("= ") {
-        plain = plain.replace(" =", "=").replace("= ", "=");
-    }
-    let is_parameter = |part: &str| {
-        let name = part.split_once('=').map(|(name, _)| name.trim_end().to_ascii_lowercase());
-        name.is_some_and(|name| name.contains('%') || SECRETS.iter().any(|secret| name.ends_with(secret)))
-    };
-    let is_key = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    plain.contains("://")
-        || (plain.contains('@') && plain.contains(':'))
-        || plain.split(['?', '&', ';', ',', ' ']).any(is_parameter)
-        // A digest says of which kind it is.
-        || plain.replace("sha256:", "sha256").split(|char: char| !char.is_alphanumeric()).any(is_key)
 }
 
 /// Help goes to standard output, a wrong argument to standard error; a reader that went away is no error.

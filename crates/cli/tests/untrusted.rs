@@ -180,7 +180,7 @@ fn a_specification_that_was_changed_without_the_key_is_refused() {
     }
 }
 
-/// Whatever is wrong with the address of a store, and wherever it is said, no password is.
+/// The id of a run is what a writer of the store makes it.
 #[test]
 fn an_id_of_any_length_is_listed() {
     let attacked = Attacked::with("sqlite:runs.db", &[]);
@@ -346,6 +346,7 @@ fn a_lease_without_an_end_is_not_waited_for() {
     }
 }
 
+/// An address may be wrong in any way, and be in any place.
 #[test]
 fn no_form_of_an_address_tells_a_password() {
     let session = Session::new();
@@ -431,6 +432,53 @@ fn an_argument_that_may_be_a_secret_is_shown_nowhere_and_the_name_of_a_file_is()
         session.write(name, "name: [\n");
         let said = session.run(&["run", name]);
         assert!(said.stderr.contains(name) && !said.stderr.contains("is shown as"), "{}", said.shown());
+    }
+}
+
+/// A shell splits an address and a header at a blank.
+#[test]
+fn an_argument_that_goes_on_with_a_secret_is_shown_nowhere() {
+    let session = Session::new();
+    let secret = |text: &str| text.replace('%', SECRET);
+    for args in [
+        ["postgres://ada:x", "%@db/runs", ""],
+        ["ada:x", "%@db/runs", ""],
+        ["password=", "%", ""],
+        ["password", "=", "%"],
+        ["Authorization:", "Bearer", "%"],
+        ["Bearer", "%", ""],
+        ["X-Api-Key:", "%", ""],
+        ["Authorization: Bearer %", "", ""],
+        ["Authorization: %", "", ""],
+        ["bearer %", "", ""],
+    ] {
+        let args: Vec<String> = args.iter().filter(|arg| !arg.is_empty()).map(|arg| secret(arg)).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        for command in
+            [&["show"] as &[&str], &["show", "x"], &["runs"], &["runs", "x"], &["run"], &["test"], &["check"]]
+        {
+            let said = session.run(&[command, &args[..]].concat());
+            assert_eq!(said.code, Some(2), "{}", said.shown());
+        }
+    }
+}
+
+/// A folder that another program made of an address has the password in its name.
+#[test]
+fn a_suite_below_the_folder_of_an_address_tells_no_password() {
+    let session = Session::new();
+    let done = "name: done\nmessage: go\nmodel: [{text: done}]\n";
+    for user in ["ada", "bob"] {
+        let folder = format!("suite/postgres:/{user}:{SECRET}@db");
+        session.write(&format!("{folder}/done.yaml"), done).write(&format!("{folder}/bad.yaml"), "name: [\n");
+        session.write(&format!("{folder}/left.trace"), "x");
+    }
+    for suite in ["suite".to_owned(), format!("suite/postgres:/ada:{SECRET}@db"), ".".to_owned()] {
+        for more in [&[] as &[&str], &["--accept"]] {
+            let said = session.run(&[&["test", &suite], more].concat());
+            assert_eq!(said.code, Some(2), "{}", said.shown());
+            assert!(said.stdout.contains(":…@db/done"), "{}", said.shown());
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
 use crate::rules::Laws;
+use crate::secrets;
 use crate::suite::{self, Case, Subject, Verdict};
 
 /// Play scenarios, and compare each with what is expected of it
@@ -66,9 +67,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         }
         for left in suite::stale(path, &subjects)? {
             tally.bad += 1;
+            let left = left.display().to_string();
             out.line(&printable(&format!(
                 "stale     {}: there is no such scenario any more",
-                left.display()
+                secrets::masked_path(&left)
             )));
         }
     }
@@ -86,7 +88,8 @@ impl Tally {
         if let Some(report) = &case.report {
             self.coverage.merge(&report.coverage);
         }
-        let name = printable(&subject.name);
+        // A folder is looked through, and a name in it may be an address.
+        let name = printable(&secrets::masked_path(&subject.name));
         match case.verdict {
             Verdict::Same => {
                 self.same += 1;

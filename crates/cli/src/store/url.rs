@@ -107,7 +107,7 @@ impl FromStr for StoreUrl {
                 "" => Err(format!("expected a path behind `{scheme}:`, got nothing")),
                 // A shell does that where the word begins with it, and here it does not.
                 // Not quoted, as all that is not read: it may have a password.
-                path if crate::may_have_a_password(path) => Err(format!(
+                path if crate::secrets::may_have_one(path) => Err(format!(
                     "expected a path behind `{scheme}:`, got what may be an address with a password"
                 )),
                 "~" => Err(HOME.to_owned()),

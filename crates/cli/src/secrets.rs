@@ -1,0 +1,182 @@
+//! Texts that may have a password or a key in them.
+
+use std::borrow::Cow;
+
+/// Is it an address: `postgres://…`, `ada:secret@db`, `host=… password=…`; the text of a key; or a header with one? A parameter with an encoded
+/// name may be one too.
+pub(crate) fn may_have_one(text: &str) -> bool {
+    const SECRETS: [&str; 8] = ["password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "key"];
+    let mut plain = text.replace("%40", "@").replace("%2F", "/").replace("%2f", "/");
+    plain = plain.replace("%3A", ":").replace("%3a", ":");
+    while plain.contains(" =") || plain.contains("= ") {
+        plain = plain.replace(" =", "=").replace("= ", "=");
+    }
+    let is_parameter = |part: &str| {
+        let name = part.split_once('=').map(|(name, _)| name.trim_end().to_ascii_lowercase());
+        name.is_some_and(|name| name.contains('%') || SECRETS.iter().any(|secret| name.ends_with(secret)))
+    };
+    let is_key = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plain.contains("://")
+        || (plain.contains('@') && plain.contains(':'))
+        || plain.split(['?', '&', ';', ',', ' ']).any(is_parameter)
+        // A digest says of which kind it is.
+        || plain.replace("sha256:", "sha256").split(|char: char| !char.is_alphanumeric()).any(is_key)
+        || is_header(&plain)
+}
+
+/// `Authorization: …`, `Bearer …`, `Basic …`, and a header that is named after a key, such as `x-api-key: …`.
+fn is_header(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let named = lower.split_once(':').is_some_and(|(name, value)| {
+        let name = name.trim();
+        !value.trim().is_empty() && (name.ends_with("authorization") || name.ends_with("api-key"))
+    });
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    named
+        || words.windows(2).any(|pair| matches!(pair[0].trim_start_matches(['"', '\'']), "bearer" | "basic"))
+}
+
+/// The arguments that go on with what an argument before them begins: a shell splits an address, a parameter and a header at a blank.
+pub(crate) fn split(args: &[String]) -> Vec<bool> {
+    let mut split = vec![false; args.len()];
+    for (at, arg) in args.iter().enumerate() {
+        let rest = &args[at + 1..];
+        // A flag begins something else.
+        let open = rest.iter().take_while(|next| !next.starts_with('-') || next.contains('@')).count();
+        let last = match arg.trim_end().to_ascii_lowercase() {
+            // The password goes on to the last `@`.
+            begun if begun.contains("://") || is_user_and_more(&begun) => {
+                rest[..open].iter().rposition(|next| next.contains('@')).map_or(0, |last| last + 1)
+            }
+            begun if begun.ends_with("authorization:") => open.min(2),
+            begun if begun.ends_with("api-key:") || matches!(&*begun, "bearer" | "basic") => open.min(1),
+            // `password= x` and `password = x`.
+            begun if begun.ends_with('=') && may_have_one(&format!("{begun}x")) => open.min(1),
+            begun if rest.first().is_some_and(|next| next == "=") && may_have_one(&format!("{begun}=x")) => {
+                open.min(2)
+            }
+            _ => 0,
+        };
+        split[at + 1..=at + last].fill(true);
+    }
+    split
+}
+
+/// `ada:sec` of `ada:sec ret@db`.
+fn is_user_and_more(text: &str) -> bool {
+    !text.contains(['@', '='])
+        && text.split_once(':').is_some_and(|(user, more)| !user.is_empty() && !more.is_empty())
+}
+
+/// The text without the passwords of the addresses in it. An address ends at a blank, which may be within a path.
+pub(crate) fn masked(text: &str) -> Cow<'_, str> {
+    masked_to(text, &['\n', '\'', '"', '`', ' '])
+}
+
+/// The path without the password of an address that is in it. Its second stroke is gone where the path was joined or walked.
+pub(crate) fn masked_path(path: &str) -> Cow<'_, str> {
+    masked_to(path, &['\n'])
+}
+
+fn masked_to<'t>(text: &'t str, ends: &[char]) -> Cow<'t, str> {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(":/") {
+        let start = at + 1 + rest[at + 1..].bytes().take_while(|byte| *byte == b'/').count();
+        let address = &rest[start..];
+        let address = &address[..address.find(ends).unwrap_or(address.len())];
+        // A password may have strokes in it, and an `@` too, unless a stroke comes before that.
+        let password = address.find('@').and_then(|first| {
+            let host = address[first..].find('/').map_or(address.len(), |end| first + end);
+            let last = address[..host].rfind('@').unwrap_or(first);
+            let colon = address[..last].find(':')?;
+            let is_one = colon + 1 < last && !address[..colon].contains('/');
+            is_one.then_some((start + colon + 1, start + last))
+        });
+        let Some((from, to)) = password else {
+            shown.push_str(&rest[..start]);
+            rest = &rest[start..];
+            continue;
+        };
+        shown.push_str(&rest[..from]);
+        shown.push('…');
+        rest = &rest[to..];
+    }
+    if shown.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(rest);
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_headers_may_have_a_secret_and_names_have_none() {
+        for text in [
+            "postgres://h/d",
+            "ada:x@db",
+            "host=h password = x",
+            "sslpassword=x",
+            "Authorization: Bearer x",
+            "authorization:x",
+            "bearer abc",
+            "X-Api-Key: x",
+            "Proxy-Authorization: Basic eDp4",
+        ] {
+            assert!(may_have_one(text), "{text}");
+        }
+        for text in [
+            "a.yaml",
+            "slow-1",
+            "10:30.yaml",
+            "bearer",
+            "key.yaml",
+            "a b",
+            "authorization.yaml",
+            "sqlite:runs.db",
+        ] {
+            assert!(!may_have_one(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_argument_that_goes_on_with_a_secret_is_one() {
+        let of = |args: &str| {
+            let args: Vec<String> = args.split('|').map(str::to_owned).collect();
+            let split = split(&args);
+            args.into_iter()
+                .zip(split)
+                .filter_map(|(arg, is_split)| is_split.then_some(arg))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("runs|postgres://ada:a|b|c@h/d|e"), ["b", "c@h/d"]);
+        assert_eq!(of("runs|ada:a|b@h"), ["b@h"]);
+        assert_eq!(of("runs|password=|x|y"), ["x"]);
+        assert_eq!(of("runs|password|=|x|y"), ["=", "x"]);
+        assert_eq!(of("run|-H|Authorization:|Bearer|x|y"), ["Bearer", "x"]);
+        assert_eq!(of("run|Bearer|x|y"), ["x"]);
+        assert_eq!(of("runs|--store|sqlite:x.db|--limit|1"), [""; 0]);
+        assert_eq!(of("runs|postgres://h/d|--limit|1"), [""; 0]);
+    }
+
+    #[test]
+    fn a_text_is_shown_without_the_passwords_of_its_addresses() {
+        for (text, shown) in [
+            ("suite/postgres:/ada:x@h/a.yaml", "suite/postgres:/ada:…@h/a.yaml"),
+            ("a postgres://ada:x@h/d and http://b:z@i", "a postgres://ada:…@h/d and http://b:…@i"),
+            ("sqlite:/tmp/x.db: approved by ada@h", "sqlite:/tmp/x.db: approved by ada@h"),
+            ("http://h:80/ was asked by ada@h", "http://h:80/ was asked by ada@h"),
+            ("postgres://ada:x@y@h/d", "postgres://ada:…@h/d"),
+            ("postgres://ada:x/y@h/d", "postgres://ada:…@h/d"),
+            ("postgres://ada@h/d", "postgres://ada@h/d"),
+            ("https://json-schema.org/draft", "https://json-schema.org/draft"),
+            ("file:/a/b and sqlite:/c", "file:/a/b and sqlite:/c"),
+        ] {
+            assert_eq!(masked(text), shown);
+        }
+        assert_eq!(masked_path("s/postgres:/ada:x y@h/a.yaml"), "s/postgres:/ada:…@h/a.yaml");
+    }
+}
