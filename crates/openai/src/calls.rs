@@ -37,7 +37,10 @@ impl Calls {
         let place = match self.place_of(index, &id, &name) {
             Some(place) => place,
             None if self.calls.len() == MOST_CALLS => {
-                let message = format!("the model calls more than {MOST_CALLS} tools at once");
+                let message = format!(
+                    "the model calls more than {MOST_CALLS} tools at once: expected at most so many calls in an answer; tell it to call \
+                     fewer at a time"
+                );
                 return Err(SourceError::new(ErrorKind::Model, message));
             }
             None => {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
@@ -249,7 +249,16 @@ impl OpenAi {
         }
         // Some servers do not stream, whatever they are asked.
         let body = limit.of(read_whole(response.into_body())).await?.map_err(|error| {
-            SourceError::new(ErrorKind::Network, "the answer was cut off").caused_by(error)
+            // Asked again, the server would answer at the same length.
+            let told = if error.is::<LengthLimitError>() {
+                let why = format!(
+                    "the answer is longer than {MOST_OF_A_BODY} bytes; ask for a shorter one, or for a stream of events"
+                );
+                SourceError::new(ErrorKind::Model, why)
+            } else {
+                SourceError::new(ErrorKind::Network, "the answer was cut off")
+            };
+            told.caused_by(error)
         })?;
         ChatStream::of_whole(&body, chat.kept())
     }

@@ -70,6 +70,35 @@ async fn an_event_without_an_end_is_given_up() {
     );
 }
 
+/// What came before the last piece counts, so that an event may have a piece more.
+#[tokio::test]
+async fn an_event_has_8_mib_and_a_piece_and_no_more() {
+    let event = |bytes: usize| {
+        let (start, end) = ("data: {\"choices\":[],\"extra\":\"", "\"}\n\n");
+        send(start.to_owned() + &"x".repeat(bytes - start.len() - end.len()) + end)
+    };
+    let told = async |bytes: usize| {
+        let whole = send(text("hi") + &finish("stop") + "data: [DONE]\n\n");
+        of(vec![events_head(), event(bytes), whole]).await.1.map(|error| error.message().to_owned())
+    };
+    assert_eq!(told(8 << 20).await, None);
+    assert_eq!(told(10 << 20).await.as_deref(), Some("the server sent an event without an end"));
+}
+
+#[tokio::test]
+async fn a_body_has_8_mib_and_no_more() {
+    let told = async |bytes: usize| {
+        let answer = r#"{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
+        let body = answer.to_owned() + &" ".repeat(bytes - answer.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n");
+        of(vec![send(head), send(body)]).await.1.map(|error| error.message().to_owned())
+    };
+    assert_eq!(told(8 << 20).await, None);
+    let refused = told((8 << 20) + 1).await.unwrap();
+    assert!(refused.contains("8388608 bytes"), "{refused}");
+}
+
 #[tokio::test]
 async fn calls_without_an_end_are_given_up() {
     let piece = |index: usize| {
@@ -79,8 +108,9 @@ async fn calls_without_an_end_are_given_up() {
     };
     let told = async |script: Vec<Act>| of(script).await.1.unwrap().message().to_owned();
     let calls = |count: usize| vec![events_head(), send((0..count).map(piece).collect::<String>())];
-    assert_ne!(told(calls(256)).await, "the model calls more than 256 tools at once");
-    assert_eq!(told(calls(257)).await, "the model calls more than 256 tools at once");
+    let refused = "the model calls more than 256 tools at once: expected at most so many calls in an answer; tell it to call fewer at a time";
+    assert_ne!(told(calls(256)).await, refused);
+    assert_eq!(told(calls(257)).await, refused);
     let long = |bytes: usize| {
         let arguments = "9".repeat(bytes);
         send(chunk(&format!(
