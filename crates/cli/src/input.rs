@@ -63,7 +63,9 @@ fn bounded(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 fn too_large(size: &str, limit: u64) -> io::Error {
-    let why = format!("it has {size}more than the {limit} bytes that are read of such a file");
+    let why = format!(
+        "it has {size}more than the {limit} bytes that are read of such a file; name a smaller one, or make several of it"
+    );
     io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 

@@ -85,7 +85,11 @@ impl Flattener<'_> {
     fn step(&mut self, steps: usize, span: Span) -> Result<(), FlattenError> {
         self.steps += steps;
         if self.steps > self.most {
-            let message = "choices and composite states multiply into too many transitions".to_owned();
+            let most = self.most;
+            let message = format!(
+                "choices and composite states multiply into too many transitions: expected at most {most} steps to all of them, got more; \
+                 let fewer transitions lead into one choice or out of one composite state, or make several diagrams of it"
+            );
             return Err(self.error(span, message));
         }
         Ok(())

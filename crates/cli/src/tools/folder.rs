@@ -86,7 +86,8 @@ impl Folder {
         let mut bytes = Vec::new();
         file.take(self.max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(refuse)?;
         if bytes.len() as u64 > self.max_bytes {
-            return Err(format!("cannot read {path:?}: it has more than {} bytes", self.max_bytes));
+            let most = self.max_bytes;
+            return Err(format!("cannot read {path:?}: it has more than {most} bytes; {LARGER}"));
         }
         let read = self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
         if read > MOST_READ {
@@ -104,7 +105,7 @@ impl Folder {
     pub(super) fn write(&self, path: &str, text: &str) -> Result<(), String> {
         if text.len() as u64 > self.max_bytes {
             let (got, most) = (text.len(), self.max_bytes);
-            return Err(format!("cannot write {path:?}: expected at most {most} bytes, got {got}"));
+            return Err(format!("cannot write {path:?}: expected at most {most} bytes, got {got}; {LARGER}"));
         }
         let refuse = |error| refused("write", path, &error);
         let inside = below(path)?;
@@ -181,6 +182,9 @@ fn kind(about: &Metadata) -> &'static str {
         "special file"
     }
 }
+
+/// The way around the limit of a file.
+const LARGER: &str = "make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most";
 
 fn refused(what: &str, path: &str, error: &io::Error) -> String {
     format!("cannot {what} {path:?}: {error}")

@@ -180,11 +180,11 @@ fn sizes_and_bytes_are_limited() {
         ]
         .join("\n"),
         @r#"
-    cannot read "large": it has more than 64 bytes
+    cannot read "large": it has more than 64 bytes; make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most
     cannot read "binary": byte 2 is no UTF-8
     cannot read "folder": it is a folder, not a file
     cannot read "absent": No such file or directory (os error 2)
-    cannot write "new": expected at most 64 bytes, got 65
+    cannot write "new": expected at most 64 bytes, got 65; make several files of it, or let the scenario of another run set `limits.max_file_bytes`, which is 67108864 at most
     cannot write "folder": it is a folder, not a file
     cannot write "large/x": File exists (os error 17)
     "#
