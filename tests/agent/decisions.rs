@@ -27,6 +27,8 @@ async fn what_is_not_the_answer_changes_nothing_and_gets_its_reply() {
     for (incoming, reply) in [
         (on("", "d", None), "invalid"),
         (on("d-\n", "d", None), "invalid"),
+        (on(&"d".repeat(1_025), "z", Some("r1/z/1")), "invalid"),
+        (on(&"d".repeat(1_024), "z", Some("r1/z/1")), "unknown"),
         (on("d0", "d", Some("")), "invalid"),
         (on("d0", "", None), "invalid"),
         (on("d-a", "a", Some("r1/a/1")), "duplicate"),

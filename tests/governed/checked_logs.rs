@@ -227,6 +227,17 @@ fn of_several_runs_are_held_apart() {
     assert_eq!((report.faults.len(), report.faults[0].line, report.runs.len()), (1, 4, 2));
 }
 
+#[test]
+fn a_line_of_a_log_has_1_mib_and_no_more() {
+    for (bytes, steps, faults) in [(1 << 20, 2, 0), ((1 << 20) + 1, 1, 1)] {
+        let line = format!("{{\"state\":\"PLANNING\",\"x\":\"{}\"}}\n", "x".repeat(bytes - 27));
+        let line = line.replacen("x\"}", &format!("{}\"}}", "x".repeat(bytes + 2 - line.len())), 1);
+        assert_eq!(line.len(), bytes + 1);
+        let report = checked(&("{\"state\":\"INIT\"}\n".to_owned() + &line));
+        assert_eq!((report.steps, report.faults.len()), (steps, faults), "{bytes}: {:?}", report.faults);
+    }
+}
+
 /// A line of 100 MB is passed over, and the next one is read; faults are listed up to a number.
 #[test]
 fn of_any_size_are_read_in_little_memory() {

@@ -155,6 +155,9 @@ fn deep_nesting_is_refused_and_does_not_overflow() {
             LINE.replace(r#""to""#, &format!(r#""x":{}{},"to""#, "[".repeat(depth), "]".repeat(depth)));
         assert_eq!(read(line.as_bytes()).unwrap().len(), 1, "{depth} levels");
     }
+    let value = "[".repeat(129) + &"]".repeat(129);
+    let error = refused(LINE.replace(r#""to""#, &format!(r#""x":{value},"to""#)).as_bytes());
+    assert!(matches!(error.problem(), Problem::TooDeep { limit: 128 }), "{error}");
     for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
         let value = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
         let error = refused(LINE.replace(r#""to""#, &format!(r#""x":{value},"to""#)).as_bytes());

@@ -194,11 +194,13 @@ async fn a_value_has_64_mib_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runs.db");
     let store = SqliteStore::open(&path).unwrap();
-    // A row has a few bytes more than its values.
-    let of = |bytes: usize| serde_json::Value::from("x".repeat(bytes));
-    store.create(&NewRun::new("most", of(MOST - 100), 0)).await.unwrap();
-    assert_eq!(store.load("most").await.unwrap().spec.as_str().unwrap().len(), MOST - 100);
-    let refused = store.create(&NewRun::new("more", of(MOST), 0)).await.unwrap_err();
+    // The row has the id of the run beside it, and a header that says how long both are.
+    const ROW: usize = 4 + 6;
+    // Two quotes.
+    let of = |bytes: usize| serde_json::Value::from("x".repeat(bytes - 2));
+    store.create(&NewRun::new("most", of(MOST - ROW), 0)).await.unwrap();
+    assert_eq!(store.load("most").await.unwrap().spec.as_str().unwrap().len(), MOST - ROW - 2);
+    let refused = store.create(&NewRun::new("more", of(MOST - ROW + 1), 0)).await.unwrap_err();
     assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused:?}");
     assert!(refused.to_string().contains("a value has more than the 67108864 bytes"), "{refused}");
     assert!(matches!(store.load("more").await, Err(StoreError::NoRun { .. })));

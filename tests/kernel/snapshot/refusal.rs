@@ -1,7 +1,7 @@
 //! Each way in which a snapshot is refused, with its words.
 
 use runstate::snapshot::{Part, RestoreError, Snapshot, SnapshotError};
-use runstate::tool_call::AnyToolCall;
+use runstate::tool_call::{AnyToolCall, CallRecord};
 use serde_json::{Value, json};
 
 use super::super::door::{AnyDoor, doors};
@@ -197,4 +197,19 @@ fn a_field_that_the_types_would_drop_is_refused() {
     let error = refused(&resealed(&locked(), |json| json["state"]["colour"] = "red".into()));
     assert!(matches!(error, RestoreError::Shape { part: Part::State, .. }));
     assert_text("restore_state_unknown_field", error);
+}
+
+#[test]
+fn a_record_has_110_levels_and_no_more() {
+    let of = |levels: usize| {
+        // The record is one of them.
+        let arguments = (0..levels - 1).fold(json!(1), |inner, _| json!([inner]));
+        Snapshot::of(&AnyToolCall::new(CallRecord::new("c1", "read", arguments)))
+    };
+    let most = of(110).unwrap();
+    let read = Snapshot::from_json(most.to_json().as_bytes()).unwrap();
+    assert_eq!(read, most);
+    assert!(read.restore::<AnyToolCall>().is_ok());
+    let refused = of(111).unwrap_err();
+    assert!(matches!(refused, SnapshotError::TooDeep { part: Part::Record, most: 110 }), "{refused:?}");
 }

@@ -140,3 +140,22 @@ async fn a_hundred_boots_are_kept() {
     let kept = String::from_utf8(kept).unwrap();
     assert_eq!(kept.lines().collect::<Vec<_>>(), boots[50..]);
 }
+
+/// Another program has written it: 100 boots have some 4 KiB.
+#[tokio::test]
+async fn a_file_of_boots_has_256_kib_and_no_more() {
+    for (bytes, is_read) in [(256 << 10, true), ((256 << 10) + 1, false)] {
+        let disk = SimDisk::new();
+        create(&open(&disk, machine("b1", 1, 0)), "r1").await;
+        let boots = "x".repeat(bytes - 4) + "\nb1\n";
+        disk.open(Path::new("/store/boots"), Open::Write).unwrap().write(boots.as_bytes()).unwrap();
+        let claimed = open(&disk, machine("b1", 2, 0)).claim(&Claim::of("r1", "me", MINUTE)).await;
+        match claimed {
+            Ok(lease) => assert!(is_read && lease.is_some()),
+            Err(refused) => {
+                let told = "/store/boots has 262145 bytes, more than the 262144 that are read of it";
+                assert!(!is_read && refused.to_string().contains(told), "{refused}");
+            }
+        }
+    }
+}

@@ -71,6 +71,30 @@ async fn a_log_has_64_mib_and_no_more() {
     assert_eq!(on(&disk).trace("r1", 0, 9).await.unwrap().len(), 2);
 }
 
+#[tokio::test]
+async fn the_commit_that_ends_a_run_leaves_a_log_of_65_mib_and_no_more() {
+    let store = on(&SimDisk::new());
+    store.create(&NewRun::new("r1", json!(0), 0)).await.unwrap();
+    let played = Played::new("r1", &[]).await;
+    let mut commits: Vec<_> = played.commits().cloned().collect();
+    let last = commits.len() - 1;
+    let lease = store.claim(&of("r1", "w", 0, 10)).await.unwrap().unwrap();
+    let row = |seq: u64, bytes: usize| {
+        let of = |text: &str| json!({ "seq": seq, "x": text }).to_string();
+        // With its line feed.
+        vec![TraceRow { seq, json: of(&"x".repeat(bytes - of("").len() - 1)) }]
+    };
+    commits[0].trace = row(1, MOST);
+    store.commit(&lease, &commits[0]).await.unwrap();
+    commits[last].version = 2;
+    commits[last].trace = row(2, (1 << 20) + 1);
+    let refused = too_large(store.commit(&lease, &commits[last]).await.unwrap_err());
+    assert!(refused.contains("trace.jsonl: it would have 68157441 bytes"), "{refused}");
+    commits[last].trace = row(2, 1 << 20);
+    store.commit(&lease, &commits[last]).await.unwrap();
+    assert_eq!(store.trace("r1", 0, 9).await.unwrap().len(), 2);
+}
+
 /// 1 MiB more than is committed, for what ends a run.
 #[tokio::test]
 async fn a_state_of_65_mib_is_read_and_a_larger_one_is_not() {
