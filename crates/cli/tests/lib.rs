@@ -28,6 +28,7 @@ mod numbers;
 mod place;
 #[cfg(unix)]
 mod postgres;
+mod program;
 mod prune;
 mod questions;
 mod repairs;

@@ -1,7 +1,6 @@
 //! The numbers of runs: none is given twice.
 
-use std::process::Child;
-
+use crate::program::Running;
 use crate::session::Session;
 
 const DONE: &str = "name: done\nmessage: go\nmodel:\n  - text: done\n";
@@ -64,7 +63,7 @@ fn runs_that_begin_together_have_numbers_of_their_own() {
     let session = Session::new();
     session.write("done.yaml", DONE);
     let args = ["run", "--detach", "done.yaml", "--state-dir", "runs"];
-    let together: Vec<Child> = (0..6).map(|_| session.command(&args).spawn().unwrap()).collect();
+    let together: Vec<Running> = (0..6).map(|_| session.command(&args).spawn().unwrap()).collect();
     for child in together {
         assert_eq!(session.said(&args, &child.wait_with_output().unwrap()).code, Some(0));
     }

@@ -2,10 +2,11 @@
 //!
 //! What is looked at is what the command says: so all stores are held to the same.
 
-use std::process::{Child, Command};
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::program::{Program, Running};
 use crate::session::{Said, Session, harmless};
 use crate::stores;
 
@@ -45,7 +46,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The command with the store of this place, in its folder.
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Program {
         let mut command = self.session.command(&[args, &["--state-dir", "runs"]].concat());
         command.env("RUNSTATE_STORE", &self.url);
         command
@@ -146,7 +147,7 @@ impl Place {
 }
 
 /// A process that is ended should an assertion fail.
-pub(crate) struct Ended(pub(crate) Option<Child>);
+pub(crate) struct Ended(pub(crate) Option<Running>);
 
 impl Ended {
     #[cfg(unix)]

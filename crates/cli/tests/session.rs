@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
+
+use crate::program::Program;
 
 /// The root of the repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -84,15 +86,15 @@ impl Session {
     }
 
     /// The binary, to be run in the folder with these arguments.
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Program {
         let mut command = self.program(env!("CARGO_BIN_EXE_runstate"));
         command.args(args);
         command
     }
 
     /// A program around the binary, to be run as the binary is.
-    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
+    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Program {
+        let mut command = Program::new(program);
         command
             .current_dir(self.folder.path())
             .env("XDG_DATA_HOME", self.path("home"))

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Child;
 use std::sync::Arc;
 
 use runstate::agent::{Incoming, Unchecked};
@@ -14,6 +13,7 @@ use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
 use serde_json::{Value, json};
 
+use crate::program::Running;
 use crate::session::{Session, harmless};
 
 const RUN: &str = "pay-1";
@@ -102,13 +102,13 @@ impl Desk {
         self.table.reply(&given.incoming, NOW, &Unchecked)
     }
 
-    fn spawn(&self, given: &Given) -> Child {
+    fn spawn(&self, given: &Given) -> Running {
         let mut args: Vec<_> = given.args.iter().map(String::as_str).collect();
         args.extend(["--json", "--store", self.url]);
         self.session.command(&args).spawn().unwrap()
     }
 
-    fn told(&self, given: &Given, child: Child) -> String {
+    fn told(&self, given: &Given, child: Running) -> String {
         let output = harmless("a decision", child.wait_with_output().unwrap());
         let (stdout, stderr) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());

@@ -1,11 +1,10 @@
 //! Decisions from processes other than the one that drives the run.
 
-use std::process::Child;
-
 use serde_json::Value;
 
 use super::in_every_store;
 use crate::place::{Ended, Place};
+use crate::program::Running;
 use crate::session::{assert_shown, harmless};
 use crate::stores;
 
@@ -193,12 +192,12 @@ fn the_first_decision_wins_and_is_kept(place: &dyn Fn() -> Place) {
 
 fn of_decisions_that_come_together_one_is_accepted(place: &dyn Fn() -> Place) {
     let place = parked(place, SCENARIO);
-    let decide = |number: usize| -> Child {
+    let decide = |number: usize| -> Running {
         let (word, actor) =
             (if number.is_multiple_of(2) { "approve" } else { "deny" }, format!("person {number}"));
         place.command(&[word, "p", "--run", "pay-1", "--json", "--actor", &actor]).spawn().unwrap()
     };
-    let together: Vec<Child> = (0..8).map(decide).collect();
+    let together: Vec<Running> = (0..8).map(decide).collect();
     let (mut accepted, mut others) = (0, 0);
     for child in together {
         let output = harmless("a decision", child.wait_with_output().unwrap());

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -15,10 +15,11 @@ use serde_json::Value;
 
 use super::restored::walked;
 use super::{REVIEW, STATE_DIR, assert_in_order, files, governed, json, plan, until};
+use crate::program::{Program, Running};
 use crate::session::{Session, harmless};
 
 /// The command under strace, which has its words in the file `calls`; none where there is no strace.
-fn straced(session: &Session, options: &[&str], args: &[&str]) -> Option<Command> {
+fn straced(session: &Session, options: &[&str], args: &[&str]) -> Option<Program> {
     let works = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     if !works.is_ok_and(|works| works.success()) {
         let why = "system calls cannot be seen without strace: apt-get install strace";
@@ -84,8 +85,8 @@ fn a_rollback_is_durable_before_its_state_is() {
     assert!(calls[..snapshot].iter().any(|call| call.contains("snapshot.new>")), "{calls:#?}");
 }
 
-fn signal(child: &Child) {
-    kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+fn signal(child: &Running) {
+    kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
 }
 
 /// The first signal in a rollback is told and waits for its end, the second one does not, and `recover` goes on with the rollback.

@@ -61,7 +61,7 @@ fn parent(pid: &str) -> String {
 }
 
 /// A run whose tool notes its process and the one of something it leaves, and sleeps; the command that drives it, and both ids.
-fn sleeping(session: &Session, stray: &str) -> (std::process::Child, String, [String; 2]) {
+fn sleeping(session: &Session, stray: &str) -> (crate::program::Running, String, [String; 2]) {
     plan(
         session,
         &[("build", &format!("echo $$ > ../build.pid; {stray} & echo $! > ../stray.pid; sleep 600"))],
@@ -261,7 +261,7 @@ fn children_that_the_command_had_before_are_left_alone() {
         STATE_DIR,
     ]);
     shell.stdout(session.kept()).stderr(session.kept());
-    assert!(shell.status().unwrap().success());
+    assert!(shell.spawn().unwrap().wait().unwrap().success());
     let earlier = session.read("earlier.pid").trim().to_owned();
     assert!(lives(&earlier));
     std::process::Command::new("kill").arg(&earlier).status().unwrap();
@@ -451,9 +451,12 @@ fn a_structured_output_may_have_a_file_of_its_own() {
     };
     let (status, done, _) = tool(&large(3 << 20));
     assert_eq!(status, "COMPLETE", "{}", done.shown());
+    let (status, done, _) = tool(&large(16 << 20));
+    assert!(!done.shown().contains("cannot be read: "), "{status}: {}", done.shown());
     let (status, done, _) = tool(&large((16 << 20) + 1));
     assert_eq!(status, "ROLLED_BACK", "{}", done.shown());
-    assert!(json(&done)["why"].to_string().contains("cannot be read: "), "{}", done.shown());
+    let told = "cannot be read: it has 16777217 bytes, more than the 16777216 bytes";
+    assert!(json(&done)["why"].to_string().contains(told), "{}", done.shown());
     // What it says there holds, and what is no file there is told.
     let (status, done, _) = tool(r#"echo '{"status":"halted","error":"no licence"}' > $RUNSTATE_OUTPUT"#);
     assert_eq!(status, "HALTED_UNSAFE", "{}", done.shown());

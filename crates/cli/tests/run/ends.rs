@@ -10,6 +10,8 @@ use serde_json::Value;
 use super::UNDECIDED;
 #[cfg(unix)]
 use crate::place::Ended;
+#[cfg(unix)]
+use crate::program::Scanned;
 use crate::session::{Session, assert_harmless};
 use crate::stores;
 
@@ -86,7 +88,7 @@ model:
 
 /// A process that asks about the first call, and its input, on which nobody says anything.
 #[cfg(unix)]
-fn asking(session: &Session) -> (Ended, ChildStdin, ChildStderr) {
+fn asking(session: &Session) -> (Ended, ChildStdin, Scanned<ChildStderr>) {
     session.write("s.yaml", UNDECIDED);
     let args = ["run", "s.yaml", "--state-dir", "runs", "--ask", "--lease", "10m"];
     let mut child = session.command(&args).stdin(Stdio::piped()).spawn().unwrap();
