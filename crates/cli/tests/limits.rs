@@ -195,3 +195,54 @@ fn what_is_read_whole_is_refused_above_its_limit_with_its_size() {
     let said = runs("most.key");
     assert!(said.code == Some(2) && said.stderr.contains("more than the 64 bytes"), "{}", said.shown());
 }
+
+#[test]
+fn a_time_of_a_stream_scenario_has_a_year_and_no_more() {
+    let session = Session::new();
+    let of = |ms: u64| {
+        format!(
+            "name: s\nstreams: [{{attempts: [{{open: {{after_ms: {ms}}}, script: [{{wait: {ms}}}, {{token: a}}, complete]}}]}}]\n"
+        )
+    };
+    session.write("most.stream.yaml", of(31_536_000_000)).write("more.stream.yaml", of(31_536_000_001));
+    let said = session.run(&["stream", "most.stream.yaml"]);
+    assert!(said.code != Some(2), "{}", said.shown());
+    let said = session.run(&["stream", "more.stream.yaml"]);
+    let told = "expected a time up to 31536000000 milliseconds, about a year, got 31536000001";
+    assert!(said.code == Some(2) && said.stderr.contains(told), "{}", said.shown());
+}
+
+/// With its line feed.
+#[test]
+fn an_answer_has_1_mib_and_no_more() {
+    const PAY: &str = "name: pay\nmessage: go\napprove: [pay]\ntools: {pay: {}}\nmodel:\n  - calls: [{id: p, tool: pay}]\n  - text: done\n";
+    let session = Session::new();
+    session.write("pay.yaml", PAY);
+    let answer = |bytes: usize| format!("y{}\n", " ".repeat(bytes - 2));
+    let said = session.run_with(&["run", "pay.yaml", "--ask"], answer(1 << 20));
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    // It is asked again, and then the input is at its end.
+    let said = session.run_with(&["run", "pay.yaml", "--ask"], answer((1 << 20) + 1));
+    assert_eq!(said.code, Some(3), "{}", said.shown());
+    let said = session.run_with(&["run", "pay.yaml", "--ask"], answer((1 << 20) + 1) + "y\n");
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+}
+
+#[test]
+fn a_sealed_file_and_a_graph_have_64_mib_and_no_more() {
+    let session = Session::new();
+    session.write("d.mmd", "stateDiagram-v2\n[*] --> A\nA --> [*] : end\n");
+    let graph = session.run(&["diagram", "d.mmd", "--format", "json"]).stdout;
+    let of = |json: &str, bytes: usize| json.to_owned() + &" ".repeat(bytes - json.len());
+    for (json, args) in [("{}\n", &["seal"] as &[&str]), (&graph, &["diff", "d.mmd"])] {
+        session.write("most.json", of(json, 64 << 20)).write("more.json", of(json, (64 << 20) + 1));
+        let said = session.run(&[args, &["most.json"]].concat());
+        assert!(!said.shown().contains("67108864 bytes"), "{}", said.shown());
+        let said = session.run(&[args, &["more.json"]].concat());
+        assert!(
+            said.code == Some(2) && said.stderr.contains("more than the 67108864 bytes"),
+            "{}",
+            said.shown()
+        );
+    }
+}

@@ -405,6 +405,16 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_is_listed_whose_path_has_3_800_bytes_and_no_more() {
+        let folder =
+            Found { mode: 0o040_700, owner: (0, 0), length: 1, links: 1, id: (0, 0), changed: 0, mount: 0 };
+        let around = "x".repeat(3_000);
+        let of =
+            |bytes: usize| kind(Path::new(&around), Path::new(&"y".repeat(bytes - 3_001)), &folder, true);
+        assert_eq!((of(3_800), of(3_801)), (Kind::Folder, Kind::Deep));
+    }
+
+    #[test]
     fn a_folder_has_200_000_names_and_2_gib_and_no_more() {
         let of_bytes =
             |length| Found { mode: 0, owner: (0, 0), length, links: 1, id: (0, 0), changed: 0, mount: 0 };

@@ -173,6 +173,15 @@ mod tests {
         }
     }
 
+    /// Steps are doubled, and the one after 8,388,607 numbers would lead beyond ten million.
+    #[test]
+    fn a_free_number_is_among_8_388_607_and_no_more() {
+        let behind = |taken: u64| free(5, |number| Ok(number <= 5 + taken));
+        assert_eq!(behind(8_388_606).unwrap(), 5 + 8_388_607);
+        let refused = behind(8_388_607).unwrap_err();
+        assert!(refused.message().contains("with the number 8388612, behind 5"), "{}", refused.message());
+    }
+
     #[test]
     fn a_number_that_another_machine_took_at_the_last_moment_is_not_ours() {
         let place = tempfile::tempdir().unwrap();

@@ -29,6 +29,10 @@ pub(super) struct Held {
 /// A lease that is longer is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
+fn is_waited_for(left: Duration) -> bool {
+    left <= LONGEST_WAIT
+}
+
 fn too_long(run: &str, holder: &str, left: Duration) -> Failure {
     let time = match left {
         Duration::MAX => "without an end".to_owned(),
@@ -71,7 +75,7 @@ impl Held {
                     if held.is_none() && has_ended(opened, run) {
                         continue;
                     }
-                    if left > LONGEST_WAIT {
+                    if !is_waited_for(left) {
                         return Err(too_long(run, &holder, left));
                     }
                     if held.replace(left).is_none() {
@@ -129,5 +133,17 @@ impl Drop for Held {
         self.keeping.abort();
         // A lease that cannot be given back runs out.
         self.give_back().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_of_a_day_is_waited_for_and_a_longer_one_is_not() {
+        let day = Duration::from_secs(86_400);
+        assert!(is_waited_for(day));
+        assert!(!is_waited_for(day + Duration::from_nanos(1)));
     }
 }

@@ -427,6 +427,26 @@ fn a_hold_that_a_tool_spoiled_is_not_lifted() {
     }
 }
 
+/// Each names the run that has the folder, as long as it can be read.
+#[test]
+fn a_note_on_a_held_folder_has_1_mib_and_no_more() {
+    let session = Session::new();
+    let text = format!(
+        "project: SITE\nfolder: site\nin_place: true\ntools:\n  - {{name: deploy, run: ['true']}}\n{PASSES}"
+    );
+    session.write("site/index.html", "old").write("plan.yaml", text);
+    let run = |dir: &str| session.run(&["governed", "run", "plan.yaml", "--state-dir", dir]);
+    assert_eq!(run("one").code, Some(3));
+    let notes = fs::read_dir(session.path("home/runstate/held")).unwrap().flatten().map(|entry| entry.path());
+    let note = notes.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
+    let json = fs::read_to_string(&note).unwrap();
+    for (bytes, told) in [(1 << 20, "is not over"), ((1 << 20) + 1, "more than the 1048576 bytes")] {
+        fs::write(&note, json.clone() + &" ".repeat(bytes - json.len())).unwrap();
+        let said = run("two");
+        assert!(said.code == Some(2) && said.stderr.contains(told), "{bytes}: {}", said.shown());
+    }
+}
+
 /// A run without a state holds its folder until a person gives it up.
 #[test]
 fn a_run_with_an_unreadable_state_is_ended_by_a_command() {
