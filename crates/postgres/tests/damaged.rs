@@ -161,3 +161,103 @@ async fn a_number_or_an_id_in_a_row_ends_no_worker() {
         );
     }
 }
+
+/// Values that this program writes in no column.
+const HOSTILE_TEXTS: [&str; 9] = [
+    "''",
+    "'\\'",
+    "repeat('[', 200)",
+    "'{\"a\":1}'",
+    "'null'",
+    "'..'",
+    "E'\\u009b\\u202e\\n'",
+    "repeat('x', 100000)",
+    "NULL",
+];
+const HOSTILE_NUMBERS: [&str; 5] =
+    ["-9223372036854775808", "-1", "9223372036854775807", "4611686018427387904", "NULL"];
+
+/// All that a store is asked for, about one run and about all.
+async fn asked(store: &dyn RunStore) {
+    if let Ok(loaded) = store.load("r1").await
+        && let Some(stored) = loaded.stored
+    {
+        drop(stored.restore());
+    }
+    drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
+    drop(store.mail("r1").await);
+    drop(store.trace("r1", 0, 99).await);
+    drop(store.due(9).await);
+    drop(store.damaged().await);
+    for claim in [Claim::any("w", Duration::MAX), Claim::of("r1", "w", Duration::ZERO)] {
+        if let Ok(Some(lease)) = store.claim(&claim).await {
+            drop(store.renew(&lease, Duration::MAX).await);
+            drop(store.release(&lease, &Release::put_off(Duration::MAX, "x")).await);
+        }
+    }
+    drop(store.cancel("r1", "enough").await);
+    drop(store.remove("r1").await);
+}
+
+/// Each column of a run in turn has each hostile value that its constraints take, and then without them.
+#[tokio::test]
+async fn a_hostile_value_in_any_column_ends_no_reader_and_hides_no_other_run() {
+    let Some(server) = cluster::shared() else { return };
+    let place = Place::on(server);
+    let store: Arc<dyn RunStore> = Arc::new(place.store().await);
+    drive(Arc::clone(&store), "r1", 3).await;
+    drive(Arc::clone(&store), "r2", 1).await;
+    let (client, schema) = (place.client().await, &place.schema);
+    let columns = client
+        .query(
+            "SELECT c.table_name::text, c.column_name::text, c.data_type::text FROM information_schema.columns c \
+             WHERE c.table_schema = $1 AND c.table_name IN ('runs', 'messages', 'calls', 'approvals', 'decisions', 'state', 'trace') \
+             AND c.data_type IN ('text', 'bigint') ORDER BY 1, 2",
+            &[schema],
+        )
+        .await
+        .unwrap();
+    let tables = ["runs", "messages", "calls", "approvals", "decisions", "state", "trace"];
+    let keep: String = tables
+        .iter()
+        .map(|table| format!("CREATE TABLE \"{schema}\".kept_{table} AS TABLE \"{schema}\".{table};"))
+        .collect();
+    // As a writer of the store that is a superuser may: without its constraints and triggers.
+    let back: String = tables
+        .iter()
+        .map(|table| {
+            format!(
+                "DELETE FROM \"{schema}\".{table}; \
+                 INSERT INTO \"{schema}\".{table} OVERRIDING SYSTEM VALUE SELECT * FROM \"{schema}\".kept_{table};"
+            )
+        })
+        .collect();
+    client.batch_execute(&keep).await.unwrap();
+    client.batch_execute("SET session_replication_role = replica").await.unwrap();
+    let mut written = 0;
+    for column in &columns {
+        let (table, name, kind): (String, String, String) = (column.get(0), column.get(1), column.get(2));
+        let values: &[&str] = if kind == "text" { &HOSTILE_TEXTS } else { &HOSTILE_NUMBERS };
+        // The id of the first run is how it is found again.
+        let of_r1 = match &*table {
+            "runs" => "id = 'r1'".to_owned(),
+            "approvals" => "run_id = 'r1'".to_owned(),
+            _ => format!("run = (SELECT no FROM \"{schema}\".runs WHERE id = 'r1')"),
+        };
+        for value in values {
+            let update = format!("UPDATE \"{schema}\".{table} SET \"{name}\" = {value} WHERE {of_r1}");
+            let Ok(_) = client.batch_execute(&update).await else { continue };
+            written += 1;
+            // A list that begins anew behind each page has no end.
+            let listed = tokio::time::timeout(Duration::from_secs(30), runs(&*store, 2)).await;
+            let listed = listed.unwrap_or_default();
+            assert!(listed.contains(&"r2".to_owned()), "{table}.{name} = {value}: {listed:?}");
+            let all = asked(&*store);
+            let all = tokio::time::timeout(Duration::from_secs(30), all).await;
+            assert!(all.is_ok(), "{table}.{name} = {value}");
+            store.load("r2").await.unwrap().stored.unwrap().restore().unwrap();
+            client.batch_execute(&back).await.unwrap();
+        }
+    }
+    assert!(written > 150, "{written} of {} columns", columns.len());
+}

@@ -170,7 +170,9 @@ fn approval(row: &Row) -> Result<Approval, StoreError> {
     let suspension = load::parsed(row, 6, "approvals.json")?;
     let (expires, now): (Option<i64>, i64) = (column(row, 7)?, column(row, 8)?);
     let left = expires.map(|at| left_until(now, at));
-    Ok(Approval::new(told(row, 2)?, told(row, 3)?, told(row, 4)?, arguments, suspension).leaving(left))
+    let run = load::whole(row, 2, 0, "approvals.long_run_id")?;
+    let call = load::whole(row, 3, 1, "approvals.long_call")?;
+    Ok(Approval::new(run, call, told(row, 4)?, arguments, suspension).leaving(left))
 }
 
 pub(super) async fn due(
@@ -181,7 +183,8 @@ pub(super) async fn due(
 ) -> Result<Vec<Timer>, StoreError> {
     let timer = |row: &Row| {
         let suspension: Suspension = load::parsed(row, 2, "approvals.json")?;
-        Ok(Timer::new(told(row, 0)?, told(row, 1)?, suspension.id))
+        let run = load::whole(row, 0, 3, "approvals.long_run_id")?;
+        Ok(Timer::new(run, load::whole(row, 1, 4, "approvals.long_call")?, suspension.id))
     };
     page(connections, &sql.due, &[], limit, unread, |row| (name(row, 0, Some(1)), timer(row))).await
 }

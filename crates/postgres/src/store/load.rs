@@ -44,14 +44,14 @@ fn parts(
 }
 
 /// How many columns lists have of a run.
-const INFO: usize = 17;
+const INFO: usize = 18;
 
 /// What lists say of a run.
 pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     let status: &str = column(row, 2)?;
     let status = status.parse().map_err(|error| damaged(format_args!("runs.status: {error}")))?;
     let holder = optional(row, 7)?.zip(column::<Option<i64>>(row, 8)?);
-    let mut info = RunInfo::new(told(row, 0)?, told(row, 1)?, number(row, 12)?);
+    let mut info = RunInfo::new(whole(row, 0, 17, "runs.long_id")?, told(row, 1)?, number(row, 12)?);
     info.status = status;
     info.reason = optional(row, 3)?;
     info.version = number(row, 4)?;
@@ -67,6 +67,13 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     info.changed_at_ms = number(row, 13)?;
     info.lost = small(row, 14, "runs.lost")?;
     Ok(info)
+}
+
+/// A text whose short form is a key. With another one a list would begin at the same place again and again.
+pub(super) fn whole(row: &Row, index: usize, key: usize, name: &str) -> Result<String, StoreError> {
+    let text = told(row, index)?;
+    let is_its_own = Key::of(&text).key == column::<&str>(row, key)?;
+    is_its_own.then_some(text).ok_or_else(|| damaged(format_args!("{name} is the text of another key")))
 }
 
 /// A number that this program keeps as such.

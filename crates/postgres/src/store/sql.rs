@@ -35,7 +35,7 @@ pub(crate) struct Sql {
 /// The columns of a [`RunInfo`](runstate::store::RunInfo).
 const INFO: &str =
     "<coalesce(r.long_id, r.id)>, <r.title>, r.status, <r.reason>, r.version, r.steps, r.waiting, <r.holder>,
-    r.held_until, r.not_before, <r.problem>, <r.cancel>, r.created_at, r.changed_at, r.lost, {now}, r.fence";
+    r.held_until, r.not_before, <r.problem>, <r.cancel>, r.created_at, r.changed_at, r.lost, {now}, r.fence, <r.id>";
 
 impl Sql {
     pub(crate) fn of(schema: &str) -> Self {
@@ -130,7 +130,7 @@ impl Sql {
                     <a.arguments>, <a.json>, a.expires_at, {now} FROM {schema}.approvals a",
             ),
             due: with(
-                "SELECT <coalesce(a.long_run_id, a.run_id)>, <coalesce(a.long_call, a.call)>, <a.json>
+                "SELECT <coalesce(a.long_run_id, a.run_id)>, <coalesce(a.long_call, a.call)>, <a.json>, a.run_id, a.call
                     FROM {schema}.approvals a WHERE a.expires_at <= {now}
                     ORDER BY a.expires_at, a.run_id, a.call LIMIT $1 OFFSET $2",
             ),
