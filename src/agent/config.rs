@@ -58,6 +58,23 @@ pub enum WhenSuspended {
     WaitInPlace,
 }
 
+/// How often a run is made durable.
+///
+/// Each level commits before a tool executes that must not run twice, each decision before its replay, each question, and each end of
+/// an activation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// At each commit that a run owes. A crash loses the answer that the model is giving, and leaves calls in doubt that
+    /// execute.
+    #[default]
+    Commit,
+    /// Once a step, with the results of its calls. A crash loses the step: the model is asked again, is paid again and may answer
+    /// otherwise, and tools that may repeat are executed again, perhaps with other arguments and under other idempotency keys. For runs whose
+    /// tools may repeat without harm.
+    Step,
+}
+
 /// What runs are driven with. It holds no state of a run, and drives many at once; cloning it copies a pointer.
 #[derive(Clone)]
 pub struct Agent {
@@ -73,6 +90,7 @@ pub(super) struct Config {
     pub(super) mode: ExecutionMode,
     pub(super) policy: SuspensionPolicy,
     pub(super) when_suspended: WhenSuspended,
+    pub(super) durability: Durability,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) schemas: Arc<dyn SchemaCheck>,
     pub(super) redact: Option<Arc<dyn Redact>>,
@@ -123,6 +141,7 @@ impl Agent {
             mode: ExecutionMode::default(),
             policy: SuspensionPolicy::default(),
             when_suspended: WhenSuspended::default(),
+            durability: Durability::default(),
             clock: None,
             schemas: None,
             redact: None,
@@ -141,6 +160,7 @@ impl fmt::Debug for Agent {
             .field("mode", &self.config.mode)
             .field("policy", &self.config.policy)
             .field("when_suspended", &self.config.when_suspended)
+            .field("durability", &self.config.durability)
             .finish_non_exhaustive()
     }
 }
@@ -203,6 +223,7 @@ pub struct AgentBuilder {
     mode: ExecutionMode,
     policy: SuspensionPolicy,
     when_suspended: WhenSuspended,
+    durability: Durability,
     clock: Option<Arc<dyn Clock>>,
     schemas: Option<Arc<dyn SchemaCheck>>,
     redact: Option<Arc<dyn Redact>>,
@@ -257,6 +278,64 @@ impl AgentBuilder {
     /// Does this once it waits.
     pub fn when_suspended(mut self, when_suspended: WhenSuspended) -> Self {
         self.when_suspended = when_suspended;
+        self
+    }
+
+    /// Sets how often a run is made durable. Default: at each commit.
+    ///
+    /// ```
+    /// use runstate::agent::answer::{FinishReason, ModelEvent};
+    /// use runstate::agent::{
+    ///     Agent, Durability, InferenceRequest, Input, Io, MemoryCommitter, Model, ModelStream, RunState, Tool, ToolContext, ToolSpec,
+    ///     async_trait, run_loop,
+    /// };
+    /// use runstate::checkpoint::Trigger;
+    /// use runstate::tool_result::ToolResult;
+    ///
+    /// /// Looks once, and ends.
+    /// struct Looks;
+    ///
+    /// impl Model for Looks {
+    ///     fn infer(&self, request: InferenceRequest) -> ModelStream<'_> {
+    ///         let call = ModelEvent::CallStart { index: 0, id: "a".into(), tool: "look".into() };
+    ///         let last = ModelEvent::Finish(FinishReason::Stop);
+    ///         let events = if request.step == 1 { vec![call, last] } else { vec![last] };
+    ///         Box::pin(futures_util::stream::iter(events))
+    ///     }
+    /// }
+    ///
+    /// struct Look(ToolSpec);
+    ///
+    /// #[async_trait]
+    /// impl Tool for Look {
+    ///     fn spec(&self) -> &ToolSpec {
+    ///         &self.0
+    ///     }
+    ///     async fn call(&self, _: &mut ToolContext) -> ToolResult {
+    ///         ToolResult::Success("green".into())
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let commits = async |spec: ToolSpec| {
+    ///     let agent = Agent::builder(Looks).tool(Look(spec)).durability(Durability::Step).build()?;
+    ///     let mut committer = MemoryCommitter::default();
+    ///     let io = Io::new().committer(&mut committer);
+    ///     run_loop(&agent, &mut RunState::new("r1"), Input::message("go"), io).await?;
+    ///     Ok::<Vec<Trigger>, Box<dyn std::error::Error>>(committer.triggers().collect())
+    /// };
+    /// use Trigger::{CallsStarted, RunFinished, ToolResultsCommitted, UserMessage};
+    /// let look = ToolSpec::new("look", "Looks.");
+    /// assert_eq!(commits(look.clone().repeatable()).await?, [UserMessage, ToolResultsCommitted, RunFinished]);
+    ///
+    /// // That a tool begins which must not run twice is durable before it does.
+    /// assert_eq!(commits(look).await?, [UserMessage, CallsStarted, ToolResultsCommitted, RunFinished]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 
@@ -342,6 +421,7 @@ impl AgentBuilder {
             mode: self.mode,
             policy: self.policy,
             when_suspended: self.when_suspended,
+            durability: self.durability,
             clock: self.clock.unwrap_or_else(|| Arc::new(unix_clock())),
             schemas: self.schemas.unwrap_or_else(|| Arc::new(Unchecked)),
             redact: self.redact,

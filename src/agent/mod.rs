@@ -60,7 +60,9 @@ pub use crate::tool_execution::Effect;
 pub use commit::{
     CommitError, Delta, FileCommitter, FileError, MemoryCommitter, RunFile, StateCommitter, read_run,
 };
-pub use config::{Agent, AgentBuilder, ConfigError, ExecutionMode, SuspensionPolicy, WhenSuspended};
+pub use config::{
+    Agent, AgentBuilder, ConfigError, Durability, ExecutionMode, SuspensionPolicy, WhenSuspended,
+};
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
 pub use drive::{
     ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,

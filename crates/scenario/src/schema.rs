@@ -48,6 +48,17 @@ pub(crate) enum Policy {
     ContinueWhenAny,
 }
 
+/// How often a run is made durable.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Level {
+    /// At each commit that the run owes.
+    Commit,
+    /// Once a step, with the results of its calls: a crash loses the step.
+    Step,
+}
+
 /// What happens once it waits.
 #[derive(JsonSchema)]
 #[schemars(inline)]

@@ -24,11 +24,11 @@ use tokio::sync::mpsc;
 
 use super::answer::Usage;
 use super::commit::CommitError;
-use super::config::{Agent, Config, ExecutionMode, WhenSuspended};
+use super::config::{Agent, Config, Durability, ExecutionMode, WhenSuspended};
 use super::event::{EventSink, Redactor};
 use super::state::RunState;
 use super::tool::Progress;
-use crate::checkpoint::Due;
+use crate::checkpoint::{Due, Trigger};
 use crate::run::RunStatus;
 use crate::run_flow::FlowId;
 use crate::termination::{FinalReason, TerminationReason};
@@ -323,6 +323,13 @@ impl<'d, 'io> Drive<'d, 'io> {
         due: Due,
         end: Option<(&TerminationReason, Usage)>,
     ) -> Result<crate::checkpoint::Receipt, CommitError> {
+        // The results of its calls are committed with it, or the end.
+        let is_put_off = self.config.durability == Durability::Step
+            && due.trigger() == Trigger::AssistantTurnCommitted
+            && self.io.committer.is_some();
+        if is_put_off {
+            return Ok(crate::checkpoint::without_committer(due));
+        }
         let events = self.events_of_commit(due.trigger(), end);
         let following = u64::from(self.io.committer.is_some()) + u64::from(end.is_some());
         let receipt = match &mut self.io.committer {

@@ -103,7 +103,11 @@ fn write(path: &Path, token: &Token, version: u64) -> io::Result<()> {
         _ => {}
     }
     let line = format!("{} {version:020}\n", String::from(token.clone()));
-    OpenOptions::new().write(true).create(true).truncate(false).open(path)?.write_all(line.as_bytes())
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(line.as_bytes())
 }
 
 #[cfg(test)]

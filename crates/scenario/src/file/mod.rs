@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -139,6 +139,10 @@ pub struct Commits {
     /// Is there a committer? Without one there is nothing to go on from after a crash.
     #[serde(skip_serializing_if = "is_true")]
     pub kept: bool,
+    /// How often the run is made durable.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "json-schema", schemars(with = "crate::schema::Level"))]
+    pub level: Durability,
     /// How long each takes, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub takes_ms: u64,
@@ -160,7 +164,7 @@ impl Commits {
 
 impl Default for Commits {
     fn default() -> Self {
-        Commits { kept: true, takes_ms: 0, each_ms: Vec::new(), fail: Vec::new() }
+        Commits { kept: true, level: Durability::Commit, takes_ms: 0, each_ms: Vec::new(), fail: Vec::new() }
     }
 }
 

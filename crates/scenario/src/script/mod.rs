@@ -86,6 +86,7 @@ pub(crate) fn cast_agent(
         .mode(scenario.mode)
         .policy(scenario.policy)
         .when_suspended(scenario.when_suspended)
+        .durability(scenario.commits.level)
         .stop(StopConditions::new(stop)?)
         .schemas(JsonSchemas::new())
         .clock(Arc::clone(&cast.clock))

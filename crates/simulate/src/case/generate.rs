@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
 
 use super::patterns::{MANY, pattern};
@@ -249,6 +249,7 @@ fn skeleton(seed: u64, rng: &mut Rng) -> Case {
         mode: MODES[rng.usize(..3)],
         policy: pick(rng, SuspensionPolicy::WaitForAll, SuspensionPolicy::ContinueWhenAny),
         when_suspended: pick(rng, WhenSuspended::Park, WhenSuspended::WaitInPlace),
+        durability: if seed % 4 == 1 { Durability::Step } else { Durability::Commit },
         streamed: rng.bool(),
         committer: rng.u8(..6) > 0,
         commit_ms: (0..3).map(|_| if rng.bool() { 0 } else { rng.u64(..6) }).collect(),

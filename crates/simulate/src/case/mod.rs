@@ -7,7 +7,7 @@ mod scenario;
 mod shrink;
 
 use runstate::agent::stop::StopConditionSpec;
-use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 use runstate::decision::ResumeMode;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,8 @@ pub struct Case {
     pub policy: SuspensionPolicy,
     /// What it does then.
     pub when_suspended: WhenSuspended,
+    /// How often it is committed.
+    pub durability: Durability,
     /// Driven by `run_loop_stream`; else by `run_loop`.
     pub streamed: bool,
     /// Is there a committer?

@@ -1,6 +1,6 @@
 //! Smaller cases that still fail.
 
-use runstate::agent::{ExecutionMode, SuspensionPolicy, WhenSuspended};
+use runstate::agent::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 
 use super::Case;
 
@@ -68,6 +68,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     with(&|case| case.mode = ExecutionMode::Sequential);
     with(&|case| case.policy = SuspensionPolicy::WaitForAll);
     with(&|case| case.when_suspended = WhenSuspended::Park);
+    with(&|case| case.durability = Durability::Commit);
     for (step, answer) in case.answers.iter().enumerate() {
         with(&|case| case.answers[step].delay_ms = 0);
         with(&|case| case.answers[step].tokens = 1);

@@ -406,6 +406,7 @@ fn agent(world: &Arc<World>) -> Agent {
         .mode(case.mode)
         .policy(case.policy)
         .when_suspended(case.when_suspended)
+        .durability(case.durability)
         .clock(TokioClock::starting_at(0))
         .schemas(tool::Checked);
     if case.veiled {
