@@ -5,29 +5,35 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::RunStore;
 use super::changes::ChangeCursor;
 use super::commit::EventRow;
 use super::error::StoreError;
-use crate::agent::event::{AgentEvent, EventKind};
 use crate::run::RunStatus;
 
 /// Rows of one query.
-const PAGE: usize = 256;
+const PAGE: usize = 1_024;
 /// Rows that a receiver may be behind before it reads the store by itself.
-const BEHIND: usize = 256;
-/// The longest wait for a change, and between two attempts at a store that fails.
+const BEHIND: usize = 1_024;
+/// The longest wait for a change. Behind it each run with receivers is looked at: it may have been removed.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// The pauses between two attempts at a store that fails.
+const LEAST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Gives the stored events of runs to any number of receivers.
 ///
 /// All receivers of a run share one query a change. A receiver that is slow or new reads the store by itself until it is up to date,
 /// and slows no other. No receiver misses an event, whatever process drives the run.
+///
+/// Where the answer to a commit was lost and the run went on without it, the commit is given again with other events: a receiver may
+/// have got those of the first try, and gets those of the second from the number on behind which it is.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -77,9 +83,29 @@ struct Shared {
 
 /// A run with receivers.
 struct Followed {
-    rows: broadcast::Sender<Arc<EventRow>>,
-    /// The number of the last event that was given to all of them, or that one of them has read.
-    last: u64,
+    /// A row; or none, where each receiver is to read the store by itself.
+    rows: broadcast::Sender<Option<Arc<EventRow>>>,
+    /// The number of the last event that receivers which are up to date were given. None as long as no receiver is.
+    last: Option<u64>,
+    /// Was there a change while none was?
+    is_dirty: bool,
+}
+
+impl Followed {
+    /// A receiver has read all up to the number `known`, and wants what is behind `last`, which may be more. Says whether it is up to date:
+    /// what comes behind is given to it.
+    fn joins(&mut self, known: u64, last: u64) -> bool {
+        let is_dirty = std::mem::take(&mut self.is_dirty);
+        match self.last {
+            None if is_dirty => false,
+            None => {
+                self.last = Some(known);
+                true
+            }
+            // What was given between the two may not have been given to it.
+            Some(given) => given <= last,
+        }
+    }
 }
 
 impl Shared {
@@ -87,58 +113,87 @@ impl Shared {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last event of a run with receivers. A run whose receivers are gone is forgotten.
+    /// The last event that was given of a run with receivers.
     fn last_of(&self, run: &str) -> Option<u64> {
         let mut runs = self.lock();
-        let followed = runs.get(run)?;
-        if followed.rows.receiver_count() == 0 {
-            runs.remove(run);
-            return None;
-        }
-        Some(followed.last)
+        let followed = runs.get_mut(run)?;
+        followed.is_dirty = followed.last.is_none();
+        followed.last
     }
 
+    /// Has the receivers of these runs read the store by themselves.
+    fn nudge(&self, is_meant: impl Fn(&str) -> bool) {
+        for (_, followed) in self.lock().iter().filter(|(run, _)| is_meant(run)) {
+            // Without a receiver it is told to none.
+            followed.rows.send(None).ok();
+        }
+    }
+
+    /// Gives what is new in a run to its receivers. What is wrong with the run is for them to meet.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
     async fn give_new(&self, run: &str) -> Result<(), StoreError> {
         while let Some(last) = self.last_of(run) {
             let page = match self.store.events(run, last, PAGE).await {
-                // It was removed. Receivers hear of it when they read.
-                Err(StoreError::NoRun { .. }) => return Ok(()),
-                page => page?,
+                Ok(page) => page,
+                Err(error @ StoreError::Unavailable(_)) => return Err(error),
+                Err(_) => {
+                    self.nudge(|one| one == run);
+                    return Ok(());
+                }
             };
             let is_all = page.len() < PAGE;
-            let mut runs = self.lock();
-            let Some(followed) = runs.get_mut(run) else { return Ok(()) };
-            for row in page {
-                followed.last = followed.last.max(row.last);
-                // Without a receiver it is given to none.
-                followed.rows.send(Arc::new(row)).ok();
+            if let Some(followed) = self.lock().get_mut(run) {
+                for row in page {
+                    followed.last = followed.last.max(Some(row.last));
+                    followed.rows.send(Some(Arc::new(row))).ok();
+                }
             }
             if is_all {
                 return Ok(());
             }
+            // Receivers take what is there before more comes.
+            tokio::task::yield_now().await;
         }
         Ok(())
     }
 
     async fn follow(&self) {
-        let (mut cursor, mut pause) = (ChangeCursor::default(), Duration::from_millis(100));
+        let (mut cursor, mut pause) = (ChangeCursor::default(), LEAST_PAUSE);
+        let mut looked = Instant::now();
         loop {
             let told = async {
                 let changes = self.store.changes(&cursor, LONGEST_WAIT).await?;
-                for (run, _) in &changes.runs {
-                    self.give_new(run).await?;
+                let mut runs: Vec<_> = changes.runs.into_iter().map(|(run, _)| run).collect();
+                if looked.elapsed() >= LONGEST_WAIT {
+                    looked = Instant::now();
+                    runs = self.lock().keys().cloned().collect();
+                }
+                for run in runs {
+                    self.give_new(&run).await?;
                 }
                 Ok::<_, StoreError>(changes.cursor)
             };
             match told.await {
-                Ok(behind) => (cursor, pause) = (behind, Duration::from_millis(100)),
-                // Receivers that read by themselves tell it. The others get the events once the store is back.
+                Ok(behind) => (cursor, pause) = (behind, LEAST_PAUSE),
                 Err(_) => {
+                    // Each meets the error where it reads, or gets what there is.
+                    self.nudge(|_| true);
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
         }
+    }
+}
+
+/// Ends all receivers when the task that gives them rows ends, however it does.
+struct Ends(Arc<Shared>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.lock().clear();
     }
 }
 
@@ -149,8 +204,8 @@ impl Feed {
     /// Outside of a tokio runtime.
     pub fn new(store: Arc<dyn RunStore>) -> Self {
         let shared = Arc::new(Shared { store, runs: Mutex::default() });
-        let following = Arc::clone(&shared);
-        let task = tokio::spawn(async move { following.follow().await }).abort_handle();
+        let following = Ends(Arc::clone(&shared));
+        let task = tokio::spawn(async move { following.0.follow().await }).abort_handle();
         Feed { shared, task }
     }
 
@@ -158,13 +213,25 @@ impl Feed {
     pub fn watch(&self, run: impl Into<String>, after: u64) -> RunEvents {
         let run = run.into();
         let mut runs = self.shared.lock();
-        let followed = runs
-            .entry(run.clone())
-            .or_insert_with(|| Followed { rows: broadcast::Sender::new(BEHIND), last: 0 });
+        let followed = runs.entry(run.clone()).or_insert_with(|| Followed {
+            rows: broadcast::Sender::new(BEHIND),
+            last: None,
+            is_dirty: false,
+        });
         let rows = followed.rows.subscribe();
         drop(runs);
         let (shared, page) = (Arc::clone(&self.shared), VecDeque::new());
-        RunEvents { shared, run, rows, last: after, page, is_behind: true, is_over: false }
+        RunEvents {
+            shared,
+            run,
+            rows,
+            last: after,
+            known: 0,
+            page,
+            is_behind: true,
+            is_new: true,
+            is_over: false,
+        }
     }
 }
 
@@ -180,13 +247,17 @@ impl Drop for Feed {
 pub struct RunEvents {
     shared: Arc<Shared>,
     run: String,
-    rows: broadcast::Receiver<Arc<EventRow>>,
+    rows: broadcast::Receiver<Option<Arc<EventRow>>>,
     /// The number of the last event that was given.
     last: u64,
+    /// The number of the last event that it met. A receiver may begin behind the last event of its run.
+    known: u64,
     /// Rows that were read from the store.
     page: VecDeque<Arc<EventRow>>,
-    /// Are there events in the store that it has not read?
+    /// May there be events in the store that it has not read?
     is_behind: bool,
+    /// Has it read nothing yet?
+    is_new: bool,
     is_over: bool,
 }
 
@@ -202,53 +273,88 @@ impl RunEvents {
     /// # Cancel safety
     /// Cancel safe: what was not returned is returned by the next call.
     pub async fn next(&mut self) -> Result<Option<Arc<EventRow>>, StoreError> {
-        if self.is_over {
-            return Ok(None);
-        }
         loop {
             while let Some(row) = self.page.pop_front() {
-                if row.last > self.last {
-                    return Ok(Some(self.give(row)));
+                if let Some(row) = self.take(row) {
+                    return Ok(Some(row));
                 }
             }
+            if self.is_over {
+                return Ok(None);
+            }
             if self.is_behind {
-                let page = self.shared.store.events(&self.run, self.last, PAGE).await?;
-                self.is_behind = page.len() == PAGE;
-                self.page = page.into_iter().map(Arc::new).collect();
-                let last = self.page.back().map_or(self.last, |row| row.last);
-                if !self.is_behind
-                    && let Some(followed) = self.shared.lock().get_mut(&self.run)
-                {
-                    followed.last = followed.last.max(last);
-                }
+                self.read().await?;
                 continue;
             }
             match self.rows.recv().await {
-                Ok(row) if row.last <= self.last => {}
-                Ok(row) if row.seq <= self.last + 1 => return Ok(Some(self.give(row))),
-                // Others have read on, or it was too slow.
-                Ok(_) | Err(RecvError::Lagged(_)) => self.is_behind = true,
-                Err(RecvError::Closed) => {
-                    self.is_over = true;
-                    return Ok(None);
+                Ok(Some(row)) if row.seq <= self.last.saturating_add(1) => {
+                    if let Some(row) = self.take(row) {
+                        return Ok(Some(row));
+                    }
                 }
+                // It is told to look, others have read on, or it was too slow.
+                Ok(_) | Err(RecvError::Lagged(_)) => self.is_behind = true,
+                Err(RecvError::Closed) => self.is_over = true,
             }
         }
     }
 
-    fn give(&mut self, row: Arc<EventRow>) -> Arc<EventRow> {
-        self.last = row.last;
-        self.is_over = is_end(&row);
-        row
+    /// Reads a page of the store. A receiver that comes back behind the last event finds the end of the run, too.
+    async fn read(&mut self) -> Result<(), StoreError> {
+        let after = if self.is_new { self.last.saturating_sub(1) } else { self.last };
+        let page = self.shared.store.events(&self.run, after, PAGE).await?;
+        let is_all = page.len() < PAGE;
+        self.known = page.last().map_or(self.known, |row| row.last);
+        if page.is_empty() && std::mem::take(&mut self.is_new) {
+            // A run of a version without durable events, or a number that is not there yet. Its rows need not be whole for that.
+            let parts = self.shared.store.parts(&self.run).await;
+            self.is_over = parts.is_ok_and(|parts| parts.info.status == RunStatus::Done);
+        }
+        self.is_new = false;
+        self.page = page.into_iter().map(Arc::new).collect();
+        if is_all {
+            let mut runs = self.shared.lock();
+            // Without the entry the feed is gone, which the channel tells.
+            let last = self.last.max(self.known);
+            self.is_behind =
+                runs.get_mut(&self.run).is_some_and(|followed| !followed.joins(self.known, last));
+        }
+        Ok(())
     }
+
+    /// The row, if it is behind the last one.
+    fn take(&mut self, row: Arc<EventRow>) -> Option<Arc<EventRow>> {
+        self.is_over |= is_end(&row);
+        self.known = self.known.max(row.last);
+        (row.last > self.last).then(|| {
+            self.last = row.last;
+            row
+        })
+    }
+}
+
+impl Drop for RunEvents {
+    fn drop(&mut self) {
+        let mut runs = self.shared.lock();
+        // It is one of them itself.
+        if runs.get(&self.run).is_some_and(|followed| followed.rows.receiver_count() <= 1) {
+            runs.remove(&self.run);
+        }
+    }
+}
+
+/// What says that an event is the end of a run, whatever else stands in it.
+#[derive(Deserialize)]
+struct Ended {
+    #[serde(rename = "type")]
+    kind: String,
+    status: RunStatus,
 }
 
 /// Is it the end of a run, behind which no event comes?
 fn is_end(row: &EventRow) -> bool {
-    let event =
-        row.json.contains("run_finished").then(|| crate::json::from_str::<AgentEvent>(&row.json).ok());
-    let kind = event.flatten().map(|event| event.kind);
-    matches!(kind, Some(EventKind::RunFinished { status: RunStatus::Done, .. }))
+    let ended = row.json.contains("run_finished").then(|| crate::json::from_str::<Ended>(&row.json).ok());
+    ended.flatten().is_some_and(|ended| ended.kind == "run_finished" && ended.status == RunStatus::Done)
 }
 
 impl fmt::Debug for Shared {

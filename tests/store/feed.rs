@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use runstate::clock::SetClock;
 use runstate::store::{
-    Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunStore, StoreError, Wrapper,
+    ChangeCursor, Claim, Commit, EventRow, Feed, Lease, MemoryStore, NewRun, RunStore, StoreError, Wrapper,
 };
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
@@ -135,4 +135,95 @@ async fn receivers_end_with_their_feed() {
     while let Some(row) = receiver.next().await.unwrap() {
         assert!(row.last <= commits[0].events.last().unwrap().last);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_reads_by_itself_takes_nothing_from_another() {
+    let (store, feed, lease, commits, expected) = begun(&steps(3)).await;
+    let mut waits = feed.watch("r1", 0);
+    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    for row in &commits[0].events {
+        assert_eq!(*waits.next().await.unwrap().unwrap(), *row);
+    }
+    // It is up to date, and waits.
+    let mut rest = tokio::spawn(async move {
+        let mut rows = Vec::new();
+        while let Some(row) = waits.next().await.unwrap() {
+            rows.push(EventRow::clone(&row));
+        }
+        rows
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    // No other task has a turn before the new receiver has read all of it.
+    for commit in &commits[1..] {
+        RunStore::commit(&*store, &lease, commit).await.unwrap();
+    }
+    let mut reads = feed.watch("r1", 0);
+    for row in &expected {
+        assert_eq!(*reads.next().await.unwrap().unwrap(), *row);
+    }
+    assert_eq!(reads.next().await.unwrap(), None);
+    let rows =
+        tokio::time::timeout(Duration::from_secs(10), &mut rest).await.expect("it waits for ever").unwrap();
+    assert_eq!(rows, expected[commits[0].events.len()..]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_behind_the_end_of_a_run_ends() {
+    let (store, feed, lease, commits, expected) = begun(&steps(1)).await;
+    let last = expected.last().unwrap().last;
+    // It waits for a number that the run never has.
+    let mut early = feed.watch("r1", last + 100);
+    let ends = tokio::spawn(async move { early.next().await.unwrap() });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for commit in &commits {
+        RunStore::commit(&*store, &lease, commit).await.unwrap();
+    }
+    assert_eq!(tokio::time::timeout(Duration::from_secs(60), ends).await.expect("it ends").unwrap(), None);
+    for after in [last, last + 1, u64::MAX] {
+        let next =
+            tokio::time::timeout(Duration::from_secs(60), async { feed.watch("r1", after).next().await });
+        assert_eq!(next.await.expect("it ends").unwrap(), None, "{after}");
+    }
+    // A run of a version without durable events.
+    RunStore::create(&*store, &NewRun::new("r2", json!(0), 0)).await.unwrap();
+    let old =
+        RunStore::claim(&*store, &Claim::of("r2", "w", Duration::from_secs(60))).await.unwrap().unwrap();
+    for commit in Played::new("r2", &[]).await.commits() {
+        let mut commit = commit.clone();
+        commit.events.clear();
+        RunStore::commit(&*store, &old, &commit).await.unwrap();
+    }
+    let mut receiver = feed.watch("r2", 0);
+    let next = tokio::time::timeout(Duration::from_secs(60), receiver.next());
+    assert_eq!(next.await.expect("it ends").unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_run_is_told_to_its_receivers() {
+    let (store, feed, lease, commits, _) = begun(&steps(1)).await;
+    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    let mut receiver = feed.watch("r1", 0);
+    for _ in &commits[0].events {
+        receiver.next().await.unwrap().unwrap();
+    }
+    let ends = tokio::spawn(async move { receiver.next().await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    RunStore::release(&*store, &lease, &runstate::store::Release::clean()).await.unwrap();
+    assert!(RunStore::remove(&*store, "r1").await.unwrap());
+    let told = tokio::time::timeout(Duration::from_secs(120), ends).await.expect("it is told").unwrap();
+    assert!(matches!(told, Err(StoreError::NoRun { .. })), "{told:?}");
+}
+
+/// Of two commits of one number the second has another time.
+#[tokio::test(start_paused = true)]
+async fn a_commit_given_again_is_a_change() {
+    let (store, _, lease, commits, _) = begun(&steps(1)).await;
+    let mut commit = commits[0].clone();
+    RunStore::commit(&*store, &lease, &commit).await.unwrap();
+    let first = RunStore::changes(&*store, &ChangeCursor::default(), Duration::ZERO).await.unwrap();
+    (commit.again, commit.at_ms) = (true, commit.at_ms + 1);
+    RunStore::commit(&*store, &lease, &commit).await.unwrap();
+    let second = RunStore::changes(&*store, &first.cursor, Duration::ZERO).await.unwrap();
+    assert_eq!(second.runs, [("r1".to_owned(), 1)]);
 }
