@@ -174,14 +174,22 @@ impl Drive<'_, '_> {
     }
 
     pub(super) fn tell_progress(&mut self, progress: &Progress) {
-        self.tell(|drive| {
-            let tool = drive.state.calls.position(&progress.call);
-            let tool = tool.map_or("", |call| drive.state.calls[call].record().tool());
-            EventKind::ToolCallProgress {
-                call: progress.call.to_string(),
-                progress: drive.redactor.progress(tool, &progress.call, &progress.value),
-            }
-        });
+        self.state.events += 1;
+        if !self.makes_events() {
+            return;
+        }
+        let (seq, call) = (self.state.events, progress.call.to_string());
+        let tool = self.state.calls.position(&progress.call);
+        let tool = tool.map_or("", |call| self.state.calls[call].record().tool());
+        let progress = self.redactor.progress(tool, &progress.call, &progress.value);
+        if self.keeps_events && !self.state.pending_events.join_progress(seq, &call, &progress) {
+            let progress = [(call.clone(), progress.clone())].into();
+            let kept = self.event(seq, EventKind::ToolCallsProgress { last: seq, progress });
+            self.state.pending_events.push(Arc::new(kept));
+        }
+        if self.events.is_some() {
+            self.emit(&Arc::new(self.event(seq, EventKind::ToolCallProgress { call, progress })));
+        }
     }
 
     pub(super) fn tell_resumed(&mut self, call: usize, decision: &Decision) {

@@ -27,7 +27,8 @@ use super::kind::EventKind;
 /// A reader ignores fields that it does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentEvent {
-    /// Its number in its run. Numbers rise by one from event to event, over all activations. What a process told after
+    /// Its number in its run. Numbers rise by one from event to event, over all activations; an event that stands for several has the
+    /// first of their numbers, and says the [last](Self::last). What a process told after
     /// its last commit, and that a crash made undone, has numbers that the next process gives again: a receiver that comes back
     /// says [which event it saw](super::Seen), and is told of a gap if that was such a one.
     pub seq: u64,
@@ -59,7 +60,8 @@ impl AgentEvent {
         AgentEvent { seq, at_ms, run: run.into(), thread: thread.into(), activation, kind }
     }
 
-    /// The number of the last event that this one stands for: its own, but for [`EventKind::AnswerPieces`].
+    /// The number of the last event that this one stands for: its own, but for [`EventKind::AnswerPieces`] and
+    /// [`EventKind::ToolCallsProgress`].
     ///
     /// ```
     /// use runstate::agent::event::{AgentEvent, EventKind};
@@ -70,7 +72,9 @@ impl AgentEvent {
     /// ```
     pub fn last(&self) -> u64 {
         match self.kind {
-            EventKind::AnswerPieces { last, .. } => last.max(self.seq),
+            EventKind::AnswerPieces { last, .. } | EventKind::ToolCallsProgress { last, .. } => {
+                last.max(self.seq)
+            }
             _ => self.seq,
         }
     }

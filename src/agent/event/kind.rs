@@ -1,5 +1,7 @@
 //! What happens.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -135,6 +137,13 @@ pub enum EventKind {
         call: String,
         /// In the words of the tool.
         progress: Value,
+    },
+    /// Consecutive words of tools on how far they are, as they are kept. Sinks get each of them.
+    ToolCallsProgress {
+        /// The number of the last one. The event has the number of the first.
+        last: u64,
+        /// The newest of each call.
+        progress: BTreeMap<String, Value>,
     },
     /// A call has ended.
     ToolCallDone {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::agent_event::AgentEvent;
 use super::kind::EventKind;
 
@@ -23,13 +25,24 @@ impl PendingEvents {
 
     /// Joins a piece of an answer to the pieces right before it, if there are any.
     pub(in crate::agent) fn join(&mut self, seq: u64, text: &str) -> bool {
-        let before = self.events.last_mut().filter(|_| !self.is_offered).and_then(Arc::get_mut);
-        let Some(AgentEvent { kind: EventKind::AnswerPieces { last, text: joined, .. }, .. }) = before else {
-            return false;
-        };
+        let Some(EventKind::AnswerPieces { last, text: joined, .. }) = self.last() else { return false };
         *last = seq;
         joined.push_str(text);
         true
+    }
+
+    /// Puts the progress of a call in the place of an older one right before it. A tool that tells much keeps no more than that.
+    pub(in crate::agent) fn join_progress(&mut self, seq: u64, call: &str, progress: &Value) -> bool {
+        let Some(EventKind::ToolCallsProgress { last, progress: calls }) = self.last() else { return false };
+        *last = seq;
+        calls.insert(call.to_owned(), progress.clone());
+        true
+    }
+
+    /// The last event, where it can still be changed.
+    fn last(&mut self) -> Option<&mut EventKind> {
+        let last = self.events.last_mut().filter(|_| !self.is_offered)?;
+        Arc::get_mut(last).map(|event| &mut event.kind)
     }
 
     /// A commit is tried, with these events of its own.
