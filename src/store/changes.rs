@@ -18,15 +18,16 @@ use super::{News, RunStore};
 pub struct ChangeCursor {
     /// A number of the store: commits below it are known.
     at: u64,
-    /// Versions of runs that are known although their commits are not below that number.
+    /// Commits of runs that are known although they are not below that number: each by its version and a stamp of the store's own. A commit
+    /// that is given again has the version of the first, and another stamp.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    ahead: BTreeMap<String, u64>,
+    ahead: BTreeMap<String, (u64, u64)>,
 }
 
 impl ChangeCursor {
-    /// The position at a number of the store's own, with versions of runs that are known beyond it. For implementations of
-    /// [`RunStore`].
-    pub fn new(at: u64, ahead: BTreeMap<String, u64>) -> Self {
+    /// The position at a number of the store's own, with the commits of runs that are known beyond it, each by version and stamp. For
+    /// implementations of [`RunStore`].
+    pub fn new(at: u64, ahead: BTreeMap<String, (u64, u64)>) -> Self {
         ChangeCursor { at, ahead }
     }
 
@@ -35,8 +36,8 @@ impl ChangeCursor {
         self.at
     }
 
-    /// Versions of runs that are known beyond that number.
-    pub fn ahead(&self) -> &BTreeMap<String, u64> {
+    /// The commits of runs that are known beyond that number, each by version and stamp.
+    pub fn ahead(&self) -> &BTreeMap<String, (u64, u64)> {
         &self.ahead
     }
 }
@@ -82,10 +83,11 @@ async fn listed<S: RunStore + ?Sized>(store: &S, cursor: &ChangeCursor) -> Resul
     loop {
         let page = store.runs(&query).await?;
         for info in page.iter().filter(|info| info.version > 0) {
-            if cursor.ahead.get(&info.id) != Some(&info.version) {
+            let commit = (info.version, info.changed_at_ms);
+            if cursor.ahead.get(&info.id) != Some(&commit) {
                 runs.push((info.id.clone(), info.version));
             }
-            ahead.insert(info.id.clone(), info.version);
+            ahead.insert(info.id.clone(), commit);
         }
         match page.last() {
             Some(last) if page.len() == PAGE => query = query.behind(last),

@@ -314,7 +314,8 @@ pub trait RunStore: fmt::Debug + Send + Sync {
 
     /// Events of a run, in the order of their numbers: those that end behind the number `after`, at most `limit`.
     ///
-    /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. The numbers of a run
+    /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. A commit that is given again
+    /// may have others than the first try: they take the place of those from its first number on. The numbers of a run
     /// have no gap: each row begins with the number behind the [last](EventRow::last) of the row before, the first row of a run
     /// with 1. Of a run that was begun by a version without durable events, the first row has another number.
     ///
@@ -325,7 +326,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// Runs that were committed behind the cursor. Where there is none, it waits for one, at most for `timeout`: then the list is
     /// empty. A run that was removed is not named.
     ///
-    /// This one lists all runs four times a second and compares; a store with more than some thousand runs implements it.
+    /// This one lists all runs four times a second and compares, which is for stores of some thousand runs.
     ///
     /// ```
     /// use std::time::Duration;

@@ -90,7 +90,8 @@ impl Listener {
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
 
 /// Tells listeners that commits were made, on a connection of its own: a notification within a commit would make commits wait for each
-/// other's syncs. One that is lost is no loss: listeners look by themselves, too.
+/// other's syncs. One that is lost is no loss: listeners look by themselves each
+/// time that `PostgresOptions::poll` is over, too.
 #[derive(Debug)]
 pub(crate) struct Teller {
     commits: watch::Sender<()>,
@@ -140,7 +141,9 @@ async fn tell_on(
     // A notification is told to those that listen now: it need not survive a crash of the server.
     let tell = format!("SELECT set_config('synchronous_commit', 'off', true), pg_notify('{channel}', '')");
     while made.changed().await.is_ok() {
-        if client.batch_execute(&tell).await.is_err() {
+        if !matches!(tokio::time::timeout(BEAT, client.batch_execute(&tell)).await, Ok(Ok(()))) {
+            // It is told on the next connection.
+            made.mark_changed();
             return true;
         }
         tokio::time::sleep(LEAST_PAUSE).await;

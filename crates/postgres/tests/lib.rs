@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 #![allow(unreachable_pub, reason = "the parts of one harness")]
 
+mod changes;
 mod cluster;
 mod conformance;
 mod creates;

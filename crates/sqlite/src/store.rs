@@ -275,13 +275,14 @@ impl RunStore for SqliteStore {
 
     async fn changes(&self, cursor: &ChangeCursor, timeout: Duration) -> Result<Changes, StoreError> {
         let began = tokio::time::Instant::now();
-        let after = cursor.at();
+        let mut after = cursor.at();
         loop {
             let seen = self.news.commits();
-            let rows = self.readers.read(move |conn| read::load::changes(conn, after, MOST_CHANGES)).await?;
+            let read = move |conn: &Connection| read::load::changes(conn, after, MOST_CHANGES);
+            let (at, rows) = self.readers.read(read).await?;
+            after = at;
             let left = timeout.saturating_sub(began.elapsed());
             if !rows.is_empty() || left.is_zero() {
-                let at = rows.last().map_or(after, |(.., changed)| *changed);
                 let runs = rows.into_iter().map(|(run, version, _)| (run, version)).collect();
                 return Ok(Changes { runs, cursor: ChangeCursor::new(at, BTreeMap::new()) });
             }

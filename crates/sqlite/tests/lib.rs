@@ -4,6 +4,7 @@
 use std::io::Write;
 
 mod boots;
+mod changes;
 mod child;
 mod conformance;
 mod drive;

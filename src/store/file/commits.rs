@@ -13,7 +13,7 @@ use super::super::load::Parts;
 use super::super::time::Now;
 use super::layout::{MOST_BYTES, MOST_READ, Place};
 use super::problem::{damaged, failed, too_large, unsynced};
-use super::rows::{CallLine, MessageLine, event_lines, lines, numbers, raw, trace_lines};
+use super::rows::{CallLine, MessageLine, event_lines, lines, number, numbers, raw, trace_lines};
 use super::state::State;
 use crate::agent::keys::Scope;
 use crate::decision::Decision;
@@ -240,13 +240,12 @@ impl OpenRun<'_> {
         })
     }
 
-    /// A page of the run's events.
+    /// A page of the run's trace.
     pub(super) fn trace(&self, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError> {
         let path = self.place.log("trace");
         let mut rows = BTreeMap::new();
         for (line, place) in self.state.logs.trace.lines(self.disk, &path)?.lines().zip(1..) {
-            let (seq, _) =
-                numbers(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
+            let seq = number(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
             if seq > after {
                 rows.insert(seq, line.to_owned());
             }

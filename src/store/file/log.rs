@@ -49,6 +49,11 @@ impl Log {
         Ok(())
     }
 
+    /// Was nothing ever added to it?
+    pub(super) fn is_unused(&self) -> bool {
+        *self == Log::default()
+    }
+
     /// How many bytes are in the state and not in the file.
     pub(super) fn fresh(&self) -> u64 {
         self.fresh.len() as u64

@@ -92,9 +92,15 @@ impl CallLine {
     }
 }
 
-/// The numbers that an event says it has.
+/// The number that an event of a trace says it has.
 #[derive(Deserialize)]
 struct Numbered {
+    seq: u64,
+}
+
+/// The numbers that an event of a run says it has.
+#[derive(Deserialize)]
+struct Spanning {
     seq: u64,
     #[serde(default)]
     last: Option<u64>,
@@ -102,15 +108,19 @@ struct Numbered {
 
 /// Events as lines: they are the trace itself, for whatever reads traces.
 pub(super) fn trace_lines(commit: &Commit) -> Result<String, StoreError> {
-    numbered_lines(commit.trace.iter().map(|TraceRow { seq, json }| (*seq, *seq, &**json)))
+    let number = |json: &str| number(json).map(|seq| (seq, seq));
+    numbered_lines(commit.trace.iter().map(|TraceRow { seq, json }| (*seq, *seq, &**json)), number)
 }
 
 /// Events of the run as lines.
 pub(super) fn event_lines(commit: &Commit) -> Result<String, StoreError> {
-    numbered_lines(commit.events.iter().map(|EventRow { seq, last, json }| (*seq, *last, &**json)))
+    numbered_lines(commit.events.iter().map(|EventRow { seq, last, json }| (*seq, *last, &**json)), numbers)
 }
 
-fn numbered_lines<'a>(rows: impl Iterator<Item = (u64, u64, &'a str)>) -> Result<String, StoreError> {
+fn numbered_lines<'a>(
+    rows: impl Iterator<Item = (u64, u64, &'a str)>,
+    numbers: impl Fn(&str) -> Result<(u64, u64), serde_json::Error>,
+) -> Result<String, StoreError> {
     let mut lines = String::new();
     for (seq, last, json) in rows {
         if numbers(json).map_err(StoreError::failed)? != (seq, last) || json.contains(['\n', '\r']) {
@@ -126,9 +136,14 @@ fn numbered_lines<'a>(rows: impl Iterator<Item = (u64, u64, &'a str)>) -> Result
     Ok(lines)
 }
 
-/// The number of an event, and that of the last one that it stands for.
+/// The number of an event of a trace.
+pub(super) fn number(json: &str) -> Result<u64, serde_json::Error> {
+    crate::json::from_str(json).map(|Numbered { seq }| seq)
+}
+
+/// The number of an event of a run, and that of the last one that it stands for.
 pub(super) fn numbers(json: &str) -> Result<(u64, u64), serde_json::Error> {
-    crate::json::from_str(json).map(|Numbered { seq, last }| (seq, last.unwrap_or(seq)))
+    crate::json::from_str(json).map(|Spanning { seq, last }| (seq, last.unwrap_or(seq)))
 }
 
 /// Rows as lines.

@@ -75,7 +75,7 @@ pub(super) struct Logs {
     pub(super) calls: Log,
     pub(super) decisions: Log,
     pub(super) trace: Log,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Log::is_unused")]
     pub(super) events: Log,
 }
 

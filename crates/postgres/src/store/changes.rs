@@ -10,8 +10,8 @@ use runstate::store::{ChangeCursor, Changes, StoreError};
 
 use super::{limit_of, load};
 use crate::pool::Connections;
-use crate::row::told;
-use crate::text::int;
+use crate::row::{column, told};
+use crate::text::{int, nat};
 
 /// Runs in one answer.
 const MOST: usize = 1_000;
@@ -24,19 +24,28 @@ pub(super) async fn page(
     // Those that are known come again, as long as an older transaction is under way.
     let most = MOST.saturating_add(cursor.ahead().len());
     let rows = connections.rows(sql, &[&int(cursor.at()) as _, &limit_of(most) as _]).await?;
-    let Some(last) = rows.last() else {
-        return Ok(Changes { runs: Vec::new(), cursor: cursor.clone() });
-    };
-    let settled = load::number(last, 3)?;
-    let next = if rows.len() == most { settled.min(load::number(last, 0)? + 1) } else { settled };
-    let (mut runs, mut ahead) = (Vec::new(), BTreeMap::new());
+    let settled = rows.first().map_or(Ok(0), |row| load::number(row, 3))?;
+    if cursor.at() > settled {
+        // The tables are a copy from another server, whose numbers were higher: all runs are named anew.
+        return Box::pin(page(connections, sql, &ChangeCursor::default())).await;
+    }
+    let mut found = Vec::new();
     for row in &rows {
-        let (number, run, version) = (load::number(row, 0)?, told(row, 1)?, load::number(row, 2)?);
-        if cursor.ahead().get(&run) != Some(&version) {
+        // Without a run there is one row, which says the number alone.
+        if let Some(number) = column::<Option<i64>>(row, 0)? {
+            found.push((nat(number), told(row, 1)?, load::number(row, 2)?));
+        }
+    }
+    let last = found.last().filter(|_| found.len() == most).map(|(number, ..)| *number);
+    let next = last.map_or(settled, |last| last.min(settled));
+    let (mut runs, mut ahead) = (Vec::new(), BTreeMap::new());
+    for (number, run, version) in found {
+        let commit = (version, number);
+        if cursor.ahead().get(&run) != Some(&commit) {
             runs.push((run.clone(), version));
         }
         if number >= next {
-            ahead.insert(run, version);
+            ahead.insert(run, commit);
         }
     }
     Ok(Changes { runs, cursor: ChangeCursor::new(next.max(cursor.at()), ahead) })

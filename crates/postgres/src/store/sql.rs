@@ -118,9 +118,12 @@ impl Sql {
                     WHERE r.id = $1 AND e.last > $2 ORDER BY e.last LIMIT $3",
             ),
             changes: with(
-                "SELECT c.made_by::text::bigint, <coalesce(r.long_id, r.id)>, c.version, pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-                    FROM {schema}.changes c JOIN {schema}.runs r ON r.no = c.run
-                    WHERE c.made_by >= $1::bigint::text::xid8 ORDER BY c.made_by LIMIT $2",
+                "SELECT CASE WHEN c.made_by IS NOT NULL THEN least(c.made_by, '9223372036854775807'::xid8)::text::bigint END,
+                        <coalesce(r.long_id, r.id)>, c.version,
+                        pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+                    FROM (SELECT) one
+                    LEFT JOIN ({schema}.changes c JOIN {schema}.runs r ON r.no = c.run) ON c.made_by >= $1::bigint::text::xid8
+                    ORDER BY c.made_by LIMIT $2",
             ),
             remove_run: timed("remove_run", &format!("$1, {NOW}")),
             load: load.map(with).to_vec(),

@@ -111,11 +111,23 @@ pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> O
 }
 
 /// The first runs that were committed behind a number, each with its version and the number of its last commit.
-pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Vec<(String, u64, u64)>> {
-    let sql = "SELECT id, version, changed FROM runs INDEXED BY runs_changed WHERE changed > 0 AND changed > ?1 ORDER BY changed LIMIT ?2";
-    all(conn, sql, params![column(after), limit(most)], |row| {
-        Ok((row.get(0)?, number(row.get(1)?), number(row.get(2)?)))
-    })
+/// And the number up to which commits were counted: one of a row that is higher was written by another program.
+pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<(u64, Vec<(String, u64, u64)>)> {
+    let mut counted = conn.prepare_cached("SELECT CAST(commits AS INTEGER) FROM news")?;
+    let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
+    let counted = counted.unwrap_or(0);
+    // A file that was put back from a copy has fewer commits: all runs are named anew.
+    let after = if column(after) > counted { 0 } else { column(after) };
+    let sql = "SELECT id, version, changed FROM runs INDEXED BY runs_changed \
+         WHERE changed > 0 AND changed > ?1 AND changed <= ?2 ORDER BY changed LIMIT ?3";
+    // A run whose id cannot be read is in no list either.
+    let rows = all(conn, sql, params![after, counted, limit(most)], |row| {
+        let id: Option<String> = row.get(0).ok();
+        Ok((id, number(row.get(1)?), number(row.get(2)?)))
+    })?;
+    let at = rows.last().map_or(number(after), |(.., changed)| *changed);
+    let named = rows.into_iter().filter_map(|(id, version, changed)| Some((id?, version, changed)));
+    Ok((at, named.collect()))
 }
 
 /// No rows are those of a run that is there.
