@@ -1,16 +1,16 @@
-//! Who this process is, for people who look at what others have in hand, and for processes beside it.
+//! The name of this process, for people that look at leases and for processes beside it.
 
 /// The machine's name, the process's number and, on Linux, what tells it from another process of that number: of another boot or another
 /// container, or one that had the number before.
 pub(crate) fn holder() -> String {
     let (host, number) = (host(), std::process::id());
-    match marks::of(number) {
+    match marks::own() {
         Some([space, start]) => format!("{host}/{number}.{space}.{start}"),
         None => format!("{host}/{number}"),
     }
 }
 
-/// Is the holder of that name a process of this machine that has ended? One of which this is not known has not.
+/// Is it known that the holder of that name is a process of this machine that has ended?
 pub(crate) fn has_ended(holder: &str) -> bool {
     let Some((name, process)) = holder.rsplit_once('/') else { return false };
     let mut parts = process.split('.');
@@ -19,58 +19,67 @@ pub(crate) fn has_ended(holder: &str) -> bool {
     else {
         return false;
     };
-    name == host()
-        && marks::space().as_deref() == Some(space)
-        && marks::start(number).as_deref() != Some(start)
+    name == host() && marks::own().is_some_and(|[own, _]| own == space) && marks::has_ended(number, start)
 }
 
 #[cfg(target_os = "linux")]
 mod marks {
     use std::fs;
 
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
     use sha2::{Digest, Sha256};
 
-    /// The marks of a process that is alive.
-    pub(super) fn of(process: u32) -> Option<[String; 2]> {
-        Some([space()?, start(process)?])
-    }
-
-    /// The mark of the boot of the machine and of the space of process numbers.
-    pub(super) fn space() -> Option<String> {
+    /// The marks of this process: of the boot of the machine and the spaces of numbers and times, and of its start. None where `/proc` is
+    /// that of other numbers.
+    pub(super) fn own() -> Option<[String; 2]> {
+        let stat = fs::read_to_string("/proc/self/stat").ok()?;
+        let number = stat.split(' ').next()?;
+        if number != std::process::id().to_string() {
+            return None;
+        }
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let space = fs::read_link("/proc/self/ns/pid").ok()?;
-        Some(short(&format!("{}{}", boot.trim(), space.display())))
+        let of = |space: &str| fs::read_link(format!("/proc/self/ns/{space}"));
+        // A kernel without spaces of times has one time.
+        let (numbers, times) = (of("pid").ok()?, of("time").unwrap_or_default());
+        let space = short(&format!("{} {} {}", boot.trim(), numbers.display(), times.display()));
+        Some([space, start(&stat)?.1])
     }
 
-    /// The mark of when the process of that number began; none where there is none.
-    pub(super) fn start(process: u32) -> Option<String> {
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    /// Has the process of that number and that start ended? Only proof counts: a process whose state cannot be read is not said to have.
+    pub(super) fn has_ended(number: u32, expected: &str) -> bool {
+        let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw) else { return false };
+        if test_kill_process(pid) == Err(Errno::SRCH) {
+            return true;
+        }
+        let stat = fs::read_to_string(format!("/proc/{number}/stat"));
+        let state = stat.ok().and_then(|stat| start(&stat));
+        // A zombie has ended.
+        state.is_some_and(|(state, start)| state == "Z" || start != expected)
+    }
+
+    /// The state of a process and the mark of its start.
+    pub(super) fn start(stat: &str) -> Option<(String, String)> {
         // The second field is its name, in brackets, which may have brackets and blanks itself.
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_whitespace();
-        // A zombie has ended.
         let state = fields.next()?;
-        let began = fields.nth(18)?;
-        (state != "Z").then(|| short(began))
+        Some((state.to_owned(), short(fields.nth(18)?)))
     }
 
     fn short(text: &str) -> String {
-        Sha256::digest(text).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
+        Sha256::digest(text).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod marks {
-    pub(super) fn of(_: u32) -> Option<[String; 2]> {
+    pub(super) fn own() -> Option<[String; 2]> {
         None
     }
 
-    pub(super) fn space() -> Option<String> {
-        None
-    }
-
-    pub(super) fn start(_: u32) -> Option<String> {
-        None
+    pub(super) fn has_ended(_: u32, _: &str) -> bool {
+        false
     }
 }
 
@@ -93,30 +102,33 @@ mod tests {
     #[test]
     fn a_holder_has_ended_once_its_process_has() {
         assert!(!has_ended(&holder()), "{}", holder());
+        let [space, _] = marks::own().unwrap();
         let mut child = Command::new("sleep").arg("100").spawn().unwrap();
-        let [space, start] = marks::of(child.id()).unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let start = marks::start(&stat).unwrap().1;
         let name = format!("{}/{}.{space}.{start}", host(), child.id());
         assert!(!has_ended(&name));
         child.kill().unwrap();
-        while marks::start(child.id()).is_some() {
+        while !has_ended(&name) {
             std::thread::yield_now();
         }
-        assert!(has_ended(&name), "a zombie");
         child.wait().unwrap();
         assert!(has_ended(&name));
     }
 
     #[test]
     fn a_holder_that_is_not_known_here_has_not_ended() {
-        let [space, start] = marks::of(std::process::id()).unwrap();
+        let [space, start] = marks::own().unwrap();
         let (host, number) = (host(), std::process::id());
         for name in [
             "ada".to_owned(),
             format!("{host}/{number}"),
             format!("{host}/99999999"),
             format!("elsewhere/99999999.{space}.{start}"),
-            format!("{host}/99999999.000000.{start}"),
+            format!("{host}/99999999.000000000000.{start}"),
             format!("{host}/99999999.{space}.{start}.1"),
+            format!("{host}/0.{space}.{start}"),
+            format!("{host}/4294967295.{space}.{start}"),
             format!("{host}/many.{space}.{start}"),
             format!("{host}/"),
             String::new(),
@@ -124,6 +136,7 @@ mod tests {
             assert!(!has_ended(&name), "{name}");
         }
         // Another process had the number before.
-        assert!(has_ended(&format!("{host}/{number}.{space}.000000")));
+        assert!(has_ended(&format!("{host}/{number}.{space}.000000000000")));
+        assert!(has_ended(&format!("{host}/99999999.{space}.{start}")), "no process has that number");
     }
 }

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The shortest time between two looks for leases of processes that have ended.
-const LEAST_PAUSE: Duration = Duration::from_secs(1);
+const LEAST_PAUSE: Duration = Duration::from_secs(5);
 
 /// A task that ends with this value.
 struct Aborted(JoinHandle<()>);

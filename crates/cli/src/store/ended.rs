@@ -14,14 +14,18 @@ const PAGE: usize = 1_000;
 /// A lease that is over counts as lost, as one whose time has passed.
 ///
 /// # Errors
-/// Those of the store.
+/// A store that cannot be reached, or that gives no list.
 pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Result<(), StoreError> {
     for status in states {
         let mut query = RunQuery::status(*status, PAGE);
         loop {
             let page = store.runs(&query).await?;
             for info in &page {
-                end_lease(store, info).await?;
+                match end_lease(store, info).await {
+                    Err(error @ StoreError::Unavailable(_)) => return Err(error),
+                    // What is wrong with one run keeps no other from being looked at.
+                    Ok(_) | Err(_) => {}
+                }
             }
             match page.last() {
                 Some(last) if page.len() == PAGE => query = query.behind(last),
