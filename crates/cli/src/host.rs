@@ -14,6 +14,7 @@ use crate::migrations;
 use crate::output::{complain, printable, say};
 use crate::runs::Marks;
 use crate::spec::Spec;
+use crate::store::quoted;
 
 /// Drives runs of scenarios, in real time.
 #[derive(Debug)]
@@ -49,7 +50,14 @@ impl ScenarioHost {
 
     fn job(&self, run: &Loaded) -> Result<Job, Failure> {
         let spec = Spec::of(run)?;
-        self.marks.check(&run.info.id, spec.token(), run.info.version)?;
+        let checked = self.marks.check(&run.info.id, spec.token(), run.info.version);
+        checked.map_err(|why| {
+            let run = quoted(&run.info.id);
+            Failure::new(format!(
+                "{why}; put the newer store back, or go on from here with `runstate resume {run} --restored --detach`, which has executed \
+                 again what was executed since"
+            ))
+        })?;
         let scenario = spec.scenario()?;
         let tools = spec.tools(&scenario, self.state_dir.as_deref(), &run.info.id)?;
         let agent = runstate_scenario::agent(&scenario, &tools, self.clock)
@@ -78,6 +86,7 @@ impl Host for ScenarioHost {
         } else {
             self.left().runs.remove(run);
         }
+        self.marks.forget(run);
         say(&printable(&format!("{run:<20} {}", in_short(ended))));
     }
 

@@ -36,14 +36,15 @@ fn a_store_behind_what_was_done_is_not_driven_until_it_is_accepted() {
     let runs = does(&["runs"], 0);
     let told = "problem: the store is behind what was done: commit ";
     assert!(runs.stdout.contains(told), "{}", runs.shown());
+    assert!(runs.stdout.contains("`runstate resume copied-1 --restored --detach`"), "{}", runs.shown());
     let refused = does(&["resume", "copied-1"], 2);
     assert!(
-        refused.stderr.contains("of the run copied-1 was made on this machine, and the store has 0"),
+        refused.stderr.contains("of the run was made on this machine, and the store has 0"),
         "{}",
         refused.shown()
     );
     assert!(
-        refused.stderr.contains("`runstate resume copied-1 --restored` goes on from here"),
+        refused.stderr.contains("`runstate resume copied-1 --restored --state-dir runs` goes on from here"),
         "{}",
         refused.shown()
     );
@@ -85,5 +86,5 @@ fn a_database_without_its_log_is_behind() {
     drop(fs::remove_file(session.path("runs/runs.db-shm")));
     assert!(fs::metadata(&kept).unwrap().len() > 0);
     let refused = does(&["resume", "copied-1"], 2);
-    assert!(refused.stderr.contains("such as the file runs.db-wal of SQLite"), "{}", refused.shown());
+    assert!(refused.stderr.contains("a SQLite file without its -wal"), "{}", refused.shown());
 }

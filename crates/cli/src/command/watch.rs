@@ -24,7 +24,7 @@ Examples:
   runstate watch tidy-folder-1 --format jsonl --after 12
 
 Exit codes:
-  0  the run ended naturally
+  0  the run ended naturally; or the reader of the output went away
   1  the run ended in another way
   2  there is no such run, or the store cannot be used
   3  with --no-wait: the run is not over")]
@@ -55,31 +55,40 @@ enum Format {
 /// The pause between two attempts at a store that is away.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Events of one query.
-const PAGE: usize = 256;
+const PAGE: usize = 10_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    let info = opened.ask(async { Ok(opened.store.parts(&args.run).await?.info) })?;
+    // A run of which a part cannot be read has its events all the same.
+    let info = opened.ask(async {
+        match opened.store.parts(&args.run).await {
+            Ok(parts) => Ok(Some(parts.info)),
+            Err(StoreError::Unusable { .. } | StoreError::TooLarge { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    })?;
+    let done = info.filter(|info| info.status == RunStatus::Done);
     let mut shown = Shown { format: args.format, last: args.after, end: None };
-    if args.no_wait || info.status == RunStatus::Done {
+    if args.no_wait || done.is_some() {
         loop {
             let page = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
             page.iter().for_each(|row| shown.show(row, out));
-            if page.len() < PAGE {
+            // A reader that went away wants no more.
+            if page.len() < PAGE || !out.flush() {
                 break;
             }
         }
-        let end = shown.end.or_else(|| (info.status == RunStatus::Done).then(|| info.reason.clone())?);
+        let end = shown.end.or_else(|| done?.reason);
         return Ok(exit(end.as_deref()));
     }
-    opened.ask(async {
+    let is_read = opened.ask(async {
         let feed = Feed::new(opened.store.clone());
         let mut events = feed.watch(&*args.run, args.after);
         let mut is_away = false;
         loop {
             match events.next().await {
                 Ok(Some(row)) => shown.show(&row, out),
-                Ok(None) => return Ok(()),
+                Ok(None) => return Ok(true),
                 Err(error @ StoreError::Unavailable(_)) => {
                     if !std::mem::replace(&mut is_away, true) {
                         let why = opened.failure(&error);
@@ -93,11 +102,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             is_away = false;
             // A reader sees each event when it happens; one that went away wants no more.
             if !out.flush() {
-                return Ok(());
+                return Ok(false);
             }
         }
     })?;
-    Ok(exit(shown.end.as_deref()))
+    Ok(if is_read { exit(shown.end.as_deref()) } else { Exit::Good })
 }
 
 /// What the end of the run means, if it is over.
@@ -181,6 +190,11 @@ fn words(kind: &EventKind) -> (&'static str, &str, String) {
             ("decision", call, format!("{action}{by}"))
         }
         EventKind::ToolCallProgress { call, progress } => ("progress", call, progress.to_string()),
+        EventKind::ToolCallsProgress { progress, .. } => {
+            let calls: Vec<_> =
+                progress.iter().map(|(call, progress)| format!("{call}: {progress}")).collect();
+            ("progress", "", calls.join(", "))
+        }
         EventKind::ToolCallDone { call, outcome } => match outcome {
             CallOutcome::Succeeded { output, .. } => ("call succeeded", call, output.to_string()),
             CallOutcome::Failed { error } => ("call failed", call, error.clone()),

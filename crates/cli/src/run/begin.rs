@@ -31,7 +31,14 @@ pub(crate) fn take(opened: Opened, run: &str, lease: Duration, real_time: bool) 
     let held = Held::claim(&opened, run, lease)?;
     // Who had it before may have gone on with it until now.
     let loaded = going_on(&opened, run)?;
-    opened.marks().check(run, spec.token(), loaded.info.version)?;
+    let checked = opened.marks().check(run, spec.token(), loaded.info.version);
+    checked.map_err(|why| {
+        let (run, again) = (quoted(run), opened.again());
+        Failure::new(format!("{}: {why}", opened.url())).with_help(format!(
+            "put the newer store back; `runstate resume {run} --restored{again}`{} goes on from here, and executes again what was executed since",
+            again.note()
+        ))
+    })?;
     // The time of a run goes on while nobody drives it, and never back.
     let last_ms =
         loaded.traced.checked_sub(1).map(|before| behind_ms(&opened, &loaded, before)).transpose()?;

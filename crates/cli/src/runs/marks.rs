@@ -33,17 +33,14 @@ impl Marks {
     /// Holds the commits that a store has of a run against those that were made, before it is driven.
     ///
     /// # Errors
-    /// A store that has fewer.
-    pub(crate) fn check(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), Failure> {
+    /// A store that has fewer: what is wrong.
+    pub(crate) fn check(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), String> {
         let Some((path, token)) = self.place(run, token) else { return Ok(()) };
         match read(&path).filter(|(of, _)| of == token) {
-            Some((_, made)) if made > version => Err(Failure::new(format!(
-                "the store is behind what was done: commit {made} of the run {run} was made on this machine, and the store has {version}; it \
-                 may be an older copy, or lack a part, such as the file runs.db-wal of SQLite"
-            ))
-            .with_help(format!(
-                "put the newer store back; `runstate resume {run} --restored` goes on from here, and executes again what was executed since"
-            ))),
+            Some((_, made)) if made > version => Err(format!(
+                "the store is behind what was done: commit {made} of the run was made on this machine, and the store has {version}; it may \
+                 be an older copy, or a SQLite file without its -wal"
+            )),
             _ => {
                 self.lock().insert(run.to_owned(), token.clone());
                 Ok(())
@@ -58,6 +55,11 @@ impl Marks {
     pub(crate) fn accept(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), Failure> {
         let Some((path, token)) = self.place(run, token) else { return Ok(()) };
         write(&path, token, version).map_err(|error| Failure::io("write", &path, &error))
+    }
+
+    /// A run is not driven here any more.
+    pub(crate) fn forget(&self, run: &str) {
+        self.lock().remove(run);
     }
 
     /// A commit of a run was made. Where it cannot be noted, a later check finds less.
@@ -96,7 +98,7 @@ fn read(path: &Path) -> Option<(Token, u64)> {
     Some((Token::try_from(token.to_owned()).ok()?, version.parse().ok()?))
 }
 
-/// One write of one length, in the place of what is there: a process that is killed leaves the one number or the other.
+/// One write of one length, in the place of what is there: a process that is killed leaves the old number or the new one.
 fn write(path: &Path, token: &Token, version: u64) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
@@ -126,9 +128,9 @@ mod tests {
         marks.check("a-1", own, 0).unwrap();
         marks.note("a-1", 12);
         assert_eq!(read(&folder.join(FILE)), Some((token.clone(), 12)));
-        let refused = marks.check("a-1", own, 11).unwrap_err().to_string();
+        let refused = marks.check("a-1", own, 11).unwrap_err();
         assert!(
-            refused.contains("commit 12 of the run a-1 was made on this machine, and the store has 11"),
+            refused.contains("commit 12 of the run was made on this machine, and the store has 11"),
             "{refused}"
         );
         marks.check("a-1", own, 12).unwrap();

@@ -45,7 +45,13 @@ pub(super) async fn receive(parent: Parent, mut rng: Rng) -> (u64, Vec<Violation
     let mut stored: HashMap<String, Vec<(u64, u64, u64)>> = HashMap::new();
     let mut received = 0;
     for receiver in receivers {
-        let Ok((got, wrong)) = receiver.await else { continue };
+        let (got, wrong) = match receiver.await {
+            Ok(done) => done,
+            Err(error) => {
+                violations.push(failed("receivers", error));
+                continue;
+            }
+        };
         violations.extend(wrong);
         for Got { run, rows, is_over } in got {
             received += rows.len() as u64;
@@ -100,9 +106,18 @@ async fn follow(
                 receiver = feed.watch(&*got.run, got.rows.last().map_or(0, |(_, last, _)| *last));
             }
             stay -= 1;
+            // At the end all runs are over: a receiver that waits on has missed something.
+            let late = async {
+                parent.stop.cancelled().await;
+                tokio::time::sleep(Duration::from_secs(20)).await;
+            };
             let next = tokio::select! {
                 next = receiver.next() => next,
-                () = parent.stop.cancelled() => break,
+                () = late => {
+                    let last = got.rows.last().map_or(0, |(_, last, _)| *last);
+                    wrong.push(Violation::new("receivers", &*got.run, format!("a receiver waits behind event {last}")));
+                    break;
+                }
             };
             match next {
                 Ok(Some(row)) => got.rows.push((row.seq, row.last, digest(&row.json))),
