@@ -279,11 +279,10 @@ impl RunStore for SqliteStore {
         loop {
             let seen = self.news.commits();
             let read = move |conn: &Connection| read::load::changes(conn, after, MOST_CHANGES);
-            let (at, rows) = self.readers.read(read).await?;
+            let (at, runs) = self.readers.read(read).await?;
             after = at;
             let left = timeout.saturating_sub(began.elapsed());
-            if !rows.is_empty() || left.is_zero() {
-                let runs = rows.into_iter().map(|(run, version, _)| (run, version)).collect();
+            if !runs.is_empty() || left.is_zero() {
                 return Ok(Changes { runs, cursor: ChangeCursor::new(at, BTreeMap::new()) });
             }
             self.news.wait_for_commit(&self.readers, seen, left, self.options.poll).await;

@@ -21,10 +21,9 @@ pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Re
         loop {
             let page = store.runs(&query).await?;
             for info in &page {
-                match end_lease(store, info).await {
-                    Err(error @ StoreError::Unavailable(_)) => return Err(error),
-                    // What is wrong with one run keeps no other from being looked at.
-                    Ok(_) | Err(_) => {}
+                // What else is wrong with one run keeps no other from being looked at.
+                if let Err(error @ StoreError::Unavailable(_)) = end_lease(store, info).await {
+                    return Err(error);
                 }
             }
             match page.last() {

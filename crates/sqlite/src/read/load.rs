@@ -110,9 +110,11 @@ pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> O
     of_a_run(conn, run, rows)
 }
 
-/// The first runs that were committed behind a number, each with its version and the number of its last commit.
-/// And the number up to which commits were counted: one of a row that is higher was written by another program.
-pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<(u64, Vec<(String, u64, u64)>)> {
+/// The number up to which commits are known, and runs that were committed, each with its version.
+pub(crate) type Committed = (u64, Vec<(String, u64)>);
+
+/// The first runs that were committed behind a number. One of a row above those that were counted was written by another program.
+pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Committed> {
     let mut counted = conn.prepare_cached("SELECT CAST(commits AS INTEGER) FROM news")?;
     let counted: Option<i64> = counted.query_row([], |row| row.get(0)).optional()?.flatten();
     let counted = counted.unwrap_or(0);
@@ -126,7 +128,7 @@ pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<(u6
         Ok((id, number(row.get(1)?), number(row.get(2)?)))
     })?;
     let at = rows.last().map_or(number(after), |(.., changed)| *changed);
-    let named = rows.into_iter().filter_map(|(id, version, changed)| Some((id?, version, changed)));
+    let named = rows.into_iter().filter_map(|(id, version, _)| Some((id?, version)));
     Ok((at, named.collect()))
 }
 
