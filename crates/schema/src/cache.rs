@@ -53,3 +53,30 @@ impl fmt::Debug for Cache {
         f.debug_struct("Cache").field("schemas", &self.lock().len()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use serde_json::json;
+
+    use super::*;
+
+    static COMPILED: AtomicUsize = AtomicUsize::new(0);
+
+    fn counted(schema: &Value, bytes: usize) -> Result<Checked, String> {
+        COMPILED.fetch_add(1, Ordering::Relaxed);
+        crate::compile(schema, bytes)
+    }
+
+    /// Also one that is refused: a tool or a ticket may bring it again and again.
+    #[test]
+    fn a_schema_is_compiled_once() {
+        let (cache, none) = (Cache::default(), json!({ "$ref": "#" }));
+        for _ in 0..3 {
+            cache.get(&json!({ "type": "string" }), counted).unwrap();
+            cache.get(&none, counted).unwrap_err();
+        }
+        assert_eq!(COMPILED.load(Ordering::Relaxed), 2);
+    }
+}
