@@ -27,6 +27,21 @@ fn a_folder_of_a_scenario_that_is_a_link_is_refused() {
     assert!(said.code == Some(2) && said.stderr.contains("links are not followed"), "{}", said.shown());
 }
 
+/// The file outside is the same file as that in the folder: only a copy is another one.
+#[test]
+fn a_copy_of_a_folder_of_a_scenario_has_no_hard_link() {
+    let session = Session::new();
+    session
+        .write("s.yaml", FILES.replace("message:", "folder: template\nmessage:"))
+        .write("outside.txt", "outside");
+    fs::create_dir(session.path("template")).unwrap();
+    fs::hard_link(session.path("outside.txt"), session.path("template/planted.txt")).unwrap();
+    let said = session.run(&["run", "s.yaml", "--state-dir", "runs"]);
+    assert_eq!(said.code, Some(0), "{}", said.shown());
+    assert_eq!(session.read("runs/files-1/work/planted.txt"), "planted");
+    assert_eq!(session.read("outside.txt"), "outside", "the run has written to a file outside of its folder");
+}
+
 /// The user names the file of the scenario, and so its folder.
 #[test]
 fn a_scenario_in_a_linked_folder_has_the_folders_beside_it() {
