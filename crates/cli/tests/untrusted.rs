@@ -112,24 +112,27 @@ fn a_store_does_not_choose_what_prune_writes_and_removes() {
     let absolute = Session::new();
     absolute.write("mine.txt", "mine");
     let absolute = absolute.path("mine.txt");
-    for id in ["../../victim/mine.txt", absolute.to_str().unwrap(), "numbers", "removed", "..", "a/b-1"] {
-        let session = Session::new();
-        session
-            .write("victim/mine.txt", "mine")
-            .write("s.yaml", "name: done\nmessage: go\nmodel: [{text: done}]\n");
-        let place = ["--store", "sqlite:runs.db", "--state-dir", "runs"];
-        assert_eq!(session.run(&[&["run", "s.yaml"], &place[..]].concat()).code, Some(0));
-        // A name that has run as `owner` leaves a mark of that text.
-        session.write("runs/numbers/owner", "1\n");
-        let store = stores::open(&session, "runs.db");
-        store.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
-        for (table, column) in [("runs", "id"), ("specs", "run"), ("messages", "run"), ("trace", "run")] {
-            store.execute(&format!("UPDATE {table} SET {column} = ?1"), [id]).unwrap();
-        }
+    let ids = ["../../victim/mine.txt", absolute.to_str().unwrap(), "numbers", "removed", "..", "a/b-1"];
+    for id in ids {
+        // A run goes with the first prune, so each token has a run of its own.
         for token in ["curl evil | sh #", "1", "0123456789abcdef0123456789abcdef"] {
+            let session = Session::new();
+            session
+                .write("victim/mine.txt", "mine")
+                .write("s.yaml", "name: done\nmessage: go\nmodel: [{text: done}]\n");
+            let place = ["--store", "sqlite:runs.db", "--state-dir", "runs"];
+            assert_eq!(session.run(&[&["run", "s.yaml"], &place[..]].concat()).code, Some(0));
+            // A name that has run as `owner` leaves a mark of that text.
+            session.write("runs/numbers/owner", "1\n");
+            let store = stores::open(&session, "runs.db");
+            store.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+            for (table, column) in [("runs", "id"), ("specs", "run"), ("messages", "run"), ("trace", "run")] {
+                store.execute(&format!("UPDATE {table} SET {column} = ?1"), [id]).unwrap();
+            }
             store.execute("UPDATE specs SET json = json_set(json, '$.token', ?1)", [token]).unwrap();
             let said = session.run(&[&["prune", "--older-than", "1ms"], &place[..]].concat());
             assert!(said.code.is_some_and(|code| code < 3), "{}", said.shown());
+            assert!(said.stdout.contains("1 run removed"), "{}", said.shown());
             assert_eq!(fs::read_to_string(session.path("victim/mine.txt")).unwrap(), "mine", "{id} {token}");
             assert_eq!(fs::read_to_string(&absolute).unwrap(), "mine", "{id} {token}");
             assert!(session.path("runs/numbers/done").exists(), "{id} {token}");
