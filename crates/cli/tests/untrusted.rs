@@ -386,6 +386,8 @@ fn no_form_of_an_address_tells_a_password() {
             let output = session.command(args).env("RUNSTATE_STORE", &url).output().unwrap();
             assert_eq!(session.said(args, &output).code, Some(2));
         }
+        let help = session.command(&["run", "--help"]).env("RUNSTATE_STORE", &url).output().unwrap();
+        assert_eq!(session.said(&["run", "--help"], &help).code, Some(0));
         // In a place where no address belongs.
         if url.contains("://") || url.contains("password") {
             session.run(&["runs", &url]);
@@ -399,6 +401,11 @@ fn no_form_of_an_address_tells_a_password() {
             session.run(&["runs", "--behind", &url]);
             session.run(&["run", "s.yaml", "--key-file", &url]);
             session.run(&["runs", "--state-dir", &url]);
+            // What has no `://` is the name of a folder.
+            if url.contains("://") {
+                let said = session.run(&["run", "s.yaml", "--state-dir", &url]);
+                assert_eq!(said.code, Some(2), "{}", said.shown());
+            }
             assert!(!session.path("postgres:").exists(), "no folder is made of an address");
         }
     }
