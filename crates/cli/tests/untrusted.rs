@@ -401,11 +401,8 @@ fn no_form_of_an_address_tells_a_password() {
             session.run(&["runs", "--behind", &url]);
             session.run(&["run", "s.yaml", "--key-file", &url]);
             session.run(&["runs", "--state-dir", &url]);
-            // What has no `://` is the name of a folder.
-            if url.contains("://") {
-                let said = session.run(&["run", "s.yaml", "--state-dir", &url]);
-                assert_eq!(said.code, Some(2), "{}", said.shown());
-            }
+            let said = session.run(&["run", "s.yaml", "--state-dir", &url]);
+            assert_eq!(said.code, Some(2), "{}", said.shown());
             assert!(!session.path("postgres:").exists(), "no folder is made of an address");
         }
     }

@@ -15,7 +15,7 @@ mod waits;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::{keys, runs};
+use crate::{keys, runs, secrets};
 use url::Given;
 pub(crate) use url::StoreUrl;
 
@@ -61,8 +61,9 @@ impl StoreArgs {
     /// # Errors
     /// No folder was given and the user has none; or the path may be the address of a store, of which folders would be made.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
-        let given = self.state_dir.as_ref().map(|path| path.to_string_lossy());
-        if given.is_some_and(|path| path.contains("://")) {
+        // A folder that is there may have any name.
+        let given = self.state_dir.as_ref().filter(|path| !path.is_dir());
+        if given.is_some_and(|path| secrets::may_have_one(&path.to_string_lossy())) {
             return Err(Failure::new(
                 "--state-dir: expected a folder, got what may be the address of a store",
             )
