@@ -1,7 +1,7 @@
 //! Commits a second, to look at: `cargo test --release -p runstate-postgres --test lib rate -- --ignored --nocapture`.
 
 use std::sync::Arc;
-use std::time::Instant;
+use tokio::time::Instant;
 
 use runstate::store::{Claim, NewRun, RunStore};
 use runstate::testing::store::Played;
