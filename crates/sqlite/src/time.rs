@@ -65,8 +65,19 @@ impl Now {
 /// # Errors
 /// Where this boot had the file before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
 pub(crate) fn check(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
-    if last(conn)?.is_none_or(|last| last == boot) {
+    let last = last(conn)?;
+    if last.as_ref().is_none_or(|last| last == boot) {
         return Ok(());
+    }
+    if boot.is_empty() {
+        return Err(Fault::Store(StoreError::unusable(
+            format_args!(
+                "{} was used under the boot id {:?}, and the boot id of this machine cannot be read",
+                path.display(),
+                last.unwrap_or_default()
+            ),
+            "nothing was changed; have /proc/sys/kernel/random/boot_id readable for this process, as it is for the others",
+        )));
     }
     let known = "SELECT 1 FROM boots WHERE name = ?1";
     if conn.prepare_cached(known)?.query_row([boot], |_| Ok(())).optional()?.is_none() {

@@ -158,3 +158,17 @@ async fn a_file_that_another_machine_had_since_is_refused() {
     create(&try_open(&path, &machine("b3", 0, 0)).unwrap(), "r3").await;
     told(try_open(&path, &other).unwrap_err());
 }
+
+/// A sandbox without `/proc`: it can tell no lease of this boot.
+#[tokio::test]
+async fn a_process_that_cannot_read_its_boot_leaves_the_file_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    create(&open(&path, "b1", 5_000, 1_000_000), "r1").await;
+    open(&path, "b1", 5_000, 1_000_000).claim(&Claim::of("r1", "me", MINUTE)).await.unwrap().unwrap();
+    let refused = try_open(&path, &machine("", 1, 2_000_000)).unwrap_err();
+    let expected = "was used under the boot id \"b1\", and the boot id of this machine cannot be read";
+    assert!(refused.to_string().contains(expected), "{refused}");
+    let held = open(&path, "b1", 6_000, 1_000_000).claim(&Claim::of("r1", "you", MINUTE)).await;
+    assert!(matches!(held, Err(StoreError::Held { .. })), "{held:?}");
+}

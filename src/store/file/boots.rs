@@ -21,8 +21,21 @@ impl Inner {
     /// Where this boot had the store before another one: [`StoreError::Unusable`]. A boot does not come back, so both go on.
     pub(super) fn enter(&self, wanted: &Wanted) -> Result<(), StoreError> {
         let boot = self.clock.boot();
-        if boot.is_empty() || self.boots()?.lines().next_back() == Some(boot) {
-            return Ok(());
+        let boots = self.boots()?;
+        match boots.lines().next_back() {
+            last if last == Some(boot) => return Ok(()),
+            None if boot.is_empty() => return Ok(()),
+            Some(last) if boot.is_empty() => {
+                let root = self.layout.boots();
+                return Err(StoreError::unusable(
+                    format_args!(
+                        "{} was used under the boot id {last:?}, and the boot id of this machine cannot be read",
+                        root.parent().unwrap_or(&root).display()
+                    ),
+                    "nothing was changed; have /proc/sys/kernel/random/boot_id readable for this process, as it is for the others",
+                ));
+            }
+            _ => {}
         }
         let _lock = lock(&*self.disk, &self.layout.lock(), Pauses::of(wanted.patience()), || wanted.check())?;
         let boots = self.boots()?;

@@ -8,6 +8,8 @@ use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
 use runstate::store::{EventRow, Feed, StoreError};
 
+use serde_json::Value;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, complain, printable};
@@ -126,15 +128,32 @@ struct Shown {
 
 impl Shown {
     fn show(&mut self, row: &EventRow, out: &mut Output) {
+        // The first row of a run that was begun by an earlier version has another number.
+        if row.seq > self.last.saturating_add(1) && self.last > 0 {
+            let missing = if row.seq - self.last == 2 {
+                format!("event {} is", self.last + 1)
+            } else {
+                format!("events {} to {} are", self.last + 1, row.seq - 1)
+            };
+            complain(&format!("warning: {missing} not in the store: another program has changed it"));
+        }
         self.last = row.last;
-        let event: Option<AgentEvent> = runstate::json::from_str(&row.json).ok();
+        let object: Option<serde_json::Map<String, Value>> = runstate::json::from_str(&row.json).ok();
+        let Some(object) = object.filter(|object| object.get("seq").and_then(Value::as_u64) == Some(row.seq))
+        else {
+            let what = "warning: the event cannot be read, another program has changed it";
+            complain(&format!("{what}: {}", printable(&short(&row.json))));
+            return;
+        };
+        let event: Option<AgentEvent> = serde_json::from_value(Value::Object(object)).ok();
         if let Some(AgentEvent { kind: EventKind::RunFinished { reason, status, .. }, .. }) = &event
             && *status == RunStatus::Done
         {
             self.end = Some(reason.to_string());
         }
         match self.format {
-            Format::Jsonl => out.json_line(&row.json),
+            // On one line, however it is stored.
+            Format::Jsonl => out.json_line(&row.json.replace(['\n', '\r'], " ")),
             Format::Text => {
                 let numbers = if row.last == row.seq {
                     row.seq.to_string()

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::open::is_a_name;
 use super::owner::{Token, mark_of};
 use crate::failure::Failure;
+use crate::output::{complain, printable};
 
 /// The file that has the number, with the token of the run.
 const FILE: &str = "committed";
@@ -23,11 +25,13 @@ pub(crate) struct Marks {
     state_dir: Option<PathBuf>,
     /// The runs that this process drives, each with its token. Held for a few steps.
     runs: Mutex<HashMap<String, Token>>,
+    /// Was it said that a number cannot be written or read?
+    is_warned: AtomicBool,
 }
 
 impl Marks {
     pub(crate) fn of(state_dir: Option<PathBuf>) -> Self {
-        Marks { state_dir, runs: Mutex::default() }
+        Marks { state_dir, runs: Mutex::default(), is_warned: AtomicBool::new(false) }
     }
 
     /// Holds the commits that a store has of a run against those that were made, before it is driven.
@@ -41,7 +45,10 @@ impl Marks {
                 "the store is behind what was done: commit {made} of the run was made on this machine, and the store has {version}; it may \
                  be an older copy, or a SQLite file without its -wal"
             )),
-            _ => {
+            found => {
+                if found.is_none() && path.symlink_metadata().is_ok() {
+                    self.warn(&path, "it has no number of a commit of this run");
+                }
                 self.lock().insert(run.to_owned(), token.clone());
                 Ok(())
             }
@@ -65,8 +72,20 @@ impl Marks {
     /// A commit of a run was made. Where it cannot be noted, a later check finds less.
     pub(crate) fn note(&self, run: &str, version: u64) {
         let token = self.lock().get(run).cloned();
-        if let Some((path, token)) = self.place(run, token.as_ref()) {
-            drop(write(&path, token, version));
+        if let Some((path, token)) = self.place(run, token.as_ref())
+            && let Err(error) = write(&path, token, version)
+        {
+            self.warn(&path, &error.to_string());
+        }
+    }
+
+    /// Says once that an older copy of the store would not be noticed.
+    fn warn(&self, path: &Path, why: &str) {
+        if !self.is_warned.swap(true, Ordering::Relaxed) {
+            complain(&printable(&format!(
+                "warning: {}: {why}; an older copy of the store would not be noticed; remove the file, or make it this user's",
+                path.display()
+            )));
         }
     }
 

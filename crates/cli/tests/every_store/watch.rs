@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::in_every_store;
-use crate::place::{Ended, Place};
+use crate::place::{Ended, Kind, Place};
 
 const SCENARIO: &str = "\
 name: watched
@@ -67,4 +67,23 @@ fn a_watcher_sees_each_event_once_whatever_process_drives_the_run(new: &dyn Fn()
     }
     let none = place.say(&["watch", "nothing-1"]);
     assert_eq!(none.code, Some(2), "{}", none.shown());
+}
+
+/// What another program has changed is told, and shown as no event.
+#[test]
+fn events_that_are_missing_or_damaged_are_told() {
+    let place = Kind::Sqlite.place().unwrap();
+    place.session.write("s.yaml", "name: watched\nmessage: go\nmodel:\n  - text: done\n");
+    place.does(&["run", "s.yaml"], 0);
+    let store = crate::stores::open(&place.session, "runs/runs.db");
+    let forged = "UPDATE events SET json = '{\"seq\":3,' || char(10) || '{\"seq\":4,\"type\":\"forged\"}' WHERE seq = 3";
+    store.execute_batch(&format!("{forged}; DELETE FROM events WHERE seq = 5")).unwrap();
+    drop(store);
+    for format in ["text", "jsonl"] {
+        let said = place.does(&["watch", "watched-1", "--format", format], 0);
+        assert!(said.stderr.contains("warning: the event cannot be read"), "{}", said.shown());
+        assert!(said.stderr.contains("warning: event 5 is not in the store"), "{}", said.shown());
+        assert!(!said.stdout.contains("forged"), "{}", said.shown());
+        assert!(said.stdout.contains("natural_end"), "{}", said.shown());
+    }
 }
