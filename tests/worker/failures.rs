@@ -6,6 +6,7 @@ use std::time::Duration;
 use runstate::agent::async_trait;
 use runstate::clock::Clock;
 use runstate::store::{Ended, Host, HostError, Job, Loaded, NewRun, StoreError};
+use runstate::termination::TerminationReason;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -182,7 +183,8 @@ async fn a_run_is_driven_by_name_unless_it_is_held_or_over() {
         matches!(held, StoreError::Held { holder, left, .. } if holder == "somebody" && left.as_secs() == 5)
     );
     tokio::time::sleep(Duration::from_secs(5)).await;
-    worker.run_one(&*world.host, "r", token.clone()).await.unwrap();
+    let ended = worker.run_one(&*world.host, "r", token.clone()).await.unwrap();
+    assert!(matches!(ended, Ended::Over(TerminationReason::NaturalEnd)), "{ended}");
     // Again: it is over, and stays as it is.
     let before = world.loaded("r").await;
     worker.run_one(&*world.host, "r", token.clone()).await.unwrap();

@@ -27,7 +27,9 @@ async fn sleepy_on(world: World) -> (World, Sleeper, JoinHandle<()>) {
     let clock = world.machine.clone();
     let (worker, host) = (world.worker("sleepy").clock(clock.clone()), world.host.clone());
     let working =
-        tokio::spawn(async move { worker.run_one(&*host, "r", CancellationToken::new()).await.unwrap() });
+        tokio::spawn(
+            async move { drop(worker.run_one(&*host, "r", CancellationToken::new()).await.unwrap()) },
+        );
     at(&world, 1_500).await;
     assert_eq!(world.ledger().all(), ["a began"]);
     (world, clock, working)

@@ -20,15 +20,15 @@ use crate::termination::TerminationReason;
 use crate::trace::Recorder;
 
 impl Worker {
-    /// Drives a run that was claimed when those news had been heard, and gives it back with the release that it returns. Its lease is kept
-    /// from the claim on.
+    /// Drives a run that was claimed when those news had been heard, and gives it back with the release that it returns beside the end. Its
+    /// lease is kept from the claim on.
     pub(super) async fn drive(
         &self,
         host: &dyn Host,
         held: Held,
         seen: u64,
         drain: CancellationToken,
-    ) -> Release {
+    ) -> (Ended, Release) {
         let Held { lease, term, is_ready } = held;
         let driven = tokio::select! {
             biased;
@@ -46,7 +46,7 @@ impl Worker {
             host.troubled(&error);
         }
         host.ended(&lease.run, &ended);
-        release
+        (ended, release)
     }
 
     async fn try_drive(

@@ -196,10 +196,10 @@ impl Worker {
         self.rounds(host, &drain, Until::Idle).await
     }
 
-    /// Claims one run and drives it until it is over, waits, or cannot go on.
+    /// Claims one run and drives it until it is over, waits, or cannot go on. Returns how it ended; the host is told the same.
     ///
     /// # Errors
-    /// [`StoreError::NoRun`], [`StoreError::Held`], and those of the store.
+    /// [`StoreError::NoRun`], [`StoreError::Held`], and those of the store. Nothing was driven then.
     ///
     /// # Cancel safety
     /// As [`run`](Self::run).
@@ -208,14 +208,14 @@ impl Worker {
         host: &dyn Host,
         run: &str,
         drain: CancellationToken,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Ended, StoreError> {
         lapse_run(&*self.store, run, self.clock.now_ms()).await?;
         let term = self.term();
         let claim = Claim::of(run, &*self.name, self.lease);
-        if let Some(lease) = self.store.claim(&claim).await? {
-            self.drive(host, Held { lease, term, is_ready: false }, 0, drain).await;
-        }
-        Ok(())
+        let lease = self.store.claim(&claim).await?;
+        let lease =
+            lease.ok_or_else(|| StoreError::failed(format!("the store gave no lease on the run {run:?}")))?;
+        Ok(self.drive(host, Held { lease, term, is_ready: false }, 0, drain).await.0)
     }
 
     /// Waits for news beyond that mark, which is moved on; without them for no longer than work may wait, and where the store

@@ -139,7 +139,7 @@ impl Worker {
         };
         let Some(release) = again else {
             let run = held.lease.run.clone();
-            let release = self.drive(host, held, seen, drain).await;
+            let (_, release) = self.drive(host, held, seen, drain).await;
             if let Some(tried) = tried {
                 tried.note(run, release);
             }
