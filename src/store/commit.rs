@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use crate::agent::event::AgentEvent;
@@ -16,7 +16,8 @@ use crate::snapshot::Snapshot;
 use crate::tool_call::{AnyToolCall, CallKey, ToolCallStatus};
 
 /// What one commit stores: what changed since the one before, in one transaction.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Commit {
     /// Its number, from 1: the stored version is one less.
@@ -46,7 +47,8 @@ pub struct Commit {
 }
 
 /// The run itself, in the place of its row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RunRow {
     /// Its status.
@@ -65,20 +67,26 @@ pub struct RunRow {
     pub core: String,
 }
 
+/// The name is behind an alias, since one that is borrowed from what is read would be no static text.
+type Role = &'static str;
+
 /// A message.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MessageRow {
     /// Its place, from 1.
     pub seq: u64,
     /// Who speaks: `user`, `assistant` or `result`.
-    pub role: &'static str,
+    #[serde(deserialize_with = "super::commit_json::role")]
+    pub role: Role,
     /// The message as JSON.
     pub json: String,
 }
 
 /// A call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CallRow {
     /// Its name in traces.
@@ -101,7 +109,8 @@ pub struct CallRow {
 }
 
 /// What a call waits for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Waits {
     /// The suspension.
@@ -122,7 +131,8 @@ impl Waits {
 }
 
 /// A persistent value of a run or of its thread.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ValueRow {
     /// What it belongs to.
@@ -134,7 +144,8 @@ pub struct ValueRow {
 }
 
 /// An event of a trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TraceRow {
     /// Its number.
     pub seq: u64,
@@ -143,7 +154,8 @@ pub struct TraceRow {
 }
 
 /// An event of a run: an [`AgentEvent`](crate::agent::event::AgentEvent) as JSON.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EventRow {
     /// Its number.
     pub seq: u64,

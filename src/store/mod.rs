@@ -16,6 +16,7 @@
 
 mod changes;
 mod commit;
+mod commit_json;
 mod committer;
 mod decide;
 mod error;
