@@ -67,7 +67,7 @@ pub struct RunRow {
     pub core: String,
 }
 
-/// The name is behind an alias, since one that is borrowed from what is read would be no static text.
+/// The alias keeps serde from borrowing the name from the text that is read.
 type Role = &'static str;
 
 /// A message.

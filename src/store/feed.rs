@@ -60,7 +60,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// }
 /// assert!(last > 5); // the run is over
 ///
-/// // A receiver that comes back gets what it has not seen.
+/// // A receiver that comes back gets the events that it has not seen.
 /// assert_eq!(feed.watch("r1", last - 1).next().await?.unwrap().seq, last);
 ///
 /// // A run that is not there has no events.
@@ -92,8 +92,8 @@ struct Followed {
 }
 
 impl Followed {
-    /// A receiver has read all up to the number `known`, and wants what is behind `last`, which may be more. Says whether it is up to date:
-    /// what comes behind is given to it.
+    /// A receiver has read all up to the number `known`, and wants the events behind `last`, which may be more. Says whether it is up to date:
+    /// later events are given to it.
     fn joins(&mut self, known: u64, last: u64) -> bool {
         let is_dirty = std::mem::take(&mut self.is_dirty);
         match self.last {
@@ -129,7 +129,7 @@ impl Shared {
         }
     }
 
-    /// Gives what is new in a run to its receivers. What is wrong with the run is for them to meet.
+    /// Gives the new events of a run to its receivers. An error of the run is for them to meet.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -271,7 +271,7 @@ impl RunEvents {
     /// Those of the store. The next call goes on from the same place.
     ///
     /// # Cancel safety
-    /// Cancel safe: what was not returned is returned by the next call.
+    /// Cancel safe: an event that was not returned is returned by the next call.
     pub async fn next(&mut self) -> Result<Option<Arc<EventRow>>, StoreError> {
         loop {
             while let Some(row) = self.page.pop_front() {
@@ -343,7 +343,7 @@ impl Drop for RunEvents {
     }
 }
 
-/// What says that an event is the end of a run, whatever else stands in it.
+/// The fields that make an event the end of a run.
 #[derive(Deserialize)]
 struct Ended {
     #[serde(rename = "type")]

@@ -313,7 +313,7 @@ pub trait RunStore: fmt::Debug + Send + Sync {
     /// [`StoreError::NoRun`].
     async fn trace(&self, run: &str, after: u64, limit: usize) -> Result<Vec<TraceRow>, StoreError>;
 
-    /// Events of a run, in the order of their numbers: those that end behind the number `after`, at most `limit`.
+    /// Events of a run, in the order of their numbers: the first `limit` with a last number above `after`.
     ///
     /// All kinds of events are stored, in the commit that makes them true, whether a sink gets them or not. A commit that is given again
     /// may have others than the first try: they take the place of those from its first number on. The numbers of a run

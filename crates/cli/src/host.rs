@@ -33,7 +33,7 @@ struct Left {
 }
 
 impl ScenarioHost {
-    /// With that clock, that folder of all runs, and what they have committed.
+    /// With that clock, that folder of all runs, and the numbers of their commits.
     pub(crate) fn new(clock: UnixClock, state_dir: Option<PathBuf>, marks: Arc<Marks>) -> Self {
         ScenarioHost { clock, state_dir, marks, left: Mutex::default() }
     }

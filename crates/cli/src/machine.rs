@@ -1,7 +1,7 @@
 //! The name of this process, for people that look at leases and for processes beside it.
 
-/// The machine's name, the process's number and, on Linux, what tells it from another process of that number: of another boot or another
-/// container, or one that had the number before.
+/// The machine's name, the process's number and, on Linux, two marks that no other process of that number has: none of another boot or
+/// container, and none that had the number before.
 pub(crate) fn holder() -> String {
     let (host, number) = (host(), std::process::id());
     match marks::own() {

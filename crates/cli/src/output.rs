@@ -50,7 +50,7 @@ impl Output {
         self.text("\n");
     }
 
-    /// Passes on what is buffered, and says whether it could be written so far: for what goes on for long.
+    /// Passes on what is buffered, and says whether it could be written so far: for commands that go on for long.
     pub(crate) fn flush(&mut self) -> bool {
         if self.failed.is_none() {
             self.failed = self.to.flush().err();

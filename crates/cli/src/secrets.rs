@@ -36,7 +36,7 @@ fn is_header(text: &str) -> bool {
         || words.windows(2).any(|pair| matches!(pair[0].trim_start_matches(['"', '\'']), "bearer" | "basic"))
 }
 
-/// The arguments that go on with what an argument before them begins: a shell splits an address, a parameter and a header at a blank.
+/// The arguments that continue a secret of an argument before them: a shell splits an address, a parameter and a header at a blank.
 pub(crate) fn split(args: &[String]) -> Vec<bool> {
     let mut split = vec![false; args.len()];
     for (at, arg) in args.iter().enumerate() {

@@ -22,7 +22,7 @@ impl News {
         Ok(News { count: watch::Sender::new(count), commits: watch::Sender::new(commits) })
     }
 
-    /// Reads the counts, and wakes the waiting of one that is another. What cannot be read now is for the next look.
+    /// Reads the counts, and wakes the waiters of each that differs. A count that cannot be read now is read at the next look.
     pub(crate) fn look(&self, conn: &Connection) -> Outcome<()> {
         let (count, commits) = counts(conn)?;
         for (known, found) in [(&self.count, count), (&self.commits, commits)] {
@@ -86,7 +86,7 @@ impl News {
     }
 }
 
-/// What came in, and the commits.
+/// The counts of news and of commits.
 fn counts(conn: &Connection) -> Outcome<(u64, u64)> {
     let mut statement =
         conn.prepare_cached("SELECT CAST(count AS INTEGER), CAST(commits AS INTEGER) FROM news")?;

@@ -73,7 +73,7 @@ impl<'a> Delta<'a> {
         self.state.calls.changed().map(|call| (&*call.name, call.machine.get()))
     }
 
-    /// The events of the run since the last commit, in the order of their numbers and without a gap: those that it makes true
+    /// The events of the run since the last commit, in the order of their numbers and without a gap. Events of the commit itself are
     /// among them, as [`Checkpoint`](super::super::event::EventKind::Checkpoint). None where the committer
     /// [keeps none](super::StateCommitter::keeps_events).
     pub fn events(&self) -> impl Iterator<Item = &'a AgentEvent> {

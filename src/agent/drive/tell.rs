@@ -37,7 +37,7 @@ impl Drive<'_, '_> {
         )
     }
 
-    /// Tells what happened.
+    /// Tells an event.
     pub(super) fn tell(&mut self, kind: impl FnOnce(&Self) -> EventKind) {
         self.state.events += 1;
         if !self.makes_events() {

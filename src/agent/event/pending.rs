@@ -62,7 +62,7 @@ impl PendingEvents {
         self.of_commit.clear();
     }
 
-    /// What the commit makes durable, in the order of the numbers.
+    /// All of the commit, in the order of their numbers.
     pub(in crate::agent) fn all(&self) -> impl Iterator<Item = &AgentEvent> {
         self.events.iter().chain(&self.of_commit).map(|event| &**event)
     }

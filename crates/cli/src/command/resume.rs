@@ -41,8 +41,8 @@ pub(crate) struct Args {
     /// Drive nothing here: leave the run to a worker, also one that was put off or set aside since it ended its workers
     #[arg(long, conflicts_with_all = ["ask", "real_time"])]
     detach: bool,
-    /// Go on although the store has fewer commits of the run than were made: it was restored from a backup on purpose. What was
-    /// executed since is executed again
+    /// Go on although the store has fewer commits of the run than were made: it was restored from a backup on purpose. Calls that were
+    /// executed since are executed again
     #[arg(long)]
     restored: bool,
     #[command(flatten)]

@@ -48,7 +48,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line: its number, what happened, the call, and a word on it
+    /// A line: its number, its kind, the call, and a word on it
     Text,
     /// An object a line, as it is stored
     Jsonl,
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     Ok(if is_read { exit(shown.end.as_deref()) } else { Exit::Good })
 }
 
-/// What the end of the run means, if it is over.
+/// The exit code for the end of a run; none for a run that is not over.
 fn exit(end: Option<&str>) -> Exit {
     match end {
         Some("natural_end") => Exit::Good,

@@ -43,7 +43,7 @@ Exit codes:
   1  with --once: a run that it took could not be driven, or one cannot be read
   2  the store, or another argument, cannot be used")]
 pub(crate) struct Args {
-    /// Drive what can go on now, and end; a run that cannot be driven is tried once
+    /// Drive the runs that can go on now, and end; a run that cannot be driven is tried once
     #[arg(long)]
     once: bool,
     /// Drive at most so many runs at once

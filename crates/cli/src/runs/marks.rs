@@ -17,7 +17,7 @@ const FILE: &str = "committed";
 /// More bytes than it has.
 const MOST_BYTES: u64 = 128;
 
-/// What the runs of this machine have committed.
+/// The numbers of the last commits of the runs of this machine.
 ///
 /// A number is written without a sync: after a power cut the file may have an older one, and a check then finds less.
 #[derive(Debug)]
@@ -34,10 +34,10 @@ impl Marks {
         Marks { state_dir, runs: Mutex::default(), is_warned: AtomicBool::new(false) }
     }
 
-    /// Holds the commits that a store has of a run against those that were made, before it is driven.
+    /// Compares the commits that a store has of a run with the number that was noted, before the run is driven.
     ///
     /// # Errors
-    /// A store that has fewer: what is wrong.
+    /// A store that has fewer, in words.
     pub(crate) fn check(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), String> {
         let Some((path, token)) = self.place(run, token) else { return Ok(()) };
         match read(&path).filter(|(of, _)| of == token) {
@@ -117,7 +117,7 @@ fn read(path: &Path) -> Option<(Token, u64)> {
     Some((Token::try_from(token.to_owned()).ok()?, version.parse().ok()?))
 }
 
-/// One write of one length, in the place of what is there: a process that is killed leaves the old number or the new one.
+/// One write of one length over the old line: a process that is killed leaves the old number or the new one.
 fn write(path: &Path, token: &Token, version: u64) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),

@@ -29,7 +29,7 @@ pub(crate) struct Opened {
     url: StoreUrl,
     /// The folder of all runs, if the user has one.
     state_dir: Option<PathBuf>,
-    /// What the runs of this machine have committed.
+    /// The numbers of the last commits of the runs of this machine.
     marks: Arc<Marks>,
     /// What else a person says on the command line so that this store is meant.
     again: Again,
@@ -114,7 +114,7 @@ impl Opened {
         &self.again
     }
 
-    /// What the runs of this machine have committed.
+    /// The numbers of the last commits of the runs of this machine.
     pub(crate) fn marks(&self) -> &Arc<Marks> {
         &self.marks
     }

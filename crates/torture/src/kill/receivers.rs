@@ -15,7 +15,7 @@ use crate::ledger::digest;
 /// Receivers at once.
 const RECEIVERS: usize = 200;
 
-/// What a receiver got of a run.
+/// The events that a receiver got of a run.
 struct Got {
     run: String,
     /// First number, last number and digest of each event.
@@ -23,7 +23,7 @@ struct Got {
     is_over: bool,
 }
 
-/// Receives until the parent stops, and holds what was received against what the store has then.
+/// Receives until the parent stops, and compares the events with those of the store.
 pub(super) async fn receive(parent: Parent, mut rng: Rng) -> (u64, Vec<Violation>) {
     let feed = Arc::new(Feed::new(Arc::clone(&parent.store)));
     let runs: Arc<Mutex<Vec<String>>> = Arc::default();
