@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ struct Shared {
     store: Arc<dyn RunStore>,
     /// Held for a few steps, never over an await.
     runs: Mutex<HashMap<String, Followed>>,
+    /// Is the task that gives rows gone?
+    is_over: AtomicBool,
 }
 
 /// A run with receivers.
@@ -87,24 +90,24 @@ struct Followed {
     rows: broadcast::Sender<Option<Arc<EventRow>>>,
     /// The number of the last event that receivers which are up to date were given. None as long as no receiver is.
     last: Option<u64>,
-    /// Was there a change while none was?
-    is_dirty: bool,
+    /// The changes while no receiver was up to date.
+    changes: u64,
 }
 
 impl Followed {
     /// A receiver has read all up to the number `known`, and wants the events behind `last`, which may be more. Says whether it is up to date:
     /// later events are given to it.
-    fn joins(&mut self, known: u64, last: u64) -> bool {
-        let is_dirty = std::mem::take(&mut self.is_dirty);
+    fn joins(&mut self, known: u64, last: u64, seen: u64) -> bool {
         match self.last {
-            None if is_dirty => false,
-            None => {
-                self.last = Some(known);
-                true
-            }
-            // What was given between the two may not have been given to it.
-            Some(given) => given <= last,
+            // A commit was made since it began to read, and was given to none.
+            None if self.changes != seen => return false,
+            None => self.last = Some(known),
+            // The store has less than was given: a copy was put back. Rows that are given twice are passed over.
+            Some(given) if given > last => self.last = Some(known),
+            // It subscribed before it read: rows that were given since are in its channel.
+            Some(_) => {}
         }
+        true
     }
 }
 
@@ -117,7 +120,11 @@ impl Shared {
     fn last_of(&self, run: &str) -> Option<u64> {
         let mut runs = self.lock();
         let followed = runs.get_mut(run)?;
-        followed.is_dirty = followed.last.is_none();
+        if followed.rows.receiver_count() == 0 {
+            runs.remove(run);
+            return None;
+        }
+        followed.changes += u64::from(followed.last.is_none());
         followed.last
     }
 
@@ -193,7 +200,9 @@ struct Ends(Arc<Shared>);
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.0.lock().clear();
+        let mut runs = self.0.lock();
+        self.0.is_over.store(true, Ordering::Relaxed);
+        runs.clear();
     }
 }
 
@@ -203,7 +212,7 @@ impl Feed {
     /// # Panics
     /// Outside of a tokio runtime.
     pub fn new(store: Arc<dyn RunStore>) -> Self {
-        let shared = Arc::new(Shared { store, runs: Mutex::default() });
+        let shared = Arc::new(Shared { store, runs: Mutex::default(), is_over: AtomicBool::new(false) });
         let following = Ends(Arc::clone(&shared));
         let task = tokio::spawn(async move { following.0.follow().await }).abort_handle();
         Feed { shared, task }
@@ -216,9 +225,13 @@ impl Feed {
         let followed = runs.entry(run.clone()).or_insert_with(|| Followed {
             rows: broadcast::Sender::new(BEHIND),
             last: None,
-            is_dirty: false,
+            changes: 0,
         });
         let rows = followed.rows.subscribe();
+        if self.shared.is_over.load(Ordering::Relaxed) {
+            // The channel is closed with it: the receiver ends once it has read the store.
+            runs.remove(&run);
+        }
         drop(runs);
         let (shared, page) = (Arc::clone(&self.shared), VecDeque::new());
         RunEvents {
@@ -302,24 +315,37 @@ impl RunEvents {
     /// Reads a page of the store. A receiver that comes back behind the last event finds the end of the run, too.
     async fn read(&mut self) -> Result<(), StoreError> {
         let after = if self.is_new { self.last.saturating_sub(1) } else { self.last };
-        let page = self.shared.store.events(&self.run, after, PAGE).await?;
-        let is_all = page.len() < PAGE;
-        self.known = page.last().map_or(self.known, |row| row.last);
-        if page.is_empty() && std::mem::take(&mut self.is_new) {
-            // A run of a version without durable events, or a number that is not there yet. Its rows need not be whole for that.
-            let parts = self.shared.store.parts(&self.run).await;
-            self.is_over = parts.is_ok_and(|parts| parts.info.status == RunStatus::Done);
+        let seen = self.shared.lock().get(&self.run).map_or(0, |followed| followed.changes);
+        let mut page = self.shared.store.events(&self.run, after, PAGE).await?;
+        if page.is_empty() && self.is_new && self.is_done().await? {
+            // It may have ended between the two. Without events it is of an earlier version, or the number is behind its end.
+            page = self.shared.store.events(&self.run, after, PAGE).await?;
+            self.is_over = page.is_empty();
         }
         self.is_new = false;
+        let is_all = page.len() < PAGE;
+        self.known = page.last().map_or(self.known, |row| row.last);
         self.page = page.into_iter().map(Arc::new).collect();
         if is_all {
             let mut runs = self.shared.lock();
             // Without the entry the feed is gone, which the channel tells.
             let last = self.last.max(self.known);
             self.is_behind =
-                runs.get_mut(&self.run).is_some_and(|followed| !followed.joins(self.known, last));
+                runs.get_mut(&self.run).is_some_and(|followed| !followed.joins(self.known, last, seen));
         }
         Ok(())
+    }
+
+    /// Is the run over, as far as it can be read?
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn is_done(&self) -> Result<bool, StoreError> {
+        match self.shared.store.parts(&self.run).await {
+            Ok(parts) => Ok(parts.info.status == RunStatus::Done),
+            Err(error @ StoreError::Unavailable(_)) => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     /// The row, if it is behind the last one.

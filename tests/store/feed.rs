@@ -227,3 +227,40 @@ async fn a_commit_given_again_is_a_change() {
     let second = RunStore::changes(&*store, &first.cursor, Duration::ZERO).await.unwrap();
     assert_eq!(second.runs, [("r1".to_owned(), 1)]);
 }
+
+/// Another program has put an older copy of the store back: it has fewer events than were given.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_of_a_store_that_went_back_waits_in_peace() {
+    let (store, feed, lease, commits, expected) = begun(&steps(2)).await;
+    for commit in &commits[..3] {
+        RunStore::commit(&*store, &lease, commit).await.unwrap();
+    }
+    let mut up_to_date = feed.watch("r1", 0);
+    let stored: Vec<_> = commits[..3].iter().flat_map(|commit| &commit.events).collect();
+    for row in &stored {
+        assert_eq!(*up_to_date.next().await.unwrap().unwrap(), **row);
+    }
+    assert!(tokio::time::timeout(Duration::from_secs(1), up_to_date.next()).await.is_err());
+    let mut older = commits[2].clone();
+    (older.again, older.events) = (true, vec![commits[2].events[0].clone()]);
+    RunStore::commit(&*store, &lease, &older).await.unwrap();
+    store.queries.store(0, Ordering::SeqCst);
+    let mut late = feed.watch("r1", 0);
+    let all = async { while late.next().await.unwrap().is_some() {} };
+    assert!(tokio::time::timeout(Duration::from_secs(5), all).await.is_err(), "it waits");
+    let queries = store.queries.load(Ordering::SeqCst);
+    assert!(queries < 10, "{queries} queries");
+    drop(expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_of_a_feed_that_is_gone_ends() {
+    let (store, feed, lease, commits, _) = begun(&steps(1)).await;
+    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    let mut receiver = feed.watch("r1", 0);
+    drop(feed);
+    for row in &commits[0].events {
+        assert_eq!(*receiver.next().await.unwrap().unwrap(), *row);
+    }
+    assert_eq!(receiver.next().await.unwrap(), None);
+}

@@ -237,7 +237,7 @@ fn over(loaded: &Loaded) -> Option<TerminationReason> {
     loaded.info.reason.as_ref()?.parse().ok()
 }
 
-const BESIDE_A_SUSPECT: &str =
+pub(super) const BESIDE_A_SUSPECT: &str =
     "a process has ended with it in hand, and it waits for another such run to be through";
 
 fn set_aside_unread(run: &str, lost: u32) -> String {

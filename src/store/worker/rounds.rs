@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::error::StoreError;
 use super::super::lapse::lapse_due;
 use super::super::lease::{Claim, Release};
+use super::drive::BESIDE_A_SUSPECT;
 use super::tried::Tried;
 use super::trouble::Trouble;
-use super::{Held, Host, Worker};
+use super::{Ended, Held, Host, Worker};
 
 /// When a worker is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +140,10 @@ impl Worker {
         };
         let Some(release) = again else {
             let run = held.lease.run.clone();
-            let (_, release) = self.drive(host, held, seen, drain).await;
-            if let Some(tried) = tried {
+            let (ended, release) = self.drive(host, held, seen, drain).await;
+            // One that waits for another run was not tried.
+            let waits = matches!(&ended, Ended::PutOff(why) if why == BESIDE_A_SUSPECT);
+            if let Some(tried) = tried.filter(|_| !waits) {
                 tried.note(run, release);
             }
             return;
