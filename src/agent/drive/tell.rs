@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::super::answer::{ModelEvent, Usage};
-use super::super::event::{AgentEvent, CallOutcome, EventKind, Interrupt, StateKey};
+use super::super::event::{AgentEvent, CallOutcome, CallProgress, EventKind, Interrupt, StateKey};
 use super::super::keys::Changed;
 use super::super::state::RunState;
 use super::super::tool::Progress;
@@ -183,7 +183,7 @@ impl Drive<'_, '_> {
         let tool = tool.map_or("", |call| self.state.calls[call].record().tool());
         let progress = self.redactor.progress(tool, &progress.call, &progress.value);
         if self.keeps_events && !self.state.pending_events.join_progress(seq, &call, &progress) {
-            let progress = [(call.clone(), progress.clone())].into();
+            let progress = vec![CallProgress { call: call.clone(), progress: progress.clone() }];
             let kept = self.event(seq, EventKind::ToolCallsProgress { last: seq, progress });
             self.state.pending_events.push(Arc::new(kept));
         }

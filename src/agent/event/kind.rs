@@ -1,7 +1,5 @@
 //! What happens.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -143,7 +141,7 @@ pub enum EventKind {
         /// The number of the last one. The event has the number of the first.
         last: u64,
         /// The newest of each call.
-        progress: BTreeMap<String, Value>,
+        progress: Vec<CallProgress>,
     },
     /// A call has ended.
     ToolCallDone {
@@ -189,6 +187,15 @@ pub struct Interrupt {
     pub digest: String,
     /// What is asked. Its `id` is the interrupt's.
     pub suspension: Suspension,
+}
+
+/// How far the tool of a call is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallProgress {
+    /// The call.
+    pub call: String,
+    /// In the words of the tool.
+    pub progress: Value,
 }
 
 /// What came of a call.

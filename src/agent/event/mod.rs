@@ -52,7 +52,7 @@ pub use agent_event::AgentEvent;
 pub use channel::{ChannelReceiver, ChannelSink, channel};
 pub use delivery::{Delivery, Gap};
 pub use fan_out::FanOut;
-pub use kind::{CallOutcome, EventKind, Interrupt, StateKey};
+pub use kind::{CallOutcome, CallProgress, EventKind, Interrupt, StateKey};
 pub(in crate::agent) use pending::PendingEvents;
 pub use receiver::EventReceiver;
 pub use reconnect::ReconnectableEventSink;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::agent_event::AgentEvent;
-use super::kind::EventKind;
+use super::kind::{CallProgress, EventKind};
 
 /// The events of a run since its last commit. Consecutive pieces of an answer are one of them.
 #[derive(Debug, Default)]
@@ -35,7 +35,10 @@ impl PendingEvents {
     pub(in crate::agent) fn join_progress(&mut self, seq: u64, call: &str, progress: &Value) -> bool {
         let Some(EventKind::ToolCallsProgress { last, progress: calls }) = self.last() else { return false };
         *last = seq;
-        calls.insert(call.to_owned(), progress.clone());
+        match calls.iter_mut().find(|known| known.call == call) {
+            Some(known) => known.progress = progress.clone(),
+            None => calls.push(CallProgress { call: call.to_owned(), progress: progress.clone() }),
+        }
         true
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
         }
     })?;
     let done = info.filter(|info| info.status == RunStatus::Done);
-    let mut shown = Shown { format: args.format, last: args.after, end: None };
+    let mut shown = Shown { format: args.format, last: args.after, is_begun: false, end: None };
     if args.no_wait || done.is_some() {
         loop {
             let page = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
@@ -123,13 +123,15 @@ fn exit(end: Option<&str>) -> Exit {
 struct Shown {
     format: Format,
     last: u64,
+    /// Was an event shown?
+    is_begun: bool,
     end: Option<String>,
 }
 
 impl Shown {
     fn show(&mut self, row: &EventRow, out: &mut Output) {
         // The first row of a run that was begun by an earlier version has another number.
-        if row.seq > self.last.saturating_add(1) && self.last > 0 {
+        if row.seq > self.last.saturating_add(1) && self.is_begun {
             let missing = if row.seq - self.last == 2 {
                 format!("event {} is", self.last + 1)
             } else {
@@ -137,7 +139,7 @@ impl Shown {
             };
             complain(&format!("warning: {missing} not in the store: another program has changed it"));
         }
-        self.last = row.last;
+        (self.last, self.is_begun) = (row.last, true);
         let object: Option<serde_json::Map<String, Value>> = runstate::json::from_str(&row.json).ok();
         let Some(object) = object.filter(|object| object.get("seq").and_then(Value::as_u64) == Some(row.seq))
         else {
@@ -211,7 +213,7 @@ fn words(kind: &EventKind) -> (&'static str, &str, String) {
         EventKind::ToolCallProgress { call, progress } => ("progress", call, progress.to_string()),
         EventKind::ToolCallsProgress { progress, .. } => {
             let calls: Vec<_> =
-                progress.iter().map(|(call, progress)| format!("{call}: {progress}")).collect();
+                progress.iter().map(|one| format!("{}: {}", one.call, one.progress)).collect();
             ("progress", "", calls.join(", "))
         }
         EventKind::ToolCallDone { call, outcome } => match outcome {
