@@ -33,13 +33,15 @@ pub(super) async fn page(
     for row in &rows {
         // Without a run there is one row, which says the number alone.
         if let Some(number) = column::<Option<i64>>(row, 0)? {
-            found.push((nat(number), told(row, 1)?, load::number(row, 2)?));
+            found.push((nat(number), told(row, 1).ok(), load::number(row, 2)?));
         }
     }
     let last = found.last().filter(|_| found.len() == most).map(|(number, ..)| *number);
     let next = last.map_or(settled, |last| last.min(settled));
     let (mut runs, mut ahead) = (Vec::new(), BTreeMap::new());
     for (number, run, version) in found {
+        // A run whose id cannot be read is in no list either.
+        let Some(run) = run else { continue };
         let commit = (version, number);
         if cursor.ahead().get(&run) != Some(&commit) {
             runs.push((run.clone(), version));

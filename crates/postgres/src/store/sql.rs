@@ -122,8 +122,12 @@ impl Sql {
                         <coalesce(r.long_id, r.id)>, c.version,
                         pg_snapshot_xmin(pg_current_snapshot())::text::bigint
                     FROM (SELECT) one
-                    LEFT JOIN ({schema}.changes c JOIN {schema}.runs r ON r.no = c.run) ON c.made_by >= $1::bigint::text::xid8
-                    ORDER BY c.made_by LIMIT $2",
+                    LEFT JOIN LATERAL (
+                        SELECT given.* FROM {schema}.changes given
+                            WHERE given.made_by >= $1::bigint::text::xid8 ORDER BY given.made_by LIMIT $2
+                    ) c ON true
+                    LEFT JOIN {schema}.runs r ON r.no = c.run
+                    ORDER BY c.made_by",
             ),
             remove_run: timed("remove_run", &format!("$1, {NOW}")),
             load: load.map(with).to_vec(),

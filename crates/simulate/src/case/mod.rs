@@ -28,6 +28,7 @@ pub struct Case {
     /// What it does then.
     pub when_suspended: WhenSuspended,
     /// How often it is committed.
+    #[serde(default)]
     pub durability: Durability,
     /// Driven by `run_loop_stream`; else by `run_loop`.
     pub streamed: bool,

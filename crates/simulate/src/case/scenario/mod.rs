@@ -47,12 +47,12 @@ pub fn as_scenario(case: &Case) -> AsScenario {
     scenario.driver = if case.streamed { Driver::Stream } else { Driver::Plain };
     (scenario.mode, scenario.policy) = (case.mode, case.policy);
     scenario.when_suspended = case.when_suspended;
-    scenario.commits.level = case.durability;
     scenario.tools = called::tools(case, &calls);
     scenario.plugins = plugins::all(case, &calls);
     scenario.replies = people::replies(case, &calls);
     scenario.stop.clone_from(&case.stop);
     scenario.commits = commits(case);
+    scenario.commits.level = case.durability;
     scenario.redact = case.veiled;
     let mut left_out = Vec::new();
     scenario.outside = outside(case, &mut left_out);
