@@ -44,6 +44,7 @@ pub mod event;
 mod history;
 pub mod keys;
 mod model;
+mod modes;
 mod plugin;
 mod schema;
 mod state;
@@ -60,15 +61,14 @@ pub use crate::tool_execution::Effect;
 pub use commit::{
     CommitError, Delta, FileCommitter, FileError, MemoryCommitter, RunFile, StateCommitter, read_run,
 };
-pub use config::{
-    Agent, AgentBuilder, ConfigError, Durability, ExecutionMode, SuspensionPolicy, WhenSuspended,
-};
+pub use config::{Agent, AgentBuilder, ConfigError};
 pub use decide::{DecisionHandle, Inbox, Incoming, PendingCall, Reply, RunGone, inbox};
 pub use drive::{
     ActivationError, Input, Io, Outcome, RunStream, Unfinished, cancel_run, run_loop, run_loop_stream,
 };
 pub use history::{CallResult, History, Message, OpenCall, ResultContent};
 pub use model::{InferenceRequest, Model, ModelError, ModelStream};
+pub use modes::{Durability, ExecutionMode, SuspensionPolicy, WhenSuspended};
 pub use plugin::{
     Approval, Approvals, EndedStep, ExecutedCall, GateCall, Phase, PhaseContext, Phases, Plugin, PluginError,
     Verdict,

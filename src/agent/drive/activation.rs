@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::config::SuspensionPolicy;
 use super::super::event::EventKind;
 use super::super::history::Message;
+use super::super::modes::SuspensionPolicy;
 use super::super::tool::ToolSpec;
 use super::{ActivationError, Drive, Halt, Outcome};
 use crate::resume_tool_call::{Drained, GatePassed};

@@ -24,8 +24,9 @@ use tokio::sync::mpsc;
 
 use super::answer::Usage;
 use super::commit::CommitError;
-use super::config::{Agent, Config, Durability, ExecutionMode, WhenSuspended};
+use super::config::{Agent, Config};
 use super::event::{EventSink, Redactor};
+use super::modes::{Durability, ExecutionMode, WhenSuspended};
 use super::state::RunState;
 use super::tool::Progress;
 use crate::checkpoint::{Due, Trigger};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::config::ExecutionMode;
+use super::super::modes::ExecutionMode;
 use super::execution::Starts;
 use super::intake::Beside;
 use super::replay::Passes;
