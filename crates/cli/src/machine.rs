@@ -46,7 +46,7 @@ mod marks {
         Some([space, start(&stat)?.1])
     }
 
-    /// Has the process of that number and that start ended? Only proof counts: a process whose state cannot be read is not said to have.
+    /// Has the process of that number and that start ended? Only proof counts: an unreadable state is none.
     pub(super) fn has_ended(number: u32, expected: &str) -> bool {
         let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw) else { return false };
         if test_kill_process(pid) == Err(Errno::SRCH) {

@@ -50,7 +50,7 @@ impl Output {
         self.text("\n");
     }
 
-    /// Passes on what is buffered, and says whether it could be written so far: for commands that go on for long.
+    /// Flushes the buffer. Returns false once a write has failed.
     pub(crate) fn flush(&mut self) -> bool {
         if self.failed.is_none() {
             self.failed = self.to.flush().err();

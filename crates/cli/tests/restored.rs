@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::session::Session;
+use crate::session::{Said, Session};
 
 const SCENARIO: &str = "\
 name: copied
@@ -16,15 +16,18 @@ model:
 
 const PLACE: [&str; 2] = ["--state-dir", "runs"];
 
+#[track_caller]
+fn does(session: &Session, args: &[&str], code: i32) -> Said {
+    let said = session.run(&[args, &PLACE].concat());
+    assert_eq!(said.code, Some(code), "{}", said.shown());
+    said
+}
+
 #[test]
 fn a_store_behind_what_was_done_is_not_driven_until_it_is_accepted() {
     let session = Session::new();
     session.write("s.yaml", SCENARIO);
-    let does = |args: &[&str], code| {
-        let said = session.run(&[args, &PLACE].concat());
-        assert_eq!(said.code, Some(code), "{}", said.shown());
-        said
-    };
+    let does = |args: &[&str], code| does(&session, args, code);
     let database = session.path("runs/runs.db");
     does(&["run", "--detach", "s.yaml"], 0);
     let older = fs::read(&database).unwrap();
@@ -67,11 +70,7 @@ fn a_store_behind_what_was_done_is_not_driven_until_it_is_accepted() {
 fn a_database_without_its_log_is_behind() {
     let session = Session::new();
     session.write("s.yaml", SCENARIO);
-    let does = |args: &[&str], code| {
-        let said = session.run(&[args, &PLACE].concat());
-        assert_eq!(said.code, Some(code), "{}", said.shown());
-        said
-    };
+    let does = |args: &[&str], code| does(&session, args, code);
     does(&["run", "--detach", "s.yaml"], 0);
     let (log, kept) = (session.path("runs/runs.db-wal"), session.path("kept-wal"));
     // As after a kill: a reader holds the file open, so that the last to leave it does not tidy it up.

@@ -23,8 +23,8 @@ const MOST_BYTES: u64 = 128;
 #[derive(Debug)]
 pub(crate) struct Marks {
     state_dir: Option<PathBuf>,
-    /// The runs that this process drives, each with its token. Held for a few steps.
-    runs: Mutex<HashMap<String, Token>>,
+    /// The runs that this process drives, each with its file and its token. Held for a few steps.
+    runs: Mutex<HashMap<String, (PathBuf, Token)>>,
     /// Was it said that a number cannot be written or read?
     is_warned: AtomicBool,
 }
@@ -49,7 +49,7 @@ impl Marks {
                 if found.is_none() && path.symlink_metadata().is_ok() {
                     self.warn(&path, "it has no number of a commit of this run");
                 }
-                self.lock().insert(run.to_owned(), token.clone());
+                self.lock().insert(run.to_owned(), (path, token.clone()));
                 Ok(())
             }
         }
@@ -71,9 +71,9 @@ impl Marks {
 
     /// A commit of a run was made. Where it cannot be noted, a later check finds less.
     pub(crate) fn note(&self, run: &str, version: u64) {
-        let token = self.lock().get(run).cloned();
-        if let Some((path, token)) = self.place(run, token.as_ref())
-            && let Err(error) = write(&path, token, version)
+        let known = self.lock().get(run).cloned();
+        if let Some((path, token)) = known
+            && let Err(error) = write(&path, &token, version)
         {
             self.warn(&path, &error.to_string());
         }
@@ -89,11 +89,11 @@ impl Marks {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Token>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (PathBuf, Token)>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of a run whose folder is here.
+    /// The file of a run with a folder on this machine.
     fn place<'t>(&self, run: &str, token: Option<&'t Token>) -> Option<(PathBuf, &'t Token)> {
         let folder = self.state_dir.as_ref().filter(|_| is_a_name(run))?.join(run);
         let owner = open(&mark_of(&folder)).ok().and_then(|file| Token::read(file).ok()?);

@@ -11,7 +11,7 @@ use crate::machine;
 const PAGE: usize = 1_000;
 
 /// Ends the leases of processes of this machine that have ended, of the runs in these states: their time need not be waited for.
-/// A lease that is over counts as lost, as one whose time has passed.
+/// Such a lease counts as lost, like an expired one.
 ///
 /// # Errors
 /// A store that cannot be reached, or that gives no list.
@@ -35,7 +35,7 @@ pub(crate) async fn end_leases(store: &dyn RunStore, states: &[RunStatus]) -> Re
     Ok(())
 }
 
-/// Ends the lease of a run whose holder has ended, and says whether it has.
+/// Ends the lease of a run if its holder has ended, and returns whether it has.
 ///
 /// # Errors
 /// Those of the store.

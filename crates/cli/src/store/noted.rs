@@ -1,4 +1,4 @@
-//! A store whose commits are noted beside the folders of their runs.
+//! A store that notes its commits beside the folders of their runs.
 
 use std::sync::Arc;
 
