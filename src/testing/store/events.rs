@@ -13,7 +13,7 @@ use crate::agent::ExecutionMode;
 use crate::agent::event::{AgentEvent, EventKind};
 use crate::store::{ChangeCursor, Changes, EventRow};
 
-/// The event of a row, whose numbers are those of the row.
+/// The event of a row, with the same numbers.
 fn read(row: &EventRow) -> AgentEvent {
     let event: AgentEvent =
         crate::json::from_str(&row.json).ok().must(format_args!("an event in {}", row.json));

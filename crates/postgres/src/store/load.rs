@@ -69,7 +69,7 @@ pub(super) fn info(row: &Row) -> Result<RunInfo, StoreError> {
     Ok(info)
 }
 
-/// A text whose short form is a key. With another one a list would begin at the same place again and again.
+/// A text with its own short form as its key. With another key a list would begin at the same place again and again.
 pub(super) fn whole(row: &Row, index: usize, key: usize, name: &str) -> Result<String, StoreError> {
     let text = told(row, index)?;
     let is_its_own = Key::of(&text).key == column::<&str>(row, key)?;

@@ -98,7 +98,7 @@ impl Store {
         }
     }
 
-    /// Do the events of a commit follow on those that are stored, up to the number that it stores?
+    /// Do the events of a commit follow on the stored events, up to the number that it stores?
     fn follow_on(&self, delta: &Delta<'_>, stored: Option<u64>) {
         let mut last = self.events;
         for event in delta.events() {
