@@ -80,7 +80,11 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 break;
             }
         }
-        let end = shown.end.or_else(|| done?.reason);
+        // The run has the last word, not its events.
+        let end = match done {
+            Some(done) => done.reason,
+            None => shown.end,
+        };
         return Ok(exit(end.as_deref()));
     }
     let is_read = opened.ask(async {

@@ -1,14 +1,18 @@
 //! The number of the last commit of a run, in a file beside its folder: a store that has less is an older copy, or lacks a part.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::open::is_a_name;
-use super::owner::{Token, mark_of};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions};
+
+use super::open::{below, is_a_name};
+use super::owner::{Owner, Token, owner};
+use super::unblocked;
 use crate::failure::Failure;
 use crate::output::{complain, printable};
 
@@ -23,8 +27,8 @@ const MOST_BYTES: u64 = 128;
 #[derive(Debug)]
 pub(crate) struct Marks {
     state_dir: Option<PathBuf>,
-    /// The runs that this process drives, each with its file and its token. Held for a few steps.
-    runs: Mutex<HashMap<String, (PathBuf, Token)>>,
+    /// The runs that this process drives, each with its folder and its token. Held for a few steps.
+    runs: Mutex<HashMap<String, (Arc<Dir>, Token)>>,
     /// Was it said that a number cannot be written or read?
     is_warned: AtomicBool,
 }
@@ -39,17 +43,18 @@ impl Marks {
     /// # Errors
     /// A store that has fewer, in words.
     pub(crate) fn check(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), String> {
-        let Some((path, token)) = self.place(run, token) else { return Ok(()) };
-        match read(&path).filter(|(of, _)| of == token) {
+        let Some(token) = token else { return Ok(()) };
+        let Some(folder) = self.place(run, token) else { return Ok(()) };
+        match read(&folder).filter(|(of, _)| of == token) {
             Some((_, made)) if made > version => Err(format!(
                 "the store is behind what was done: commit {made} of the run was made on this machine, and the store has {version}; it may \
                  be an older copy, or a SQLite file without its -wal"
             )),
             found => {
-                if found.is_none() && path.symlink_metadata().is_ok() {
-                    self.warn(&path, "it has no number of a commit of this run");
+                if found.is_none() && folder.symlink_metadata(FILE).is_ok() {
+                    self.warn(run, "it has no number of a commit of this run");
                 }
-                self.lock().insert(run.to_owned(), (path, token.clone()));
+                self.lock().insert(run.to_owned(), (Arc::new(folder), token.clone()));
                 Ok(())
             }
         }
@@ -60,8 +65,9 @@ impl Marks {
     /// # Errors
     /// Whatever keeps the number from being written.
     pub(crate) fn accept(&self, run: &str, token: Option<&Token>, version: u64) -> Result<(), Failure> {
-        let Some((path, token)) = self.place(run, token) else { return Ok(()) };
-        write(&path, token, version).map_err(|error| Failure::io("write", &path, &error))
+        let Some(token) = token else { return Ok(()) };
+        let Some(folder) = self.place(run, token) else { return Ok(()) };
+        write(&folder, token, version).map_err(|error| Failure::io("write", &self.path(run), &error))
     }
 
     /// A run is not driven here any more.
@@ -72,67 +78,77 @@ impl Marks {
     /// A commit of a run was made. Where it cannot be noted, a later check finds less.
     pub(crate) fn note(&self, run: &str, version: u64) {
         let known = self.lock().get(run).cloned();
-        if let Some((path, token)) = known
-            && let Err(error) = write(&path, &token, version)
+        if let Some((folder, token)) = known
+            && let Err(error) = write(&folder, &token, version)
         {
-            self.warn(&path, &error.to_string());
+            self.warn(run, &error.to_string());
         }
     }
 
     /// Says once that an older copy of the store would not be noticed.
-    fn warn(&self, path: &Path, why: &str) {
+    fn warn(&self, run: &str, why: &str) {
         if !self.is_warned.swap(true, Ordering::Relaxed) {
             complain(&printable(&format!(
                 "warning: {}: {why}; an older copy of the store would not be noticed; remove the file, or make it this user's",
-                path.display()
+                self.path(run).display()
             )));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (PathBuf, Token)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Arc<Dir>, Token)>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of a run with a folder on this machine.
-    fn place<'t>(&self, run: &str, token: Option<&'t Token>) -> Option<(PathBuf, &'t Token)> {
-        let folder = self.state_dir.as_ref().filter(|_| is_a_name(run))?.join(run);
-        let owner = open(&mark_of(&folder)).ok().and_then(|file| Token::read(file).ok()?);
-        let token = token.filter(|token| owner.as_ref() == Some(token))?;
-        Some((folder.join(FILE), token))
+    /// The open folder of a run on this machine, with the token of that run in it. No link is followed below the folder of all runs.
+    fn place(&self, run: &str, token: &Token) -> Option<Dir> {
+        let state_dir = self.state_dir.as_ref().filter(|_| is_a_name(run))?;
+        let all = Dir::open_ambient_dir(state_dir, ambient_authority()).ok()?;
+        let folder = below(&all, run).ok()?;
+        (owner(&folder, token).ok()? == Owner::This).then_some(folder)
+    }
+
+    /// The name of the file, for messages.
+    fn path(&self, run: &str) -> PathBuf {
+        self.state_dir.as_deref().unwrap_or(Path::new("")).join(run).join(FILE)
     }
 }
 
-/// Opens a file to read it, and no link or pipe.
-fn open(path: &Path) -> io::Result<File> {
-    if !fs::symlink_metadata(path)?.is_file() {
+/// Opens the file in the folder of a run: no link, no pipe, and no second name of another file.
+fn open(folder: &Dir, options: &mut OpenOptions) -> io::Result<File> {
+    let file = folder.open_with(FILE, unblocked(options.follow(FollowSymlinks::No)))?;
+    let about = file.metadata()?;
+    if !about.is_file() {
         return Err(io::Error::other("it is no file"));
     }
-    File::open(path)
+    #[cfg(unix)]
+    if cap_std::fs::MetadataExt::nlink(&about) > 1 {
+        return Err(io::Error::other("it has a second name"));
+    }
+    Ok(file)
 }
 
-fn read(path: &Path) -> Option<(Token, u64)> {
+fn read(folder: &Dir) -> Option<(Token, u64)> {
     let mut text = String::new();
-    open(path).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    open(folder, OpenOptions::new().read(true)).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
     let (token, version) = text.trim_end().split_once(' ')?;
     Some((Token::try_from(token.to_owned()).ok()?, version.parse().ok()?))
 }
 
 /// One write of one length over the old line: a process that is killed leaves the old number or the new one.
-fn write(path: &Path, token: &Token, version: u64) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
-        _ => {}
-    }
+fn write(folder: &Dir, token: &Token, version: u64) -> io::Result<()> {
     let line = format!("{} {version:020}\n", String::from(token.clone()));
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(line.as_bytes())
+    cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    open(folder, &mut options)?.write_all(line.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use super::super::owner::mark_of;
     use super::*;
 
     #[test]
@@ -146,7 +162,8 @@ mod tests {
         let (own, foreign) = (Some(&token), Some(&other));
         marks.check("a-1", own, 0).unwrap();
         marks.note("a-1", 12);
-        assert_eq!(read(&folder.join(FILE)), Some((token.clone(), 12)));
+        let opened = || Dir::open_ambient_dir(&folder, ambient_authority()).unwrap();
+        assert_eq!(read(&opened()), Some((token.clone(), 12)));
         let refused = marks.check("a-1", own, 11).unwrap_err();
         assert!(
             refused.contains("commit 12 of the run was made on this machine, and the store has 11"),
@@ -171,6 +188,21 @@ mod tests {
             std::os::unix::fs::symlink(place.path().join("elsewhere"), folder.join(FILE)).unwrap();
             marks.note("a-1", 20);
             assert_eq!(fs::read_to_string(place.path().join("elsewhere")).unwrap(), "stays");
+            fs::remove_file(folder.join(FILE)).unwrap();
+            fs::hard_link(place.path().join("elsewhere"), folder.join(FILE)).unwrap();
+            marks.note("a-1", 20);
+            assert_eq!(fs::read_to_string(place.path().join("elsewhere")).unwrap(), "stays");
+            fs::remove_file(folder.join(FILE)).unwrap();
+            // The folder is swapped for a link after it was looked at.
+            let victim = place.path().join("victim");
+            fs::create_dir(&victim).unwrap();
+            token.write(&mark_of(&victim)).unwrap();
+            fs::rename(&folder, place.path().join("moved")).unwrap();
+            std::os::unix::fs::symlink(&victim, &folder).unwrap();
+            marks.note("a-1", 21);
+            marks.check("a-1", own, 1).unwrap();
+            marks.note("a-1", 22);
+            assert_eq!(fs::read_dir(&victim).unwrap().count(), 1, "nothing but its mark");
         }
     }
 }
