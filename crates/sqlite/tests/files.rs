@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use runstate::store::{Claim, NewRun, Release, RunQuery, RunStore, StoreError};
+use runstate::store::{ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
@@ -317,10 +317,19 @@ async fn counters_of_another_type_count_on() {
         store.create(&NewRun::new(&run, serde_json::Value::Null, 0)).await.unwrap();
         // The least fence is one as well.
         let theirs = Connection::open(&path).unwrap();
-        theirs.execute("UPDATE runs SET fence = -9223372036854775807 - 1", []).unwrap();
+        theirs.execute("UPDATE runs SET fence = -9223372036854775807 - 1 WHERE id = ?1", [&run]).unwrap();
         let claim = Claim::of(&run, "w", std::time::Duration::from_secs(9));
         let lease = store.claim(&claim).await.unwrap().unwrap();
         store.renew(&lease, std::time::Duration::from_secs(9)).await.unwrap();
+        force(&path, "news", &format!("UPDATE news SET commits = {count}"));
+        let played = runstate::testing::store::Played::new(&run, &[]).await;
+        store.commit(&lease, played.commits().next().unwrap()).await.unwrap();
+        force(
+            &path,
+            "runs",
+            &format!("UPDATE runs SET version = {count} WHERE id = '{}'", run.replace('\'', "''")),
+        );
+        store.changes(&ChangeCursor::default(), std::time::Duration::ZERO).await.unwrap();
     }
 }
 

@@ -125,10 +125,12 @@ pub(crate) fn changes(conn: &Connection, after: u64, most: usize) -> Outcome<Com
     // A run whose id cannot be read is in no list either.
     let rows = all(conn, sql, params![after, counted, limit(most)], |row| {
         let id: Option<String> = row.get(0).ok();
-        Ok((id, number(row.get(1)?), number(row.get(2)?)))
+        let version: Option<i64> = row.get(1).ok();
+        // One of another type is no number of a commit.
+        Ok((id, version.map(number), number(row.get(2).unwrap_or(0))))
     })?;
-    let at = rows.last().map_or(number(after), |(.., changed)| *changed);
-    let named = rows.into_iter().filter_map(|(id, version, _)| Some((id?, version)));
+    let at = rows.iter().map(|(.., changed)| *changed).max().unwrap_or(0).max(number(after));
+    let named = rows.into_iter().filter_map(|(id, version, _)| Some((id?, version?)));
     Ok((at, named.collect()))
 }
 

@@ -70,7 +70,10 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
 }
 
 fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
-    conn.prepare_cached("UPDATE news SET commits = min(commits, 9223372036854775806) + 1")?.execute([])?;
+    conn.prepare_cached(
+        "UPDATE news SET commits = min(CAST(coalesce(commits, 0) AS INTEGER), 9223372036854775806) + 1",
+    )?
+    .execute([])?;
     let RunRow { status, reason, thread, steps, waiting, snapshot, core, .. } = &commit.run;
     let mut update = conn.prepare_cached(
         "UPDATE runs SET reason = :reason, version = :version, steps = :steps, waiting = :waiting, \
