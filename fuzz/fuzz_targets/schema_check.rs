@@ -35,7 +35,7 @@ fn schema(from: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
     }
     let mut fields = Map::new();
     for _ in 0..from.int_in_range(1..=3)? {
-        let (keyword, value) = match from.int_in_range(0..=12)? {
+        let (keyword, value) = match from.int_in_range(0..=14)? {
             0 | 1 => (*from.choose(&ONE)?, schema(from, depth - 1)?),
             2 | 3 => {
                 let count = from.int_in_range(1..=3)?;

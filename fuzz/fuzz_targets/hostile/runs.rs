@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::arbitrary::Unstructured;
 use runstate::decision::{Decision, DecisionAction};
 use runstate::snapshot::Snapshot;
-use runstate::store::{About, ApprovalQuery, Claim, Commit, NewRun, Release, RunQuery, RunStore};
+use runstate::store::{About, ApprovalQuery, ChangeCursor, Claim, Commit, NewRun, Release, RunQuery, RunStore};
 use runstate::testing::store::Played;
 use runstate::turn::{CallRequest, Turn};
 use serde_json::{Value, json};
@@ -66,6 +66,8 @@ pub async fn read(store: &dyn RunStore) {
     drop(store.approvals(&ApprovalQuery::new(About::All, 9)).await);
     drop(store.mail("r1").await);
     drop(store.trace("r1", 0, 99).await);
+    drop(store.events("r1", 0, 99).await);
+    drop(store.changes(&ChangeCursor::default(), std::time::Duration::ZERO).await);
     drop(store.due(9).await);
     drop(store.damaged().await);
     drop(store.cancel("r1", "enough").await);
