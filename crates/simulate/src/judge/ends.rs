@@ -1,10 +1,13 @@
 //! A run ends for a reason that there was, and one that there was ends it.
 
+use std::collections::BTreeSet;
+
 use runstate::agent::event::EventKind;
 use runstate::agent::stop::StopConditionSpec;
 use runstate::agent::{History, Message, Verdict};
 use runstate::run::RunStatus;
 use runstate::termination::TerminationReason;
+use runstate::tool_call::ToolCallStatus;
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::Case;
@@ -16,6 +19,8 @@ pub(super) struct Ends<'s> {
     /// At the first gate of a call, behind which none of its round starts.
     blocked_at_first: bool,
     asked_to_end: bool,
+    /// Calls that ran when the run was told to end. The tool of one is asked by the next poll, which may come later.
+    ran: BTreeSet<String>,
     failed: bool,
     conflict: bool,
     last: Option<History>,
@@ -29,10 +34,18 @@ impl<'s> Ends<'s> {
             blocked: false,
             blocked_at_first: false,
             asked_to_end: false,
+            ran: BTreeSet::new(),
             failed: false,
             conflict: false,
             last: None,
             reason: None,
+        }
+    }
+
+    fn told_to_end(&mut self, now: &Moment) {
+        if !self.blocked && !self.asked_to_end {
+            let running = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Running);
+            self.ran = running.map(|(name, _)| name.clone()).collect();
         }
     }
 
@@ -63,6 +76,7 @@ impl Judge for Ends<'_> {
         let Step::Entry(entry) = step else { return };
         match &entry.what {
             What::Gate { verdict: Verdict::BlockRun(_), decision, .. } => {
+                self.told_to_end(now);
                 self.blocked = true;
                 self.blocked_at_first |= decision.is_none();
             }
@@ -70,12 +84,15 @@ impl Judge for Ends<'_> {
                 book.wrong("ends", format!("{call} starts behind a gate that blocked the run (A25)"));
             }
             What::Began { call, decision: Some(_), .. }
-                if (self.blocked || self.asked_to_end) && now.cuts == 0 =>
+                if (self.blocked || self.asked_to_end) && !self.ran.remove(call) && now.cuts == 0 =>
             {
                 book.wrong("ends", format!("{call} is replayed in a run that is to end"));
             }
             What::Acted { fails: true } => self.failed = true,
-            What::Acted { fails: false } => self.asked_to_end = true,
+            What::Acted { fails: false } => {
+                self.told_to_end(now);
+                self.asked_to_end = true;
+            }
             What::CommitEnded { made: false, .. } => self.failed = true,
             What::Asked { step, history, .. } => {
                 if let Some(code) = self.stopped_before(*step) {

@@ -48,7 +48,9 @@ impl Judge for Lapses<'_> {
         if let Some(since) = self.alert_since {
             let suspended = now.calls.iter().filter(|(_, call)| call.status == ToolCallStatus::Suspended);
             for (name, call) in suspended {
-                let asked = call.last_asked.as_ref().and_then(|id| now.asked.get(id));
+                // A call that has its answer and asks again is suspended before its question is told.
+                let unanswered = call.last_asked.as_ref().filter(|id| !now.accepted.contains_key(*id));
+                let asked = unanswered.and_then(|id| now.asked.get(id));
                 let Some(lapses) = asked.and_then(|asked| asked.expires_at_ms) else { continue };
                 if now.at_ms > lapses.max(since) {
                     book.wrong("lapses", format!("{name} waits, and what it waits on lapsed at {lapses} ms"));
