@@ -114,6 +114,21 @@ async fn of_a_call_in_doubt_whose_run_is_cancelled_it_is_said_that_it_was() {
     }
 }
 
+/// The answer that its tool may execute again came, and was not kept.
+#[tokio::test(start_paused = true)]
+async fn of_a_call_in_doubt_whose_answer_could_not_be_kept_it_is_said_that_it_was() {
+    let mut world = died_while_noting().await;
+    let mut state = world.restored();
+    world.resume(&mut state).await;
+    // Of the tries the one in which the process died is not among the commits; the next one keeps the start.
+    world.kept.fail_at = Some(world.kept.triggers().len() + 2);
+    let outcome = world.decide(&mut state, &[("b", Resume)]).await;
+    assert!(matches!(outcome.reason, TerminationReason::Error(_)), "{:?}", outcome.reason);
+    assert_eq!(statuses(&state)[1], "b Cancelled");
+    let told = history(&state);
+    assert!(told.iter().any(|said| said.starts_with("b: ") && said.contains("not known")), "{told:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_may_run_twice_is_repeated_with_the_same_idempotency_key() {
     // Dies at the commit of the round: of the two calls nothing is known but that they were asked for.

@@ -103,12 +103,15 @@ impl RunState {
         (reason, cause): (&str, CancelCause),
         in_doubt: bool,
     ) -> Cancel {
-        let is_asked_about = match self.calls[call].machine.get() {
-            AnyToolCall::Suspended(call) => call.suspension().doubted_arguments().is_some(),
-            _ => false,
+        // What an answer had done by now does not tell what the call did before the question.
+        let asked = match self.calls[call].machine.get() {
+            AnyToolCall::Suspended(call) => Some(call.suspension()),
+            AnyToolCall::Resuming(call) => Some(call.suspension()),
+            AnyToolCall::Running(call) => call.replayed().map(|(asked, _)| asked),
+            _ => None,
         };
-        let reason =
-            if in_doubt || is_asked_about { format!("{reason}; {UNKNOWN}") } else { reason.to_owned() };
+        let in_doubt = in_doubt || asked.is_some_and(|asked| asked.doubted_arguments().is_some());
+        let reason = if in_doubt { format!("{reason}; {UNKNOWN}") } else { reason.to_owned() };
         Cancel::new(reason).because(cause)
     }
 }
