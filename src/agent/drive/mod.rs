@@ -332,7 +332,7 @@ impl<'d, 'io> Drive<'d, 'io> {
             return Ok(crate::checkpoint::without_committer(due));
         }
         let events = self.events_of_commit(due.trigger(), end);
-        let following = u64::from(self.io.committer.is_some()) + u64::from(end.is_some());
+        let following = self.count_of_commit(end.is_some());
         let receipt = match &mut self.io.committer {
             None => crate::checkpoint::without_committer(due),
             Some(committer) => {
@@ -351,6 +351,7 @@ impl<'d, 'io> Drive<'d, 'io> {
         let decided = self.state.committed();
         self.publish_all(&decided);
         self.state.events += following;
+        self.state.untold.clear();
         for event in &events {
             self.emit(event);
         }

@@ -173,6 +173,7 @@ impl Drive<'_, '_> {
         });
         let pass = pass.resolve(Resolve);
         self.unpublished.push(call);
+        self.state.untold.push((call, decision));
         let receipt = match self.commit(pass.due()).await {
             Ok(receipt) => receipt,
             Err(halt) => {
@@ -184,7 +185,6 @@ impl Drive<'_, '_> {
             }
         };
         envelope.answer(Reply::Accepted);
-        self.tell_resumed(call, &decision);
         let pass = pass.persist(Persist::new(receipt)).map_err(|rejected| Halt::failed(rejected.error))?;
         match pass.approve(Approve) {
             Ok(pass) if self.effect_of(call) == Effect::Once => {
@@ -193,10 +193,7 @@ impl Drive<'_, '_> {
             }
             Ok(pass) => self.replay(passes, call, pass.execute(Execute), None).await,
             Err(rejected) => match rejected.machine.deny(Deny) {
-                Ok(pass) => {
-                    self.note_settled(call);
-                    self.close_pass(passes, pass.clear(Clear)).await
-                }
+                Ok(pass) => self.close_pass(passes, pass.clear(Clear)).await,
                 Err(rejected) => unreachable!("a decision is to resume or to cancel: {}", rejected.error),
             },
         }

@@ -78,6 +78,9 @@ impl Drive<'_, '_> {
         let commit = self.state.commits + 1;
         let checkpoint = EventKind::Checkpoint { trigger, commit };
         let checkpoint = self.io.committer.is_some().then_some(checkpoint);
+        let decided = self.state.untold.iter().flat_map(|(call, decision)| {
+            [Some(self.resumed(*call, decision)), self.settled(*call)].into_iter().flatten()
+        });
         let finished = end.map(|(reason, used)| EventKind::RunFinished {
             reason: self.redactor.reason(reason),
             status: self.state.run.get().status(),
@@ -85,8 +88,15 @@ impl Drive<'_, '_> {
             usage: self.state.counters.usage(),
             used,
         });
-        let kinds = checkpoint.into_iter().chain(finished).zip(self.state.events + 1..);
+        let kinds = decided.chain(checkpoint).chain(finished).zip(self.state.events + 1..);
         kinds.map(|(kind, seq)| Arc::new(self.event(seq, kind))).collect()
+    }
+
+    /// How many events of its own a commit has, also where none are made.
+    pub(super) fn count_of_commit(&self, is_end: bool) -> u64 {
+        let of_decision = |(call, _): &(usize, Decision)| 1 + u64::from(self.is_settled(*call));
+        let decided: u64 = self.state.untold.iter().map(of_decision).sum();
+        u64::from(self.io.committer.is_some()) + decided + u64::from(is_end)
     }
 
     /// Gives an event to the sink.
@@ -192,35 +202,45 @@ impl Drive<'_, '_> {
         }
     }
 
-    pub(super) fn tell_resumed(&mut self, call: usize, decision: &Decision) {
-        self.tell(|drive| EventKind::ToolCallResumed {
-            call: drive.state.calls[call].name.to_string(),
+    fn resumed(&self, call: usize, decision: &Decision) -> EventKind {
+        EventKind::ToolCallResumed {
+            call: self.state.calls[call].name.to_string(),
             suspension_id: decision.suspension_id.clone(),
             decision_id: decision.decision_id.clone(),
             action: decision.action,
             actor: decision.actor.clone(),
-        });
+        }
+    }
+
+    /// Does a call wait, or is it over?
+    fn is_settled(&self, call: usize) -> bool {
+        !matches!(
+            self.state.calls[call].machine.get(),
+            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_)
+        )
     }
 
     /// A call waits, or is over.
     pub(super) fn tell_settled(&mut self, call: usize) {
-        let called = &self.state.calls[call];
-        let is_open = |called: &AnyToolCall| {
-            matches!(called, AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_))
-        };
-        if is_open(called.machine.get()) {
+        // Of a decision that could not be kept, and of what came of it, the next commit tells.
+        if !self.is_settled(call) || self.state.untold.iter().any(|(of, _)| *of == call) {
             return;
         }
         if !self.makes_events() {
             self.state.events += 1;
             return;
         }
+        if let Some(kind) = self.settled(call) {
+            self.tell(|_| kind);
+        }
+    }
+
+    /// What is told of a call that waits, or is over.
+    fn settled(&self, call: usize) -> Option<EventKind> {
+        let called = &self.state.calls[call];
         let outcome = match called.machine.get() {
             AnyToolCall::Suspended(_) => {
-                if let Some(interrupt) = self.interrupt(call) {
-                    self.tell(|_| EventKind::ToolCallSuspended { interrupt });
-                }
-                return;
+                return self.interrupt(call).map(|interrupt| EventKind::ToolCallSuspended { interrupt });
             }
             AnyToolCall::Succeeded(done) => CallOutcome::Succeeded {
                 output: done.output().clone(),
@@ -230,13 +250,10 @@ impl Drive<'_, '_> {
             AnyToolCall::Cancelled(done) => {
                 CallOutcome::Cancelled { reason: done.reason().to_owned(), cause: done.cause() }
             }
-            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => return,
+            AnyToolCall::New(_) | AnyToolCall::Running(_) | AnyToolCall::Resuming(_) => return None,
         };
         let outcome = self.redactor.outcome(called.record().tool(), &called.name, outcome);
-        self.tell(|drive| EventKind::ToolCallDone {
-            call: drive.state.calls[call].name.to_string(),
-            outcome,
-        });
+        Some(EventKind::ToolCallDone { call: called.name.to_string(), outcome })
     }
 
     fn interrupt(&self, call: usize) -> Option<Interrupt> {

@@ -25,7 +25,7 @@ use super::stop::StopCounters;
 use super::thread::Thread;
 use super::tool::path;
 use super::{Unwatched, Watch};
-use crate::decision::Suspension;
+use crate::decision::{Decision, Suspension};
 use crate::kernel::{Lost, Slot};
 use crate::run::{AnyRun, RunRecord, RunStatus};
 use crate::tool_call::{AnyToolCall, ToolCallStatus};
@@ -73,6 +73,8 @@ pub struct RunState {
     pub(super) following: u64,
     /// Events that are not durable, where the committer keeps them.
     pub(super) pending_events: PendingEvents,
+    /// Decisions that the next commit has, with their calls: it tells of them, and of what came of them.
+    pub(super) untold: Vec<(usize, Decision)>,
     /// Commits made, over all activations.
     pub(super) commits: u64,
     /// Did a result come in since the last answer, for the model to read?
@@ -126,6 +128,7 @@ impl RunState {
             events: 0,
             following: 0,
             pending_events: PendingEvents::default(),
+            untold: Vec::new(),
             commits: 0,
             unread: false,
             interrupted: false,

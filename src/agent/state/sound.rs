@@ -86,6 +86,7 @@ impl RunState {
             events: stored.events,
             following: 0,
             pending_events: PendingEvents::default(),
+            untold: Vec::new(),
             commits: stored.version,
             unread: is_unread(stored.messages.get(stored.base..).unwrap_or_default()),
             interrupted: run.status() == RunStatus::Running && stored.flows > 0,

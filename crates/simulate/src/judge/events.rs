@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runstate::agent::event::{AgentEvent, EventKind};
+use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::tool_call::ToolCallStatus;
 
 use super::{Book, Judge, Moment, Step};
@@ -63,7 +63,13 @@ impl Events {
         }
         self.seq = event.seq;
         // A commit takes its time: what it makes true is of its beginning.
-        let is_of_commit = matches!(event.kind, EventKind::Checkpoint { .. } | EventKind::RunFinished { .. });
+        let is_of_commit = match &event.kind {
+            EventKind::Checkpoint { .. }
+            | EventKind::RunFinished { .. }
+            | EventKind::ToolCallResumed { .. } => true,
+            EventKind::ToolCallDone { outcome, .. } => matches!(outcome, CallOutcome::Cancelled { .. }),
+            _ => false,
+        };
         let is_in_time = (self.at_ms..=now.at_ms).contains(&event.at_ms);
         self.at_ms = event.at_ms;
         if !is_in_time || event.at_ms != now.at_ms && !is_of_commit {

@@ -8,7 +8,7 @@ use runstate::agent::event::EventKind;
 use runstate::agent::{
     CommitError, Delta, MemoryCommitter, RunState, StateCommitter, StateError, StoredRun, async_trait,
 };
-use runstate::checkpoint::Due;
+use runstate::checkpoint::{Due, Trigger};
 use serde_json::Value;
 
 use super::log::{Durable, What};
@@ -25,6 +25,8 @@ pub(super) struct Store {
     pub(super) kept: u64,
     /// The events that the stored run has told.
     pub(super) events: u64,
+    /// The calls that its events tell to be over.
+    done: BTreeSet<String>,
     /// May the process die in it? Not where the player commits an end by itself.
     pub(super) mortal: bool,
     /// Was a commit begun that was not made?
@@ -46,6 +48,7 @@ impl Store {
             durable,
             kept: 0,
             events: 0,
+            done: BTreeSet::new(),
             mortal: true,
             behind: false,
             thorough,
@@ -99,9 +102,12 @@ impl Store {
     }
 
     /// Do the events of a commit follow on the stored events, up to the number that it stores?
-    fn follow_on(&self, delta: &Delta<'_>, stored: Option<u64>) {
+    fn follow_on(&mut self, trigger: Trigger, delta: &Delta<'_>, stored: Option<u64>) {
         let mut last = self.events;
         for event in delta.events() {
+            if let EventKind::ToolCallDone { call, .. } = &event.kind {
+                self.done.insert(call.clone());
+            }
             if event.seq != last + 1 {
                 self.world
                     .wrong(format!("events: behind event {last} is stored event {}: {event:?}", event.seq));
@@ -114,6 +120,11 @@ impl Store {
             ));
         }
         let kind = delta.events().last().map(|event| &event.kind);
+        let mut kinds = delta.events().map(|event| &event.kind);
+        let resumes = kinds.any(|kind| matches!(kind, EventKind::ToolCallResumed { .. }));
+        if trigger == Trigger::DecisionAccepted && !resumes {
+            self.world.wrong(format!("events: commit {} does not tell its decision", delta.version()));
+        }
         if !matches!(kind, Some(EventKind::Checkpoint { .. } | EventKind::RunFinished { .. })) {
             self.world.wrong(format!("events: commit {} ends with {kind:?}", delta.version()));
         }
@@ -126,6 +137,11 @@ impl Store {
         for (name, call) in machines.as_object().into_iter().flatten() {
             let Some(name) = name.strip_prefix("call/") else { continue };
             let status = call["status"].as_str().unwrap_or_default();
+            let is_over = matches!(status, "Succeeded" | "Failed" | "Cancelled");
+            if is_over && !self.done.contains(name) {
+                self.world
+                    .wrong(format!("events: {name} is stored as {status}, and no stored event says so"));
+            }
             calls.insert(name.to_owned(), status.to_owned());
         }
         let mut decisions = (*self.durable.decisions).clone();
@@ -201,7 +217,7 @@ impl StateCommitter for Store {
         let bundle = delta.bundle().map_err(CommitError::new)?;
         let json = bundle.iter().position(|byte| *byte == b'{').map_or(&[][..], |start| &bundle[start..]);
         let value: Value = serde_json::from_slice(json).map_err(CommitError::new)?;
-        self.follow_on(delta, value["content"]["events"].as_u64());
+        self.follow_on(due.trigger(), delta, value["content"]["events"].as_u64());
         self.learn(&value);
         self.kept = kept;
         self.behind = false;
