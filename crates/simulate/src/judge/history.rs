@@ -31,6 +31,13 @@ impl Judge for Histories<'_> {
                     self.told.insert(call.clone(), outcome.clone());
                 }
             }
+            // A death may come between a commit and its events, and before the commit of an outcome that was told.
+            What::LoopBegan { calls, .. } => {
+                let is_so = |name: &str, told: &CallOutcome| {
+                    calls.iter().any(|call| call.name == name && call.status == status_of(told))
+                };
+                self.told.retain(|name, told| is_so(name, told));
+            }
             What::Asked { step, history, durable } => self.asked(*step, history, *durable, now, book),
             _ => {}
         }
@@ -40,6 +47,14 @@ impl Judge for Histories<'_> {
         if let Some(end) = &seen.end {
             self.shape(&end.history, end.status == RunStatus::Done, now, book);
         }
+    }
+}
+
+fn status_of(told: &CallOutcome) -> ToolCallStatus {
+    match told {
+        CallOutcome::Succeeded { .. } => ToolCallStatus::Succeeded,
+        CallOutcome::Cancelled { .. } => ToolCallStatus::Cancelled,
+        _ => ToolCallStatus::Failed,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use runstate::agent::{ExecutionMode, WhenSuspended};
+use runstate::agent::{ExecutionMode, Verdict, WhenSuspended};
 use runstate::run::RunStatus;
 use runstate::tool_call::ToolCallStatus;
 
@@ -16,18 +16,26 @@ pub(super) struct Lapses<'s> {
     replayed: BTreeSet<String>,
     /// Is there a loop?
     driven: bool,
+    /// Was the run told to end? Its end gives up what waits.
+    is_to_end: bool,
     /// Since when the loop notices what lapses; none while it does not.
     alert_since: Option<u64>,
 }
 
 impl<'s> Lapses<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Lapses { case: &seen.case, replayed: BTreeSet::new(), driven: false, alert_since: None }
+        Lapses {
+            case: &seen.case,
+            replayed: BTreeSet::new(),
+            driven: false,
+            is_to_end: false,
+            alert_since: None,
+        }
     }
 
     /// Does the loop notice now what lapses (document 003, `wait_for_resume_or_cancel`; document 000, the stream)?
     fn is_alert(&self, now: &Moment) -> bool {
-        if !self.driven || now.committing || now.cancelled {
+        if !self.driven || self.is_to_end || now.committing || now.cancelled {
             return false;
         }
         let waits_in_place = self.case.when_suspended == WhenSuspended::WaitInPlace
@@ -60,8 +68,12 @@ impl Judge for Lapses<'_> {
         if let Step::Entry(entry) = step {
             match &entry.what {
                 What::LoopBegan { .. } => self.driven = true,
+                What::Acted { fails: false } | What::Gate { verdict: Verdict::BlockRun(_), .. } => {
+                    self.is_to_end = true;
+                }
                 What::LoopEnded(_) | What::Died { .. } => {
                     self.driven = false;
+                    self.is_to_end = false;
                     self.replayed.clear();
                 }
                 What::Began { call, decision: Some(_), .. } => {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use runstate::agent::ExecutionMode;
 use runstate::agent::event::EventKind;
+use runstate::tool_call::ToolCallStatus;
 
 use super::{Book, Judge, Moment, Step};
 use crate::case::{Case, Does};
@@ -19,6 +20,8 @@ pub(super) struct Order<'s> {
     replayed: BTreeSet<String>,
     /// The calls that asked while they executed in this activation.
     asked: Vec<runstate::tool_call::CallKey>,
+    /// The calls that a death left running. They had started, and start again behind whatever asks meanwhile.
+    left_running: BTreeSet<String>,
 }
 
 impl<'s> Order<'s> {
@@ -31,6 +34,7 @@ impl<'s> Order<'s> {
             held_up_since: None,
             replayed: BTreeSet::new(),
             asked: Vec::new(),
+            left_running: BTreeSet::new(),
         }
     }
 
@@ -89,9 +93,14 @@ impl Judge for Order<'_> {
                             .values()
                             .any(|call| call.key == **asked && call.status.to_string() == "Suspended")
                 };
-                if alone && decision.is_none() && self.asked.iter().any(|asked| held_up(&asked)) {
+                let starts = decision.is_none() && !self.left_running.contains(call);
+                if alone && starts && self.asked.iter().any(|asked| held_up(&asked)) {
                     book.wrong("order", format!("{call} starts behind a call that asked (A10)"));
                 }
+            }
+            What::LoopBegan { calls, .. } => {
+                let running = calls.iter().filter(|call| call.status == ToolCallStatus::Running);
+                self.left_running = running.map(|call| call.name.clone()).collect();
             }
             What::Dropped { call } => drop(self.replayed.remove(call)),
             What::Answered { call, nth } => {

@@ -96,9 +96,13 @@ impl Judge for Outcomes<'_> {
                 EventKind::ToolCallResumed { call, suspension_id, decision_id, action, .. } => {
                     self.given.told(&event.kind);
                     self.decided.insert(suspension_id.clone(), *action);
-                    let mode = now.asked.get(suspension_id).map(|asked| asked.resume_mode);
-                    if *action == DecisionAction::Resume && mode == Some(ResumeMode::UseDecisionAsToolResult)
-                    {
+                    let asked = now.asked.get(suspension_id);
+                    // A doubt may be answered with what came of the call.
+                    let is_result = asked.is_some_and(|asked| {
+                        asked.resume_mode == ResumeMode::UseDecisionAsToolResult
+                            || asked.action == IN_DOUBT && !self.given.result(decision_id).is_null()
+                    });
+                    if *action == DecisionAction::Resume && is_result {
                         let result = self.given.result(decision_id);
                         self.sources.insert(call.clone(), Source::Output(result, None));
                     }

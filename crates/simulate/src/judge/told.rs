@@ -29,12 +29,22 @@ pub(super) struct Told<'s> {
     /// The answer that is under way.
     asked: Option<&'s Answer>,
     commits: u64,
+    /// Did a commit fail? An answer that is under way then is dropped.
+    refused: bool,
     progress: BTreeMap<String, Progress>,
 }
 
 impl<'s> Told<'s> {
     pub(super) fn new(seen: &'s Seen) -> Self {
-        Told { case: &seen.case, used: 0, before: 0, asked: None, commits: 0, progress: BTreeMap::new() }
+        Told {
+            case: &seen.case,
+            used: 0,
+            before: 0,
+            asked: None,
+            commits: 0,
+            refused: false,
+            progress: BTreeMap::new(),
+        }
     }
 
     fn event(&mut self, event: &AgentEvent, now: &Moment, book: &mut Book) {
@@ -92,7 +102,7 @@ impl<'s> Told<'s> {
     fn used(&self, total: u64, reason: &TerminationReason, now: &Moment, book: &mut Book) {
         let of_last = self.asked.map_or(0, |answer| answer.tokens);
         let is_right = match (self.asked.and_then(|answer| answer.fault), reason) {
-            (Some(_), TerminationReason::Error(_)) => total == self.used + of_last,
+            (Some(_), TerminationReason::Error(_)) if !self.refused => total == self.used + of_last,
             _ => total == self.used || total == self.used + of_last,
         };
         if now.cuts == 0 && !is_right {
@@ -123,6 +133,7 @@ impl Judge for Told<'_> {
         match &entry.what {
             What::Event(event) => self.event(event, now, book),
             What::CommitEnded { made: true, .. } => self.commits += 1,
+            What::CommitEnded { made: false, .. } => self.refused = true,
             What::Began { call, key, nth, .. } => {
                 let planned = self.case.call(key.step, key.ordinal);
                 let execution = planned.and_then(|call| call.executions.get(*nth).or(call.executions.last()));
