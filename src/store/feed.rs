@@ -151,6 +151,15 @@ impl Shared {
                 }
             };
             let is_all = page.len() < PAGE;
+            // Behind a forged number a run ends without an event. A run that cannot be read is for its receivers to meet.
+            let is_over = page.is_empty()
+                && match self.is_done(run).await {
+                    Err(error @ StoreError::Unavailable(_)) => return Err(error),
+                    is_done => is_done.unwrap_or(true),
+                };
+            if is_over {
+                self.nudge(|one| one == run);
+            }
             if let Some(followed) = self.lock().get_mut(run) {
                 for row in page {
                     followed.last = followed.last.max(Some(row.last));
@@ -164,6 +173,14 @@ impl Shared {
             tokio::task::yield_now().await;
         }
         Ok(())
+    }
+
+    /// Is the run over?
+    ///
+    /// # Errors
+    /// Those of the store.
+    async fn is_done(&self, run: &str) -> Result<bool, StoreError> {
+        self.store.parts(run).await.map(|parts| parts.info.status == RunStatus::Done)
     }
 
     async fn follow(&self) {
@@ -317,7 +334,7 @@ impl RunEvents {
         let after = if self.is_new { self.last.saturating_sub(1) } else { self.last };
         let seen = self.shared.lock().get(&self.run).map_or(0, |followed| followed.changes);
         let mut page = self.shared.store.events(&self.run, after, PAGE).await?;
-        if page.is_empty() && self.is_new && self.is_done().await? {
+        if page.is_empty() && self.shared.is_done(&self.run).await? {
             // It may have ended between the two. Without events it is of an earlier version, or the number is behind its end.
             page = self.shared.store.events(&self.run, after, PAGE).await?;
             self.is_over = page.is_empty();
@@ -334,18 +351,6 @@ impl RunEvents {
                 runs.get_mut(&self.run).is_some_and(|followed| !followed.joins(self.known, last, seen));
         }
         Ok(())
-    }
-
-    /// Is the run over, as far as it can be read?
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`].
-    async fn is_done(&self) -> Result<bool, StoreError> {
-        match self.shared.store.parts(&self.run).await {
-            Ok(parts) => Ok(parts.info.status == RunStatus::Done),
-            Err(error @ StoreError::Unavailable(_)) => Err(error),
-            Err(_) => Ok(false),
-        }
     }
 
     /// The row, if it is behind the last one.

@@ -1,7 +1,7 @@
 //! Receivers of the events of runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,7 +18,9 @@ use serde_json::json;
 struct Counting {
     store: MemoryStore,
     queries: AtomicU64,
-    is_away: std::sync::atomic::AtomicBool,
+    is_away: AtomicBool,
+    /// Is the first event given the greatest number of all?
+    is_forged: AtomicBool,
 }
 
 #[async_trait]
@@ -32,14 +34,24 @@ impl Wrapper for Counting {
         if self.is_away.load(Ordering::SeqCst) {
             return Err(StoreError::unavailable("the store is away"));
         }
-        self.inner().events(run, after, limit).await
+        let mut rows = self.inner().events(run, after, limit).await?;
+        if self.is_forged.load(Ordering::SeqCst) {
+            rows.truncate(usize::from(after < u64::MAX));
+            rows.iter_mut().for_each(|row| row.last = u64::MAX);
+        }
+        Ok(rows)
     }
 }
 
 async fn begun(script: &[Turn]) -> (Arc<Counting>, Feed, Lease, Vec<Commit>, Vec<EventRow>) {
     let played = Played::new("r1", script).await;
     let store = MemoryStore::with_clock(SetClock::at(0));
-    let store = Arc::new(Counting { store, queries: AtomicU64::new(0), is_away: false.into() });
+    let store = Arc::new(Counting {
+        store,
+        queries: AtomicU64::new(0),
+        is_away: false.into(),
+        is_forged: false.into(),
+    });
     RunStore::create(&*store, &NewRun::new("r1", json!(0), 0)).await.unwrap();
     let hour = Duration::from_secs(3_600);
     let lease = RunStore::claim(&*store, &Claim::of("r1", "w", hour)).await.unwrap().unwrap();
@@ -197,6 +209,22 @@ async fn a_receiver_behind_the_end_of_a_run_ends() {
     let mut receiver = feed.watch("r2", 0);
     let next = tokio::time::timeout(Duration::from_secs(60), receiver.next());
     assert_eq!(next.await.expect("it ends").unwrap(), None);
+}
+
+/// No event can follow the greatest number.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_behind_a_forged_number_ends_with_the_run() {
+    let (store, feed, lease, commits, _) = begun(&steps(1)).await;
+    store.is_forged.store(true, Ordering::SeqCst);
+    RunStore::commit(&*store, &lease, &commits[0]).await.unwrap();
+    let mut receiver = feed.watch("r1", 0);
+    assert_eq!(receiver.next().await.unwrap().unwrap().last, u64::MAX);
+    assert!(tokio::time::timeout(Duration::from_secs(60), receiver.next()).await.is_err(), "the run goes on");
+    for commit in &commits[1..] {
+        RunStore::commit(&*store, &lease, commit).await.unwrap();
+    }
+    let end = tokio::time::timeout(Duration::from_secs(60), receiver.next()).await;
+    assert_eq!(end.expect("it ends").unwrap(), None);
 }
 
 #[tokio::test(start_paused = true)]

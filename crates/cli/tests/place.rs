@@ -40,7 +40,7 @@ impl Kind {
 /// A folder to run the command in, and a store for it.
 pub(crate) struct Place {
     pub(crate) session: Session,
-    kind: Kind,
+    pub(crate) kind: Kind,
     pub(crate) url: String,
 }
 

@@ -257,9 +257,11 @@ impl OpenRun<'_> {
     pub(super) fn events(&self, after: u64, limit: usize) -> Result<Vec<EventRow>, StoreError> {
         let path = self.place.log("events");
         let mut rows: Vec<EventRow> = Vec::new();
-        for (line, place) in self.state.logs.events.lines(self.disk, &path)?.lines().zip(1..) {
-            let (seq, last) =
-                numbers(line).map_err(|error| damaged(&path, format_args!("line {place}: {error}")))?;
+        let mut next = 1;
+        for line in self.state.logs.events.text(self.disk, &path)?.lines() {
+            // A line that another program has changed stands for the event that it is in the place of, and hides no other.
+            let (seq, last) = numbers(line).unwrap_or((next, next));
+            next = last.saturating_add(1);
             // A commit that was given again: its events take the place of those from there on.
             while rows.pop_if(|row| row.last >= seq).is_some() {}
             if last > after {

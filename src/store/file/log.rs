@@ -115,6 +115,11 @@ impl Log {
         self.read(disk, path, 0)
     }
 
+    /// Reads the lines that count. Bytes that are no UTF-8 are replaced.
+    pub(super) fn text(&self, disk: &dyn Disk, path: &Path) -> Result<String, StoreError> {
+        Ok(String::from_utf8_lossy(&self.read_bytes(disk, path, 0)?).into_owned())
+    }
+
     fn read(&self, disk: &dyn Disk, path: &Path, from: u64) -> Result<String, StoreError> {
         String::from_utf8(self.read_bytes(disk, path, from)?).map_err(|error| damaged(path, error))
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use runstate::agent::event::{AgentEvent, CallOutcome, EventKind};
 use runstate::decision::DecisionAction;
 use runstate::run::RunStatus;
-use runstate::store::{EventRow, Feed, StoreError};
+use runstate::store::{EventRow, Feed, RunStore, StoreError};
 
 use serde_json::Value;
 
@@ -61,17 +61,9 @@ const PAGE: usize = 10_000;
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let opened = args.place.open(Missing::Refuse)?;
-    // A run of which a part cannot be read has its events all the same.
-    let info = opened.ask(async {
-        match opened.store.parts(&args.run).await {
-            Ok(parts) => Ok(Some(parts.info)),
-            Err(StoreError::Unusable { .. } | StoreError::TooLarge { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    })?;
-    let done = info.filter(|info| info.status == RunStatus::Done);
+    let stands = || opened.ask(stands(&*opened.store, &args.run));
     let mut shown = Shown { format: args.format, last: args.after, is_begun: false, end: None };
-    if args.no_wait || done.is_some() {
+    if args.no_wait || matches!(stands()?, Stands::Over(_)) {
         loop {
             let page = opened.ask(opened.store.events(&args.run, shown.last, PAGE))?;
             page.iter().for_each(|row| shown.show(row, out));
@@ -80,12 +72,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
                 break;
             }
         }
-        // The run has the last word, not its events.
-        let end = match done {
-            Some(done) => done.reason,
-            None => shown.end,
-        };
-        return Ok(exit(end.as_deref()));
+        return Ok(shown.exit(stands()?));
     }
     let is_read = opened.ask(async {
         let feed = Feed::new(opened.store.clone());
@@ -112,15 +99,27 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
             }
         }
     })?;
-    Ok(if is_read { exit(shown.end.as_deref()) } else { Exit::Good })
+    if !is_read {
+        return Ok(Exit::Good);
+    }
+    Ok(shown.exit(stands()?))
 }
 
-/// The exit code for the end of a run; none for a run that is not over.
-fn exit(end: Option<&str>) -> Exit {
-    match end {
-        Some("natural_end") => Exit::Good,
-        Some(_) => Exit::Bad,
-        None => Exit::Waiting,
+/// How a run stands, by its own word.
+enum Stands {
+    /// Why it ended.
+    Over(Option<String>),
+    GoesOn,
+    /// A part of it cannot be read. Its events can be.
+    Unread,
+}
+
+async fn stands(store: &dyn RunStore, run: &str) -> Result<Stands, StoreError> {
+    match store.parts(run).await {
+        Ok(parts) if parts.info.status == RunStatus::Done => Ok(Stands::Over(parts.info.reason)),
+        Ok(_) => Ok(Stands::GoesOn),
+        Err(StoreError::Unusable { .. } | StoreError::TooLarge { .. }) => Ok(Stands::Unread),
+        Err(error) => Err(error),
     }
 }
 
@@ -133,15 +132,45 @@ struct Shown {
 }
 
 impl Shown {
+    /// The exit code. The run has the last word, not its events.
+    fn exit(self, stands: Stands) -> Exit {
+        let end = match stands {
+            Stands::Over(reason) => {
+                if self.end.is_none() && (self.is_begun || self.last == 0) {
+                    complain(
+                        "warning: the run is over, and the event of its end is not in the store: another program has removed it, or an \
+                         earlier version of this program drove the run",
+                    );
+                }
+                Some(reason.unwrap_or_default())
+            }
+            Stands::GoesOn => {
+                if self.end.is_some() {
+                    complain(
+                        "warning: the run is not over, and an event says that it is: another program has written it",
+                    );
+                }
+                None
+            }
+            Stands::Unread => self.end,
+        };
+        match end.as_deref() {
+            Some("natural_end") => Exit::Good,
+            Some(_) => Exit::Bad,
+            None => Exit::Waiting,
+        }
+    }
+
     fn show(&mut self, row: &EventRow, out: &mut Output) {
-        // The first row of a run that was begun by an earlier version has another number.
-        if row.seq > self.last.saturating_add(1) && self.is_begun {
+        if row.seq > self.last.saturating_add(1) {
             let missing = if row.seq - self.last == 2 {
                 format!("event {} is", self.last + 1)
             } else {
                 format!("events {} to {} are", self.last + 1, row.seq - 1)
             };
-            complain(&format!("warning: {missing} not in the store: another program has changed it"));
+            let or =
+                if self.last == 0 { ", or an earlier version of this program began the run" } else { "" };
+            complain(&format!("warning: {missing} not in the store: another program has changed it{or}"));
         }
         (self.last, self.is_begun) = (row.last, true);
         let object: Option<serde_json::Map<String, Value>> = runstate::json::from_str(&row.json).ok();

@@ -1,5 +1,8 @@
 //! Events of a run, as another process follows them.
 
+use std::fs;
+use std::io::{BufRead, BufReader};
+
 use serde_json::Value;
 
 use super::in_every_store;
@@ -19,7 +22,12 @@ outside:
   - {when: {after_commit: 2}, do: crash}
 ";
 
-in_every_store! { a_watcher_sees_each_event_once_whatever_process_drives_the_run }
+in_every_store! {
+    a_watcher_sees_each_event_once_whatever_process_drives_the_run,
+    events_that_are_missing_or_damaged_are_told,
+    a_forged_event_keeps_no_watcher_waiting,
+    a_run_that_cannot_be_read_has_its_events,
+}
 
 fn watching(place: &Place, args: &[&str]) -> Ended {
     let watcher =
@@ -69,21 +77,137 @@ fn a_watcher_sees_each_event_once_whatever_process_drives_the_run(new: &dyn Fn()
     assert_eq!(none.code, Some(2), "{}", none.shown());
 }
 
+/// Another program rewrites the events of the one run of the store: its rows, or in files its lines. What is counted of a file stays.
+fn forge(place: &Place, sql: &str, lines: impl FnOnce(&mut Vec<Vec<u8>>)) {
+    match place.kind {
+        Kind::Sqlite => crate::stores::open(&place.session, "runs/runs.db").execute_batch(sql).unwrap(),
+        Kind::Files => {
+            let run = fs::read_dir(place.session.path("runs/store/runs")).unwrap().next().unwrap().unwrap();
+            let path = run.path().join("events.jsonl");
+            let mut file = fs::read(&path).unwrap();
+            let length = file.len();
+            let mut rows: Vec<_> =
+                file.trim_ascii_end().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+            lines(&mut rows);
+            file = rows.join(&b'\n');
+            assert!(file.len() < length);
+            file.resize(length - 1, b' ');
+            file.push(b'\n');
+            fs::write(&path, file).unwrap();
+        }
+        #[cfg(unix)]
+        Kind::Postgres => {
+            crate::server::shared()
+                .unwrap()
+                .make_in(&place.url, &format!("SET search_path TO runstate; {sql}"));
+        }
+    }
+}
+
+/// The same of the specification of the run.
+fn forge_spec(place: &Place) {
+    match place.kind {
+        Kind::Sqlite => {
+            let store = crate::stores::open(&place.session, "runs/runs.db");
+            store.execute("UPDATE specs SET json = '{'", []).unwrap();
+        }
+        Kind::Files => {
+            let run = fs::read_dir(place.session.path("runs/store/runs")).unwrap().next().unwrap().unwrap();
+            fs::write(run.path().join("spec.json"), "{").unwrap();
+        }
+        #[cfg(unix)]
+        Kind::Postgres => {
+            crate::server::shared().unwrap().make_in(&place.url, "UPDATE runstate.runs SET spec = '{'");
+        }
+    }
+}
+
 /// What another program has changed is told, and shown as no event.
-#[test]
-fn events_that_are_missing_or_damaged_are_told() {
-    let place = Kind::Sqlite.place().unwrap();
+fn events_that_are_missing_or_damaged_are_told(new: &dyn Fn() -> Place) {
+    let place = new();
     place.session.write("s.yaml", "name: watched\nmessage: go\nmodel:\n  - text: done\n");
     place.does(&["run", "s.yaml"], 0);
-    let store = crate::stores::open(&place.session, "runs/runs.db");
-    let forged = "UPDATE events SET json = '{\"seq\":3,' || char(10) || '{\"seq\":4,\"type\":\"forged\"}' WHERE seq = 3";
-    store.execute_batch(&format!("{forged}; DELETE FROM events WHERE seq = 5")).unwrap();
-    drop(store);
+    let not_text = match place.kind {
+        Kind::Sqlite => "CAST(x'7bff0a7b' AS TEXT)",
+        _ => "'{' || chr(10) || '{\"seq\":4,\"type\":\"forged\"}'",
+    };
+    let forged =
+        format!("UPDATE events SET json = {not_text} WHERE seq = 3; DELETE FROM events WHERE seq = 5");
+    forge(&place, &forged, |lines| {
+        lines[2] = b"{\xff\r{".to_vec();
+        lines.remove(4);
+    });
     for format in ["text", "jsonl"] {
         let said = place.does(&["watch", "watched-1", "--format", format], 0);
         assert!(said.stderr.contains("warning: the event cannot be read"), "{}", said.shown());
         assert!(said.stderr.contains("warning: event 5 is not in the store"), "{}", said.shown());
         assert!(!said.stdout.contains("forged"), "{}", said.shown());
         assert!(said.stdout.contains("natural_end"), "{}", said.shown());
+        assert_eq!(said.stderr.lines().count(), 2, "{}", said.shown());
     }
+    let ends = "DELETE FROM events WHERE seq = 1 OR seq = (SELECT max(seq) FROM events)";
+    forge(&place, ends, |lines| {
+        lines.pop();
+        lines.remove(0);
+    });
+    let said = place.does(&["watch", "watched-1"], 0);
+    assert!(said.stderr.contains("warning: event 1 is not in the store"), "{}", said.shown());
+    let told = "warning: the run is over, and the event of its end is not in the store";
+    assert!(said.stderr.contains(told), "{}", said.shown());
+    assert!(!said.stdout.contains("natural_end"), "{}", said.shown());
+}
+
+/// A number behind which no event can come, and an end that is none.
+fn a_forged_event_keeps_no_watcher_waiting(new: &dyn Fn() -> Place) {
+    let place = new();
+    place.session.write("s.yaml", SCENARIO);
+    place.say(&["run", "s.yaml"]);
+    let greatest = "UPDATE events SET last = 9223372036854775807 WHERE seq = (SELECT max(seq) FROM events)";
+    forge(&place, greatest, |lines| {
+        let last = lines.last_mut().unwrap();
+        let seq = serde_json::from_slice::<Value>(last).unwrap()["seq"].clone();
+        *last = format!("{{\"seq\":{seq},\"last\":{}}}", u64::MAX).into_bytes();
+    });
+    let stored = place.does(&["watch", "watched-1", "--no-wait"], 3).stdout.lines().count();
+    let mut watcher = watching(&place, &[]);
+    // It has read all of them. The pipe stays open: a reader that goes away ends it, too.
+    let mut shown = BufReader::new(watcher.0.as_mut().unwrap().stdout.take().unwrap());
+    for _ in 0..stored {
+        assert!(shown.read_line(&mut String::new()).unwrap() > 0, "{stored}");
+    }
+    place.does(&["resume", "watched-1"], 3);
+    place.does(&["resume", "watched-1", "--approve", "rm"], 0);
+    assert_eq!(watcher.ends(), Some(0));
+
+    let place = new();
+    place.session.write("s.yaml", SCENARIO);
+    place.say(&["run", "s.yaml"]);
+    let json = r#"{"seq":SEQ,"at_ms":0,"run":"watched-1","thread":"watched-1","activation":1,"type":"run_finished","reason":"natural_end","status":"Done","waiting":[],"usage":{"input_tokens":0,"output_tokens":0},"used":{"input_tokens":0,"output_tokens":0}}"#;
+    let end = format!("UPDATE events SET json = replace('{json}', 'SEQ', cast(seq AS text)) WHERE seq = 4");
+    forge(&place, &end, |lines| {
+        let long: usize = lines.drain(3..).map(|line| line.len()).sum();
+        assert!(long > json.len());
+        lines.push(json.replace("SEQ", "4").into_bytes());
+    });
+    let told = "warning: the run is not over, and an event says that it is";
+    for more in [&[][..], &["--no-wait"]] {
+        let said = place.does(&[&["watch", "watched-1"], more].concat(), 3);
+        assert!(said.stderr.contains(told), "{}", said.shown());
+    }
+}
+
+/// Its events have the last word then. Without an end among them the damage is told.
+fn a_run_that_cannot_be_read_has_its_events(new: &dyn Fn() -> Place) {
+    let place = new();
+    place.session.write("s.yaml", "name: watched\nmessage: go\nmodel:\n  - text: done\n");
+    place.does(&["run", "s.yaml"], 0);
+    forge_spec(&place);
+    let said = place.does(&["watch", "watched-1"], 0);
+    assert!(said.stdout.contains("natural_end"), "{}", said.shown());
+    assert_eq!(said.stderr, "", "{}", said.shown());
+    forge(&place, "DELETE FROM events WHERE seq > 3", |lines| lines.truncate(3));
+    let said = place.does(&["watch", "watched-1", "--no-wait"], 3);
+    assert!(!said.stdout.contains("natural_end"), "{}", said.shown());
+    let said = place.does(&["watch", "watched-1", "--after", "99"], 2);
+    assert!(said.stderr.contains("spec"), "{}", said.shown());
 }

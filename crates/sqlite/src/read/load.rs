@@ -3,6 +3,7 @@
 use runstate::agent::keys::Scope;
 use runstate::decision::Decision;
 use runstate::store::{EventRow, Mail, Parts, StoreError, TraceRow};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -105,7 +106,12 @@ pub(crate) fn trace(conn: &Connection, run: &str, after: u64, most: usize) -> Ou
 pub(crate) fn events(conn: &Connection, run: &str, after: u64, most: usize) -> Outcome<Vec<EventRow>> {
     let sql = "SELECT seq, last, json FROM events WHERE run = ?1 AND last > ?2 ORDER BY last LIMIT ?3";
     let rows = all(conn, sql, params![run, column(after), limit(most)], |row| {
-        Ok(EventRow { seq: number(row.get(0)?), last: number(row.get(1)?), json: row.get(2)? })
+        // A text that another program wrote in no UTF-8 is one event that cannot be read, and hides no other.
+        let json = match row.get_ref(2)? {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => String::new(),
+        };
+        Ok(EventRow { seq: number(row.get(0)?), last: number(row.get(1)?), json })
     })?;
     of_a_run(conn, run, rows)
 }
