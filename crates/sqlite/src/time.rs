@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use runstate::clock::Clock;
 use runstate::store::{StoreError, left, moment};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use crate::error::{Fault, Outcome};
 use crate::number::column;
@@ -104,12 +104,33 @@ pub(crate) fn enter(conn: &Connection, path: &Path, boot: &str) -> Outcome<()> {
         return Ok(());
     }
     check(conn, path, boot)?;
-    conn.execute("UPDATE runs SET held_until_ms = 0 WHERE holder IS NOT NULL", [])?;
     let never = column(moment(0, Duration::MAX));
-    conn.execute("UPDATE runs SET not_before_ms = NULL WHERE not_before_ms <> ?1", [never])?;
-    conn.execute("UPDATE calls SET lapses_at_ms = NULL WHERE open = 1 AND lapses_at_ms IS NOT NULL", [])?;
+    change_all(conn, "runs SET held_until_ms = 0", "holder IS NOT NULL")?;
+    change_all(conn, "runs SET not_before_ms = NULL", &format!("not_before_ms <> {never}"))?;
+    change_all(conn, "calls SET lapses_at_ms = NULL", "open = 1 AND lapses_at_ms IS NOT NULL")?;
     conn.execute("INSERT INTO boots (name) VALUES (?1)", [boot])?;
     conn.execute("DELETE FROM boots WHERE no <= (SELECT max(no) FROM boots) - 100", [])?;
+    Ok(())
+}
+
+/// Changes these rows. A row stays as it is where another program wrote a value of another type into it: SQLite takes no change of such a row.
+fn change_all(conn: &Connection, change: &str, which: &str) -> Outcome<()> {
+    let is_refused =
+        |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+    match conn.execute(&format!("UPDATE {change} WHERE {which}"), []) {
+        Err(error) if is_refused(&error) => {}
+        done => return Ok(done.map(drop)?),
+    }
+    let table = change.split(' ').next().unwrap_or_default();
+    let mut rows = conn.prepare(&format!("SELECT rowid FROM {table} WHERE {which}"))?;
+    let rows: Vec<i64> = rows.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let mut one = conn.prepare(&format!("UPDATE {change} WHERE rowid = ?1"))?;
+    for row in rows {
+        match one.execute([row]) {
+            Err(error) if !is_refused(&error) => return Err(error.into()),
+            _ => {}
+        }
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use runstate::store::{ChangeCursor, Claim, NewRun, Release, RunQuery, RunStore, StoreError};
+use runstate::turn::{CallRequest, Turn};
 use runstate_sqlite::SqliteStore;
 use rusqlite::Connection;
 
@@ -305,6 +306,34 @@ async fn a_column_of_another_type_holds_up_no_other_run() {
     }
 }
 
+/// The first process of a boot changes rows of all runs.
+#[tokio::test]
+async fn a_column_of_another_type_holds_up_no_boot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let open = |boot: &str| {
+        let clock = runstate::clock::SetClock::at(9).booted(boot, 9);
+        SqliteStore::open_by(&path, runstate_sqlite::Options::default(), clock).unwrap()
+    };
+    let store = open("b1");
+    let hour = std::time::Duration::from_secs(3_600);
+    for run in ["r1", "r2", "r3"] {
+        store.create(&NewRun::new(run, serde_json::Value::Null, 0).put_off(hour)).await.unwrap();
+        store.claim(&Claim::of(run, "gone", hour)).await.unwrap().unwrap();
+    }
+    drop(store);
+    force(&path, "runs", "UPDATE runs SET claimed_steps = 1.5 WHERE id = 'r1'");
+    let store = open("b2");
+    assert_eq!(store.due(9).await.unwrap(), []);
+    for run in ["r2", "r3"] {
+        assert_eq!(
+            store.claim(&Claim::any("w", hour)).await.unwrap().map(|lease| lease.run).as_deref(),
+            Some(run)
+        );
+    }
+    assert_eq!(store.claim(&Claim::any("w", hour)).await.unwrap(), None);
+}
+
 #[tokio::test]
 async fn counters_of_another_type_count_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -331,6 +360,27 @@ async fn counters_of_another_type_count_on() {
         );
         store.changes(&ChangeCursor::default(), std::time::Duration::ZERO).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn commits_are_told_behind_the_greatest_count_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let store = SqliteStore::open(&path).unwrap();
+    store.create(&NewRun::new("r1", serde_json::Value::Null, 0)).await.unwrap();
+    let hour = std::time::Duration::from_secs(3_600);
+    let lease = store.claim(&Claim::of("r1", "w", hour)).await.unwrap().unwrap();
+    let calls = vec![CallRequest::new("c", "say", serde_json::json!(1))];
+    let played = runstate::testing::store::Played::new("r1", &[Turn { calls, ..Turn::default() }]).await;
+    let mut cursor = ChangeCursor::default();
+    for (commit, count) in played.commits().zip([i64::MAX - 1, i64::MAX, -1, i64::MIN]) {
+        Connection::open(&path).unwrap().execute("UPDATE news SET commits = ?1", [count]).unwrap();
+        cursor = store.changes(&cursor, std::time::Duration::ZERO).await.unwrap().cursor;
+        store.commit(&lease, commit).await.unwrap();
+        let changes = store.changes(&cursor, std::time::Duration::ZERO).await.unwrap();
+        assert_eq!(changes.runs, [("r1".to_owned(), commit.version)], "{count}");
+    }
+    assert!(played.commits().count() >= 4);
 }
 
 /// A page has as many rows as are asked for, also with bad rows between them.

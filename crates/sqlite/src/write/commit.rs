@@ -70,8 +70,10 @@ fn is_undecided(conn: &Connection, lease: &Lease, decision: &Decision) -> Outcom
 }
 
 fn put_run(conn: &Connection, lease: &Lease, commit: &Commit) -> Outcome<()> {
+    // Behind the greatest number it begins again: a position behind that names all runs.
     conn.prepare_cached(
-        "UPDATE news SET commits = min(CAST(coalesce(commits, 0) AS INTEGER), 9223372036854775806) + 1",
+        "UPDATE news SET commits = CASE WHEN CAST(commits AS INTEGER) BETWEEN 0 AND 9223372036854775806 \
+         THEN CAST(commits AS INTEGER) + 1 ELSE 1 END",
     )?
     .execute([])?;
     let RunRow { status, reason, thread, steps, waiting, snapshot, core, .. } = &commit.run;
