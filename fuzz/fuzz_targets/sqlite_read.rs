@@ -31,8 +31,15 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 /// A table, the columns of its key, and a column.
 type Place = (String, String, String);
 
-/// A file with a run and another one that nothing is changed of, and its tables with their columns.
-static STORED: LazyLock<(Vec<u8>, Vec<Place>)> = LazyLock::new(|| {
+/// A file with a run and another one that nothing is changed of, whose tables take any value.
+struct Stored {
+    file: Vec<u8>,
+    columns: Vec<Place>,
+    /// The tables as they are made.
+    tables: Vec<(String, String)>,
+}
+
+static STORED: LazyLock<Stored> = LazyLock::new(|| {
     let commits = &*COMMITS;
     let path = FOLDER.join("stored.db");
     RUNTIME.block_on(async {
@@ -59,8 +66,11 @@ static STORED: LazyLock<(Vec<u8>, Vec<Place>)> = LazyLock::new(|| {
     let columns = columns.expect("columns");
     let columns = columns.collect::<rusqlite::Result<Vec<_>>>().expect("names");
     drop(table_columns);
+    let strict = tables(&conn).expect("tables");
+    let any: Vec<_> = strict.iter().map(|(name, sql)| (name.clone(), loose(sql))).collect();
+    put(&conn, &any).expect("a schema");
     drop(conn);
-    (fs::read(&path).expect("the file"), columns)
+    Stored { file: fs::read(&path).expect("the file"), columns, tables: strict }
 });
 
 fn hostile(old: &Cell, from: &mut Unstructured<'_>) -> Result<Cell> {
@@ -78,6 +88,30 @@ fn hostile(old: &Cell, from: &mut Unstructured<'_>) -> Result<Cell> {
         4 => Cell::Blob(from.arbitrary()?),
         _ => Cell::Text(hostile::value(from)?.as_str().unwrap_or("null").to_owned()),
     })
+}
+
+/// The tables of a file as the schema has them, with their names.
+fn tables(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut tables = conn.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")?;
+    tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Writes them into the schema.
+fn put(conn: &Connection, tables: &[(String, String)]) -> rusqlite::Result<()> {
+    conn.execute_batch("PRAGMA writable_schema = ON")?;
+    for (name, sql) in tables {
+        conn.execute("UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2", [sql, name])?;
+    }
+    let version: i64 = conn.pragma_query_value(None, "schema_version", |row| row.get(0))?;
+    conn.pragma_update(None, "schema_version", version + 1)?;
+    conn.execute_batch("PRAGMA writable_schema = RESET")
+}
+
+/// The same table, which takes a value of any type in any column.
+fn loose(sql: &str) -> String {
+    let kept = sql.replace("INTEGER PRIMARY KEY", "KEY OF ITS OWN").replace("IS NOT NULL", "NOTNULL");
+    let loose = kept.replace("NOT NULL", "").replace("INTEGER", "BLOB").replace("TEXT", "BLOB");
+    loose.replace("STRICT, ", "").replace("STRICT", "").replace("KEY OF ITS OWN", "INTEGER PRIMARY KEY")
 }
 
 /// Changes some cells, as a program does that knows the tables. What a rule of a table does not allow stays.
@@ -105,18 +139,19 @@ fn change(conn: &Connection, columns: &[Place], from: &mut Unstructured<'_>) -> 
 }
 
 fuzz_target!(|data: &[u8]| {
-    let (stored, columns) = &*STORED;
+    let stored = &*STORED;
     let path = FOLDER.join("runs.db");
     for beside in ["runs.db", "runs.db-wal", "runs.db-shm"] {
         drop(fs::remove_file(FOLDER.join(beside)));
     }
-    fs::write(&path, stored).expect("the file");
+    fs::write(&path, &stored.file).expect("the file");
     {
         let conn = Connection::open(&path).expect("the file");
         conn.execute_batch("PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON").expect("an own file");
-        if change(&conn, columns, &mut Unstructured::new(data)).is_none() {
+        if change(&conn, &stored.columns, &mut Unstructured::new(data)).is_none() {
             return;
         }
+        put(&conn, &stored.tables).expect("the schema again");
     }
     RUNTIME.block_on(async {
         if let Ok(store) = SqliteStore::open(&path) {

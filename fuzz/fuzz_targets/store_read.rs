@@ -1,6 +1,6 @@
 //! No rows of a store make a reader of it panic: a run as it is stored, in which some values are others. A store in files has all
 //! kinds of rows, as JSON; those of the others are read by the same types. Machines that were changed are sealed again, so that what reads
-//! behind their checksums is reached. A store under a key is given changed rows to tag: it stands for a writer that has the key.
+//! behind their checksums is reached. Commits and positions are read in their written form, too. A store under a key is given changed rows to tag: it stands for a writer that has the key.
 
 #![no_main]
 
@@ -8,12 +8,13 @@ mod hostile;
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use hostile::runs::{COMMITS, RUNTIME, changed, new_run, read, reseal};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use runstate::files::{SimDisk, replace};
-use runstate::store::{Claim, Commit, FileStore, Keyed, MemoryStore, RunStore};
+use runstate::store::{ChangeCursor, Claim, Commit, FileStore, Keyed, MemoryStore, RunStore};
 use serde_json::Value;
 
 static STORED: LazyLock<SimDisk> = LazyLock::new(|| {
@@ -23,7 +24,7 @@ static STORED: LazyLock<SimDisk> = LazyLock::new(|| {
     RUNTIME.block_on(async {
         let store = FileStore::on(Arc::new(disk.clone()), "/s").expect("a store");
         store.create(&new_run()).await.expect("r1");
-        let lease = store.claim(&Claim::of("r1", "w", std::time::Duration::ZERO)).await.expect("a claim").expect("r1");
+        let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
         for commit in commits {
             store.commit(&lease, commit).await.expect("a commit");
         }
@@ -37,6 +38,8 @@ fn change_row(commit: &mut Commit, from: &mut Unstructured<'_>) -> Option<()> {
     rows.extend(commit.calls.iter_mut().map(|call| &mut call.snapshot));
     rows.extend(commit.messages.iter_mut().map(|message| &mut message.json));
     rows.extend(commit.values.iter_mut().filter_map(|value| value.json.as_mut()));
+    rows.extend(commit.trace.iter_mut().map(|row| &mut row.json));
+    rows.extend(commit.events.iter_mut().map(|row| &mut row.json));
     let at = from.int_in_range(0..=rows.len() - 1).ok()?;
     *rows[at] = changed(rows[at], from)?;
     Some(())
@@ -46,7 +49,7 @@ async fn keyed(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
     let keys = format!("k1 {}", "ab".repeat(32)).parse().expect("a key");
     let store = Keyed::new(Arc::new(MemoryStore::default()), keys);
     store.create(&new_run()).await.expect("r1");
-    let lease = store.claim(&Claim::of("r1", "w", std::time::Duration::ZERO)).await.expect("a claim").expect("r1");
+    let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
     let hostile = from.int_in_range(0..=commits.len() - 1).ok()?;
     for (at, commit) in commits.iter().enumerate() {
         let mut commit = commit.clone();
@@ -56,6 +59,31 @@ async fn keyed(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
         if store.commit(&lease, &commit).await.is_err() {
             break;
         }
+    }
+    read(&store).await;
+    Some(())
+}
+
+/// A commit in its written form, and a position among the commits, as another process gives them.
+async fn written(commits: &[Commit], from: &mut Unstructured<'_>) -> Option<()> {
+    let store = MemoryStore::default();
+    store.create(&new_run()).await.expect("r1");
+    let lease = store.claim(&Claim::of("r1", "w", Duration::ZERO)).await.expect("a claim").expect("r1");
+    let hostile = from.int_in_range(0..=commits.len() - 1).ok()?;
+    for (at, commit) in commits.iter().enumerate() {
+        let line = commit.to_json().expect("a commit has a written form");
+        let line = if at == hostile { changed(&line, from)? } else { line };
+        let Ok(commit) = Commit::from_json(&line) else { break };
+        let again = commit.to_json().expect("what was read has a written form");
+        assert_eq!(Commit::from_json(&again).expect("the same"), commit);
+        if store.commit(&lease, &commit).await.is_err() {
+            break;
+        }
+    }
+    let cursor = store.changes(&ChangeCursor::default(), Duration::ZERO).await.expect("changes").cursor;
+    let cursor = serde_json::to_string(&cursor).expect("a position has a written form");
+    if let Ok(cursor) = serde_json::from_str(&changed(&cursor, from)?) {
+        drop(store.changes(&cursor, Duration::ZERO).await);
     }
     read(&store).await;
     Some(())
@@ -90,5 +118,6 @@ fuzz_target!(|data: &[u8]| {
             read(&store).await;
         }
         keyed(commits, &mut from).await;
+        written(commits, &mut from).await;
     });
 });
