@@ -11,12 +11,20 @@ use crate::budget::MOST_BYTES;
 
 /// How many compiled schemas are kept. A tool has one, and a ticket may bring one of its own each time.
 const MOST: usize = 256;
+/// The most bytes of their texts. What is compiled of a text is larger, and is not counted.
+const MOST_OF_ALL: usize = 1 << 20;
 
 type Compiled = Result<Arc<Checked>, String>;
 
 /// Compiled schemas by their text. It is emptied when it is full: those in use come back at the cost of compiling them once.
 #[derive(Default)]
-pub(super) struct Cache(Mutex<HashMap<String, Compiled>>);
+pub(super) struct Cache(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    schemas: HashMap<String, Compiled>,
+    bytes: usize,
+}
 
 impl Cache {
     /// The compiled schema. The lock is not held while a schema compiles.
@@ -26,7 +34,7 @@ impl Cache {
         compile: fn(&Value, usize) -> Result<Checked, String>,
     ) -> Compiled {
         let text = schema.to_string();
-        if let Some(known) = self.lock().get(&text) {
+        if let Some(known) = self.lock().schemas.get(&text) {
             return known.clone();
         }
         let compiled = compile(schema, text.len()).map(Arc::new);
@@ -35,14 +43,15 @@ impl Cache {
             return compiled;
         }
         let mut kept = self.lock();
-        if kept.len() >= MOST {
-            kept.clear();
+        if kept.schemas.len() >= MOST || kept.bytes + text.len() > MOST_OF_ALL {
+            *kept = Kept::default();
         }
-        kept.insert(text, compiled.clone());
+        kept.bytes += text.len();
+        kept.schemas.insert(text, compiled.clone());
         compiled
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Compiled>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         // What is kept is whole whenever the lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,7 +59,7 @@ impl Cache {
 
 impl fmt::Debug for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cache").field("schemas", &self.lock().len()).finish()
+        f.debug_struct("Cache").field("schemas", &self.lock().schemas.len()).finish()
     }
 }
 
@@ -78,5 +87,20 @@ mod tests {
             cache.get(&none, counted).unwrap_err();
         }
         assert_eq!(COMPILED.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn schemas_of_a_mebibyte_are_kept_and_no_more() {
+        let cache = Cache::default();
+        // Each text has 64 KiB.
+        let schema = |number: usize| json!({ "title": format!("{number:065524}") });
+        assert_eq!(schema(0).to_string().len(), MOST_BYTES);
+        let known = |number| cache.lock().schemas.contains_key(&schema(number).to_string());
+        for number in 0..16 {
+            cache.get(&schema(number), crate::compile).unwrap();
+        }
+        assert!((0..16).all(known), "16 of them have 1 MiB");
+        cache.get(&json!(true), crate::compile).unwrap();
+        assert!(!(0..16).any(known), "they have more");
     }
 }

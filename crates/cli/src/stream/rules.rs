@@ -9,12 +9,21 @@ use runstate::stream::guardrail::{
 
 use super::scenario::{self, BuiltIn, Category, Expression, Forbidden, Phrases, Rule, Scenario, When};
 
+/// The most rules of a scenario. The regular expression of one takes up to 1 MiB.
+const MOST_RULES: usize = 64;
+
 /// The rules, in order.
 ///
 /// # Errors
-/// A regular expression that is none.
+/// Too many of them, and a regular expression that is none.
 pub(super) fn rules(scenario: &Scenario) -> Result<Rules, String> {
     let mut rules = Rules::new();
+    if scenario.guardrails.len() > MOST_RULES {
+        return Err(format!(
+            "guardrails: expected at most {MOST_RULES} rules, got {}",
+            scenario.guardrails.len()
+        ));
+    }
     for (at, rule) in scenario.guardrails.iter().enumerate() {
         rules.push(made(rule).map_err(|error| format!("guardrails[{at}].forbid_regex.regex: {error}"))?);
     }

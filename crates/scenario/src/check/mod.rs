@@ -53,6 +53,9 @@ macro_rules! fault {
 }
 use fault;
 
+/// A pattern of one takes up to 1 MiB.
+const MOST_CONDITIONS: usize = 64;
+
 /// Checks all that can be known before a run.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
     name(scenario)?;
@@ -65,6 +68,11 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Fault> {
     outside::answers(scenario)?;
     outside::replies(scenario)?;
     outside::steps(scenario)?;
+    if scenario.stop.len() > MOST_CONDITIONS {
+        let message =
+            format!("expected at most {MOST_CONDITIONS} stop conditions, got {}", scenario.stop.len());
+        return Err(fault!(message, "stop"));
+    }
     let conditions = StopConditions::new(scenario.stop.clone());
     conditions.map(|_| ()).map_err(|error| fault!(error.to_string(), "stop"))
 }
