@@ -53,6 +53,7 @@ behaviours! {
     leases:
         a_lease_is_renewed,
         a_lease_renewed_for_no_time_is_over,
+        a_lease_without_a_term_has_no_end,
         a_lease_that_is_over_and_that_nobody_took_is_renewed,
         a_lease_that_was_taken_is_not_renewed,
         a_run_is_given_back_with_its_problem,

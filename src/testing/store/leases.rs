@@ -8,7 +8,7 @@ use super::Bench;
 use super::played::Played;
 use super::puts::{LONG, Must, claim, claim_any, create, load, of, of_any, refused, release, span};
 use super::world::{NOW, one, questions};
-use crate::store::{Holder, Lease, Release, StoreError};
+use crate::store::{Claim, Holder, Lease, Release, StoreError};
 
 pub(super) async fn a_lease_is_renewed(bench: &dyn Bench) {
     let store = bench.store().await;
@@ -44,6 +44,35 @@ pub(super) async fn a_lease_renewed_for_no_time_is_over(bench: &dyn Bench) {
     refused!("end a lease that was taken", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
     // It counts as one that was lost.
     assert_eq!(load(&*store, "r1").await.info.lost, 1, "claims that were lost");
+}
+
+/// It is held by its fence: until it is renewed for less, or the run is given back.
+pub(super) async fn a_lease_without_a_term_has_no_end(bench: &dyn Bench) {
+    let store = bench.store().await;
+    create(&*store, "r1").await;
+    let lease = store.claim(&Claim::of("r1", "ann", Duration::MAX)).await.must("claim").must("claim");
+    for _ in 0..2 {
+        bench.clock().set(LONG);
+        let held = store.claim(&of(bench, "r1", "bob", LONG, LONG + 1)).await;
+        refused!("claim what has no end", held, StoreError::Held { left: Duration::MAX, .. });
+        assert_eq!(
+            store.claim(&of_any(bench, "bob", LONG, LONG + 1)).await.must("claim any"),
+            None,
+            "no run is free"
+        );
+        let holder = load(&*store, "r1").await.info.holder.must("its holder");
+        assert_eq!(holder.left, Duration::MAX, "the time that is left");
+        // Renewed for as long again it stays so.
+        store.renew(&lease, Duration::MAX).await.must("renew without a term");
+    }
+    store.renew(&lease, Duration::from_millis(5)).await.must("renew for less");
+    store
+        .claim(&of(bench, "r1", "bob", LONG + 5, LONG + 9))
+        .await
+        .must("claim")
+        .must("claim behind its new end");
+    let fenced = store.renew(&lease, Duration::MAX).await;
+    refused!("renew what was taken", fenced, StoreError::Fenced { fence: 1, current: 2, .. });
 }
 
 pub(super) async fn a_lease_that_was_taken_is_not_renewed(bench: &dyn Bench) {
